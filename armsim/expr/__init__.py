@@ -1,0 +1,33 @@
+"""Scalars that need not be numbers: traced expressions, and functions that work on floats, expressions and SymPy alike."""
+
+from armsim.expr.elementary import cos, exp, log, sin, tan
+from armsim.expr.function import Function, Graph, shared, trace
+from armsim.expr.node import Expr
+from armsim.expr.scalar import absolute, both, clip, either, fma, lookup, maximum, minimum, negated, snapped, sqrt, where
+from armsim.expr.table import Table
+
+__all__ = [
+    "Expr",
+    "Function",
+    "Graph",
+    "Table",
+    "absolute",
+    "both",
+    "clip",
+    "cos",
+    "either",
+    "exp",
+    "fma",
+    "log",
+    "lookup",
+    "maximum",
+    "minimum",
+    "negated",
+    "shared",
+    "sin",
+    "snapped",
+    "sqrt",
+    "tan",
+    "trace",
+    "where",
+]

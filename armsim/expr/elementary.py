@@ -1,0 +1,137 @@
+"""Sine, cosine, exponential and logarithm of our own, so that every machine computes the same bits.
+
+The texts below are ordinary arithmetic. On numbers they run as they stand; in a graph sin, cos, exp and log stay single
+nodes, and `armsim.compile` runs the same texts on expressions when it lowers the graph to machine operations.
+
+Coefficients of the polynomials for sine, cosine and logarithm: FreeBSD's msun (k_sin.c, k_cos.c, e_log.c).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+from armsim.expr.node import NUMBERS, Expr
+from armsim.expr.scalar import bit, fma, scale2, split2, sqrt, symbolic, where
+
+SHIFT = 1.5 * 2.0**52  # adding it leaves a double whose last bits are those of the nearest whole number
+
+TWO_OVER_PI = 2 / math.pi
+HALF_PI = (1.5707963267948966, 6.123233995736766e-17)  # pi/2 to 107 bits
+SINE = (
+    -1.66666666666666324348e-01,
+    8.33333333332248946124e-03,
+    -1.98412698298579493134e-04,
+    2.75573137070700676789e-06,
+    -2.50507602534068634195e-08,
+    1.58969099521155010221e-10,
+)
+COSINE = (
+    4.16666666666666019037e-02,
+    -1.38888888888741095749e-03,
+    2.48015872894767294178e-05,
+    -2.75573143513906633035e-07,
+    2.08757232129817482790e-09,
+    -1.13596475577881948265e-11,
+)
+
+LOG2_E = 1 / math.log(2)
+LN_2 = (0.6931471805599453, 2.3190468138462996e-17)  # ln 2 to 106 bits
+EXPONENTIAL = tuple(1 / math.factorial(i) for i in range(2, 14))
+LOGARITHM = (
+    6.666666666666735130e-01,
+    3.999999999940941908e-01,
+    2.857142874366239149e-01,
+    2.222219843214978396e-01,
+    1.818357216161805012e-01,
+    1.531383769920937332e-01,
+    1.479819860511658591e-01,
+)
+SMALLEST_NORMAL = 2.0**-1022
+
+
+def sincos(x):
+    """(sin x, cos x), each at most 2 ulp off for |x| up to 1e6, or 1e-17 near a zero.
+
+    The angle is reduced to |r| <= pi/4 by whole multiples k of pi/2: the first step is exact, because x - k pi/2 is then a
+    multiple of 2**-53 below 1. The two polynomials serve all four quadrants.
+    """
+    shifted = fma(x, TWO_OVER_PI, SHIFT)
+    k = shifted - SHIFT
+    r = fma(k, -HALF_PI[1], fma(k, -HALF_PI[0], x))
+    z = r * r
+    s = fma(r * z, polynomial(SINE, z), r)
+    c = fma(z * z, polynomial(COSINE, z), fma(z, -0.5, 1.0))
+    odd, upper = bit(shifted, 0), bit(shifted, 1)
+    sine, cosine = where(odd, c, s), where(odd, s, c)
+    return where(upper, -sine, sine), where(upper, where(odd, cosine, -cosine), where(odd, -cosine, cosine))
+
+
+def exponential(x):
+    """exp(x): a whole power of two by the bits, the rest by its series."""
+    x = where(x > 720.0, 720.0, where(x < -750.0, -750.0, x))
+    k = fma(x, LOG2_E, SHIFT) - SHIFT
+    r = fma(k, -LN_2[1], fma(k, -LN_2[0], x))
+    p = fma(r * r, polynomial(EXPONENTIAL, r), r) + 1.0
+    half = (k * 0.5 + SHIFT) - SHIFT  # in two steps: 2**k itself may be out of range where exp(x) is not
+    return scale2(scale2(p, half), k - half)
+
+
+def logarithm(x):
+    """log(x) for x > 0: the exponent by the bits, the rest by the series of the inverse hyperbolic tangent."""
+    subnormal = x < SMALLEST_NORMAL
+    m, e = split2(where(subnormal, x * 2.0**54, x))
+    e = where(subnormal, e - 54.0, e)
+    f = m - 1.0
+    s = f / (2.0 + f)
+    z = s * s
+    half = f * f * 0.5
+    return fma(e, LN_2[0], f - (half - fma(e, LN_2[1], s * (half + z * polynomial(LOGARITHM, z)))))
+
+
+def polynomial(coefficients, x):
+    """The sum of coefficients[i] x**i by Estrin's scheme: pairs first, so that the chain of operations stays short."""
+    terms = list(coefficients)
+    while len(terms) > 1:
+        pairs = [fma(high, x, low) for low, high in zip(terms[::2], terms[1::2], strict=False)]
+        terms = pairs + terms[2 * len(pairs) :]
+        x = x * x
+    return terms[0]
+
+
+_sincos_of_number = lru_cache(maxsize=256)(sincos)
+
+
+def sin(x):
+    """Sine of an angle [rad], at most 2 ulp off for |x| up to 1e6."""
+    if isinstance(x, Expr):
+        return -sin(x.args[0]) if x.op == "neg" else x.graph.node("sin", x)
+    return _sincos_of_number(float(x))[0] if isinstance(x, NUMBERS) else symbolic("sin", x)
+
+
+def cos(x):
+    """Cosine of an angle [rad], at most 2 ulp off for |x| up to 1e6."""
+    if isinstance(x, Expr):
+        return x.graph.node("cos", x.args[0] if x.op == "neg" else x)
+    return _sincos_of_number(float(x))[1] if isinstance(x, NUMBERS) else symbolic("cos", x)
+
+
+def tan(x):
+    """Tangent of an angle [rad]."""
+    return sin(x) / cos(x)
+
+
+def exp(x):
+    """Exponential, at most 2 ulp off."""
+    if isinstance(x, Expr):
+        return x.graph.node("exp", x)
+    return exponential(float(x)) if isinstance(x, NUMBERS) else symbolic("exp", x)
+
+
+def log(x):
+    """Natural logarithm, at most 2 ulp off; -inf at 0, NaN below."""
+    if isinstance(x, Expr):
+        return where(x > 0, x.graph.node("log", x), where(x < 0, sqrt(x), -math.inf))
+    if isinstance(x, NUMBERS):
+        return logarithm(float(x)) if x > 0 else sqrt(x) if x < 0 else -math.inf
+    return symbolic("log", x)

@@ -1,0 +1,157 @@
+"""Graphs, the functions they make, and functions that are traced once and called from several places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from armsim.expr.node import Expr, constant
+
+
+class Graph:
+    """The nodes of one function under trace, equal ones shared.
+
+    Attributes:
+        nodes: All nodes, arguments before what uses them.
+        inputs: The nodes that stand for the arguments, in their order; captured values of outer graphs follow.
+        captured: The outer nodes that the function uses, in the order of their inputs.
+        depth: 0 for a graph of its own, 1 for a function called in such a graph, and so on.
+    """
+
+    def __init__(self, depth: int = 0) -> None:
+        self.nodes: list[Expr] = []
+        self.inputs: list[Expr] = []
+        self.captured: list[Expr] = []
+        self.depth = depth
+        self._shared: dict[tuple[Any, ...], Expr] = {}
+        self._imported: dict[Expr, Expr] = {}
+
+    def input(self, name: str) -> Expr:
+        """A new argument of the function."""
+        node = Expr(self, len(self.nodes), "input", (name,))
+        self.nodes.append(node)
+        self.inputs.append(node)
+        return node
+
+    def node(self, op: str, *args: Any) -> Expr:
+        """The node that applies `op` to `args`: the one already there, or a new one."""
+        own = tuple(self._own(arg) for arg in args)
+        key = (op, *own)
+        found = self._shared.get(key)
+        if found is None:
+            found = Expr(self, len(self.nodes), op, own)
+            self.nodes.append(found)
+            self._shared[key] = found
+        return found
+
+    def existing(self, op: str, *args: Any) -> Expr | None:
+        """The node that applies `op` to `args`, if there is one."""
+        return self._shared.get((op, *(self._own(arg) for arg in args)))
+
+    def _own(self, arg: Any) -> Any:
+        if isinstance(arg, Expr):
+            return arg if arg.graph is self else self._capture(arg)
+        return constant(arg) if isinstance(arg, (float, int)) else arg
+
+    def _capture(self, outer: Expr) -> Expr:
+        """The input that brings a value of an outer graph into this one."""
+        if outer.graph.depth >= self.depth:
+            raise ValueError(f"{outer!r} belongs to another function that is not around this one")
+        inner = self._imported.get(outer)
+        if inner is None:
+            inner = self._imported[outer] = self.input(f"captured{len(self.captured)}")
+            self.captured.append(outer)
+        return inner
+
+
+class Function:
+    """A traced function of scalars: its graph, its inputs and its outputs.
+
+    Attributes:
+        name: For messages and generated code.
+        graph: Its nodes.
+        inputs: Input nodes, captured ones last.
+        outputs: Nodes or floats, in order.
+    """
+
+    def __init__(self, name: str, graph: Graph, outputs: Sequence[Expr | float]) -> None:
+        self.name = name
+        self.graph = graph
+        self.outputs = tuple(graph._own(out) for out in outputs)
+
+    @property
+    def inputs(self) -> list[Expr]:
+        return self.graph.inputs
+
+    def __repr__(self) -> str:
+        return f"Function({self.name}: {len(self.inputs)} -> {len(self.outputs)}, {len(self.graph.nodes)} nodes)"
+
+    def live(self, outputs: Iterable[Expr | float] | None = None) -> list[Expr]:
+        """The nodes that the outputs need (all outputs unless some are given), arguments first."""
+        wanted = {out for out in (self.outputs if outputs is None else outputs) if isinstance(out, Expr)}
+        for node in reversed(self.graph.nodes):
+            if node in wanted:
+                wanted.update(arg for arg in node.args if isinstance(arg, Expr))
+        return [node for node in self.graph.nodes if node in wanted]
+
+    def counts(self) -> dict[str, int]:
+        """How often each operation is carried out when the function is called once, functions it calls included."""
+        total: dict[str, int] = {}
+        calls = set()
+        for node in self.live():
+            if node.op == "out":
+                if node.args[0] not in calls:
+                    calls.add(node.args[0])
+                    for op, times in node.args[0].args[0].counts().items():
+                        total[op] = total.get(op, 0) + times
+            elif node.op not in ("input", "call"):
+                total[node.op] = total.get(node.op, 0) + 1
+        return total
+
+    def flops(self) -> int:
+        """Additions, subtractions, multiplications and divisions of one call; a fused multiply-add counts as two."""
+        counts = self.counts()
+        return sum(counts.get(op, 0) for op in ("add", "sub", "mul", "div")) + 2 * counts.get("fma", 0)
+
+
+def trace(body: Callable[..., Iterable[Any]], names: Sequence[str], name: str = "f") -> Function:
+    """Run `body` on one expression per name and keep what it does as a `Function`.
+
+    Args:
+        body: Takes as many scalars as there are names, returns scalars.
+        names: Names of the inputs.
+        name: Name of the function.
+    """
+    graph = Graph()
+    outputs = list(body(*[graph.input(n) for n in names]))
+    return Function(name, graph, outputs)
+
+
+def shared(body: Callable[..., Iterable[Any]], name: str) -> Callable[..., list[Any]]:
+    """`body`, traced once for each graph it is called in, and from then on one call there however large it is.
+
+    On numbers it is just called. The derivative in a Runge-Kutta step is such a function: its four evaluations are four calls.
+
+    Args:
+        body: Takes scalars, returns scalars. It may use expressions of the graph it is called in (open numbers).
+        name: Name of the function in generated code.
+    """
+    traced: dict[Graph, Function] = {}
+
+    def call(*args):
+        graphs = [arg.graph for arg in args if isinstance(arg, Expr)]
+        if not graphs:
+            return list(body(*args))
+        graph = max(graphs, key=lambda g: g.depth)
+        function = traced.get(graph)
+        if function is None:
+            inner = Graph(graph.depth + 1)
+            outputs = list(body(*[inner.input(f"x{i}") for i in range(len(args))]))
+            function = traced[graph] = Function(name, inner, outputs)
+        node = graph.node("call", function, *args, *function.graph.captured)
+        return [
+            graph.node("out", node, index) if isinstance(out, Expr) else out
+            for index, out in enumerate(function.outputs)
+        ]
+
+    return call

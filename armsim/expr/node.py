@@ -1,0 +1,213 @@
+"""Nodes of an expression graph: what an operation on numbers becomes while a function is traced.
+
+Only exact rewrites are made: IEEE folding of constants, zero, one, signs, and the sharing of equal terms (additions and
+multiplications commute). So a number that is left open gives the same bits as the same number written in. `0 * x` is taken
+as 0, which is exact for finite x; a state that is no longer finite stops the simulation anyway.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from armsim.expr.function import Graph
+
+NUMBERS = (float, int)
+
+
+class Expr:
+    """A scalar that is computed later: one node of a `Graph`.
+
+    It takes part in arithmetic and comparison with numbers and with other nodes of its graph. It has no truth value, so
+    physics cannot branch on it; `armsim.expr.where` chooses between two values instead.
+
+    Attributes:
+        graph: The graph it belongs to.
+        index: Its place there; arguments come before what uses them.
+        op: What it does, for example "add".
+        args: Nodes of the same graph, or floats. A call has its `Function` first, a lookup its `Table`.
+    """
+
+    __slots__ = ("args", "graph", "index", "op")
+
+    def __init__(self, graph: Graph, index: int, op: str, args: tuple[Any, ...]) -> None:
+        self.graph = graph
+        self.index = index
+        self.op = op
+        self.args = args
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"%{a.index}" if isinstance(a, Expr) else str(a) for a in self.args)
+        return f"%{self.index} = {self.op}({shown})"
+
+    def __bool__(self) -> bool:
+        raise TypeError("an expression has no truth value: use armsim.expr.where, not if, and, or, min, max")
+
+    def __float__(self) -> float:
+        raise TypeError("an expression is not a number yet: use the functions of armsim.expr, not math or float()")
+
+    def __add__(self, other):
+        return add(self, other) if isinstance(other, SCALARS) else NotImplemented
+
+    def __radd__(self, other):
+        return add(other, self) if isinstance(other, SCALARS) else NotImplemented
+
+    def __sub__(self, other):
+        return subtract(self, other) if isinstance(other, SCALARS) else NotImplemented
+
+    def __rsub__(self, other):
+        return subtract(other, self) if isinstance(other, SCALARS) else NotImplemented
+
+    def __mul__(self, other):
+        return multiply(self, other) if isinstance(other, SCALARS) else NotImplemented
+
+    def __rmul__(self, other):
+        return multiply(other, self) if isinstance(other, SCALARS) else NotImplemented
+
+    def __truediv__(self, other):
+        return divide(self, other) if isinstance(other, SCALARS) else NotImplemented
+
+    def __rtruediv__(self, other):
+        return divide(other, self) if isinstance(other, SCALARS) else NotImplemented
+
+    def __neg__(self):
+        return self.args[0] if self.op == "neg" else self.graph.node("neg", self)
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        inner = self.args[0] if self.op == "neg" else self
+        return inner if inner.op == "abs" else inner.graph.node("abs", inner)
+
+    def __lt__(self, other):
+        return self.graph.node("lt", self, other)
+
+    def __le__(self, other):
+        return self.graph.node("le", self, other)
+
+    def __gt__(self, other):
+        return self.graph.node("lt", other, self)
+
+    def __ge__(self, other):
+        return self.graph.node("le", other, self)
+
+
+SCALARS = (Expr, float, int)
+
+
+def _graph(a, b) -> Graph:
+    """The graph in which an operation on a and b belongs: the inner one, where a traced function uses an outer value."""
+    if not isinstance(a, Expr):
+        return b.graph
+    if not isinstance(b, Expr) or a.graph.depth >= b.graph.depth:
+        return a.graph
+    return b.graph
+
+
+def _negative(a) -> bool:
+    return isinstance(a, Expr) and a.op == "neg"
+
+
+def add(a, b):
+    """a + b, at least one of them a node."""
+    if _negative(b):
+        return subtract(a, b.args[0])
+    if _negative(a):
+        return subtract(b, a.args[0])
+    if not isinstance(a, Expr) and a == 0:
+        return b
+    if not isinstance(b, Expr) and b == 0:
+        return a
+    return _graph(a, b).node("add", *_in_order(a, b))
+
+
+def subtract(a, b):
+    """a - b, at least one of them a node."""
+    if _negative(b):
+        return add(a, b.args[0])
+    if not isinstance(b, Expr) and b == 0:
+        return a
+    if not isinstance(a, Expr) and a == 0:
+        return -b
+    if _negative(a):
+        return -add(a.args[0], b)
+    graph = _graph(a, b)
+    mirrored = graph.existing("sub", b, a)
+    return graph.node("sub", a, b) if mirrored is None else -mirrored
+
+
+def multiply(a, b):
+    """a * b, at least one of them a node."""
+    sign = 1
+    if isinstance(a, Expr):
+        if a.op == "neg":
+            a, sign = a.args[0], -sign
+    elif a == 0:
+        return 0.0
+    elif a < 0:
+        a, sign = -a, -sign
+    if isinstance(b, Expr):
+        if b.op == "neg":
+            b, sign = b.args[0], -sign
+    elif b == 0:
+        return 0.0
+    elif b < 0:
+        b, sign = -b, -sign
+    if not isinstance(a, Expr) and a == 1:
+        product = b
+    elif not isinstance(b, Expr) and b == 1:
+        product = a
+    else:
+        product = _graph(a, b).node("mul", *_in_order(a, b))
+    return product if sign > 0 else -product
+
+
+def divide(a, b):
+    """a / b, at least one of them a node. Division by a constant stays a division: a product with 1/b rounds otherwise."""
+    sign = 1
+    if isinstance(a, Expr):
+        if a.op == "neg":
+            a, sign = a.args[0], -sign
+    elif a == 0:
+        return 0.0
+    elif a < 0:
+        a, sign = -a, -sign
+    if isinstance(b, Expr):
+        if b.op == "neg":
+            b, sign = b.args[0], -sign
+    else:
+        if b == 0:
+            raise ZeroDivisionError("an expression is divided by the constant 0")
+        if b < 0:
+            b, sign = -b, -sign
+    quotient = a if not isinstance(b, Expr) and b == 1 else _graph(a, b).node("div", a, b)
+    return quotient if sign > 0 else -quotient
+
+
+def select(condition, a, b):
+    """a where the condition node holds, b elsewhere."""
+    if a is b or (not isinstance(a, Expr) and not isinstance(b, Expr) and a == b):
+        return a
+    if condition.op == "not":
+        return select(condition.args[0], b, a)
+    deepest = max((e for e in (condition, a, b) if isinstance(e, Expr)), key=lambda e: e.graph.depth)
+    return deepest.graph.node("where", condition, a, b)
+
+
+def _in_order(a, b):
+    """Commuting arguments in one fixed order, so that a + b and b + a are one node: nodes by age, a constant last."""
+    if not isinstance(a, Expr):
+        return b, a
+    if not isinstance(b, Expr):
+        return a, b
+    return (a, b) if (a.graph.depth, a.index) <= (b.graph.depth, b.index) else (b, a)
+
+
+def constant(value) -> float:
+    """A number as it stands in a graph; -0.0 becomes 0.0, so that equal constants are one."""
+    value = float(value)
+    if math.isnan(value):
+        raise ValueError("NaN has no place in a graph")
+    return value + 0.0

@@ -1,0 +1,140 @@
+"""Choice, extremes and exact operations that mean the same on numbers, on expressions and on SymPy symbols."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from armsim.expr.node import NUMBERS, Expr, select
+from armsim.expr.table import Table
+
+ROOT_HALF = math.sqrt(0.5)
+SPLITTER = 2.0**27 + 1.0  # cuts a double into two halves of 26 bits
+
+
+def symbolic(name: str, *args):
+    """The SymPy function of that name: for scalars that are neither numbers nor expressions."""
+    import sympy
+
+    return getattr(sympy, name)(*args)
+
+
+def sqrt(x):
+    """Square root, correctly rounded; NaN below 0."""
+    if isinstance(x, Expr):
+        return x.graph.node("sqrt", x)
+    if isinstance(x, NUMBERS):
+        return math.sqrt(x) if x >= 0 else math.nan
+    return symbolic("sqrt", x)
+
+
+def absolute(x):
+    """|x|"""
+    return abs(x)
+
+
+def where(condition, a, b):
+    """a where the condition holds, else b. Both are computed; with numbers it is a conditional expression."""
+    if isinstance(condition, Expr):
+        return select(condition, a, b)
+    if isinstance(condition, bool):
+        return a if condition else b
+    return symbolic("Piecewise", (a, condition), (b, True))
+
+
+def both(a, b):
+    """Whether both conditions hold."""
+    if isinstance(a, Expr) and isinstance(b, Expr):
+        return a.graph.node("and", a, b)
+    if isinstance(a, bool) or isinstance(b, bool):
+        return (b if a else False) if isinstance(a, bool) else (a if b else False)
+    return symbolic("And", a, b)
+
+
+def either(a, b):
+    """Whether at least one of two conditions holds."""
+    return negated(both(negated(a), negated(b)))
+
+
+def negated(a):
+    """Whether a condition does not hold."""
+    if isinstance(a, Expr):
+        return a.args[0] if a.op == "not" else a.graph.node("not", a)
+    return (not a) if isinstance(a, bool) else symbolic("Not", a)
+
+
+def minimum(a, b):
+    """The smaller of two scalars."""
+    return where(a < b, a, b)
+
+
+def maximum(a, b):
+    """The larger of two scalars."""
+    return where(a > b, a, b)
+
+
+def clip(x, lower, upper):
+    """x kept within [lower, upper]."""
+    return minimum(maximum(x, lower), upper)
+
+
+def snapped(x):
+    """x, or exactly 0 or ±1 where it is within 1e-15 of them: the sine or cosine of a right angle written as a double."""
+    for exact in (0.0, 1.0, -1.0):
+        x = where(abs(x - exact) <= 1e-15, exact, x) if exact else where(abs(x) <= 1e-15, exact, x)
+    return x
+
+
+def fma(a, b, c):
+    """a b + c with one rounding."""
+    if any(isinstance(v, Expr) for v in (a, b, c)):
+        deepest = max((v for v in (a, b, c) if isinstance(v, Expr)), key=lambda v: v.graph.depth)
+        return deepest.graph.node("fma", a, b, c)
+    return _fma(a, b, c)
+
+
+def _fma_in_python(a: float, b: float, c: float) -> float:
+    """The product in two parts (Dekker 1971), summed with one rounding by math.fsum; by fractions where parts might overflow."""
+    product = a * b
+    if 1e-250 < abs(product) < 1e250 and abs(a) < 1e250 and abs(b) < 1e250 and abs(c) < 1e250:
+        a_high = a * SPLITTER - (a * SPLITTER - a)
+        b_high = b * SPLITTER - (b * SPLITTER - b)
+        a_low, b_low = a - a_high, b - b_high
+        error = a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
+        return math.fsum((product, error, c))
+    if a == 0 or b == 0 or not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+        return product + c
+    return float(Fraction(a) * Fraction(b) + Fraction(c))
+
+
+_fma = getattr(math, "fma", _fma_in_python)  # Python 3.13 has it
+
+
+def bit(shifted, i: int):
+    """Whether bit i is set in the whole number k, given as k + `elementary.SHIFT`."""
+    if isinstance(shifted, Expr):
+        return shifted.graph.node("bit", shifted, i)
+    return math.isfinite(shifted) and bool(int(shifted) >> i & 1)
+
+
+def scale2(x, k):
+    """x times 2 to the power k, a whole number from -1022 to 1023."""
+    if isinstance(x, Expr) or isinstance(k, Expr):
+        graph = (k if isinstance(k, Expr) else x).graph
+        return x * graph.node("exp2", k) if isinstance(k, Expr) else x * math.ldexp(1.0, int(k))
+    return x * math.ldexp(1.0, int(k))
+
+
+def split2(x):
+    """(m, e) with x = m 2**e and m from 1/sqrt(2) to sqrt(2), for a positive normal x."""
+    if isinstance(x, Expr):
+        return x.graph.node("mantissa", x), x.graph.node("exponent", x)
+    m, e = math.frexp(x)
+    return (2 * m, float(e - 1)) if m < ROOT_HALF else (m, float(e))
+
+
+def lookup(table: Table, x):
+    """The value of a table at x."""
+    if isinstance(x, Expr):
+        return x.graph.node("lookup", table, x)
+    return table.at(float(x))

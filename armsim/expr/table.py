@@ -1,0 +1,37 @@
+"""Tables: a quantity known at given times, held or interpolated between them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+
+class Table:
+    """Values y at increasing abscissae x, for `armsim.expr.lookup`.
+
+    Before the first x the first value stands, after the last x the last.
+
+    Attributes:
+        x: Abscissae, strictly increasing.
+        y: Values.
+        hold: "zero" keeps each value until the next abscissa, "linear" joins them by straight lines.
+    """
+
+    def __init__(self, x: Sequence[float], y: Sequence[float], hold: str) -> None:
+        if len(x) != len(y) or not x:
+            raise ValueError(f"a table needs as many values as abscissae, at least one: got {len(x)} and {len(y)}")
+        if any(b <= a for a, b in zip(x, x[1:], strict=False)):
+            raise ValueError("the abscissae of a table must increase")
+        if hold not in ("zero", "linear"):
+            raise ValueError(f"hold must be 'zero' or 'linear', not {hold!r}")
+        self.x = tuple(float(v) for v in x)
+        self.y = tuple(float(v) for v in y)
+        self.hold = hold
+
+    def at(self, x: float) -> float:
+        """The value at x; compiled code does the same operations in the same order."""
+        i = min(max(bisect_right(self.x, x) - 1, 0), len(self.x) - 1)
+        if self.hold == "zero" or i == len(self.x) - 1 or x <= self.x[0]:
+            return self.y[i]
+        share = (x - self.x[i]) / (self.x[i + 1] - self.x[i])
+        return self.y[i] + share * (self.y[i + 1] - self.y[i])

@@ -1,0 +1,52 @@
+"""A serial arm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from armsim.model.joint import Joint
+from armsim.spatial import Inertia, Pose, Scalar, Vector
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A serial chain of joints, from the base to the tool. Its numbers may be floats or expressions.
+
+    Attributes:
+        name: As in the robot file.
+        gravity: Free-fall acceleration in the world [m/s²].
+        base: The arm's base in the world.
+        joints: From base to tip, each with its link.
+        tool: The tool in the user's frame of the last link.
+        payload: What the tool carries, about the tool's origin.
+    """
+
+    name: str
+    gravity: Vector
+    base: Pose
+    joints: tuple[Joint, ...]
+    tool: Pose = Pose()
+    payload: Inertia = Inertia()
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return len(self.joints)
+
+    @property
+    def initial(self) -> tuple[Scalar, ...]:
+        """Joint positions at which the arm is given [rad or m]."""
+        return tuple(joint.initial for joint in self.joints)
+
+    @cached_property
+    def tool_in_link(self) -> Pose:
+        """The tool in the last link's own frame."""
+        return self.joints[-1].frame @ self.tool
+
+    @cached_property
+    def inertias(self) -> tuple[Inertia, ...]:
+        """The links' inertias, each about its own frame's origin, the last with the payload."""
+        carried = self.payload.moved(self.tool_in_link.rotation, self.tool_in_link.position)
+        last = self.joints[-1].inertia + carried
+        return (*(joint.inertia for joint in self.joints[:-1]), last)
