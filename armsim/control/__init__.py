@@ -1,0 +1,6 @@
+"""What drives the joints: feedback laws and signals of time."""
+
+from armsim.control.feedback import Feedback
+from armsim.control.signals import OpenLoop
+
+__all__ = ["Feedback", "OpenLoop"]

@@ -1,0 +1,39 @@
+"""Joint torques or motor voltages given as functions of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from armsim.spatial import Scalar
+
+Signal = Callable[[Scalar], Scalar]
+
+
+@dataclass(frozen=True)
+class OpenLoop:
+    """Commands that depend on time alone.
+
+    Attributes:
+        output: What the signals are: motor voltages [V], or joint torques [N·m or N].
+        signals: One function of the time [s] per joint.
+        period: Time between samples [s], the command held between them; None where it is followed continuously.
+    """
+
+    output: Literal["voltage", "torque"]
+    signals: tuple[Signal, ...]
+    period: float | None = None
+
+    @property
+    def integrals(self) -> int:
+        """Number of integrator states."""
+        return 0
+
+    def command(self, t: Scalar, q, qd, integrals) -> list[Scalar]:
+        """The commands at time t [V, N·m or N], n scalars."""
+        return [signal(t) for signal in self.signals]
+
+    def integral_rates(self, q, integrals) -> list[Scalar]:
+        """Nothing is integrated."""
+        return []
