@@ -16,7 +16,7 @@ from armsim.expr import cos, maximum, sin, snapped, sqrt, where
 Scalar = Any  # a float, an `armsim.expr.Expr` or a SymPy expression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Vector:
     """A vector of three scalars."""
 
@@ -56,7 +56,7 @@ Y = Vector(0.0, 1.0, 0.0)
 Z = Vector(0.0, 0.0, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Matrix:
     """A 3x3 matrix by rows; as a rotation, its columns are the rotated axes."""
 
@@ -97,7 +97,7 @@ class Matrix:
 IDENTITY = Matrix(X, Y, Z)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Symmetric:
     """A symmetric 3x3 matrix by its six components."""
 
@@ -145,7 +145,7 @@ class Symmetric:
         return Symmetric(a.x * a.x, a.y * a.y, a.z * a.z, a.x * a.y, a.x * a.z, a.y * a.z)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class JointRotation:
     """The rotation `tilt` Rz(angle) of a joint, applied in two steps: fewer operations than its full matrix.
 
@@ -186,7 +186,7 @@ class JointRotation:
         return self.tilt.turn(turned)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class JointRotationBack:
     """The transpose of a joint rotation: from the axes before the joint into the link's."""
 
@@ -198,7 +198,7 @@ class JointRotationBack:
         return Vector(c * u.x + s * u.y, c * u.y - s * u.x, u.z)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Pose:
     """Where a frame stands in another one: `rotation` turns its axes, `position` is its origin [m]."""
 
@@ -273,7 +273,7 @@ def quaternion(R: Matrix) -> tuple[Scalar, Scalar, Scalar, Scalar]:
     return w, qx, qy, qz
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Inertia:
     """The inertia of a rigid body about the origin of its frame (RBDA section 2.13, in compact form).
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from armsim.expr import both, where
+from armsim.dynamics.rnea import Wrench
+from armsim.expr import where
 from armsim.model import Arm
-from armsim.spatial import ZERO, Scalar, Vector, cross
+from armsim.spatial import ZERO, Pose, Scalar, Vector, cross
 
 
 @dataclass(frozen=True)
@@ -31,3 +33,33 @@ class ExternalWrench:
     frame: Literal["world", "link"] = "world"
     start: Scalar | None = None
     end: Scalar | None = None
+
+
+def link_wrenches(arm: Arm, t: Scalar, poses: Sequence[Pose], wrenches: Sequence[ExternalWrench]) -> list[Wrench] | None:
+    """What acts on every link at time t: the moment about its own frame's origin and the force, in its own axes.
+
+    Args:
+        arm: The arm, n joints.
+        t: Time [s].
+        poses: The links' own frames in the world, n of them.
+        wrenches: All external wrenches.
+
+    Returns:
+        n pairs (moment [N·m], force [N]), or None if there are no wrenches at all.
+    """
+    if not wrenches:
+        return None
+    total = [(ZERO, ZERO)] * arm.n
+    for wrench in wrenches:
+        frame = arm.joints[wrench.link].frame
+        axes = poses[wrench.link].rotation.T if wrench.frame == "world" else frame.rotation
+        force, moment = axes @ wrench.force, axes @ wrench.moment
+        moment = moment + cross(frame.point(wrench.point), force)
+        share: Scalar = 1.0
+        if wrench.start is not None:
+            share = where(t >= wrench.start, share, 0.0)
+        if wrench.end is not None:
+            share = where(t < wrench.end, share, 0.0)
+        n, f = total[wrench.link]
+        total[wrench.link] = (n + moment * share, f + force * share)
+    return total

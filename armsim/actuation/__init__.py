@@ -1,0 +1,6 @@
+"""What acts on a joint besides the arm itself: motors, friction, stops."""
+
+from armsim.actuation.joint_torque import JointTorque, armature, driven, unpowered
+from armsim.actuation.limit import limit_torque
+
+__all__ = ["JointTorque", "armature", "driven", "limit_torque", "unpowered"]

@@ -1,0 +1,75 @@
+"""All that acts on one joint besides the arm's own dynamics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from armsim.actuation import motor as dc
+from armsim.actuation.limit import limit_torque
+from armsim.model import Joint
+from armsim.spatial import Scalar
+
+
+@dataclass(slots=True)
+class JointTorque:
+    """The parts of a joint's torque, and what its motor takes for it.
+
+    Attributes:
+        motor: From the motor, or from an ideal drive where the joint has none [N·m or N].
+        friction: Viscous friction of joint and rotor [N·m or N].
+        limit: From the stops [N·m or N].
+        voltage: At the motor [V]; None without a motor.
+        current: Through the motor [A]; None without a motor.
+    """
+
+    motor: Scalar
+    friction: Scalar
+    limit: Scalar
+    voltage: Scalar | None = None
+    current: Scalar | None = None
+
+    @property
+    def total(self) -> Scalar:
+        """All that acts on the joint [N·m or N]."""
+        return self.motor + self.friction + self.limit
+
+    @property
+    def power(self) -> Scalar | None:
+        """Electrical power into the motor [W]; None without a motor."""
+        return None if self.voltage is None or self.current is None else self.voltage * self.current
+
+
+def armature(joint: Joint) -> Scalar:
+    """Inertia of the joint's rotor felt at the joint [kg m²]."""
+    return 0.0 if joint.motor is None else dc.armature(joint.motor)
+
+
+def driven(joint: Joint, output: Literal["voltage", "torque"], u: Scalar, q: Scalar, qd: Scalar) -> JointTorque:
+    """The torques on a joint whose drive is told u.
+
+    Args:
+        joint: The joint; it has a motor if the output is a voltage.
+        output: What u is: the motor's voltage [V], or the torque that its drive gives the joint [N·m or N].
+        u: The command.
+        q: Joint position [rad or m].
+        qd: Joint velocity [rad/s or m/s].
+    """
+    passive = unpowered(joint, q, qd)
+    if joint.motor is None:
+        return JointTorque(u, passive.friction, passive.limit)
+    if output == "voltage":
+        i = dc.current(joint.motor, u, qd)
+        return JointTorque(dc.torque(joint.motor, i), passive.friction, passive.limit, u, i)
+    i = dc.current_for(joint.motor, u)
+    return JointTorque(u, passive.friction, passive.limit, dc.voltage_for(joint.motor, i, qd), i)
+
+
+def unpowered(joint: Joint, q: Scalar, qd: Scalar) -> JointTorque:
+    """The torques on a joint that nothing drives: its motor's terminals are open, so no current flows."""
+    rotor = 0.0 if joint.motor is None else dc.viscous(joint.motor)
+    friction = -(joint.viscous + rotor) * qd
+    limit = limit_torque(joint.limit, q, qd)
+    if joint.motor is None:
+        return JointTorque(0.0, friction, limit)
+    return JointTorque(0.0, friction, limit, dc.voltage_for(joint.motor, 0.0, qd), 0.0)

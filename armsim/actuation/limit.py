@@ -1,0 +1,32 @@
+"""Stops at the ends of a joint's range."""
+
+from __future__ import annotations
+
+from math import inf
+
+from armsim.expr import maximum, minimum, where
+from armsim.model import Limit
+from armsim.spatial import Scalar
+
+
+def limit_torque(limit: Limit | None, q: Scalar, qd: Scalar) -> Scalar:
+    """Torque of a joint's stops [N·m or N].
+
+    A spring and a damper outside the range. A stop only pushes back towards the range: where the damper would pull the
+    joint further into the stop, or hold it there, it lets go.
+
+    Args:
+        limit: The range; None, or a range without stiffness, gives no torque.
+        q: Joint position [rad or m].
+        qd: Joint velocity [rad/s or m/s].
+    """
+    tau: Scalar = 0.0
+    if limit is None or limit.stiffness is None:
+        return tau
+    if limit.lower != -inf:
+        push = limit.stiffness * (limit.lower - q) - limit.damping * qd
+        tau = tau + where(q < limit.lower, maximum(push, 0.0), 0.0)
+    if limit.upper != inf:
+        push = limit.stiffness * (limit.upper - q) - limit.damping * qd
+        tau = tau + where(q > limit.upper, minimum(push, 0.0), 0.0)
+    return tau

@@ -1,0 +1,30 @@
+"""The textbook algorithms, each over scalars that may be numbers or expressions."""
+
+from armsim.dynamics.aba import aba
+from armsim.dynamics.crba import crba
+from armsim.dynamics.energy import kinetic_energy, potential_energy
+from armsim.dynamics.external import ExternalWrench, link_wrenches
+from armsim.dynamics.factor import solve_ldl
+from armsim.dynamics.forward import fewest_operations, forward_dynamics
+from armsim.dynamics.jacobian import tool_jacobian
+from armsim.dynamics.kinematics import link_poses, own_poses, tool_pose
+from armsim.dynamics.rnea import bias, gravity_torque, rnea
+
+__all__ = [
+    "ExternalWrench",
+    "aba",
+    "bias",
+    "crba",
+    "fewest_operations",
+    "forward_dynamics",
+    "gravity_torque",
+    "kinetic_energy",
+    "link_poses",
+    "link_wrenches",
+    "own_poses",
+    "potential_energy",
+    "rnea",
+    "solve_ldl",
+    "tool_jacobian",
+    "tool_pose",
+]

@@ -1,0 +1,144 @@
+"""Forward dynamics in time proportional to the number of joints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from armsim.dynamics.kinematics import joint_poses
+from armsim.dynamics.rnea import Wrench, gyroscopic, turning
+from armsim.model import Arm
+from armsim.spatial import ZERO, Inertia, JointRotation, Matrix, Scalar, Symmetric, Vector, Z, cross
+
+
+@dataclass(frozen=True, slots=True)
+class Articulated:
+    """An articulated-body inertia [[J, H], [Hᵀ, M]] (RBDA section 7.1), its diagonal blocks kept symmetric."""
+
+    J: Symmetric
+    H: Matrix
+    M: Symmetric
+
+    @staticmethod
+    def of(body: Inertia) -> Articulated:
+        h, m = body.h, body.mass
+        skew = Matrix(Vector(0.0, -h.z, h.y), Vector(h.z, 0.0, -h.x), Vector(-h.y, h.x, 0.0))
+        return Articulated(body.J, skew, Symmetric(m, m, m))
+
+    def __add__(self, other: Articulated) -> Articulated:
+        return Articulated(self.J + other.J, _sum(self.H, other.H), self.M + other.M)
+
+    def less(self, n: Vector, f: Vector, d: Scalar) -> Articulated:
+        """What is left after a joint that gives way: I - U Uᵀ / D with U = (n, f)."""
+        n_d, f_d = n * (1 / d), f * (1 / d)
+        return Articulated(
+            self.J + _outer(n, n_d) * -1.0,
+            Matrix(*(row - f * (a) for row, a in zip(self.H, n_d, strict=True))),
+            self.M + _outer(f, f_d) * -1.0,
+        )
+
+    def moved(self, R: JointRotation, p: Vector) -> Articulated:
+        """The same inertia in the frame before the joint: Xᵀ I X."""
+        M = R.turn(self.M)
+        full = R.matrix
+        H = full @ self.H @ full.T
+        px = Matrix(Vector(0.0, -p.z, p.y), Vector(p.z, 0.0, -p.x), Vector(-p.y, p.x, 0.0))
+        pM = px @ Matrix(*M.rows())
+        H_moved = _sum(H, pM)
+        # J + p× Hᵀ - H p× - p× M p×, symmetric term by term: (p× Hᵀ) and its transpose, and p× M (p×)ᵀ
+        a = px @ H.T
+        b = pM @ px.T
+        J = R.turn(self.J) + Symmetric(
+            xx=2 * a.row_x.x + b.row_x.x,
+            yy=2 * a.row_y.y + b.row_y.y,
+            zz=2 * a.row_z.z + b.row_z.z,
+            xy=a.row_x.y + a.row_y.x + b.row_x.y,
+            xz=a.row_x.z + a.row_z.x + b.row_x.z,
+            yz=a.row_y.z + a.row_z.y + b.row_y.z,
+        )
+        return Articulated(J, H_moved, M)
+
+    def force(self, wd: Vector, a: Vector) -> tuple[Vector, Vector]:
+        """Moment and force for a spatial acceleration."""
+        return self.J @ wd + self.H @ a, self.H.T @ wd + self.M @ a
+
+
+def aba(arm: Arm, q, qd, tau, armature, external: Sequence[Wrench] | None = None) -> list[Scalar]:
+    """Joint accelerations for given joint forces (forward dynamics).
+
+    Articulated-body algorithm, Featherstone, RBDA table 7.1, in link frames, with the rotors' reflected inertia added to
+    each D. Velocity products are kept as classical accelerations (those of the link's own points), as in `rnea`.
+
+    Args:
+        arm: The arm, n joints; its numbers may be floats or expressions.
+        q: Joint positions [rad or m], n scalars.
+        qd: Joint velocities [rad/s or m/s], n scalars.
+        tau: Joint forces [N·m or N], n scalars.
+        armature: Inertia of the rotors felt at the joints [kg m² or kg], n scalars.
+        external: Moment about the origin and force on every link from outside, in its own frame; None for none.
+
+    Returns:
+        Joint accelerations [rad/s² or m/s²], n scalars.
+    """
+    poses = joint_poses(arm, q)
+
+    # base to tip: velocities, and the accelerations c that velocities alone give
+    w = ZERO
+    c, pull = [], []
+    for i, ((R, p), joint, qd_i) in enumerate(zip(poses, arm.joints, qd, strict=True)):
+        a = R.T @ (turning(w, ZERO) @ p)
+        w = R.T @ w
+        if joint.type == "revolute":
+            c.append((cross(w, Z * qd_i), a))
+            w = w + Z * qd_i
+        else:
+            c.append((ZERO, a + cross(w, Z * (2 * qd_i))))
+        inertia = arm.inertias[i]
+        n, f = gyroscopic(inertia.J, w), turning(w, ZERO) @ inertia.h
+        if external is not None:
+            n, f = n - external[i][0], f - external[i][1]
+        pull.append((n, f))
+
+    # tip to base: what each joint feels of all beyond it
+    U, D, u = [None] * arm.n, [None] * arm.n, [None] * arm.n
+    beyond: Articulated | None = None
+    n = f = ZERO
+    for i in reversed(range(arm.n)):
+        body = Articulated.of(arm.inertias[i])
+        if beyond is not None:
+            body = body + beyond
+        n, f = pull[i][0] + n, pull[i][1] + f
+        revolute = arm.joints[i].type == "revolute"
+        U[i] = body.force(Z, ZERO) if revolute else body.force(ZERO, Z)
+        D[i] = (U[i][0].z if revolute else U[i][1].z) + armature[i]
+        u[i] = tau[i] - (n.z if revolute else f.z)
+        left = body.less(*U[i], D[i])
+        dn, df = left.force(*c[i])
+        share = u[i] / D[i]
+        n, f = n + dn + U[i][0] * share, f + df + U[i][1] * share
+        R, p = poses[i]
+        beyond = left.moved(R, p)
+        f = R @ f
+        n = R @ n + cross(p, f)
+
+    # base to tip: accelerations
+    wd, a = ZERO, arm.base.rotation.T @ -arm.gravity
+    qdd = []
+    for i, (R, p) in enumerate(poses):
+        a = R.T @ (a + cross(wd, p)) + c[i][1]
+        wd = R.T @ wd + c[i][0]
+        qdd_i = (u[i] - U[i][0].dot(wd) - U[i][1].dot(a)) / D[i]
+        qdd.append(qdd_i)
+        if arm.joints[i].type == "revolute":
+            wd = wd + Z * qdd_i
+        else:
+            a = a + Z * qdd_i
+    return qdd
+
+
+def _sum(A: Matrix, B: Matrix) -> Matrix:
+    return Matrix(*(a + b for a, b in zip(A, B, strict=True)))
+
+
+def _outer(a: Vector, b: Vector) -> Symmetric:
+    return Symmetric(a.x * b.x, a.y * b.y, a.z * b.z, a.x * b.y, a.x * b.z, a.y * b.z)

@@ -1,0 +1,37 @@
+"""Kinetic and potential energy."""
+
+from __future__ import annotations
+
+from armsim.dynamics.kinematics import joint_poses, own_poses
+from armsim.model import Arm
+from armsim.spatial import ZERO, Scalar, Z, cross
+
+
+def kinetic_energy(arm: Arm, q, qd) -> Scalar:
+    """Kinetic energy of the links and the payload, without the rotors [J]: the sum of (m v·v + 2 v·(w × h) + w·J w) / 2.
+
+    Args:
+        arm: The arm, n joints.
+        q: Joint positions [rad or m], n scalars.
+        qd: Joint velocities [rad/s or m/s], n scalars.
+    """
+    energy: Scalar = 0.0
+    w = v = ZERO
+    for (R, p), joint, inertia, qd_i in zip(joint_poses(arm, q), arm.joints, arm.inertias, qd, strict=True):
+        v = R.T @ (v + cross(w, p))
+        w = R.T @ w
+        if joint.type == "revolute":
+            w = w + Z * qd_i
+        else:
+            v = v + Z * qd_i
+        momentum = v * inertia.mass + cross(w, inertia.h) * 2.0
+        energy = energy + (v.dot(momentum) + w.dot(inertia.J @ w)) / 2
+    return energy
+
+
+def potential_energy(arm: Arm, q) -> Scalar:
+    """Potential energy in gravity, zero where all mass lies at the world's origin [J]: the sum of -g·(m p + R h)."""
+    energy: Scalar = 0.0
+    for pose, inertia in zip(own_poses(arm, q), arm.inertias, strict=True):
+        energy = energy - arm.gravity.dot(pose.position * inertia.mass + pose.rotation @ inertia.h)
+    return energy

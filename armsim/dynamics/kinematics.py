@@ -1,0 +1,45 @@
+"""Where the links and the tool are."""
+
+from __future__ import annotations
+
+from armsim.expr import cos, sin
+from armsim.model import Arm, Joint
+from armsim.spatial import JointRotation, Pose, Scalar, Vector, Z
+
+
+def joint_pose(joint: Joint, q: Scalar) -> tuple[JointRotation, Vector]:
+    """Rotation and origin of a link's own frame, seen from the link before, at joint position q [rad or m]."""
+    if joint.type == "revolute":
+        angle = q + joint.offset
+        return JointRotation(joint.tilt, cos(angle), sin(angle)), joint.position
+    return JointRotation(joint.tilt, 1.0, 0.0), joint.position + joint.tilt @ (Z * (q + joint.offset))
+
+
+def joint_poses(arm: Arm, q) -> list[tuple[JointRotation, Vector]]:
+    """`joint_pose` of every joint."""
+    return [joint_pose(joint, q_i) for joint, q_i in zip(arm.joints, q, strict=True)]
+
+
+def own_poses(arm: Arm, q) -> list[Pose]:
+    """The links' own frames in the world; their z axes are the joints' axes."""
+    pose = arm.base
+    poses = []
+    for R, p in joint_poses(arm, q):
+        pose = pose @ Pose(R.matrix, p)
+        poses.append(pose)
+    return poses
+
+
+def link_poses(arm: Arm, q) -> list[Pose]:
+    """Forward kinematics: the frames of all links, as the user means them, in the world.
+
+    Args:
+        arm: The arm, n joints.
+        q: Joint positions [rad or m], n scalars.
+    """
+    return [pose @ joint.frame for pose, joint in zip(own_poses(arm, q), arm.joints, strict=True)]
+
+
+def tool_pose(arm: Arm, q) -> Pose:
+    """Forward kinematics: the tool in the world, at joint positions q [rad or m]."""
+    return own_poses(arm, q)[-1] @ arm.tool_in_link

@@ -1,0 +1,30 @@
+"""The state that integrators advance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from armsim.spatial import Scalar
+
+
+class Motion(NamedTuple):
+    """Positions, velocities, and whatever else is integrated; or the time rates of the three.
+
+    Attributes:
+        q: Positions.
+        v: Velocities, as many.
+        z: Further states of first order, such as controller integrals.
+    """
+
+    q: list[Scalar]
+    v: list[Scalar]
+    z: list[Scalar]
+
+    def plus(self, h: Scalar, rates: Motion) -> Motion:
+        """self + h rates"""
+        return Motion(*([x + h * k for x, k in zip(mine, their, strict=True)] for mine, their in zip(self, rates, strict=True)))
+
+
+Rates = Callable[[Scalar, Motion], Motion]  # time and state to (v, acceleration, rates of z)
+Step = Callable[[Rates, Scalar, Motion, Scalar], Motion]  # rates, time, state, step to the state a step later

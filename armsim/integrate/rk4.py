@@ -1,0 +1,17 @@
+"""The classical Runge-Kutta method: order 4, four evaluations a step."""
+
+from __future__ import annotations
+
+from armsim.integrate.motion import Motion, Rates
+from armsim.integrate.runge_kutta import Tableau, rk_step
+from armsim.spatial import Scalar
+
+RK4 = Tableau(
+    A=((), (1 / 2,), (0.0, 1 / 2), (0.0, 0.0, 1.0)),
+    b=(1 / 6, 1 / 3, 1 / 3, 1 / 6),
+)
+
+
+def step(rates: Rates, t: Scalar, y: Motion, h: Scalar) -> Motion:
+    """The state at t + h."""
+    return rk_step(RK4, rates, t, y, h)
