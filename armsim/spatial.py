@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from armsim.expr import cos, maximum, sin, snapped, sqrt, where
-
-Scalar = Any  # a float, an `armsim.expr.Expr` or a SymPy expression
+from armsim.expr import Scalar, cos, fma, maximum, sin, snapped, sqrt, where
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Vector:
     """A vector of three scalars."""
 
@@ -41,13 +38,30 @@ class Vector:
 
     __rmul__ = __mul__
 
+    def plus(self, factor: Scalar, other: Vector) -> Vector:
+        """self + factor other, with fewer roundings."""
+        return Vector(fma(factor, other.x, self.x), fma(factor, other.y, self.y), fma(factor, other.z, self.z))
+
     def dot(self, other: Vector) -> Scalar:
-        return self.x * other.x + self.y * other.y + self.z * other.z
+        return fma(self.x, other.x, fma(self.y, other.y, self.z * other.z))
 
 
 def cross(a: Vector, b: Vector) -> Vector:
     """The vector product a × b."""
-    return Vector(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
+    return Vector(
+        fma(a.y, b.z, -(a.z * b.y)),
+        fma(a.z, b.x, -(a.x * b.z)),
+        fma(a.x, b.y, -(a.y * b.x)),
+    )
+
+
+def cross_plus(a: Vector, b: Vector, start: Vector) -> Vector:
+    """start + a × b, with fewer roundings."""
+    return Vector(
+        fma(a.y, b.z, fma(-a.z, b.y, start.x)),
+        fma(a.z, b.x, fma(-a.x, b.z, start.y)),
+        fma(a.x, b.y, fma(-a.y, b.x, start.z)),
+    )
 
 
 ZERO = Vector(0.0, 0.0, 0.0)
@@ -56,7 +70,7 @@ Y = Vector(0.0, 1.0, 0.0)
 Z = Vector(0.0, 0.0, 1.0)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Matrix:
     """A 3x3 matrix by rows; as a rotation, its columns are the rotated axes."""
 
@@ -80,6 +94,10 @@ class Matrix:
             return Matrix(self @ x, self @ y, self @ z).T
         return NotImplemented
 
+    def times_plus(self, v: Vector, start: Vector) -> Vector:
+        """start + A v, with fewer roundings."""
+        return Vector(*(fma(a.x, v.x, fma(a.y, v.y, fma(a.z, v.z, b))) for a, b in zip(self, start, strict=True)))
+
     def turn(self, tensor: Symmetric) -> Symmetric:
         """A symmetric tensor in the rotated axes: R A Rᵀ."""
         a = Matrix(*tensor.rows())
@@ -97,7 +115,7 @@ class Matrix:
 IDENTITY = Matrix(X, Y, Z)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Symmetric:
     """A symmetric 3x3 matrix by its six components."""
 
@@ -145,7 +163,7 @@ class Symmetric:
         return Symmetric(a.x * a.x, a.y * a.y, a.z * a.z, a.x * a.y, a.x * a.z, a.y * a.z)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class JointRotation:
     """The rotation `tilt` Rz(angle) of a joint, applied in two steps: fewer operations than its full matrix.
 
@@ -160,7 +178,8 @@ class JointRotation:
     s: Scalar
 
     def __matmul__(self, v: Vector) -> Vector:
-        return self.tilt @ Vector(self.c * v.x - self.s * v.y, self.s * v.x + self.c * v.y, v.z)
+        c, s = self.c, self.s
+        return self.tilt @ Vector(fma(c, v.x, -(s * v.y)), fma(s, v.x, c * v.y), v.z)
 
     @property
     def T(self) -> JointRotationBack:
@@ -173,20 +192,20 @@ class JointRotation:
     def turn(self, a: Symmetric) -> Symmetric:
         """A symmetric tensor in the rotated axes: R A Rᵀ. The turn about z keeps the trace of its xy block."""
         c, s = self.c, self.s
-        u, v = c * a.xx - s * a.xy, c * a.xy - s * a.yy
-        xx = c * u - s * v
+        u, v = fma(c, a.xx, -(s * a.xy)), fma(c, a.xy, -(s * a.yy))
+        xx = fma(c, u, -(s * v))
         turned = Symmetric(
             xx=xx,
             yy=a.xx + a.yy - xx,
             zz=a.zz,
-            xy=s * u + c * v,
-            xz=c * a.xz - s * a.yz,
-            yz=s * a.xz + c * a.yz,
+            xy=fma(s, u, c * v),
+            xz=fma(c, a.xz, -(s * a.yz)),
+            yz=fma(s, a.xz, c * a.yz),
         )
         return self.tilt.turn(turned)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class JointRotationBack:
     """The transpose of a joint rotation: from the axes before the joint into the link's."""
 
@@ -195,10 +214,10 @@ class JointRotationBack:
     def __matmul__(self, v: Vector) -> Vector:
         u = self.forth.tilt.T @ v
         c, s = self.forth.c, self.forth.s
-        return Vector(c * u.x + s * u.y, c * u.y - s * u.x, u.z)
+        return Vector(fma(c, u.x, s * u.y), fma(c, u.y, -(s * u.x)), u.z)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Pose:
     """Where a frame stands in another one: `rotation` turns its axes, `position` is its origin [m]."""
 
@@ -206,7 +225,7 @@ class Pose:
     position: Vector = ZERO
 
     def __matmul__(self, other: Pose) -> Pose:
-        return Pose(self.rotation @ other.rotation, self.position + self.rotation @ other.position)
+        return Pose(self.rotation @ other.rotation, self.point(other.position))
 
     @property
     def inverse(self) -> Pose:
@@ -215,7 +234,7 @@ class Pose:
 
     def point(self, p: Vector) -> Vector:
         """The point p of this frame, in the other one."""
-        return self.position + self.rotation @ p
+        return self.rotation.times_plus(p, self.position)
 
 
 def rotation_x(angle: Scalar) -> Matrix:
@@ -273,7 +292,7 @@ def quaternion(R: Matrix) -> tuple[Scalar, Scalar, Scalar, Scalar]:
     return w, qx, qy, qz
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Inertia:
     """The inertia of a rigid body about the origin of its frame (RBDA section 2.13, in compact form).
 
@@ -298,17 +317,18 @@ class Inertia:
     def moved(self, R: Matrix | JointRotation, p: Vector) -> Inertia:
         """The same body in the frame in which this one stands at rotation R, position p: r' = R r + p for its points."""
         c = R @ self.h
-        h = c + self.mass * p
+        h = c.plus(self.mass, p)
         both = c + h  # 2 R h + m p
-        shift = Symmetric(
-            xx=both.y * p.y + both.z * p.z,
-            yy=both.x * p.x + both.z * p.z,
-            zz=both.x * p.x + both.y * p.y,
-            xy=-(c.x * p.y + p.x * h.y),
-            xz=-(c.x * p.z + p.x * h.z),
-            yz=-(c.y * p.z + p.y * h.z),
+        J = R.turn(self.J)
+        J = Symmetric(
+            xx=fma(both.y, p.y, fma(both.z, p.z, J.xx)),
+            yy=fma(both.x, p.x, fma(both.z, p.z, J.yy)),
+            zz=fma(both.x, p.x, fma(both.y, p.y, J.zz)),
+            xy=fma(-c.x, p.y, fma(-p.x, h.y, J.xy)),
+            xz=fma(-c.x, p.z, fma(-p.x, h.z, J.xz)),
+            yz=fma(-c.y, p.z, fma(-p.y, h.z, J.yz)),
         )
-        return Inertia(self.mass, h, R.turn(self.J) + shift)
+        return Inertia(self.mass, h, J)
 
     def com(self) -> Vector:
         """The centre of mass [m]; the origin for a body without mass."""

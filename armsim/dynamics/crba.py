@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from armsim.dynamics.kinematics import joint_poses
 from armsim.model import Arm
-from armsim.spatial import Inertia, Scalar, Vector, Z, cross
+from armsim.spatial import Inertia, Scalar, Vector, Z, cross, cross_plus
 
 
 def crba(arm: Arm, q) -> list[list[Scalar]]:
@@ -31,6 +31,6 @@ def crba(arm: Arm, q) -> list[list[Scalar]]:
             M[i][j] = n.z if arm.joints[j].type == "revolute" else f.z
             R, p = poses[j]
             f = R @ f
-            n = R @ n + cross(p, f)
+            n = cross_plus(p, f, R @ n)
         composite = composite.moved(*poses[i])
     return M

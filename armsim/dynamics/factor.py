@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armsim.spatial import Scalar
+from armsim.expr import Scalar, fma
 
 
 def solve_ldl(A: list[list[Scalar]], b: list[Scalar]) -> list[Scalar]:
@@ -22,11 +22,11 @@ def solve_ldl(A: list[list[Scalar]], b: list[Scalar]) -> list[Scalar]:
         scaled = [L[k][i] / L[k][k] for i in range(k)]
         for i in range(k):
             for j in range(i + 1):
-                L[i][j] = L[i][j] - scaled[i] * L[k][j]
-            x[i] = x[i] - scaled[i] * x[k]
+                L[i][j] = fma(-scaled[i], L[k][j], L[i][j])
+            x[i] = fma(-scaled[i], x[k], x[i])
         L[k][:k] = scaled
     for k in range(n):
         x[k] = x[k] / L[k][k]
         for i in range(k):
-            x[k] = x[k] - L[k][i] * x[i]
+            x[k] = fma(-L[k][i], x[i], x[k])
     return x

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from armsim.dynamics.kinematics import joint_poses
+from armsim.expr import fma
 from armsim.model import Arm
-from armsim.spatial import ZERO, Matrix, Scalar, Symmetric, Vector, Z, cross
+from armsim.spatial import ZERO, Matrix, Scalar, Symmetric, Vector, Z, cross_plus
 
 Wrench = tuple[Vector, Vector]  # moment about the origin [N·m], force [N]
 
@@ -16,7 +17,8 @@ def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list
 
     Recursive Newton-Euler algorithm in link frames, Craig, *Introduction to Robotics*, section 6.5, with prismatic joints.
     Gravity enters as an upward acceleration of the base. Two departures from the page, for fewer operations: velocity
-    products are formed once per link (`turning`), and inertias are about the frame's origin, so there is no parallel-axis term.
+    products are formed once per link (`turning`), and inertias are about the frame's origin, so there is no parallel-axis
+    term. `times_plus`, `cross_plus` and `plus` are sums with products, fused.
 
     Args:
         arm: The arm, n joints; its numbers may be floats or expressions.
@@ -36,16 +38,16 @@ def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list
     turned = turning(w, wd)
     moments, forces = [], []
     for (R, p), joint, inertia, qd_i, qdd_i in zip(poses, arm.joints, arm.inertias, qd, qdd, strict=True):
-        a = R.T @ (a + turned @ p)
+        a = R.T @ turned.times_plus(p, a)
         w, wd = R.T @ w, R.T @ wd
         if joint.type == "revolute":
-            wd = wd + cross(w, Z * qd_i) + Z * qdd_i
+            wd = cross_plus(w, Z * qd_i, wd) + Z * qdd_i
             w = w + Z * qd_i
         else:
-            a = a + cross(w, Z * (2 * qd_i)) + Z * qdd_i
+            a = cross_plus(w, Z * (2 * qd_i), a) + Z * qdd_i
         turned = turning(w, wd)
-        forces.append(a * inertia.mass + turned @ inertia.h)
-        moments.append(inertia.J @ wd + gyroscopic(inertia.J, w) + cross(inertia.h, a))
+        forces.append((turned @ inertia.h).plus(inertia.mass, a))
+        moments.append(cross_plus(inertia.h, a, inertia.J @ wd + gyroscopic(inertia.J, w)))
 
     # from outside
     if external is not None:
@@ -60,7 +62,7 @@ def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list
         tau[i] = n.z if arm.joints[i].type == "revolute" else f.z
         R, p = poses[i]
         f = R @ f
-        n = R @ n + cross(p, f)
+        n = cross_plus(p, f, R @ n)
     return tau
 
 
@@ -80,9 +82,9 @@ def gyroscopic(J: Symmetric, w: Vector) -> Vector:
     xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
     xy, xz, yz = w.x * w.y, w.x * w.z, w.y * w.z
     return Vector(
-        (J.zz - J.yy) * yz + J.yz * (yy - zz) + J.xz * xy - J.xy * xz,
-        (J.xx - J.zz) * xz + J.xz * (zz - xx) + J.xy * yz - J.yz * xy,
-        (J.yy - J.xx) * xy + J.xy * (xx - yy) + J.yz * xz - J.xz * yz,
+        fma(J.zz - J.yy, yz, fma(J.yz, yy - zz, fma(J.xz, xy, -(J.xy * xz)))),
+        fma(J.xx - J.zz, xz, fma(J.xz, zz - xx, fma(J.xy, yz, -(J.yz * xy)))),
+        fma(J.yy - J.xx, xy, fma(J.xy, xx - yy, fma(J.yz, xz, -(J.xz * yz)))),
     )
 
 

@@ -3,13 +3,29 @@
 from armsim.expr.elementary import cos, exp, log, sin, tan
 from armsim.expr.function import Function, Graph, shared, trace
 from armsim.expr.node import Expr
-from armsim.expr.scalar import absolute, both, clip, either, fma, lookup, maximum, minimum, negated, snapped, sqrt, where
+from armsim.expr.replay import replay
+from armsim.expr.scalar import (
+    Scalar,
+    absolute,
+    both,
+    clip,
+    either,
+    fma,
+    lookup,
+    maximum,
+    minimum,
+    negated,
+    snapped,
+    sqrt,
+    where,
+)
 from armsim.expr.table import Table
 
 __all__ = [
     "Expr",
     "Function",
     "Graph",
+    "Scalar",
     "Table",
     "absolute",
     "both",
@@ -23,6 +39,7 @@ __all__ = [
     "maximum",
     "minimum",
     "negated",
+    "replay",
     "shared",
     "sin",
     "snapped",

@@ -186,6 +186,31 @@ def divide(a, b):
     return quotient if sign > 0 else -quotient
 
 
+def fused(a, b, c):
+    """a b + c with one rounding, at least one of them a node. A plain sum or product where that is as exact."""
+    if not isinstance(c, Expr) and c == 0:
+        return a * b
+    if not isinstance(a, Expr):
+        a, b = b, a
+    if not isinstance(a, Expr):  # both factors are constants
+        if a == 0 or b == 0:
+            return c
+        return c.graph.node("fma", a, b, c)
+    if not isinstance(b, Expr):
+        if b == 0:
+            return c
+        if b == 1:
+            return a + c
+        if b == -1:
+            return c - a
+    if _negative(a) and _negative(b):
+        a, b = a.args[0], b.args[0]
+    elif _negative(b):
+        a, b = -a, b.args[0]
+    deepest = max((v for v in (a, b, c) if isinstance(v, Expr)), key=lambda v: v.graph.depth)
+    return deepest.graph.node("fma", *_in_order(a, b), c)
+
+
 def select(condition, a, b):
     """a where the condition node holds, b elsewhere."""
     if a is b or (not isinstance(a, Expr) and not isinstance(b, Expr) and a == b):

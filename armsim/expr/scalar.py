@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
-from armsim.expr.node import NUMBERS, Expr, select
+from armsim.expr.node import NUMBERS, Expr, fused, select
 from armsim.expr.table import Table
+
+Scalar = Any  # a float, an `Expr` or a SymPy expression
 
 ROOT_HALF = math.sqrt(0.5)
 SPLITTER = 2.0**27 + 1.0  # cuts a double into two halves of 26 bits
@@ -88,9 +91,10 @@ def snapped(x):
 def fma(a, b, c):
     """a b + c with one rounding."""
     if any(isinstance(v, Expr) for v in (a, b, c)):
-        deepest = max((v for v in (a, b, c) if isinstance(v, Expr)), key=lambda v: v.graph.depth)
-        return deepest.graph.node("fma", a, b, c)
-    return _fma(a, b, c)
+        return fused(a, b, c)
+    if all(isinstance(v, NUMBERS) for v in (a, b, c)):
+        return _fma(a, b, c) if a and b else c
+    return a * b + c
 
 
 def _fma_in_python(a: float, b: float, c: float) -> float:
@@ -102,7 +106,7 @@ def _fma_in_python(a: float, b: float, c: float) -> float:
         a_low, b_low = a - a_high, b - b_high
         error = a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
         return math.fsum((product, error, c))
-    if a == 0 or b == 0 or not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
         return product + c
     return float(Fraction(a) * Fraction(b) + Fraction(c))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armsim.integrate.motion import Motion, Rates
-from armsim.spatial import Scalar
+from armsim.expr import Scalar
 
 
 def step(rates: Rates, t: Scalar, y: Motion, h: Scalar) -> Motion:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from armsim.spatial import Scalar
+from armsim.expr import Scalar, fma
 
 
 class Motion(NamedTuple):
@@ -23,7 +23,7 @@ class Motion(NamedTuple):
 
     def plus(self, h: Scalar, rates: Motion) -> Motion:
         """self + h rates"""
-        return Motion(*([x + h * k for x, k in zip(mine, their, strict=True)] for mine, their in zip(self, rates, strict=True)))
+        return Motion(*([fma(h, k, x) for x, k in zip(mine, their, strict=True)] for mine, their in zip(self, rates, strict=True)))
 
 
 Rates = Callable[[Scalar, Motion], Motion]  # time and state to (v, acceleration, rates of z)

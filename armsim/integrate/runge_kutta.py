@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from armsim.integrate.motion import Motion, Rates
-from armsim.spatial import Scalar
+from armsim.expr import Scalar
 
 
 @dataclass(frozen=True)

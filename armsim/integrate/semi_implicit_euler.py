@@ -7,11 +7,11 @@ It keeps the energy of a frictionless motion bounded where explicit Euler lets i
 from __future__ import annotations
 
 from armsim.integrate.motion import Motion, Rates
-from armsim.spatial import Scalar
+from armsim.expr import Scalar, fma
 
 
 def step(rates: Rates, t: Scalar, y: Motion, h: Scalar) -> Motion:
     """The state at t + h."""
     k = rates(t, y)
-    v = [v + h * a for v, a in zip(y.v, k.v, strict=True)]
+    v = [fma(h, a, v) for v, a in zip(y.v, k.v, strict=True)]
     return y.plus(h, Motion(v, k.v, k.z))

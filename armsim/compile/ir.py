@@ -1,0 +1,258 @@
+"""Expression graphs as LLVM IR text.
+
+The same printer writes scalar code (width 1) and code for several arms side by side (`<8 x double>`); each lane does exactly
+the operations of the scalar code. No fast-math flag is set anywhere, so a lane's bits depend on its inputs alone.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from typing import Any
+
+from armsim.errors import CompileError
+from armsim.expr import Expr, Function, Table
+from armsim.expr.elementary import SHIFT
+from armsim.expr.scalar import ROOT_HALF
+
+BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+COMPARISONS = {"lt": "olt", "le": "ole"}
+CONDITIONS = {"lt", "le", "and", "not", "bit"}
+EXPONENT_BIAS = 1023
+MANTISSA_BITS = 52
+
+
+def bits(value: float) -> int:
+    """The 64 bits of a double as a whole number."""
+    return int(struct.unpack("<Q", struct.pack("<d", value))[0])
+
+
+class Module:
+    """LLVM IR under construction: functions, tables and the intrinsics they declare.
+
+    Attributes:
+        width: Lanes of every value.
+        real: LLVM type of a value.
+    """
+
+    def __init__(self, width: int = 1) -> None:
+        self.width = width
+        self.real = self._lanes("double")
+        self.truth = self._lanes("i1")
+        self.whole = self._lanes("i64")
+        self._suffix = "f64" if width == 1 else f"v{width}f64"
+        self._declarations: dict[str, None] = {}
+        self._globals: list[str] = []
+        self._bodies: list[str] = []
+        self._functions: dict[Function, str] = {}
+        self._tables: dict[Table, str] = {}
+        self._allocas: list[str] = []
+
+    def __str__(self) -> str:
+        return "\n".join([*self._declarations, *self._globals, *self._bodies, ""])
+
+    def _lanes(self, element: str) -> str:
+        return element if self.width == 1 else f"<{self.width} x {element}>"
+
+    def declare(self, line: str) -> None:
+        """Add a declaration once."""
+        self._declarations[line] = None
+
+    def add(self, body: str) -> None:
+        """Add the text of a function."""
+        self._bodies.append(body)
+
+    def allocas(self) -> list[str]:
+        """Room that the lines printed since the last call need, to be put at the function's entry."""
+        taken, self._allocas = self._allocas, []
+        return taken
+
+    def constant(self, value: float) -> str:
+        """A double as an operand: its exact bits, in every lane."""
+        literal = f"0x{bits(value):016X}"
+        return literal if self.width == 1 else f"splat (double {literal})"
+
+    def wholes(self, value: int) -> str:
+        """A whole number as an operand, in every lane."""
+        return str(value) if self.width == 1 else f"splat (i64 {value})"
+
+    def operand(self, arg: Any, names: dict[Expr, str]) -> str:
+        """A node or a number as an operand."""
+        return names[arg] if isinstance(arg, Expr) else self.constant(arg)
+
+    def lines(self, nodes: Iterable[Expr], names: dict[Expr, str], prefix: str = "x") -> list[str]:
+        """Instructions that compute nodes, arguments first. Names of the results are added to `names`."""
+        out: list[str] = []
+        for node in nodes:
+            if node in names or node.op == "input":
+                continue
+            if node.op == "out":
+                call, index = node.args
+                pointer = f"%{prefix}{node.index}p"
+                names[node] = f"%{prefix}{node.index}"
+                out.append(f"  {pointer} = getelementptr {self.real}, ptr {names[call]}, i64 {int(index)}")
+                out.append(f"  {names[node]} = load {self.real}, ptr {pointer}")
+                continue
+            names[node] = f"%{prefix}{node.index}"
+            out += [f"  {line}" for line in self._instructions(node, names[node], names)]
+        return out
+
+    def _instructions(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
+        op, real, whole = node.op, self.real, self.whole
+        if op == "call":
+            return self._call(node, name, names)
+        if op == "lookup":
+            return self._lookup(node, name, names)
+        args = [self.operand(arg, names) for arg in node.args]
+        if op in BINARY:
+            return [f"{name} = {BINARY[op]} {real} {args[0]}, {args[1]}"]
+        if op == "neg":
+            return [f"{name} = fneg {real} {args[0]}"]
+        if op in ("abs", "sqrt", "fma"):
+            intrinsic = f"@llvm.{'fabs' if op == 'abs' else op}.{self._suffix}"
+            self.declare(f"declare {real} {intrinsic}({', '.join([real] * len(args))})")
+            return [f"{name} = call {real} {intrinsic}({', '.join(f'{real} {arg}' for arg in args)})"]
+        if op in COMPARISONS:
+            return [f"{name} = fcmp {COMPARISONS[op]} {real} {args[0]}, {args[1]}"]
+        if op == "and":
+            return [f"{name} = and {self.truth} {args[0]}, {args[1]}"]
+        if op == "not":
+            return [f"{name} = xor {self.truth} {args[0]}, {'true' if self.width == 1 else 'splat (i1 true)'}"]
+        if op == "where":
+            return [f"{name} = select {self.truth} {args[0]}, {real} {args[1]}, {real} {args[2]}"]
+        if op == "bit":
+            mask = self.wholes(1 << int(node.args[1]))
+            return [
+                f"{name}i = bitcast {real} {args[0]} to {whole}",
+                f"{name}m = and {whole} {name}i, {mask}",
+                f"{name} = icmp ne {whole} {name}m, {self.wholes(0)}",
+            ]
+        if op == "exp2":  # the low bits of k + SHIFT are those of the whole number k
+            return [
+                f"{name}f = fadd {real} {args[0]}, {self.constant(SHIFT)}",
+                f"{name}i = bitcast {real} {name}f to {whole}",
+                f"{name}b = add {whole} {name}i, {self.wholes(EXPONENT_BIAS)}",
+                f"{name}s = shl {whole} {name}b, {self.wholes(MANTISSA_BITS)}",
+                f"{name} = bitcast {whole} {name}s to {real}",
+            ]
+        if op in ("mantissa", "exponent"):
+            return self._split(op, name, args[0])
+        raise CompileError(f"no machine operation for {node!r}: the graph was not lowered")
+
+    def _split(self, op: str, name: str, x: str) -> list[str]:
+        """The parts of x = m 2**e by its bits, m from 1/sqrt(2) up."""
+        real, whole = self.real, self.whole
+        lines = [
+            f"{name}i = bitcast {real} {x} to {whole}",
+            f"{name}o = sub {whole} {name}i, {self.wholes(bits(ROOT_HALF))}",
+            f"{name}e = ashr {whole} {name}o, {self.wholes(MANTISSA_BITS)}",
+        ]
+        if op == "exponent":
+            return [
+                *lines,
+                f"{name}b = add {whole} {name}e, {self.wholes(bits(SHIFT))}",
+                f"{name}f = bitcast {whole} {name}b to {real}",
+                f"{name} = fsub {real} {name}f, {self.constant(SHIFT)}",
+            ]
+        return [
+            *lines,
+            f"{name}s = shl {whole} {name}e, {self.wholes(MANTISSA_BITS)}",
+            f"{name}m = sub {whole} {name}i, {name}s",
+            f"{name} = bitcast {whole} {name}m to {real}",
+        ]
+
+    def _call(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
+        """A call; its name is the pointer to its results."""
+        function, *given = node.args
+        args = [f"{self.real} {self.operand(arg, names)}" for arg in given]
+        outer, self._allocas = self._allocas, []
+        called = self.function(function)
+        self._allocas = [*outer, f"  {name} = alloca [{max(len(function.outputs), 1)} x {self.real}]"]
+        return [f"call void {called}({', '.join([*args, f'ptr {name}'])})"]
+
+    def function(self, function: Function) -> str:
+        """The name of a lowered function in this module, which is printed when first asked for. Results go to a pointer."""
+        if function not in self._functions:
+            self._functions[function] = f"@{function.name}{len(self._functions)}"
+            names = {node: f"%in{i}" for i, node in enumerate(function.inputs)}
+            lines = self.lines(function.live(), names)
+            for i, out in enumerate(function.outputs):
+                lines.append(f"  %out{i} = getelementptr {self.real}, ptr %out, i64 {i}")
+                lines.append(f"  store {self.real} {self.operand(out, names)}, ptr %out{i}")
+            params = [f"{self.real} %in{i}" for i in range(len(function.inputs))]
+            signature = ", ".join([*params, "ptr noalias %out"])
+            head = f"define internal void {self._functions[function]}({signature}) noinline {{"
+            self.add("\n".join([head, *self.allocas(), *lines, "  ret void", "}"]))
+        return self._functions[function]
+
+    def _lookup(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
+        """A table's value, lane by lane."""
+        table, at = node.args
+        function = self.table(table)
+        x = self.operand(at, names)
+        if self.width == 1:
+            return [f"{name} = call double {function}(double {x})"]
+        lines = [f"{name}r0 = freeze {self.real} poison"]
+        for lane in range(self.width):
+            lines.append(f"{name}a{lane} = extractelement {self.real} {x}, i64 {lane}")
+            lines.append(f"{name}v{lane} = call double {function}(double {name}a{lane})")
+            result = name if lane == self.width - 1 else f"{name}r{lane + 1}"
+            lines.append(f"{result} = insertelement {self.real} {name}r{lane}, double {name}v{lane}, i64 {lane}")
+        return lines
+
+    def table(self, table: Table) -> str:
+        """The name of a function that looks x up in a table: `Table.at`, by bisection."""
+        if table not in self._tables:
+            k, n = len(self._tables), len(table.x)
+            self._tables[table] = f"@table{k}"
+            for part, values in (("x", table.x), ("y", table.y)):
+                numbers = ", ".join(f"double 0x{bits(v):016X}" for v in values)
+                self._globals.append(f"@table{k}{part} = internal constant [{n} x double] [{numbers}]")
+            self.add(TABLE_AT.format(k=k, n=n, last=n - 1, linear="true" if table.hold == "linear" else "false"))
+        return self._tables[table]
+
+
+# i is the last abscissa at or before t, or the first one
+TABLE_AT = """define internal double @table{k}(double %t) noinline {{
+entry:
+  br label %search
+search:
+  %low = phi i64 [ 0, %entry ], [ %low2, %search ]
+  %high = phi i64 [ {n}, %entry ], [ %high2, %search ]
+  %both = add i64 %low, %high
+  %mid = lshr i64 %both, 1
+  %px = getelementptr double, ptr @table{k}x, i64 %mid
+  %x = load double, ptr %px
+  %before = fcmp ole double %x, %t
+  %low2 = select i1 %before, i64 %mid, i64 %low
+  %high2 = select i1 %before, i64 %high, i64 %mid
+  %gap = sub i64 %high2, %low2
+  %more = icmp ugt i64 %gap, 1
+  br i1 %more, label %search, label %found
+found:
+  %py0 = getelementptr double, ptr @table{k}y, i64 %low2
+  %y0 = load double, ptr %py0
+  %first = load double, ptr @table{k}x
+  %after = fcmp ogt double %t, %first
+  %inner = icmp ult i64 %low2, {last}
+  %between = and i1 %after, %inner
+  %join = and i1 %between, {linear}
+  br i1 %join, label %interpolate, label %hold
+hold:
+  ret double %y0
+interpolate:
+  %next = add i64 %low2, 1
+  %px0 = getelementptr double, ptr @table{k}x, i64 %low2
+  %px1 = getelementptr double, ptr @table{k}x, i64 %next
+  %py1 = getelementptr double, ptr @table{k}y, i64 %next
+  %x0 = load double, ptr %px0
+  %x1 = load double, ptr %px1
+  %y1 = load double, ptr %py1
+  %dx = fsub double %t, %x0
+  %wx = fsub double %x1, %x0
+  %share = fdiv double %dx, %wx
+  %dy = fsub double %y1, %y0
+  %rise = fmul double %share, %dy
+  %y = fadd double %y0, %rise
+  ret double %y
+}}"""

@@ -1,0 +1,36 @@
+"""IR to loaded machine code, by way of the cache."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from armsim.compile import cache
+from armsim.compile.target import Library, Target
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """Loaded code, and what it took to get it.
+
+    Attributes:
+        library: The code.
+        cached: Whether it came from the cache on disk.
+        seconds: Wall time to compile, or to fetch, and load it.
+    """
+
+    library: Library
+    cached: bool
+    seconds: float
+
+
+def compiled(ir: str, target: Target) -> Compiled:
+    """The loaded code of an IR module for a target."""
+    began = time.perf_counter()
+    name = cache.key(ir, target.key)
+    code = cache.load(name)
+    cached = code is not None
+    if code is None:
+        code = target.object_code(ir)
+        cache.store(name, code)
+    return Compiled(Library(code, target), cached, time.perf_counter() - began)

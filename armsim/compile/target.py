@@ -1,0 +1,110 @@
+"""LLVM as a just-in-time compiler: target machines, object code, loaded functions."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from armsim.errors import CompileError
+
+OPTIMISATION = 2  # of LLVM's code generator; its passes over IR are left out: they cost as much again and find nothing
+
+
+@lru_cache(maxsize=1)
+def llvm() -> Any:
+    """llvmlite's binding, with the native target ready."""
+    try:
+        import llvmlite.binding as binding
+    except ImportError as error:
+        raise CompileError(f"LLVM cannot be loaded ({error}); `--engine python` does without it") from None
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding
+
+
+@dataclass(frozen=True)
+class Target:
+    """A machine to compile for.
+
+    Attributes:
+        cpu: LLVM's name of the processor; "" for the host's own.
+        features: LLVM's feature string; ignored for the host's own.
+    """
+
+    cpu: str = ""
+    features: str = ""
+
+    @cached_property
+    def triple(self) -> str:
+        return str(llvm().get_process_triple())
+
+    @cached_property
+    def _processor(self) -> tuple[str, str]:
+        if self.cpu:
+            return self.cpu, self.features
+        return llvm().get_host_cpu_name(), llvm().get_host_cpu_features().flatten()
+
+    @cached_property
+    def key(self) -> str:
+        """All that object code depends on besides its IR."""
+        binding = llvm()
+        import llvmlite
+
+        versions = (llvmlite.__version__, binding.llvm_version_info, OPTIMISATION)
+        return repr((versions, self.triple, *self._processor))
+
+    @cached_property
+    def lanes(self) -> int:
+        """How many doubles to treat side by side: two vector registers of them."""
+        cpu, features = self._processor
+        if "+avx512f" in features:
+            return 16
+        return 8 if "+avx," in features or features.endswith("+avx") else 4
+
+    def machine(self) -> Any:
+        """A fresh target machine; an execution engine takes it over."""
+        cpu, features = self._processor
+        target = llvm().Target.from_triple(self.triple)
+        return target.create_target_machine(cpu=cpu, features=features, opt=OPTIMISATION, jit=True)
+
+    def object_code(self, ir: str) -> bytes:
+        """Object code for a module of LLVM IR."""
+        binding = llvm()
+        try:
+            module = binding.parse_assembly(ir)
+            module.verify()
+        except RuntimeError as error:
+            raise CompileError(f"LLVM refused a kernel of armsim's, which is a fault of armsim: {error}") from None
+        return bytes(self.machine().emit_object(module))
+
+
+class Library:
+    """Object code loaded into this process.
+
+    Args:
+        code: As `Target.object_code` gives it.
+        target: What it was compiled for.
+    """
+
+    def __init__(self, code: bytes, target: Target) -> None:
+        binding = llvm()
+        self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), target.machine())
+        self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
+        self._engine.finalize_object()
+
+    def function(self, name: str, result: Any, *args: Any) -> Any:
+        """A function of the library, callable through ctypes."""
+        address = self._engine.get_function_address(name)
+        if not address:
+            raise CompileError(f"the kernel has no function {name}")
+        callable_ = ctypes.CFUNCTYPE(result, *args)(address)
+        callable_.library = self  # the code lives as long as the function
+        return callable_
+
+
+@lru_cache(maxsize=1)
+def host() -> Target:
+    """The machine that armsim runs on."""
+    return Target()

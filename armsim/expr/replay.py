@@ -1,0 +1,72 @@
+"""Running a traced function again, on any scalars."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from armsim.expr import elementary, scalar
+from armsim.expr.function import Function
+from armsim.expr.node import Expr
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "abs": abs,
+    "add": operator.add,
+    "and": scalar.both,
+    "bit": lambda shifted, i: scalar.bit(shifted, int(i)),
+    "cos": elementary.cos,
+    "div": operator.truediv,
+    "exp": elementary.exp,
+    "exp2": lambda k: scalar.scale2(1.0, k),
+    "exponent": lambda x: scalar.split2(x)[1],
+    "fma": scalar.fma,
+    "le": operator.le,
+    "log": elementary.log,
+    "lookup": scalar.lookup,
+    "lt": operator.lt,
+    "mantissa": lambda x: scalar.split2(x)[0],
+    "mul": operator.mul,
+    "neg": operator.neg,
+    "not": scalar.negated,
+    "sin": elementary.sin,
+    "sqrt": scalar.sqrt,
+    "sub": operator.sub,
+    "where": scalar.where,
+}
+
+
+def replay(
+    function: Function,
+    args: Sequence[Any],
+    operations: Mapping[str, Callable[..., Any]] = OPERATIONS,
+    call: Callable[..., list[Any]] | None = None,
+) -> list[Any]:
+    """The outputs of a traced function for given arguments.
+
+    Args:
+        function: The function.
+        args: One scalar per input: floats, expressions of another graph, or SymPy symbols.
+        operations: What each operation does.
+        call: What to do with a function called from this one and its arguments; it is replayed too unless told otherwise.
+
+    Returns:
+        One scalar per output.
+    """
+    values: dict[Expr, Any] = dict(zip(function.inputs, args, strict=True))
+
+    def value(arg: Any) -> Any:
+        return values[arg] if isinstance(arg, Expr) else arg
+
+    for node in function.live():
+        if node.op == "input":
+            continue
+        if node.op == "call":
+            inner, *given = node.args
+            given = [value(arg) for arg in given]
+            values[node] = replay(inner, given, operations) if call is None else call(inner, given)
+        elif node.op == "out":
+            values[node] = values[node.args[0]][int(node.args[1])]
+        else:
+            values[node] = operations[node.op](*[value(arg) for arg in node.args])
+    return [value(out) for out in function.outputs]
