@@ -1,7 +1,8 @@
-"""Bodies that make up links: simple solids of uniform density, points, and inertias as tabulated."""
+"""Bodies that make up links: simple solids of uniform density, rods, points, and inertias as tabulated."""
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 from armsim.spatial import Inertia, Scalar, Symmetric, Vector
@@ -24,6 +25,42 @@ def cylinder(axis: Axis, height: Scalar, radius: Scalar, mass: Scalar, center: V
     return Inertia.about_com(mass, center, _axial(axis, along, across))
 
 
+def tube(
+    axis: Axis, height: Scalar, outer_radius: Scalar, inner_radius: Scalar, mass: Scalar, center: Vector
+) -> Inertia:
+    """A hollow cylinder, open at both ends, along an axis of its frame.
+
+    Args:
+        axis: The axis it lies along.
+        height: [m].
+        outer_radius: [m].
+        inner_radius: [m].
+        mass: [kg].
+        center: Its centre [m].
+    """
+    squares = outer_radius * outer_radius + inner_radius * inner_radius
+    along = mass * squares / 2
+    across = mass * (3 * squares + height * height) / 12
+    return Inertia.about_com(mass, center, _axial(axis, along, across))
+
+
+def box(size: Vector, mass: Scalar, center: Vector) -> Inertia:
+    """A solid box with edges `size` [m] along the axes of its frame, mass [kg], centre [m]."""
+    x, y, z = size.x * size.x, size.y * size.y, size.z * size.z
+    return Inertia.about_com(mass, center, Symmetric(mass * (y + z) / 12, mass * (x + z) / 12, mass * (x + y) / 12))
+
+
+def sphere(radius: Scalar, mass: Scalar, center: Vector) -> Inertia:
+    """A solid sphere of a radius [m], mass [kg], centre [m]."""
+    diagonal = 2 * mass * radius * radius / 5
+    return Inertia.about_com(mass, center, Symmetric(diagonal, diagonal, diagonal))
+
+
+def rod(axis: Axis, length: Scalar, mass: Scalar, center: Vector) -> Inertia:
+    """A slender rod of a length [m] along an axis of its frame, mass [kg], centre [m]."""
+    return Inertia.about_com(mass, center, _axial(axis, 0.0, mass * length * length / 12))
+
+
 def point(mass: Scalar, center: Vector) -> Inertia:
     """A point mass [kg] at `center` [m]."""
     return Inertia.about_com(mass, center, Symmetric())
@@ -41,6 +78,26 @@ def tabulated(mass: Scalar, center: Vector, tensor: Symmetric, about: Literal["c
     if about == "com":
         return Inertia.about_com(mass, center, tensor)
     return Inertia(mass, mass * center, tensor)
+
+
+def cylinder_volume(height: Scalar, radius: Scalar) -> Scalar:
+    """Volume of a cylinder [m³]."""
+    return math.pi * radius * radius * height
+
+
+def tube_volume(height: Scalar, outer_radius: Scalar, inner_radius: Scalar) -> Scalar:
+    """Volume of the wall of a hollow cylinder [m³]."""
+    return math.pi * (outer_radius - inner_radius) * (outer_radius + inner_radius) * height
+
+
+def box_volume(size: Vector) -> Scalar:
+    """Volume of a box [m³]."""
+    return size.x * size.y * size.z
+
+
+def sphere_volume(radius: Scalar) -> Scalar:
+    """Volume of a sphere [m³]."""
+    return 4 * math.pi * radius * radius * radius / 3
 
 
 def _axial(axis: Axis, along: Scalar, across: Scalar) -> Symmetric:

@@ -1,0 +1,1 @@
+"""Reading and writing of users' files: YAML and CSV in, run folders out."""

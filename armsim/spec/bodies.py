@@ -1,0 +1,152 @@
+"""The bodies that a link or a payload may be made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armsim.files.document import Map, Node, shown
+from armsim.spec.quantity import Context
+from armsim.spec.schema import Choice, List, Number, OneOf, Record
+
+
+def axis() -> Choice:
+    """The axis of a body of revolution."""
+    return Choice("x", "y", "z", doc="axis of the link frame that it lies along", example="z")
+
+
+def size(doc: str, example: str) -> Number:
+    """A dimension of a solid."""
+    return Number("m", above=0, doc=doc, example=example)
+
+
+def mass(**common: Any) -> Number:
+    """A mass."""
+    return Number("kg", minimum=0, doc="mass", example="0.8", **common)
+
+
+def center() -> List:
+    """The centre of mass."""
+    return List(
+        Number("m"),
+        length=3,
+        default=(0.0, 0.0, 0.0),
+        doc="centre of mass in the link frame (of a payload: in the tool frame)",
+        example="[0, 0, 0.1]",
+    )
+
+
+class Solid(Record):
+    """A body of uniform density; either its mass or its density is given."""
+
+    mass = mass(default=None, note="from the density")
+    density = Number("kg/m³", minimum=0, default=None, doc="density, in place of the mass", example="2700")
+    center = center()
+
+    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        if node.get("mass") is not None and node.get("density") is not None:
+            place = node.entries["density"][0]
+            context.report.add(place, path, "either mass or density", "both", "take one of them out")
+        elif node.get("mass") is None and node.get("density") is None:
+            self.fields["mass"].missing(node.place, f"{path}.mass", context)
+
+
+class Cylinder(Solid):
+    """A solid cylinder."""
+
+    axis = axis()
+    height = size("height along the axis", "0.3")
+    radius = size("radius", "0.05")
+
+
+class Box(Solid):
+    """A solid box, its edges along the axes of the frame."""
+
+    size = List(size("edge", "0.1"), length=3, doc="edges along x, y and z", example="[0.1, 0.2, 0.3]")
+
+
+class Sphere(Solid):
+    """A solid sphere."""
+
+    radius = size("radius", "0.05")
+
+
+class Tube(Solid):
+    """A hollow cylinder, open at both ends."""
+
+    axis = axis()
+    height = size("height along the axis", "0.3")
+    outer_radius = size("outer radius", "0.05")
+    inner_radius = size("inner radius", "0.04")
+
+    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        super().check(data, node, path, context)
+        inner, outer = data["inner_radius"], data["outer_radius"]
+        if inner is not None and outer is not None and inner.value >= outer.value:
+            expected = f"a radius smaller than outer_radius, {outer.text}"
+            context.report.add(
+                inner.place, f"{path}.inner_radius", expected, inner.text, "swap the radii or correct one"
+            )
+
+
+class Point(Record):
+    """A point mass."""
+
+    mass = mass()
+    center = center()
+
+
+class Rod(Record):
+    """A slender rod: no thickness, uniform along its length."""
+
+    axis = axis()
+    length = size("length along the axis", "0.4")
+    mass = mass()
+    center = center()
+
+
+class Tabulated(Record):
+    """A body whose inertia is known, from CAD or a publication; axes parallel to the frame's."""
+
+    mass = mass()
+    center = center()
+    about = Choice(
+        "com", "origin", doc="point that the tensor is about: the centre of mass, or the frame's origin", example="com"
+    )
+    xx = Number("kg·m²", doc="∫(y²+z²) dm", example="0.01")
+    yy = Number("kg·m²", doc="∫(x²+z²) dm", example="0.01")
+    zz = Number("kg·m²", doc="∫(x²+y²) dm", example="0.01")
+    xy = Number("kg·m²", default=0.0, doc="-∫xy dm (mind the sign)")
+    xz = Number("kg·m²", default=0.0, doc="-∫xz dm (mind the sign)")
+    yz = Number("kg·m²", default=0.0, doc="-∫yz dm (mind the sign)")
+
+
+BODIES: dict[str, Record] = {
+    "cylinder": Cylinder(doc="solid cylinder"),
+    "box": Box(doc="solid box"),
+    "sphere": Sphere(doc="solid sphere"),
+    "tube": Tube(doc="hollow cylinder"),
+    "rod": Rod(doc="slender rod"),
+    "point": Point(doc="point mass"),
+    "inertia": Tabulated(doc="body with a known inertia"),
+}
+
+
+class Payload(OneOf):
+    """What the tool carries: a point mass {mass, center}, or any body; in the tool frame."""
+
+    point = Point()
+
+    def __init__(self, **common: Any) -> None:
+        super().__init__(BODIES, **common)
+
+    def expected(self, context: Context) -> str:
+        return f"a mapping with the keys mass and center, or with one key out of {', '.join(self.variants)}"
+
+    def read(self, node: Node, path: str, context: Context) -> dict[str, Any] | None:
+        if not isinstance(node, Map):
+            key = path.rsplit(".", 1)[-1]
+            mend = f"write for example `{key}: {{mass: {shown(node) if hasattr(node, 'value') else 0.5}}}`"
+            return self.fault(node, path, context, mend)
+        if any(key in self.variants for key in node.entries):
+            return super().read(node, path, context)
+        return self.point.read(node, path, context)

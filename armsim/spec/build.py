@@ -1,0 +1,192 @@
+"""From settled data to the arm: units convert here, and no number is compared, so that any may be an expression."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from armsim.expr import sqrt
+from armsim.model import Arm, Joint, Limit, Motor, bodies
+from armsim.spatial import (
+    IDENTITY,
+    Inertia,
+    Matrix,
+    Pose,
+    Scalar,
+    Symmetric,
+    Vector,
+    X,
+    Y,
+    Z,
+    rotation_rpy,
+    rotation_x,
+    rotation_z,
+)
+from armsim.spec.settle import settle
+
+RADIANS = math.pi / 180
+
+
+def build_robot(
+    data: dict[str, Any], open: Mapping[str, Scalar] | None = None, payload: dict[str, Any] | None = None
+) -> Arm:
+    """The arm of a robot file.
+
+    Args:
+        data: The file's data, as `armsim.spec.load_robot_file` reads it.
+        open: Scalars in place of the file's numbers, by path, in the file's unit: `{"joints[0].motor.Kp": kp,
+            "parameters.upper": upper}`. All that is an expression of a parameter follows it.
+        payload: Settled data of a payload, in place of the robot's.
+
+    Raises:
+        UsageError: There is no number at a path of `open`.
+    """
+    robot = settle(data, open)
+    degrees = robot["units"]["angle"] == "deg"
+    joints = []
+    before = None  # the user's frame of the last link, seen from its own
+    for joint in robot["joints"]:
+        placed = FRAMES[robot["convention"]](joint[robot["convention"]], joint["type"], degrees)
+        pre, offset, after = placed
+        if before is not None:
+            pre = before @ pre
+        joints.append(build_joint(joint, pre, offset, after, degrees))
+        before = after
+    carried = robot["payload"] if payload is None else payload
+    return Arm(
+        name=robot["name"],
+        gravity=Vector(*robot["gravity"]),
+        base=build_frame(robot["base"], degrees),
+        joints=tuple(joints),
+        tool=build_frame(robot["tool"], degrees),
+        payload=Inertia() if carried is None else build_body(carried),
+    )
+
+
+def build_joint(joint: dict[str, Any], pre: Pose, offset: Scalar, after: Pose | None, degrees: bool) -> Joint:
+    """One joint, from its place in the link before, the offset of its variable and the user's frame seen from its own."""
+    turn = RADIANS if degrees and joint["type"] == "revolute" else 1.0
+    inertia = Inertia()
+    for i, body in enumerate(joint["bodies"]):
+        inertia = inertia + build_body(body) if i else build_body(body)
+    if after is not None:
+        inertia = inertia.moved(after.rotation, after.position)
+    limits, motor = joint["limits"], joint["motor"]
+    return Joint(
+        name=joint["name"],
+        type=joint["type"],
+        tilt=pre.rotation,
+        position=pre.position,
+        offset=offset,
+        initial=joint["initial"] * turn,
+        inertia=inertia,
+        viscous=joint["friction"]["viscous"],
+        limit=None
+        if limits is None
+        else Limit(limits["lower"] * turn, limits["upper"] * turn, limits["stiffness"], limits["damping"]),
+        motor=None if motor is None else build_motor(motor),
+        frame=Pose() if after is None else after,
+    )
+
+
+def build_motor(motor: dict[str, Any]) -> Motor:
+    """A motor; its back-EMF constant is its torque constant unless given."""
+    Ke = motor["Kp"] if motor["Ke"] is None else motor["Ke"]
+    return Motor(motor["Kp"], Ke, motor["Ra"], motor["gear"], motor["rotor_inertia"], motor["viscous"])
+
+
+def build_frame(frame: dict[str, Any], degrees: bool = False) -> Pose:
+    """A pose from xyz and rpy."""
+    turn = RADIANS if degrees else 1.0
+    return Pose(rotation_rpy(*(angle * turn for angle in frame["rpy"])), Vector(*frame["xyz"]))
+
+
+def build_body(body: dict[str, Any]) -> Inertia:
+    """The inertia of a body: {shape: its numbers}, or {mass, center} for a point mass."""
+    if "mass" in body:
+        return bodies.point(body["mass"], Vector(*body["center"]))
+    ((shape, b),) = body.items()
+    center = Vector(*b["center"])
+    if shape == "point":
+        return bodies.point(b["mass"], center)
+    if shape == "rod":
+        return bodies.rod(b["axis"], b["length"], b["mass"], center)
+    if shape == "inertia":
+        tensor = Symmetric(*(b[component] for component in ("xx", "yy", "zz", "xy", "xz", "yz")))
+        return bodies.tabulated(b["mass"], center, tensor, b["about"])
+    if shape == "box":
+        size = Vector(*b["size"])
+        return bodies.box(size, _mass(b, bodies.box_volume(size)), center)
+    if shape == "sphere":
+        return bodies.sphere(b["radius"], _mass(b, bodies.sphere_volume(b["radius"])), center)
+    if shape == "cylinder":
+        mass = _mass(b, bodies.cylinder_volume(b["height"], b["radius"]))
+        return bodies.cylinder(b["axis"], b["height"], b["radius"], mass, center)
+    mass = _mass(b, bodies.tube_volume(b["height"], b["outer_radius"], b["inner_radius"]))
+    return bodies.tube(b["axis"], b["height"], b["outer_radius"], b["inner_radius"], mass, center)
+
+
+def _mass(solid: dict[str, Any], volume: Scalar) -> Scalar:
+    return volume * solid["density"] if solid["mass"] is None else solid["mass"]
+
+
+# Each convention gives a joint's place before its variable, the offset of the variable, and the user's frame beyond it
+# (None where that is the link's own): pose in the link before = place @ joint motion @ beyond.
+Placed = tuple[Pose, Scalar, Pose | None]
+
+
+def modified_dh(row: dict[str, Any], type: str, degrees: bool) -> Placed:
+    """T = Rx(alpha) Tx(a) Rz(theta) Tz(d) (Craig, *Introduction to Robotics*, section 3.4)."""
+    a, alpha, d, theta = _row(row, degrees)
+    twist = rotation_x(alpha)
+    if type == "revolute":
+        return Pose(twist, twist @ Vector(a, 0.0, d)), theta, None
+    return Pose(twist @ rotation_z(theta), twist @ Vector(a, 0.0, 0.0)), d, None
+
+
+def standard_dh(row: dict[str, Any], type: str, degrees: bool) -> Placed:
+    """T = Rz(theta) Tz(d) Tx(a) Rx(alpha): the variable comes first, the constant part beyond it."""
+    a, alpha, d, theta = _row(row, degrees)
+    beyond = Pose(rotation_x(alpha), Vector(a, 0.0, 0.0))
+    if type == "revolute":
+        return Pose(IDENTITY, Vector(0.0, 0.0, d)), theta, beyond
+    return Pose(rotation_z(theta)), d, beyond
+
+
+def origin(row: dict[str, Any], type: str, degrees: bool) -> Placed:
+    """A frame given by xyz and rpy, the joint about or along an axis of it; after the joint the frame is turned back."""
+    frame = build_frame(row, degrees)
+    turn = turn_z_onto(*row["axis"])
+    return Pose(frame.rotation @ turn, frame.position), 0.0, Pose(turn.T)
+
+
+FRAMES = {"mdh": modified_dh, "dh": standard_dh, "origin": origin}
+
+
+def _row(row: dict[str, Any], degrees: bool) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    turn = RADIANS if degrees else 1.0
+    return row["a"], row["alpha"] * turn, row["d"], row["theta"] * turn
+
+
+def turn_z_onto(x: float, y: float, z: float) -> Matrix:
+    """A rotation that turns the z axis onto a direction.
+
+    A direction is structure, not a number that may be left open: it decides which rotation is taken.
+    """
+    if x == 0 and y == 0:
+        return IDENTITY if z > 0 else Matrix(X, -Y, -Z)
+    if y == 0 and z == 0:  # the axes turn in a circle: z -> x -> y -> z
+        return Matrix(Z, X, Y) if x > 0 else Matrix(-Z, X, -Y)
+    if x == 0 and z == 0:
+        return Matrix(Y, Z, X) if y > 0 else Matrix(Y, -Z, -X)
+    length = sqrt(x * x + y * y + z * z)
+    x, y, z = x / length, y / length, z / length
+    if z < 0:  # half a turn about x first, or the formula below divides by nearly 0
+        return Matrix(X, -Y, -Z) @ turn_z_onto(x, -y, -z)
+    c = 1 / (1 + z)
+    return Matrix(
+        Vector(1 - x * x * c, -x * y * c, x),
+        Vector(-x * y * c, 1 - y * y * c, y),
+        Vector(-x, -y, z),
+    )

@@ -1,0 +1,97 @@
+"""Faults of users' files: where, what was expected, what was found, how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from armsim.errors import FileFaults
+from armsim.files.document import Place
+
+MOST = 50  # faults shown at once
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault, printed as four lines.
+
+    Attributes:
+        where: The place in the file, or the option, that holds the fault.
+        path: The path of the value, for example `joints[1].bodies[0].cylinder.mass`; empty for the file as a whole.
+        expected: What would have been right.
+        found: What stands there.
+        mend: What the user can do.
+    """
+
+    where: Place
+    path: str
+    expected: str
+    found: str
+    mend: str
+
+    def __str__(self) -> str:
+        title = f"{self.where}: {self.path}" if self.path else str(self.where)
+        return f"{title}\n  expected: {self.expected}\n  found:    {self.found}\n  mend:     {self.mend}"
+
+
+class Report:
+    """The faults found so far."""
+
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+
+    def add(self, where: Place, path: str, expected: str, found: str, mend: str) -> None:
+        """Note one more fault."""
+        self.faults.append(Fault(where, path, expected, found, mend))
+
+    def raise_if_any(self) -> None:
+        """Raise all faults at once, file by file, each in the order of its lines.
+
+        Raises:
+            FileFaults: There is at least one.
+        """
+        if not self.faults:
+            return
+        sources = list(dict.fromkeys(fault.where.source for fault in self.faults))
+        ordered = sorted(
+            self.faults, key=lambda fault: (sources.index(fault.where.source), fault.where.line, fault.where.column)
+        )
+        if len(ordered) > MOST:
+            last = ordered[MOST - 1]
+            more = Fault(
+                Place(last.where.source),
+                "",
+                f"at most {MOST} faults to show at once",
+                f"{len(ordered)} faults",
+                "mend those above first, then run again",
+            )
+            ordered = [*ordered[:MOST], more]
+        raise FileFaults(ordered)
+
+
+def refuse(where: Place, path: str, expected: str, found: str, mend: str) -> FileFaults:
+    """The error of a single fault, to be raised."""
+    return FileFaults([Fault(where, path, expected, found, mend)])
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that looks most like `word`, if one does."""
+    if len(word) > 60:
+        return None
+    from difflib import get_close_matches  # only needed once something is wrong
+
+    known = list(known)
+    lowered = {k.lower(): k for k in reversed(known)}
+    if word.lower() in lowered:
+        return lowered[word.lower()]
+    close = get_close_matches(word, known, n=1, cutoff=0.5)
+    return close[0] if close else None
+
+
+def suggestion(word: str, known: Iterable[str], what: str = "known") -> str:
+    """How to mend an unknown word: the nearest known one, or all of them."""
+    known = list(known)
+    close = nearest(word, known)
+    if close is not None:
+        return f"did you mean `{close}`?"
+    return f"{what}: {', '.join(known)}" if known else "leave it out"

@@ -1,0 +1,258 @@
+"""Formulas in users' files: arithmetic of numbers, `pi`, parameters and, in inputs, the time `t`.
+
+Parsed by hand, never evaluated as Python, and kept as a tree, so that the same formula can be worked out on floats, on
+expressions (a parameter left open, the time of a simulation) and on SymPy.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from armsim import expr
+from armsim.errors import ArmsimError
+
+LONGEST = 1000  # characters
+DEEPEST = 50  # levels of brackets and signs
+LARGEST_POWER = 64
+
+TOKEN = re.compile(
+    r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)|(?P<name>[^\W\d]\w*)|(?P<sign>\*\*|[-+*/(),]))"
+)
+FUNCTIONS: dict[
+    str, tuple[int, Callable[..., Any]]
+] = {  # name: (least number of arguments, function); only min and max take more
+    "sin": (1, expr.sin),
+    "cos": (1, expr.cos),
+    "tan": (1, expr.tan),
+    "sqrt": (1, expr.sqrt),
+    "exp": (1, expr.exp),
+    "log": (1, expr.log),
+    "abs": (1, expr.absolute),
+    "min": (2, expr.minimum),
+    "max": (2, expr.maximum),
+}
+RESERVED = ("pi", "t", *FUNCTIONS)
+
+Term = tuple[
+    Any, ...
+]  # ("number", text), ("name", name), ("negative", term), ("chain", first, [(sign, term)]), ("power", base, k), ("call", function, [terms])
+
+
+class FormulaError(ArmsimError):
+    """A text that is not a formula, or a formula without a value.
+
+    Attributes:
+        problem: What is wrong, in a few words.
+        mend: What to do, where there is something special to say.
+    """
+
+    def __init__(self, problem: str, mend: str = "") -> None:
+        self.problem = problem
+        self.mend = mend
+        super().__init__(problem)
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A parsed formula.
+
+    Attributes:
+        text: As it was written.
+        names: The parameters it uses, `pi` and `t` among them.
+        term: Its tree.
+    """
+
+    text: str
+    names: frozenset[str]
+    term: Term
+
+    def evaluate(self, values: Mapping[str, Any], number: Callable[[str], Any] = float) -> Any:
+        """Its value.
+
+        Args:
+            values: A scalar for each of `names`; `pi` is known unless given.
+            number: Makes a scalar of a number's text; SymPy takes `sympy.Rational` to stay exact.
+
+        Raises:
+            FormulaError: It divides by zero or the like.
+        """
+        try:
+            return _value(self.term, values, number)
+        except ZeroDivisionError:
+            raise FormulaError("it divides by zero") from None
+        except (OverflowError, ValueError):
+            raise FormulaError("it has no value") from None
+
+
+def parse_formula(text: str) -> Formula:
+    """The formula that a text stands for.
+
+    Raises:
+        FormulaError: It is none.
+    """
+    if len(text) > LONGEST:
+        raise FormulaError(f"longer than {LONGEST} characters", "compute the number, or name parts of it as parameters")
+    parser = _Parser(text)
+    term = parser.sum(0)
+    if parser.kind != "end":
+        raise parser.unexpected()
+    return Formula(text, frozenset(parser.names), term)
+
+
+class _Parser:
+    """Recursive descent over the tokens of one formula."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.names: set[str] = set()
+        self.kind = ""
+        self.token = ""
+        self.advance()
+
+    def advance(self) -> str:
+        """Go to the next token; return the one left behind."""
+        left = self.token
+        match = TOKEN.match(self.text, self.at)
+        if match is None:
+            rest = self.text[self.at :].strip()
+            if rest:
+                mend = "write ** for powers" if rest[0] == "^" else ""
+                if rest[0] in "=<>":
+                    mend = "write a formula, not a comparison"
+                raise FormulaError(f"`{rest[0]}` has no meaning in a formula", mend)
+            self.kind, self.token = "end", ""
+        else:
+            self.kind = str(match.lastgroup)
+            self.token = match[self.kind]
+            self.at = match.end()
+        return left
+
+    def unexpected(self) -> FormulaError:
+        """The error of a token that fits nowhere."""
+        if self.kind == "end":
+            return FormulaError("it ends too early")
+        mend = "write * for products" if self.kind in ("name", "number") or self.token == "(" else ""
+        return FormulaError(f"unexpected `{self.token}`", mend)
+
+    def sum(self, depth: int) -> Term:
+        return self._chain(self.product, ("+", "-"), depth)
+
+    def product(self, depth: int) -> Term:
+        return self._chain(self.signed, ("*", "/"), depth)
+
+    def _chain(self, part: Callable[[int], Term], signs: tuple[str, str], depth: int) -> Term:
+        first = part(depth)
+        others = []
+        while self.token in signs and self.kind == "sign":
+            sign = self.advance()
+            others.append((sign, part(depth)))
+        return ("chain", first, others) if others else first
+
+    def signed(self, depth: int) -> Term:
+        if depth > DEEPEST:
+            raise FormulaError(f"more than {DEEPEST} levels of brackets and signs", "name parts of it as parameters")
+        if self.kind == "sign" and self.token in "+-":
+            sign = self.advance()
+            term = self.signed(depth + 1)
+            return term if sign == "+" else ("negative", term)
+        base = self.atom(depth)
+        if self.token == "**":
+            self.advance()
+            return ("power", base, self.exponent())
+        return base
+
+    def exponent(self) -> int:
+        sign = -1 if self.token == "-" else 1
+        if self.token in ("-", "+"):
+            self.advance()
+        if self.kind != "number" or not self.token.isdigit():
+            raise FormulaError("a power that is not a whole number", "write sqrt(x) for a square root")
+        k = int(self.advance()[:10])
+        if k > LARGEST_POWER:
+            raise FormulaError(f"a power above {LARGEST_POWER}")
+        if self.token == "**":
+            raise FormulaError("a power of a power", "put brackets: (a**2)**3")
+        return sign * k
+
+    def atom(self, depth: int) -> Term:
+        if self.kind == "number":
+            return ("number", self.advance())
+        if self.kind == "name":
+            name = self.advance()
+            if self.token == "(":
+                return self.call(name, depth)
+            if name in FUNCTIONS:
+                raise FormulaError(f"`{name}` without its argument", f"write {name}(...)")
+            self.names.add(name)
+            return ("name", name)
+        if self.token == "(":
+            self.advance()
+            term = self.sum(depth + 1)
+            self.close()
+            return term
+        raise self.unexpected()
+
+    def call(self, name: str, depth: int) -> Term:
+        if name not in FUNCTIONS:
+            raise FormulaError(f"there is no function `{name}`", f"functions are {', '.join(FUNCTIONS)}")
+        self.advance()
+        arguments = [self.sum(depth + 1)]
+        while self.token == ",":
+            self.advance()
+            arguments.append(self.sum(depth + 1))
+        self.close()
+        least = FUNCTIONS[name][0]
+        if len(arguments) < least or (least == 1 and len(arguments) > 1):
+            wanted = "1 argument" if least == 1 else "2 arguments or more"
+            raise FormulaError(f"`{name}` with {len(arguments)}, it takes {wanted}")
+        return ("call", name, arguments)
+
+    def close(self) -> None:
+        if self.token != ")":
+            raise FormulaError("a bracket is left open") if self.kind == "end" else self.unexpected()
+        self.advance()
+
+
+def _value(term: Term, values: Mapping[str, Any], number: Callable[[str], Any]) -> Any:
+    kind = term[0]
+    if kind == "number":
+        return number(term[1])
+    if kind == "name":
+        return math.pi if term[1] == "pi" and "pi" not in values else values[term[1]]
+    if kind == "negative":
+        return -_value(term[1], values, number)
+    if kind == "chain":
+        total = _value(term[1], values, number)
+        for sign, other in term[2]:
+            x = _value(other, values, number)
+            total = total + x if sign == "+" else total - x if sign == "-" else total * x if sign == "*" else total / x
+        return total
+    if kind == "power":
+        return _power(_value(term[1], values, number), term[2])
+    function = FUNCTIONS[term[1]][1]
+    result, *others = (_value(argument, values, number) for argument in term[2])
+    if not others:
+        return function(result)
+    for x in others:
+        result = function(result, x)
+    return result
+
+
+def _power(base: Any, k: int) -> Any:
+    """base to a whole power by squaring: the same products on every kind of scalar."""
+    result = None
+    square, left = base, abs(k)
+    while left:
+        if left & 1:
+            result = square if result is None else result * square
+        left >>= 1
+        if left:
+            square = square * square
+    if result is None:
+        return 1.0
+    return result if k > 0 else 1.0 / result

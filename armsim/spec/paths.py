@@ -1,0 +1,59 @@
+"""Paths of values in files: `control.kp[0]`, `joints[R2].motor.Kp`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+STEP = re.compile(r"(?:^|\.)(?P<key>[^\W\d][\w\-]*)|\[(?P<index>[^\[\]]+)\]")
+
+
+class PathError(ValueError):
+    """A text that is not a path."""
+
+
+class Item(str):
+    """The name of a list's item, for example of a joint."""
+
+    __slots__ = ()
+
+
+def parse_path(text: str) -> list[str | int]:
+    """The steps of a path: keys (str), indices (int) and names of items (`Item`).
+
+    Raises:
+        PathError: It is none.
+    """
+    steps: list[str | int] = []
+    at = 0
+    while at < len(text):
+        match = STEP.match(text, at)
+        if match is None or (match["index"] is not None and not steps):
+            raise PathError("a path is written like control.kp[0] or robot.joints[R2].motor.Kp")
+        if match["key"] is not None:
+            steps.append(match["key"])
+        else:
+            index = match["index"].strip()
+            steps.append(int(index) if index.isascii() and index.isdigit() and len(index) < 10 else Item(index))
+        at = match.end()
+    if not steps:
+        raise PathError("a path is written like control.kp[0] or robot.joints[R2].motor.Kp")
+    return steps
+
+
+def path_text(steps: Sequence[str | int]) -> str:
+    """The text of a path."""
+    text = ""
+    for step in steps:
+        if isinstance(step, (int, Item)):
+            text += f"[{step}]"
+        else:
+            text += f".{step}" if text else step
+    return text
+
+
+def joint_index(step: str | int, names: Sequence[str | None]) -> int | None:
+    """The index that a step means in a list whose items have these names; None if there is none."""
+    if isinstance(step, int):
+        return step if 0 <= step < len(names) else None
+    return names.index(step) if isinstance(step, Item) and step in names else None

@@ -1,0 +1,74 @@
+"""Numbers as users wrote them, and what is needed to read them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from armsim.files.document import Place
+from armsim.spec.faults import Report
+from armsim.spec.formula import Formula
+
+
+@dataclass(slots=True, eq=False)
+class Quantity:
+    """A number of a file, in the user's unit.
+
+    Attributes:
+        value: The number.
+        text: What was written for it.
+        place: Where; of a default, where it might have been written.
+        formula: What was written, where that is more than a number.
+        given: Whether it was written; False for a default.
+    """
+
+    value: float
+    text: str
+    place: Place
+    formula: Formula | None = None
+    given: bool = True
+
+
+@dataclass(slots=True)
+class Context:
+    """What the values of a file depend on while it is read.
+
+    Attributes:
+        report: Takes the faults.
+        degrees: Whether angles of this file are degrees.
+        parameters: Named numbers that formulas may use.
+        broken: Parameters whose own fault is reported already; formulas that use them are passed over.
+        joints: The joints' names and types, where they are known.
+        folder: The file's folder, for paths in it.
+    """
+
+    report: Report
+    degrees: bool = False
+    parameters: dict[str, Quantity] = field(default_factory=dict)
+    broken: set[str] = field(default_factory=set)
+    joints: tuple[tuple[str, str], ...] | None = None
+    folder: str = ""
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The parameters' values."""
+        return {name: quantity.value for name, quantity in self.parameters.items()}
+
+
+def plain_number(value: float) -> str:
+    """A number in the fewest digits, whole ones without a point."""
+    if math.isfinite(value) and value == int(value) and abs(value) < 1e16:
+        return str(int(value))
+    return {math.inf: ".inf", -math.inf: "-.inf"}.get(value, repr(value))
+
+
+def plain(data: Any) -> Any:
+    """Read data with every number as its value; what is left out is dropped."""
+    if isinstance(data, Quantity):
+        return data.value
+    if isinstance(data, dict):
+        return {key: plain(value) for key, value in data.items() if value is not None}
+    if isinstance(data, (list, tuple)):
+        return [plain(value) for value in data]
+    return data

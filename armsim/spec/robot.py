@@ -1,0 +1,265 @@
+"""The robot file: every key, with unit, default and meaning. This listing is the authority on the format."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from armsim.files.document import Map, Node, Place, Seq
+from armsim.spec.bodies import BODIES, Payload
+from armsim.spec.quantity import Context, Quantity, plain_number
+from armsim.spec.schema import Choice, Kind, List, NotYet, Number, OneOf, Parameters, Record, Text, join
+
+FORMAT = "armsim/robot/1"
+NO_VECTOR = (0.0, 0.0, 0.0)
+
+
+class Units(Record):
+    """The units of a file's angles; lengths are metres and masses kilograms always."""
+
+    angle = Choice(
+        "rad",
+        "deg",
+        default="rad",
+        doc="unit of joint angles, rates and limits, alpha, theta and rpy; never of gains, stiffness or damping",
+    )
+
+
+class Frame(Record):
+    """A pose: turn about fixed axes, then shift."""
+
+    xyz = List(Number("m"), length=3, default=NO_VECTOR, doc="position of the origin", example="[0, 0, 0.1]")
+    rpy = List(
+        Number("rad", angle=True),
+        length=3,
+        default=NO_VECTOR,
+        doc="roll about x, pitch about y, yaw about z, fixed axes: Rz(yaw) Ry(pitch) Rx(roll), as in URDF",
+        example="[0, 0, 0]",
+    )
+
+
+class ModifiedDH(Record):
+    """Craig's modified DH parameters of one joint: T = Rx(alpha) Tx(a) Rz(theta) Tz(d) from the link before.
+
+    The variable (theta of a revolute joint, d of a prismatic one) gives the offset that is added to the joint position.
+    """
+
+    a = Number("m", default=0.0, doc="length along x of the link before (a of row i-1 in Craig's table)")
+    alpha = Number("rad", angle=True, default=0.0, doc="twist about x of the link before (alpha of row i-1)")
+    d = Number("m", default=0.0, doc="offset along the joint's z axis")
+    theta = Number("rad", angle=True, default=0.0, doc="angle about the joint's z axis")
+
+
+class StandardDH(Record):
+    """Standard (distal) DH parameters of one joint: T = Rz(theta) Tz(d) Tx(a) Rx(alpha) from the link before."""
+
+    a = Number("m", default=0.0, doc="length along the new x axis")
+    alpha = Number("rad", angle=True, default=0.0, doc="twist about the new x axis")
+    d = Number("m", default=0.0, doc="offset along z of the link before")
+    theta = Number("rad", angle=True, default=0.0, doc="angle about z of the link before")
+
+
+class Origin(Frame):
+    """A joint as URDF gives it: where its frame stands in the link before, and its axis in that frame."""
+
+    axis = List(Number(), length=3, doc="direction of the joint's axis; any length but 0", example="[0, 0, 1]")
+
+    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        axis = data["axis"]
+        if axis is not None and all(axis) and math.hypot(*(x.value for x in axis)) < 1e-9:
+            context.report.add(
+                axis[0].place,
+                f"{path}.axis",
+                "a direction",
+                "a vector of length 0",
+                "write for example `axis: [0, 0, 1]`",
+            )
+
+
+FRAMES: dict[str, Kind] = {
+    "mdh": ModifiedDH(default=None, doc="with `convention: mdh`", example="{a: 0, alpha: 0, d: 0.35, theta: 0}"),
+    "dh": StandardDH(default=None, doc="with `convention: dh`", example="{a: 0, alpha: pi/2, d: 0.35, theta: 0}"),
+    "origin": Origin(
+        default=None, doc="with `convention: origin`", example="{xyz: [0, 0, 0.35], rpy: [0, 0, 0], axis: [0, 0, 1]}"
+    ),
+}
+
+
+class Limits(Record):
+    """The range of a joint. With a stiffness there are stops at its ends; without, it is checked and reported only."""
+
+    lower = Number("rad or m", angle=True, infinite=True, default=-math.inf, doc="least joint position")
+    upper = Number("rad or m", angle=True, infinite=True, default=math.inf, doc="greatest joint position")
+    stiffness = Number("N·m/rad or N/m", minimum=0, default=None, doc="of the stops", note="no stops", example="1000")
+    damping = Number("N·m·s/rad or N·s/m", minimum=0, default=0.0, doc="of the stops", example="10")
+
+    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        lower, upper = data["lower"], data["upper"]
+        if lower is not None and upper is not None and lower.value >= upper.value:
+            found = f"lower {lower.text}, upper {upper.text}"
+            mend = "swap them" if lower.value > upper.value else "leave a range between them"
+            context.report.add(lower.place, path, "lower smaller than upper", found, mend)
+
+
+class Friction(Record):
+    """Friction on the joint's side of the gear."""
+
+    viscous = Number("N·m·s/rad or N·s/m", minimum=0, default=0.0, doc="viscous friction", example="0.1")
+    coulomb = NotYet(
+        {"": 0.0, "positive": 0.0, "negative": 0.0}, doc="Coulomb friction, not supported yet", example="coulomb: 0"
+    )
+
+
+class Motor(Record):
+    """A permanent-magnet DC motor on a joint; all quantities on the motor's side of the gear."""
+
+    Kp = Number("N·m/A", above=0, doc="torque constant", example="0.05")
+    Ke = Number("V·s/rad", minimum=0, default=None, doc="back-EMF constant", note="Kp", example="0.05")
+    Ra = Number("ohm", above=0, doc="armature resistance", example="1")
+    gear = Number(
+        nonzero=True,
+        default=1.0,
+        doc="turns of the motor per turn of the joint; negative where it reverses",
+        example="50",
+    )
+    rotor_inertia = Number(
+        "kg·m²", minimum=0, default=0.0, doc="of rotor and gear, as the motor feels it", example="1e-4"
+    )
+    viscous = Number("N·m·s/rad", minimum=0, default=0.0, doc="viscous friction of the motor", example="1e-4")
+    coulomb = NotYet(
+        {"": 0.0, "positive": 0.0, "negative": 0.0}, doc="Coulomb friction, not supported yet", example="coulomb: 0"
+    )
+    efficiency = NotYet({"": 1.0}, doc="of the gear, not supported yet", example="efficiency: 1")
+    inductance = NotYet({"": 0.0}, doc="[H], not supported yet", example="inductance: 0")
+    brush_drop = NotYet(
+        {"max": 0.0, "half": 0.0}, doc="[V], not supported yet", example="brush_drop: {max: 0, half: 0}"
+    )
+    limits = NotYet(None, doc="of voltage, current, torque and speed, not supported yet")
+    model = NotYet(None, doc="other kinds of motor, not supported yet")
+
+
+class Joint(Record):
+    """A joint and the link that it moves."""
+
+    name = Text(name=True, doc="labels columns and messages", example="R1")
+    type = Choice(
+        "revolute", "prismatic", doc="whether it turns about its z axis or slides along it", example="revolute"
+    )
+    mdh = FRAMES["mdh"]
+    dh = FRAMES["dh"]
+    origin = FRAMES["origin"]
+    initial = Number(
+        "rad or m", angle=True, largest=1e6, default=0.0, doc="joint position at which the arm is given", example="0"
+    )
+    limits = Limits(default=None, doc="range and stops", note="no limits")
+    friction = Friction(default={}, doc="friction of the joint", note="none")
+    bodies = List(
+        OneOf(BODIES), doc="what the link is made of, summed", example="[{point: {mass: 1, center: [0.2, 0, 0]}}]"
+    )
+    motor = Motor(default=None, doc="its motor", note="no motor")
+
+    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        initial, limits = data["initial"], data["limits"]
+        if initial is None or limits is None or limits["lower"] is None or limits["upper"] is None:
+            return
+        lower, upper = limits["lower"], limits["upper"]
+        if lower.value < upper.value and not lower.value <= initial.value <= upper.value:
+            expected = f"a position within the limits, {plain_number(lower.value)} to {plain_number(upper.value)}"
+            mend = "give an initial position within the limits, or correct the limits"
+            context.report.add(initial.place, f"{path}.initial", expected, plain_number(initial.value), mend)
+
+
+class Robot(Record):
+    """A serial arm."""
+
+    format = Choice(FORMAT, doc="format and version of this file", example=FORMAT)
+    name = Text(doc="the robot's name", example="arm5")
+    gravity = List(
+        Number("m/s²"),
+        length=3,
+        default=(0.0, 0.0, -9.81),
+        doc="free-fall acceleration in the world",
+        example="[0, 0, -9.81]",
+    )
+    convention = Choice(
+        "mdh",
+        "dh",
+        "origin",
+        default="mdh",
+        doc="how the joints' frames are given: Craig's modified DH, standard DH, or xyz, rpy and axis",
+    )
+    units = Units(default={}, doc="units of this file")
+    parameters = Parameters(
+        default={}, doc="named numbers, for use in expressions of numbers, pi and one another", example="{upper: 0.38}"
+    )
+    base = Frame(default={}, doc="the arm's base in the world")
+    joints = List(Joint(), least=1, doc="from base to tip", example="[...]")
+    tool = Frame(default={}, doc="the tool, in the last link's frame")
+    payload = Payload(default=None, doc="what the tool carries, in the tool frame", note="nothing")
+
+    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        joints = node.get("joints")
+        if not isinstance(joints, Seq):
+            return
+        convention = data["convention"]
+        names: dict[str, Place] = {}
+        for i, joint in enumerate(joints.items):
+            if not isinstance(joint, Map):
+                continue
+            where = join(path, f"joints[{i}]")
+            if convention is not None:
+                self._check_frame(joint, where, convention, context)
+            read = data["joints"][i] if data["joints"] else None
+            name = read["name"] if read else None
+            if name in names:
+                first = names[name].line
+                expected = f"a name of its own for each joint (the first `{name}` is on line {first})"
+                place = joint.get("name").place  # type: ignore[union-attr]  # it has been read
+                context.report.add(place, f"{where}.name", expected, f"a second `{name}`", "rename one of them")
+            elif name is not None:
+                names[name] = joint.get("name").place  # type: ignore[union-attr]  # it has been read
+
+    def _check_frame(self, joint: Map, path: str, convention: str, context: Context) -> None:
+        """Report a joint whose frame is not given the way the convention says."""
+        if joint.get(convention) is None:
+            FRAMES[convention].missing(joint.place, f"{path}.{convention}", context)
+        for other in FRAMES:
+            if other != convention and joint.get(other) is not None:
+                context.report.add(
+                    joint.entries[other][0],
+                    f"{path}.{other}",
+                    f"`{convention}`, the convention of this file",
+                    f"`{other}`",
+                    f"write `{convention}`, or `convention: {other}` for the whole file",
+                )
+
+
+def read_robot_node(node: Node, context: Context, path: str = "") -> dict[str, Any] | None:
+    """The data of a robot, from the root node of its file.
+
+    Units and parameters come first, because all other numbers depend on them.
+
+    Args:
+        node: The root.
+        context: Takes faults; its units and parameters are set here.
+        path: Of the node, for a robot within another file.
+    """
+    from armsim.spec.parameters import read_parameters
+
+    robot = Robot()
+    if isinstance(node, Map):
+        units = node.get("units")
+        angle = units.get("angle") if isinstance(units, Map) else None
+        context.degrees = getattr(angle, "value", None) == "deg"
+        context.parameters = read_parameters(node.get("parameters"), join(path, "parameters"), context)
+    return robot.read(node, path, context)
+
+
+def joint_names(data: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Name and type of every joint."""
+    return tuple((joint["name"], joint["type"]) for joint in data["joints"])
+
+
+def angles(data: dict[str, Any]) -> list[Quantity]:
+    """The initial joint positions."""
+    return [joint["initial"] for joint in data["joints"]]
