@@ -1,0 +1,143 @@
+"""What carries out the steps of a run: machine code, or the same physics on Python floats."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import time
+from typing import Protocol
+
+from armsim.compile import FixedStepLoop, LoopBody
+from armsim.compile.target import Target
+from armsim.errors import UsageError
+from armsim.expr import trace
+from armsim.plant import Plant
+
+# beyond these a run has diverged: positions (also the range of our sine), velocities, all other states
+BOUNDS = {"q": 1e6, "qd": 1e9, "integral": 1e15, "held": 1e15}
+ENGINES = ("llvm", "python")
+
+
+class Engine(Protocol):
+    """Carries out steps; see `armsim.compile.FixedStepLoop.run`.
+
+    Attributes:
+        name: "llvm" or "python".
+        preparation: Seconds it took to get ready, by part.
+    """
+
+    name: str
+    preparation: dict[str, float]
+
+    def run(
+        self,
+        state: ctypes.Array,
+        rows: ctypes.Array,
+        peaks: ctypes.Array,
+        first: int,
+        last: int,
+        log_every: int,
+        sample_every: int,
+        time_ratio: tuple[int, int],
+    ) -> int: ...
+
+
+def bounds(plant: Plant) -> list[float]:
+    """The magnitude of every state entry beyond which a run has diverged."""
+    return [BOUNDS[slot.split("_", 1)[0]] for slot in plant.slots]
+
+
+def loop_body(plant: Plant, dt: float) -> LoopBody:
+    """The plant's step, sample and row, traced."""
+    names = ["t", *plant.slots]
+    powered = sum(joint.motor is not None for joint in plant.arm.joints)
+
+    def cycle(t, *state):
+        return [*plant.step(t, state, dt), *plant.peaks(t, state), *plant.observe(t, state)]
+
+    return LoopBody(
+        cycle=trace(cycle, names, "cycle"),
+        sample=trace(lambda t, *state: plant.sample(t, state), names, "sample") if plant.sampled else None,
+        states=len(plant.slots),
+        peaks=plant.arm.n + powered,
+        bounds=bounds(plant),
+    )
+
+
+class NativeEngine:
+    """Machine code by LLVM.
+
+    Args:
+        plant: What to simulate.
+        dt: Step [s].
+        target: The machine to compile for; the host unless given.
+    """
+
+    name = "llvm"
+
+    def __init__(self, plant: Plant, dt: float, target: Target | None = None) -> None:
+        began = time.perf_counter()
+        body = loop_body(plant, dt)
+        traced = time.perf_counter()
+        self.loop = FixedStepLoop(body, target)
+        self.loop.ir  # noqa: B018  printed here to be timed apart
+        printed = time.perf_counter()
+        self.cached = self.loop.code.cached
+        self.preparation = {
+            "trace_s": traced - began,
+            "print_s": printed - traced,
+            "fetch_s" if self.cached else "compile_s": time.perf_counter() - printed,
+        }
+        self.run = self.loop.run
+
+
+class PythonEngine:
+    """The same physics text on Python floats: slow, obvious, and equal to the bit.
+
+    Args:
+        plant: What to simulate.
+        dt: Step [s].
+    """
+
+    name = "python"
+
+    def __init__(self, plant: Plant, dt: float) -> None:
+        self.plant = plant
+        self.dt = dt
+        self.preparation: dict[str, float] = {}
+        self._bounds = bounds(plant)
+
+    def run(self, state, rows, peaks, first, last, log_every, sample_every, time_ratio) -> int:
+        """Carry out the steps first <= k < last; see `armsim.compile.FixedStepLoop.run`."""
+        num, den = time_ratio
+        width = len(self.plant.columns)
+        x = list(state)
+        filled = 0
+        for k in range(first, last):
+            t = k * num / den
+            try:
+                if self.plant.sampled and k % sample_every == 0:
+                    x = self.plant.sample(t, x)
+                after = self.plant.step(t, x, self.dt)
+                for i, value in enumerate(self.plant.peaks(t, x)):
+                    peaks[i] = abs(value) if abs(value) > peaks[i] else peaks[i]
+                if k % log_every == 0:
+                    rows[filled : filled + width] = self.plant.observe(t, x)
+                    filled += width
+            except ZeroDivisionError:
+                after = [math.nan] * len(x)
+            if not all(abs(value) <= bound for value, bound in zip(after, self._bounds, strict=True)):
+                state[:] = after
+                return k
+            x = after
+        state[:] = x
+        return last
+
+
+def make_engine(name: str, plant: Plant, dt: float) -> Engine:
+    """The engine of that name, ready to run."""
+    if name == "llvm":
+        return NativeEngine(plant, dt)
+    if name == "python":
+        return PythonEngine(plant, dt)
+    raise UsageError(f"engine: expected one of {', '.join(ENGINES)}, found {name!r}")

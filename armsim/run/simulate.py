@@ -1,0 +1,126 @@
+"""A simulation from its scenario to its result."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable, Mapping
+from os import PathLike
+from typing import Any
+
+from armsim.dynamics import fewest_operations
+from armsim.errors import UsageError
+from armsim.plant import Plant
+from armsim.run.engine import make_engine
+from armsim.run.result import Run
+from armsim.spec import Scenario, read_scenario
+
+CHUNK = 0.05  # seconds between looks at Ctrl-C and at the progress bar
+LARGEST_LOG = 2 * 2**30  # bytes of rows that a run may keep
+
+Progress = Callable[[int, int], None]  # steps done, steps in all
+
+
+def simulate(
+    scenario: str | PathLike[str] | Scenario,
+    overrides: Mapping[str, Any] | None = None,
+    engine: str = "llvm",
+    progress: Progress | None = None,
+) -> Run:
+    """Run a scenario.
+
+    A run that is interrupted by Ctrl-C, or that diverges, is returned with the rows it has; see `Run.status`.
+
+    Args:
+        scenario: A scenario file, the name of a shipped one, or what `armsim.spec.read_scenario` returned.
+        overrides: Values in place of the file's, by path: {"control.kp[0]": 80, "robot.joints[R2].motor.Kp": 12}.
+        engine: "llvm" for machine code, "python" for the same physics on Python floats, with the same bits.
+        progress: Called about twenty times a second.
+
+    Returns:
+        The result; nothing is written.
+
+    Raises:
+        FileFaults: The scenario or its robot cannot be run; says where and why.
+        UsageError: The log would not fit into memory.
+    """
+    if not isinstance(scenario, Scenario):
+        scenario = read_scenario(scenario, overrides)
+    elif overrides:
+        raise UsageError("overrides go with a scenario's path or name, not with one that has been read already")
+    began = time.perf_counter()
+    plant = make_plant(scenario)
+    driver = make_engine(engine, plant, scenario.dt)
+
+    width = len(plant.columns)
+    count = scenario.steps // scenario.log_every + 1
+    if count * width * 8 > LARGEST_LOG:
+        raise UsageError(
+            f"log.every: the run would keep {count} rows of {width} numbers, more than {LARGEST_LOG // 2**30} GiB; "
+            "log less often or simulate less long"
+        )
+    rows = (ctypes.c_double * (count * width))()
+    peaks = (ctypes.c_double * (plant.arm.n + sum(joint.motor is not None for joint in plant.arm.joints)))()
+    state = (ctypes.c_double * len(plant.slots))(*plant.initial_state(scenario.initial_q, scenario.initial_qd))
+    every = (scenario.log_every, scenario.sample_every or 1, scenario.time_ratio)
+
+    def advance(first: int, last: int) -> int:
+        kept = -(-first // scenario.log_every) * width * ctypes.sizeof(ctypes.c_double)
+        return driver.run(state, ctypes.byref(rows, kept), peaks, first, last, *every)
+
+    looped = time.perf_counter()
+    status = "complete"
+    done, chunk = 0, 256
+    try:
+        while done < scenario.steps:
+            last = min(done + chunk, scenario.steps)
+            chunk_began = time.perf_counter()
+            reached = advance(done, last)
+            if reached < last:
+                status, done = "diverged", reached
+                break
+            done = last
+            chunk = _next_chunk(chunk, time.perf_counter() - chunk_began)
+            if progress is not None:
+                progress(done, scenario.steps)
+        else:
+            _last_row(advance, state, scenario.steps)
+    except KeyboardInterrupt:
+        status = "interrupted"
+    ended = time.perf_counter()
+    kept = count if status == "complete" else min(-(-(done + (status == "diverged")) // scenario.log_every), count)
+    return Run(
+        scenario=scenario,
+        plant=plant,
+        status=status,
+        steps=done,
+        rows=rows,
+        count=kept,
+        peaks=list(peaks),
+        state=list(state),
+        engine=driver.name,
+        seconds={**driver.preparation, "loop_s": ended - looped, "total_s": ended - began},
+    )
+
+
+def make_plant(scenario: Scenario) -> Plant:
+    """The plant of a scenario, with the algorithm that takes fewer operations on its arm."""
+    return Plant(
+        arm=scenario.arm,
+        command=scenario.command,
+        external=scenario.external,
+        method=scenario.method,
+        algorithm=fewest_operations(scenario.arm),
+    )
+
+
+def _last_row(advance: Callable[[int, int], int], state: ctypes.Array, steps: int) -> None:
+    """Write the row of the last instant: one more step, of which only the row is kept."""
+    final = list(state)
+    advance(steps, steps + 1)
+    state[:] = final
+
+
+def _next_chunk(chunk: int, seconds: float) -> int:
+    """The number of steps that takes about `CHUNK` seconds, growing tenfold at most."""
+    return max(1, min(chunk * 10, int(chunk * CHUNK / max(seconds, 1e-9))))
