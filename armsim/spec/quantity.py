@@ -41,6 +41,7 @@ class Context:
         broken: Parameters whose own fault is reported already; formulas that use them are passed over.
         joints: The joints' names and types, where they are known.
         folder: The file's folder, for paths in it.
+        tables: CSV files read so far, by path; None where one could not be read.
     """
 
     report: Report
@@ -49,6 +50,7 @@ class Context:
     broken: set[str] = field(default_factory=set)
     joints: tuple[tuple[str, str], ...] | None = None
     folder: str = ""
+    tables: dict[str, Any] = field(default_factory=dict)
 
     @property
     def values(self) -> dict[str, float]:

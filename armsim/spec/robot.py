@@ -7,7 +7,7 @@ from typing import Any
 
 from armsim.files.document import Map, Node, Place, Seq
 from armsim.spec.bodies import BODIES, Payload
-from armsim.spec.quantity import Context, Quantity, plain_number
+from armsim.spec.quantity import Context, plain_number
 from armsim.spec.schema import Choice, Kind, List, NotYet, Number, OneOf, Parameters, Record, Text, join
 
 FORMAT = "armsim/robot/1"
@@ -255,11 +255,9 @@ def read_robot_node(node: Node, context: Context, path: str = "") -> dict[str, A
     return robot.read(node, path, context)
 
 
-def joint_names(data: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Name and type of every joint."""
-    return tuple((joint["name"], joint["type"]) for joint in data["joints"])
-
-
-def angles(data: dict[str, Any]) -> list[Quantity]:
-    """The initial joint positions."""
-    return [joint["initial"] for joint in data["joints"]]
+def joint_names(data: dict[str, Any]) -> tuple[tuple[str, str], ...] | None:
+    """Name and type of every joint; None where a fault leaves one of them open."""
+    joints = data["joints"]
+    if joints is None or any(joint is None or joint["name"] is None or joint["type"] is None for joint in joints):
+        return None
+    return tuple((joint["name"], joint["type"]) for joint in joints)

@@ -1,0 +1,69 @@
+"""Inputs that are columns of CSV files."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from armsim.errors import FileFaults
+from armsim.expr import Table
+from armsim.files.csv_reader import read_csv
+from armsim.files.document import Map, shown
+from armsim.spec.faults import suggestion
+from armsim.spec.quantity import Context
+
+TIME = "t_s"
+
+
+def read_recorded(data: dict[str, Any], node: Map, path: str, context: Context) -> dict[str, Any] | None:
+    """The data of a CSV signal, with its file, its `table` and its `sha256`; None, and faults, if it cannot be read.
+
+    Args:
+        data: As read so far.
+        node: The mapping.
+        path: Of the mapping.
+        context: Takes faults; knows the folder.
+    """
+    from armsim.spec.robot_file import digest
+    from armsim.spec.scenario import beside
+
+    file = beside(context.folder, data["csv"])
+    if file not in context.tables:
+        try:
+            context.tables[file] = read_csv(file)
+        except FileFaults as error:
+            context.tables[file] = None
+            if error.faults and not error.faults[0].where.line:  # the file itself: say who asks for it
+                fault = error.faults[0]
+                place = node.entries["csv"][1].place
+                context.report.add(place, f"{path}.csv", fault.expected, f"{file}: {fault.found}", fault.mend)
+            else:
+                context.report.faults.extend(error.faults)
+    csv = context.tables[file]
+    if csv is None:
+        return None
+    found_digest = digest(csv.raw)
+    if data["sha256"] is not None and data["sha256"] != found_digest:
+        place = node.entries["sha256"][1].place
+        expected = f"the file that was used before, sha256 {data['sha256'][:12]}..."
+        mend = "restore the file, or take `sha256` out to use it as it is"
+        context.report.add(place, f"{path}.sha256", expected, f"{file}: sha256 {found_digest[:12]}...", mend)
+        return None
+    for key, name in (("csv", TIME), ("column", data["column"])):
+        if name not in csv.columns:
+            value = node.entries[key][1]
+            expected = f"a column of {file}" if key == "column" else f"a CSV file with a column `{TIME}`, the time"
+            found = shown(value) if key == "column" else f"{file} without it"
+            mend = suggestion(name, csv.columns, "columns are") if key == "column" else f"name its time column `{TIME}`"
+            context.report.add(value.place, f"{path}.{key}", expected, found, mend)
+            return None
+    times = csv.columns[TIME]
+    for line, (before, after) in enumerate(zip(times, times[1:], strict=False), start=3):
+        if not before < after:
+            place = node.entries["csv"][1].place
+            expected = f"times that increase from row to row in {file}"
+            found = f"{after!r} after {before!r} in line {line}"
+            context.report.add(place, f"{path}.csv", expected, found, "sort the rows, and leave each time once")
+            return None
+    table = Table(times, csv.columns[data["column"]], data["hold"])
+    return {**data, "csv": file, "file": os.path.abspath(file), "sha256": found_digest, "table": table}

@@ -1,0 +1,196 @@
+"""From a checked scenario to what the simulator runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from armsim.control import Feedback, OpenLoop
+from armsim.dynamics.external import ExternalWrench
+from armsim.expr import Scalar, Table, lookup
+from armsim.model import Arm
+from armsim.spatial import Vector
+from armsim.spec.build import RADIANS, build_robot
+from armsim.spec.formula import Formula
+from armsim.spec.quantity import Quantity
+from armsim.spec.settle import settle
+from armsim.spec.timing import time_at, time_ratio
+
+if TYPE_CHECKING:
+    from armsim.spec.robot_file import Source
+    from armsim.spec.scenario_file import ScenarioFile
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is simulated, in SI units and radians.
+
+    Attributes:
+        name: Of the scenario.
+        arm: The arm, with the payload of the scenario where it gives one.
+        method: Name of the integrator.
+        dt: Length of a step [s].
+        time_ratio: (numerator, denominator) with dt = numerator / denominator; t_k = (k * numerator) / denominator.
+        steps: Number of steps.
+        log_every: Steps between rows.
+        sample_every: Steps between samples of the command; None where it is continuous.
+        command: What drives the arm; None for motors with open terminals.
+        external: Forces and moments from outside.
+        initial_q: Joint positions at the start [rad or m].
+        initial_qd: Joint velocities at the start [rad/s or m/s].
+        file: The checked file this was built from.
+    """
+
+    name: str
+    arm: Arm
+    method: str
+    dt: float
+    time_ratio: tuple[int, int]
+    steps: int
+    log_every: int
+    sample_every: int | None
+    command: Feedback | OpenLoop | None
+    external: tuple[ExternalWrench, ...]
+    initial_q: tuple[Scalar, ...]
+    initial_qd: tuple[Scalar, ...]
+    file: ScenarioFile = field(repr=False, compare=False)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The files that were read, with their hashes."""
+        return self.file.sources
+
+    @property
+    def robot_data(self) -> dict[str, Any]:
+        """The robot as plain data with every default filled and every number worked out; reads back as the same arm."""
+        from armsim.spec.resolved import resolved_robot
+
+        return resolved_robot(self.file.robot.data)
+
+    @property
+    def scenario_data(self) -> dict[str, Any]:
+        """The scenario as plain data, the robot in it; angles in radians. Reads back as the same scenario."""
+        from armsim.spec.resolved import resolved_scenario
+
+        return resolved_scenario(self)
+
+
+@dataclass(frozen=True)
+class FormulaSignal:
+    """An expression of the time."""
+
+    formula: Formula
+
+    def __call__(self, t: Scalar) -> Scalar:
+        return self.formula.evaluate({"t": t})
+
+
+@dataclass(frozen=True)
+class ConstantSignal:
+    """A number."""
+
+    value: Scalar
+
+    def __call__(self, t: Scalar) -> Scalar:
+        return self.value
+
+
+@dataclass(frozen=True)
+class RecordedSignal:
+    """A column of a CSV file."""
+
+    table: Table
+
+    def __call__(self, t: Scalar) -> Scalar:
+        return lookup(self.table, t)
+
+
+def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None) -> Scenario:
+    """What a scenario file asks to simulate.
+
+    Args:
+        file: The file, checked.
+        open: Scalars in place of numbers of the files, by path, in the files' units: `{"control.kp[0]": kp,
+            "robot.joints[R2].motor.Kp": Kp}`. Structure (dt, duration, periods, times) cannot be left open.
+
+    Raises:
+        UsageError: There is no number at a path of `open`.
+    """
+    of_robot = {p.removeprefix("robot."): x for p, x in (open or {}).items() if p.startswith("robot.")}
+    own = {p: x for p, x in (open or {}).items() if not p.startswith("robot.")}
+    data = {key: value for key, value in file.data.items() if key != "robot"}
+    scenario = settle(data, own)
+    arm = build_robot(file.robot.data, of_robot, scenario["payload"])
+    degrees = scenario["units"]["angle"] == "deg"
+    turns = [RADIANS if degrees and joint.type == "revolute" else 1.0 for joint in arm.joints]
+
+    def si(values: list[Scalar] | None, default: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+        return default if values is None else tuple(x * turn for x, turn in zip(values, turns, strict=True))
+
+    dt = scenario["integrator"]["dt"]
+    ratio = time_ratio(dt)
+    period = None if file.steps["period"] is None else time_at(file.steps["period"], ratio)
+    control, inputs = scenario["control"], scenario["inputs"]
+    command: Feedback | OpenLoop | None = None
+    if control is not None and control["law"] != "none":
+        command = build_feedback(control, si(control["target"], arm.initial), period)
+    elif inputs is not None:
+        output = "torque" if inputs["voltage"] is None else "voltage"
+        signals = zip(file.data["inputs"][output], inputs[output], strict=True)
+        command = OpenLoop(output, tuple(build_signal(read, settled) for read, settled in signals), period)
+    names = [joint.name for joint in arm.joints]
+    return Scenario(
+        name=file.name,
+        arm=arm,
+        method=scenario["integrator"]["method"],
+        dt=dt,
+        time_ratio=ratio,
+        steps=file.steps["duration"],
+        log_every=file.steps["log"],
+        sample_every=None if command is None else file.steps["period"],
+        command=command,
+        external=tuple(
+            ExternalWrench(
+                link=names.index(item["link"]),
+                point=Vector(*item["point"]),
+                force=Vector(*item["force"]),
+                moment=Vector(*item["moment"]),
+                frame=item["frame"],
+                start=None if start is None else time_at(start, ratio),
+                end=None if end is None else time_at(end, ratio),
+            )
+            for item, (start, end) in zip(scenario["external"], file.steps["external"], strict=True)
+        ),
+        initial_q=si(scenario["initial"]["q"], arm.initial),
+        initial_qd=si(scenario["initial"]["qd"], (0.0,) * arm.n),
+        file=file,
+    )
+
+
+def build_feedback(control: dict[str, Any], target: tuple[Scalar, ...], period: float | None) -> Feedback:
+    """A feedback law; gains that it does not have are zero, and the integral's limit is that of the output."""
+    n = len(target)
+    zeros: list[Scalar] = [0.0] * n
+    limit = control["limit"] or [None] * n
+    return Feedback(
+        law=control["law"],
+        output=control["output"],
+        kp=tuple(control["kp"] or zeros),
+        ki=tuple(control["ki"] or zeros),
+        kd=tuple(control["kd"] or zeros),
+        target=target,
+        limit=tuple(limit),
+        integral_limit=tuple(control["integral_limit"] or limit),
+        period=period,
+    )
+
+
+def build_signal(read: Any, settled: Any) -> FormulaSignal | ConstantSignal | RecordedSignal:
+    """A signal: a recorded one, an expression of the time, or a number, which may have been left open."""
+    if isinstance(settled, dict):
+        return RecordedSignal(settled["table"])
+    opened = settled is not read.value
+    if isinstance(read, Quantity) and read.formula is not None and "t" in read.formula.names and not opened:
+        return FormulaSignal(read.formula)
+    return ConstantSignal(settled)

@@ -1,0 +1,273 @@
+"""The scenario file: every key, with unit, default and meaning. This listing is the authority on the format."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from armsim.files.document import Map, Node, Scalar, shown
+from armsim.spec.bodies import Payload
+from armsim.spec.faults import suggestion
+from armsim.spec.quantity import Context, Quantity
+from armsim.spec.robot import NO_VECTOR
+from armsim.spec.schema import Choice, Kind, List, Number, PerJoint, Record, Text, join
+
+FORMAT = "armsim/scenario/1"
+METHODS = ("explicit_euler", "semi_implicit_euler", "rk4")
+LATER_METHODS = ("velocity_verlet", "rk54", "velocity_implicit", "implicit_midpoint", "auto")
+GAINS = {"none": (), "pd": ("kp", "kd"), "pi": ("kp", "ki"), "pid": ("kp", "ki", "kd")}
+
+
+class RobotReference(Kind):
+    """A robot file, the name of a shipped robot, or a whole robot."""
+
+    def expected(self, context: Context) -> str:
+        return "a robot file, the name of a shipped robot, or a robot's keys"
+
+    def read(self, node: Node, path: str, context: Context) -> Node | str | None:
+        if isinstance(node, Map):
+            return node
+        if isinstance(node, Scalar) and isinstance(node.value, str):
+            return node.text
+        return self.fault(node, path, context)
+
+
+class Units(Record):
+    """The unit of a scenario's angles; it says nothing about the robot's file."""
+
+    angle = Choice("rad", "deg", default="rad", doc="unit of target, initial.q and initial.qd; never of gains")
+
+
+class Integrator(Record):
+    """How time advances."""
+
+    method = Choice(*METHODS, later=LATER_METHODS, doc="integration method", example="semi_implicit_euler")
+    dt = Number("s", above=0, doc="length of a step", example="1e-4")
+
+
+class Initial(Record):
+    """Where the motion starts."""
+
+    q = PerJoint(
+        Number("rad or m", angle=True, largest=1e6),
+        default=None,
+        doc="joint positions, one per joint",
+        note="the robot's initial pose",
+    )
+    qd = PerJoint(
+        Number("rad/s or m/s", angle=True), default=None, doc="joint velocities, one per joint", note="at rest"
+    )
+
+
+def gains(unit: str, doc: str, law: str) -> PerJoint:
+    """Gains of a control law."""
+    return PerJoint(Number(unit), one_for_all=True, default=None, doc=doc, note=f"with {law} only", example="10")
+
+
+class Control(Record):
+    """Feedback of every joint by itself: u = kp e + ki ∫e dt - kd qd, with e = target - q."""
+
+    law = Choice("none", "pd", "pi", "pid", doc="control law", example="pd")
+    output = Choice(
+        "voltage",
+        "torque",
+        default=None,
+        doc="what u is: a motor voltage or a joint torque",
+        note="required",
+        example="voltage",
+    )
+    kp = gains(
+        "V/rad or N·m/rad", "proportional gains, one per joint or one for all; not the motor's Kp", "pd, pi and pid"
+    )
+    ki = gains("V/(rad·s) or N·m/(rad·s)", "integral gains", "pi and pid")
+    kd = gains("V·s/rad or N·m·s/rad", "derivative gains", "pd and pid")
+    target = PerJoint(
+        Number("rad or m", angle=True, largest=1e6),
+        default=None,
+        doc="joint positions to hold, one per joint",
+        note="the robot's initial pose",
+    )
+    period = Number(
+        "s", above=0, default=None, doc="sample time, a whole multiple of dt; u is held in between", note="continuous"
+    )
+    limit = PerJoint(
+        Number("V, N·m or N", above=0), one_for_all=True, default=None, doc="greatest |u|", note="none", example="24"
+    )
+    integral_limit = PerJoint(
+        Number("V, N·m or N", above=0),
+        one_for_all=True,
+        default=None,
+        doc="greatest |ki ∫e dt|",
+        note="limit",
+        example="24",
+    )
+
+    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        law = data["law"]
+        if law is None:
+            return
+        if law == "none":
+            others = [key for key in node.entries if key != "law" and key in self.fields]
+            if others:
+                found = ", ".join(others)
+                context.report.add(node.place, path, "no other keys with `law: none`", found, "take them out")
+            return
+        if node.get("output") is None:
+            self.fields["output"].missing(node.place, join(path, "output"), context)
+        for gain in GAINS["pid"]:
+            if gain in GAINS[law] and node.get(gain) is None:
+                self.fields[gain].missing(node.place, join(path, gain), context)
+            if gain not in GAINS[law] and node.get(gain) is not None:
+                place = node.entries[gain][0]
+                has = [name for name, needed in GAINS.items() if gain in needed]
+                mend = f"take it out, or write `law: {has[-1]}`"
+                expected = f"the gains of {law}: {' and '.join(GAINS[law])}"
+                context.report.add(place, join(path, gain), expected, f"`{gain}`", mend)
+        if "ki" not in GAINS[law] and node.get("integral_limit") is not None:
+            place = node.entries["integral_limit"][0]
+            mend = "take it out, or write `law: pid`"
+            context.report.add(place, join(path, "integral_limit"), f"no integral with {law}", "`integral_limit`", mend)
+
+
+class CsvSignal(Record):
+    """A column of a CSV file; its times are the column `t_s`."""
+
+    csv = Text(doc="the file, relative to this one", example="torque.csv")
+    column = Text(doc="heading of the column", example="tau_R1_Nm")
+    hold = Choice("zero", "linear", default="zero", doc="between two times: the earlier value, or a straight line")
+    sha256 = Text(default=None, doc="of the file's bytes, checked if given")
+
+    def read(self, node: Node, path: str, context: Context) -> dict[str, Any] | None:
+        data = super().read(node, path, context)
+        if data is None or data["csv"] is None or data["column"] is None or data["hold"] is None:
+            return None
+        from armsim.spec.recorded import read_recorded
+
+        assert isinstance(node, Map)  # or there were no data
+        return read_recorded(data, node, path, context)
+
+
+class Signal(Kind):
+    """A number, an expression of the time `t` [s], or a column of a CSV file."""
+
+    csv = CsvSignal()
+
+    def __init__(self, unit: str, **common: Any) -> None:
+        super().__init__(**common)
+        self.number = Number(unit, of_time=True, example="5*sin(5*t)")
+
+    def expected(self, context: Context) -> str:
+        return "a number, an expression of the time t, or {csv: file, column: name}"
+
+    def read(self, node: Node, path: str, context: Context) -> Any:
+        if isinstance(node, Map):
+            return self.csv.read(node, path, context)
+        return self.number.read(node, path, context)
+
+
+class Inputs(Record):
+    """Joint torques or motor voltages as functions of time, without feedback."""
+
+    torque = PerJoint(
+        Signal("N·m or N"), default=None, doc="joint torques [N·m or N], one per joint", note="or voltage"
+    )
+    voltage = PerJoint(Signal("V"), default=None, doc="motor voltages [V], one per joint", note="or torque")
+    period = Number(
+        "s",
+        above=0,
+        default=None,
+        doc="time between samples, a whole multiple of dt; held in between",
+        note="continuous",
+    )
+
+    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        given = [key for key in ("torque", "voltage") if node.get(key) is not None]
+        if len(given) != 1:
+            found = "both" if given else "none of them"
+            mend = "take one of them out" if given else "add `torque: [...]` or `voltage: [...]`, one value per joint"
+            context.report.add(node.place, path, "either torque or voltage", found, mend)
+
+
+class External(Record):
+    """A force and a moment on a link, during a time."""
+
+    link = Text(doc="name of the joint that moves the link", example="R5")
+    point = List(
+        Number("m"), length=3, default=NO_VECTOR, doc="where the force acts, in the link's frame", example="[0, 0, 0]"
+    )
+    force = List(Number("N"), length=3, default=NO_VECTOR, doc="force", example="[0, 0, -5]")
+    moment = List(Number("N·m"), length=3, default=NO_VECTOR, doc="moment", example="[0, 0, 0]")
+    frame = Choice("world", "link", default="world", doc="along whose axes force and moment are given")
+    from_ = Number("s", minimum=0, default=None, doc="start, a whole multiple of dt", note="the beginning", example="1")
+    to = Number("s", minimum=0, default=None, doc="end, a whole multiple of dt; excluded", note="the end", example="2")
+
+    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        link = node.get("link")
+        if link is not None and data["link"] is not None and context.joints is not None:
+            names = [name for name, _ in context.joints]
+            if data["link"] not in names:
+                mend = suggestion(data["link"], names, "joints are")
+                context.report.add(link.place, join(path, "link"), "the name of a joint", shown(link), mend)
+        start, end = data["from"], data["to"]
+        if isinstance(start, Quantity) and isinstance(end, Quantity) and start.value >= end.value:
+            context.report.add(
+                end.place, join(path, "to"), f"a time after `from`, {start.text} s", end.text, "swap them"
+            )
+
+
+class Log(Record):
+    """What is written down."""
+
+    every = Number(
+        "s",
+        above=0,
+        default=None,
+        doc="time between rows, a whole multiple of dt",
+        note="the multiple of dt nearest to a thousandth of the duration",
+        example="1e-2",
+    )
+
+
+class Scenario(Record):
+    """What happens to a robot."""
+
+    format = Choice(FORMAT, doc="format and version of this file", example=FORMAT)
+    name = Text(name=True, default=None, doc="names the run's folder", note="the file's name")
+    robot = RobotReference(
+        doc="robot file relative to this one, name of a shipped robot, or a robot's keys", example="../robots/arm5.yaml"
+    )
+    units = Units(default={}, doc="units of this file")
+    duration = Number("s", above=0, doc="how long, a whole multiple of dt", example="5")
+    integrator = Integrator(doc="how time advances", example="{method: semi_implicit_euler, dt: 1e-4}")
+    initial = Initial(default={}, doc="where the motion starts")
+    control = Control(default=None, doc="feedback", note="none")
+    inputs = Inputs(default=None, doc="torques or voltages as functions of time", note="none")
+    external = List(
+        External(), default=(), doc="forces and moments on links", example="[{link: R5, force: [0, 0, -5]}]"
+    )
+    payload = Payload(default=None, doc="in place of the robot's", note="the robot's")
+    log = Log(default={}, doc="what is written down")
+
+    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        if node.get("control") is not None and node.get("inputs") is not None:
+            place = node.entries["inputs"][0]
+            context.report.add(place, join(path, "inputs"), "either control or inputs", "both", "take one of them out")
+
+
+def read_scenario_node(node: Map, context: Context, path: str = "") -> dict[str, Any] | None:
+    """The data of a scenario, from the root node of its file.
+
+    Args:
+        node: The root.
+        context: Takes faults, and knows the joints; its unit is set here.
+        path: Of the node, for a scenario within another file.
+    """
+    units = node.get("units")
+    angle = units.get("angle") if isinstance(units, Map) else None
+    context.degrees = getattr(angle, "value", None) == "deg"
+    return Scenario().read(node, path, context)
+
+
+def beside(folder: str, path: str) -> str:
+    """A path that is written relative to a file in `folder`, as messages show it."""
+    return os.path.normpath(os.path.join(folder, path)) if folder else path
