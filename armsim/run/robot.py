@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armsim import dynamics
-from armsim.actuation import armature, limit_torque, unpowered
+from armsim.actuation import accelerations, armature, drive_torques, limit_torque
 from armsim.actuation import motor as dc
 from armsim.compile import BatchKernel
 from armsim.errors import ShapeError, UsageError
@@ -97,12 +97,7 @@ class Robot:
         """
 
         def body(q, qd, qdd):
-            links = dynamics.rnea(self.arm, q, qd, qdd)
-            drives = []
-            for joint, tau, *x, a in zip(self.arm.joints, links, q, qd, qdd, strict=True):
-                passive = unpowered(joint, *x)
-                drives.append(tau + armature(joint) * a - passive.friction - passive.limit)
-            return drives
+            return drive_torques(self.arm, q, qd, qdd)
 
         return self._ask("inverse_dynamics", body, q=q, qd=qd, qdd=qdd)
 
@@ -116,10 +111,7 @@ class Robot:
         """
 
         def body(q, qd, tau):
-            passive = [unpowered(joint, *x) for joint, *x in zip(self.arm.joints, q, qd, strict=True)]
-            total = [drive + p.friction + p.limit for drive, p in zip(tau, passive, strict=True)]
-            rotors = [armature(joint) for joint in self.arm.joints]
-            return dynamics.forward_dynamics(self.arm, q, qd, total, rotors, algorithm=self._algorithm)
+            return accelerations(self.arm, q, qd, tau, self._algorithm)
 
         return self._ask("forward_dynamics", body, q=q, qd=qd, tau=tau)
 

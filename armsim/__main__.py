@@ -1,0 +1,5 @@
+"""`python -m armsim`"""
+
+from armsim.cli.main import main
+
+main()

@@ -1,0 +1,83 @@
+"""`armsim`: its commands, grouped by what people do, and what becomes of errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+import armsim
+from armsim.errors import ArmsimError
+
+# section, then command and its one-line help; each lives in a module of its name, imported when it is called
+COMMANDS = {
+    "Simulate": {
+        "simulate": "Run a scenario; write its trajectory and torques.",
+    },
+    "Ask an arm": {
+        "inverse": "Torques that hold a pose or produce a motion, and what the motors need.",
+    },
+}
+INTERRUPTED = 130
+
+
+class Commands(click.Group):
+    """The commands, imported one by one as they are needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for section in COMMANDS.values() for name in section]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command: click.Command = import_module(f"armsim.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(self, ctx, args):
+        if args and args[0] not in self.list_commands(ctx):
+            import difflib
+
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(f"There is no command {args[0]!r}.{hint} `armsim --help` lists them.", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for section, commands in COMMANDS.items():
+            with formatter.section(section):
+                formatter.write_dl(list(commands.items()))
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="""\b
+Examples:
+  armsim simulate arm5_hold          a shipped scenario: five joints hold their pose
+  armsim inverse arm5                the torques that hold the shipped five-joint arm
+""",
+)
+@click.version_option(armsim.__version__, "-V", "--version", prog_name="armsim", message="%(prog)s %(version)s")
+def cli() -> None:
+    """The dynamics of serial robot arms, from one YAML file: simulate them, and ask what torques and motors they need."""
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the command line; ends the process with 0 (done), 1 (checked and not well), 2 (cannot run), 3 (diverged), 130."""
+    try:
+        code = cli.main(args=args, prog_name="armsim", standalone_mode=False)
+    except ArmsimError as error:
+        click.echo(str(error), err=True)
+        code = error.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        code = INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has gone, for example `head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)

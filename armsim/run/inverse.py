@@ -1,0 +1,96 @@
+"""Inverse dynamics of a recorded or planned motion."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from armsim.errors import UsageError
+from armsim.run.columns import ANGULAR, DEGREES, LINEAR
+from armsim.run.robot import Array, Robot
+
+
+def motion_of(robot: Robot, columns: Mapping[str, Sequence[float]]) -> tuple[Array, Array, Array, Array]:
+    """Time, positions, velocities and accelerations from the columns of a trajectory.csv.
+
+    Velocities and accelerations that are not there are differentiated: central differences of second order, one-sided at
+    the ends.
+
+    Args:
+        robot: The arm, n joints.
+        columns: Values by heading: `t_s`, `q_R1_rad` (or `_deg`, `_m`), and so on.
+
+    Returns:
+        t [s], shape (m,); q, qd, qdd in rad (or m), shape (m, n).
+
+    Raises:
+        UsageError: A column is missing, or the times do not increase.
+    """
+    t = np.array(_column(columns, ["t_s"]))
+    if np.any(np.diff(t) <= 0):
+        raise UsageError("t_s: expected times that increase from row to row")
+    q = _joint_columns(robot, columns, "q")
+    if q is None:
+        raise UsageError(_missing(columns, _headings(robot, 0, "q")))
+    qd = _joint_columns(robot, columns, "qd")
+    if qd is None:
+        qd = _differentiated(q, t)
+    qdd = _joint_columns(robot, columns, "qdd")
+    if qdd is None:
+        qdd = _differentiated(qd, t)
+    return t, q, qd, qdd
+
+
+def _joint_columns(robot: Robot, columns: Mapping[str, Sequence[float]], quantity: str) -> Array | None:
+    """The columns of one quantity, shape (m, n); None if not one of them is there."""
+    wanted = [_headings(robot, i, quantity) for i in range(robot.arm.n)]
+    if not any(heading in columns for headings in wanted for heading in headings):
+        return None
+    values = []
+    for headings in wanted:
+        heading = next((h for h in headings if h in columns), None)
+        if heading is None:
+            raise UsageError(_missing(columns, headings))
+        degrees = heading.endswith(DEGREES[quantity]) and not heading.endswith(ANGULAR[quantity])
+        values.append(np.array(columns[heading]) * (math.radians(1.0) if degrees else 1.0))
+    return np.stack(values, axis=1)
+
+
+def _headings(robot: Robot, i: int, quantity: str) -> list[str]:
+    joint = robot.arm.joints[i]
+    units = [ANGULAR, DEGREES] if joint.type == "revolute" else [LINEAR]
+    return [f"{quantity}_{joint.name}_{unit[quantity]}" for unit in units]
+
+
+def _column(columns: Mapping[str, Sequence[float]], headings: list[str]) -> Sequence[float]:
+    if headings[0] not in columns:
+        raise UsageError(_missing(columns, headings))
+    return columns[headings[0]]
+
+
+def _missing(columns: Mapping[str, Sequence[float]], headings: list[str]) -> str:
+    found = ", ".join(list(columns)[:8]) + (", ..." if len(columns) > 8 else "")
+    return (
+        f"a column is missing\n  expected: {' or '.join(headings)}\n  found:    {found}\n"
+        "  mend:     name the columns as armsim's trajectory.csv does: t_s, q_<joint>_rad, qd_<joint>_rad_s, qdd_<joint>_rad_s2"
+    )
+
+
+def _differentiated(values: Array, t: Array) -> Array:
+    if len(t) < 3:
+        raise UsageError("expected at least 3 rows to differentiate from, or columns for qd and qdd")
+    return np.gradient(values, t, axis=0, edge_order=2)
+
+
+def demand_table(robot: Robot, t: Array, q: Array, qd: Array, qdd: Array) -> tuple[list[str], Array]:
+    """What the drives must give along a motion: headings, and one row per instant with time, torques, voltages, currents."""
+    tau = robot.inverse_dynamics(q, qd, qdd)
+    voltage, current = robot.motor_demand(qd, tau)
+    powered = [i for i, joint in enumerate(robot.arm.joints) if joint.motor is not None]
+    names = robot.joints
+    units = ["Nm" if joint.type == "revolute" else "N" for joint in robot.arm.joints]
+    headings = ["t_s", *(f"tau_motor_{name}_{unit}" for name, unit in zip(names, units, strict=True))]
+    headings += [f"voltage_{names[i]}_V" for i in powered] + [f"current_{names[i]}_A" for i in powered]
+    return headings, np.column_stack([t, tau, voltage[:, powered], current[:, powered]])

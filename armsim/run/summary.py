@@ -1,0 +1,118 @@
+"""A run in a few numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from armsim.actuation import motor as dc
+from armsim.control import Feedback
+from armsim.dynamics import gravity_torque
+from armsim.plant import Plant
+from armsim.run.result import Run
+
+
+def summarize(run: Run) -> dict[str, Any]:
+    """What happened, as plain data in SI units: the `--json` of `armsim simulate`, and the summary in run.yaml.
+
+    Per joint: final position; under feedback the target, the final error (target - q) and, under pd, the steady droop that
+    gravity leaves; the largest motor torque and current over all steps. Then the tool, the energies, and the joints that
+    left their range.
+    """
+    plant, scenario = run.plant, run.scenario
+    summary: dict[str, Any] = {
+        "scenario": scenario.name,
+        "robot": plant.arm.name,
+        "status": run.status,
+        "method": plant.method,
+        "algorithm": plant.algorithm,
+        "dt": scenario.dt,
+        "steps": run.steps,
+        "duration": run.steps * scenario.time_ratio[0] / scenario.time_ratio[1],
+        "rows": run.count,
+        "engine": run.engine,
+    }
+    loop = run.seconds.get("loop_s", 0.0)
+    summary["seconds"] = dict(run.seconds)
+    summary["steps_per_second"] = run.steps / loop if loop > 0 else math.inf
+    if run.count:
+        first, last = _named(run, 0), _named(run, -1)
+        summary["joints"] = _joints(run, last)
+        summary["tool"] = {"position": [last["pose", part] for part in "xyz"]}
+        summary["tool"]["quaternion"] = [last["pose", part] for part in ("qw", "qx", "qy", "qz")]
+        summary["energy"] = {
+            when: {kind: row["energy", kind] for kind in ("kinetic", "potential")}
+            for when, row in (("start", first), ("end", last))
+        }
+        summary["outside_limits"] = _outside(run)
+    if run.status == "diverged":
+        summary["diverged"] = {"slot": run.joint_out_of_bounds(), "step": run.steps, "time": summary["duration"]}
+    return summary
+
+
+def _named(run: Run, k: int) -> dict[tuple[str, str], float]:
+    """Row k by quantity and joint."""
+    return {(c.quantity, c.of): value for c, value in zip(run.plant.columns, run.row(k), strict=True)}
+
+
+def _joints(run: Run, last: dict[tuple[str, str], float]) -> list[dict[str, Any]]:
+    plant = run.plant
+    command = plant.command
+    feedback = command if isinstance(command, Feedback) else None
+    droop = steady_droop(plant)
+    torques, currents = run.peaks[: plant.arm.n], iter(run.peaks[plant.arm.n :])
+    joints = []
+    for i, joint in enumerate(plant.arm.joints):
+        entry: dict[str, Any] = {"name": joint.name, "type": joint.type, "q": last["q", joint.name]}
+        if feedback is not None:
+            entry["target"] = feedback.target[i]
+            entry["error"] = feedback.target[i] - entry["q"]
+        if droop is not None:
+            entry["droop"] = droop[i]
+        entry["peak_torque"] = torques[i]
+        entry["peak_current"] = next(currents) if joint.motor is not None else None
+        joints.append(entry)
+    return joints
+
+
+def joint_gain(plant: Plant, i: int) -> float | None:
+    """The proportional gain of joint i as a stiffness [N·m/rad or N/m]: Kp gear kp / Ra for a voltage; None without feedback."""
+    command, motor = plant.command, plant.arm.joints[i].motor
+    if not isinstance(command, Feedback):
+        return None
+    if command.output == "torque":
+        return float(command.kp[i])
+    return None if motor is None else float(dc.voltage_gain(motor) * command.kp[i])
+
+
+def steady_droop(plant: Plant) -> list[float | None] | None:
+    """Under pd control, how far gravity pulls each joint from its target at rest: gravity torque / stiffness [rad or m].
+
+    Positive where the joint stays below its target. To first order: gravity is taken at the target. None under any other
+    command; None for a joint whose gain is zero.
+    """
+    command = plant.command
+    if not isinstance(command, Feedback) or command.law != "pd":
+        return None
+    gravity = gravity_torque(plant.arm, command.target)
+    gains = [joint_gain(plant, i) for i in range(plant.arm.n)]
+    return [float(g) / k if k else None for g, k in zip(gravity, gains, strict=True)]
+
+
+def _outside(run: Run) -> list[dict[str, Any]]:
+    """The joints seen outside their range: when first, how far at most, and whether a stop pushed back."""
+    found = []
+    width = len(run.plant.columns)
+    for i, joint in enumerate(run.plant.arm.joints):
+        limit = joint.limit
+        if limit is None:
+            continue
+        since, worst = None, 0.0
+        for t, q in zip(run.times, run.rows[i : run.count * width : width], strict=True):
+            beyond = max(limit.lower - q, q - limit.upper)
+            if beyond > 0:
+                since = t if since is None else since
+                worst = max(worst, beyond)
+        if since is not None:
+            found.append({"joint": joint.name, "since": since, "most": worst, "stop": limit.stiffness is not None})
+    return found
