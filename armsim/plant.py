@@ -87,10 +87,12 @@ class Plant:
     def sample(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
         """The state after a sampled command has been computed anew at time t [s]; the joints have not moved."""
         q, qd, integrals, _ = self._parts(state)
-        assert self.command is not None and self.command.period is not None
-        held = self.command.command(t, q, qd, integrals)
-        rates = self.command.integral_rates(q, integrals)
-        integrals = [x + self.command.period * rate for x, rate in zip(integrals, rates, strict=True)]
+        command = self.command
+        if command is None or command.period is None:
+            raise ValueError("nothing is sampled")
+        held = command.command(t, q, qd, integrals)
+        rates = command.integral_rates(q, integrals)
+        integrals = [x + command.period * rate for x, rate in zip(integrals, rates, strict=True)]
         return [*q, *qd, *integrals, *held]
 
     def step(self, t: Scalar, state: Sequence[Scalar], dt: Scalar) -> list[Scalar]:

@@ -61,11 +61,11 @@ Examples:
 )
 @click.version_option(armsim.__version__, "-V", "--version", prog_name="armsim", message="%(prog)s %(version)s")
 def cli() -> None:
-    """The dynamics of serial robot arms, from one YAML file: simulate them, and ask what torques and motors they need."""
+    """The dynamics of serial robot arms, from one YAML file: simulate them, ask what torques they need."""
 
 
 def main(args: list[str] | None = None) -> None:
-    """Run the command line; ends the process with 0 (done), 1 (checked and not well), 2 (cannot run), 3 (diverged), 130."""
+    """Run the command line and end the process: 0 done, 1 checked and not well, 2 cannot run, 3 diverged, 130 stopped."""
     try:
         code = cli.main(args=args, prog_name="armsim", standalone_mode=False)
     except ArmsimError as error:

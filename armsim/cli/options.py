@@ -15,7 +15,7 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 robot_argument = click.argument("robot")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print results as JSON, in SI units unless --deg.")
-deg_option = click.option("--deg", "degrees", is_flag=True, help="Take and print joint angles, rates, accelerations in degrees.")
+deg_option = click.option("--deg", "degrees", is_flag=True, help="Take and print joint angles in degrees.")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 verbose_option = click.option("-v", "--verbose", is_flag=True, help="Say more: methods, algorithms, times.")
 
@@ -31,7 +31,8 @@ def assignments(items: tuple[str, ...]) -> dict[str, str]:
     for item in items:
         path, equals, value = item.partition("=")
         if not equals or not path.strip():
-            raise UsageError(f"--set {item}\n  expected: path=value, for example --set control.kp[0]=80\n  found:    {item}")
+            example = "for example --set control.kp[0]=80"
+            raise UsageError(f"--set {item}\n  expected: path=value, {example}\n  found:    no `=` with a path before it")
         values[path.strip()] = value.strip()
     return values
 

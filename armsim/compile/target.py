@@ -58,7 +58,7 @@ class Target:
     @cached_property
     def lanes(self) -> int:
         """How many doubles to treat side by side: two vector registers of them."""
-        cpu, features = self._processor
+        _, features = self._processor
         if "+avx512f" in features:
             return 16
         return 8 if "+avx," in features or features.endswith("+avx") else 4
@@ -99,9 +99,9 @@ class Library:
         address = self._engine.get_function_address(name)
         if not address:
             raise CompileError(f"the kernel has no function {name}")
-        callable_ = ctypes.CFUNCTYPE(result, *args)(address)
-        callable_.library = self  # the code lives as long as the function
-        return callable_
+        function: Any = ctypes.CFUNCTYPE(result, *args)(address)
+        function.library = self  # the code lives as long as the function
+        return function
 
 
 @lru_cache(maxsize=1)

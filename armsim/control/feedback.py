@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from armsim.expr import both, clip, either, where
-from armsim.spatial import Scalar
+from armsim.expr import Scalar, both, clip, either, where
 
 
 @dataclass(frozen=True)

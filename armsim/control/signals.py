@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from armsim.spatial import Scalar
+from armsim.expr import Scalar
 
 Signal = Callable[[Scalar], Scalar]
 

@@ -33,7 +33,7 @@ class Articulated:
         n_d, f_d = n * (1 / d), f * (1 / d)
         return Articulated(
             self.J + _outer(n, n_d) * -1.0,
-            Matrix(*(row - f * (a) for row, a in zip(self.H, n_d, strict=True))),
+            Matrix(self.H.row_x - f * n_d.x, self.H.row_y - f * n_d.y, self.H.row_z - f * n_d.z),
             self.M + _outer(f, f_d) * -1.0,
         )
 
@@ -100,7 +100,9 @@ def aba(arm: Arm, q, qd, tau, armature, external: Sequence[Wrench] | None = None
         pull.append((n, f))
 
     # tip to base: what each joint feels of all beyond it
-    U, D, u = [None] * arm.n, [None] * arm.n, [None] * arm.n
+    U: list[Wrench] = [(ZERO, ZERO)] * arm.n
+    D: list[Scalar] = [0.0] * arm.n
+    u: list[Scalar] = [0.0] * arm.n
     beyond: Articulated | None = None
     n = f = ZERO
     for i in reversed(range(arm.n)):
@@ -112,7 +114,7 @@ def aba(arm: Arm, q, qd, tau, armature, external: Sequence[Wrench] | None = None
         U[i] = body.force(Z, ZERO) if revolute else body.force(ZERO, Z)
         D[i] = (U[i][0].z if revolute else U[i][1].z) + armature[i]
         u[i] = tau[i] - (n.z if revolute else f.z)
-        left = body.less(*U[i], D[i])
+        left = body.less(U[i][0], U[i][1], D[i])
         dn, df = left.force(*c[i])
         share = u[i] / D[i]
         n, f = n + dn + U[i][0] * share, f + df + U[i][1] * share
@@ -137,7 +139,7 @@ def aba(arm: Arm, q, qd, tau, armature, external: Sequence[Wrench] | None = None
 
 
 def _sum(A: Matrix, B: Matrix) -> Matrix:
-    return Matrix(*(a + b for a, b in zip(A, B, strict=True)))
+    return Matrix(A.row_x + B.row_x, A.row_y + B.row_y, A.row_z + B.row_z)
 
 
 def _outer(a: Vector, b: Vector) -> Symmetric:

@@ -35,13 +35,14 @@ class Graph:
 
     def node(self, op: str, *args: Any) -> Expr:
         """The node that applies `op` to `args`: the one already there, or a new one."""
-        own = tuple(self._own(arg) for arg in args)
-        key = (op, *own)
-        found = self._shared.get(key)
+        found = self._shared.get((op, *args))
         if found is None:
-            found = Expr(self, len(self.nodes), op, own)
-            self.nodes.append(found)
-            self._shared[key] = found
+            own = tuple([self._own(arg) for arg in args])
+            key = (op, *own)
+            found = self._shared.get(key)
+            if found is None:
+                found = self._shared[key] = Expr(self, len(self.nodes), op, own)
+                self.nodes.append(found)
         return found
 
     def existing(self, op: str, *args: Any) -> Expr | None:
@@ -91,7 +92,9 @@ class Function:
         wanted = {out for out in (self.outputs if outputs is None else outputs) if isinstance(out, Expr)}
         for node in reversed(self.graph.nodes):
             if node in wanted:
-                wanted.update(arg for arg in node.args if isinstance(arg, Expr))
+                for arg in node.args:
+                    if isinstance(arg, Expr):
+                        wanted.add(arg)
         return [node for node in self.graph.nodes if node in wanted]
 
     def counts(self) -> dict[str, int]:

@@ -207,8 +207,10 @@ def fused(a, b, c):
         a, b = a.args[0], b.args[0]
     elif _negative(b):
         a, b = -a, b.args[0]
-    deepest = max((v for v in (a, b, c) if isinstance(v, Expr)), key=lambda v: v.graph.depth)
-    return deepest.graph.node("fma", *_in_order(a, b), c)
+    graph = _graph(a, b)
+    if isinstance(c, Expr) and c.graph.depth > graph.depth:
+        graph = c.graph
+    return graph.node("fma", *_in_order(a, b), c)
 
 
 def select(condition, a, b):

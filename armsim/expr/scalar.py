@@ -90,9 +90,9 @@ def snapped(x):
 
 def fma(a, b, c):
     """a b + c with one rounding."""
-    if any(isinstance(v, Expr) for v in (a, b, c)):
+    if isinstance(a, Expr) or isinstance(b, Expr) or isinstance(c, Expr):
         return fused(a, b, c)
-    if all(isinstance(v, NUMBERS) for v in (a, b, c)):
+    if isinstance(a, NUMBERS) and isinstance(b, NUMBERS) and isinstance(c, NUMBERS):
         return _fma(a, b, c) if a and b else c
     return a * b + c
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import pairwise
 
 
 class Table:
@@ -20,7 +21,7 @@ class Table:
     def __init__(self, x: Sequence[float], y: Sequence[float], hold: str) -> None:
         if len(x) != len(y) or not x:
             raise ValueError(f"a table needs as many values as abscissae, at least one: got {len(x)} and {len(y)}")
-        if any(b <= a for a, b in zip(x, x[1:], strict=False)):
+        if any(b <= a for a, b in pairwise(x)):
             raise ValueError("the abscissae of a table must increase")
         if hold not in ("zero", "linear"):
             raise ValueError(f"hold must be 'zero' or 'linear', not {hold!r}")

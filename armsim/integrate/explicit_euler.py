@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from armsim.integrate.motion import Motion, Rates
 from armsim.expr import Scalar
+from armsim.integrate.motion import Motion, Rates
 
 
 def step(rates: Rates, t: Scalar, y: Motion, h: Scalar) -> Motion:

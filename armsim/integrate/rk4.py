@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from armsim.expr import Scalar
 from armsim.integrate.motion import Motion, Rates
 from armsim.integrate.runge_kutta import Tableau, rk_step
-from armsim.expr import Scalar
 
 RK4 = Tableau(
     A=((), (1 / 2,), (0.0, 1 / 2), (0.0, 0.0, 1.0)),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from armsim.integrate.motion import Motion, Rates
 from armsim.expr import Scalar
+from armsim.integrate.motion import Motion, Rates
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ It keeps the energy of a frictionless motion bounded where explicit Euler lets i
 
 from __future__ import annotations
 
-from armsim.integrate.motion import Motion, Rates
 from armsim.expr import Scalar, fma
+from armsim.integrate.motion import Motion, Rates
 
 
 def step(rates: Rates, t: Scalar, y: Motion, h: Scalar) -> Motion:

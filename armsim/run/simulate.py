@@ -66,7 +66,8 @@ def simulate(
 
     def advance(first: int, last: int) -> int:
         kept = -(-first // scenario.log_every) * width * ctypes.sizeof(ctypes.c_double)
-        return driver.run(state, ctypes.byref(rows, kept), peaks, first, last, *every)
+        room = len(rows) - kept // ctypes.sizeof(ctypes.c_double)
+        return driver.run(state, (ctypes.c_double * room).from_buffer(rows, kept), peaks, first, last, *every)
 
     looped = time.perf_counter()
     status = "complete"

@@ -14,6 +14,8 @@ from typing import Any
 
 from armsim import expr
 from armsim.errors import ArmsimError
+from armsim.files.document import Place, clipped
+from armsim.spec.faults import refuse
 
 LONGEST = 1000  # characters
 DEEPEST = 50  # levels of brackets and signs
@@ -101,6 +103,32 @@ def parse_formula(text: str) -> Formula:
     if parser.kind != "end":
         raise parser.unexpected()
     return Formula(text, frozenset(parser.names), term)
+
+
+def constant_value(text: str, source: str) -> float:
+    """The finite number that a formula of numbers and pi stands for.
+
+    Args:
+        text: The formula.
+        source: What holds it, for the message: an option of the command line.
+
+    Raises:
+        FileFaults: It is not such a formula.
+    """
+    mend = ""
+    try:
+        formula = parse_formula(text)
+        unknown = sorted(formula.names - {"pi"})
+        if unknown:
+            raise FormulaError(f"there is no `{unknown[0]}`")
+        value = formula.evaluate({})
+        if math.isfinite(value):
+            return value
+        problem = "not a finite number"
+    except FormulaError as error:
+        problem, mend = error.problem, error.mend
+    found = f'"{clipped(text)}" ({problem})'
+    raise refuse(Place(source), "", "a number, or a formula such as -pi/2", found, mend or "correct the number")
 
 
 class _Parser:

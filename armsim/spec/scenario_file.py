@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from armsim.files.document import Map, Node, Scalar, shown
+from armsim.files.run_folder import RUN_FORMAT
 from armsim.files.shipped import looks_like_a_file
 from armsim.files.yaml_reader import read_yaml
 from armsim.spec.faults import Report
@@ -20,7 +21,6 @@ from armsim.spec.scenario import FORMAT, beside, read_scenario_node
 from armsim.spec.schema import join
 from armsim.spec.timing import steps_of
 
-RUN_FORMAT = "armsim/run/1"
 Given = str | os.PathLike[str] | Mapping[str, Any]
 
 
