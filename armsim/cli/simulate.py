@@ -47,10 +47,11 @@ def command(
     verbose: bool,
 ) -> int:
     """Run SCENARIO, a scenario file or the name of a shipped one, and write trajectory.csv, torque.csv and run.yaml."""
-    from armsim.run.folder import check_target
+    from armsim.files.run_folder import check_target
     from armsim.run.simulate import simulate
 
-    check_target(output, force)
+    if output is not None:
+        check_target(output, force)
     progress = None if quiet or as_json or not sys.stderr.isatty() else ProgressBar()
     run = simulate(scenario, assignments(settings), engine, progress)
     if progress is not None:
