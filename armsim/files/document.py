@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Place(NamedTuple):
-    """Where something was written: a file with line and column (both from 1), or an option like `--set control.kp[0]`."""
+    """Where something stands: a file with line and column (both from 1), or an option like `--set control.kp[0]`."""
 
     source: str
     line: int = 0

@@ -173,4 +173,4 @@ def _umask() -> int:
 
 def _unwritable(path: str, error: OSError) -> str:
     reason = error.strerror or str(error)
-    return f"{path}\n  expected: a folder that can be written\n  found:    {reason}\n  mend:     name another folder with -o"
+    return f"{path}\n  expected: a folder that can be written\n  found:    {reason}\n  mend:     name another with -o"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
 
@@ -194,7 +194,7 @@ class _Composer:
         self.source = source
         self.report = report
         self.option = option
-        self.anchors: dict[str, Node] = {}
+        self.anchors: dict[str | None, Node] = {}
         self.count = 0
 
     def root(self) -> Node:
@@ -223,23 +223,23 @@ class _Composer:
         mark = event.start_mark
         return Place(self.source, mark.line + 1, mark.column + 1)
 
-    def _refuse(self, place: Place, expected: str, found: str, mend: str, path: str = "") -> None:
+    def _refuse(self, place: Place, expected: str, found: str, mend: str, path: str = "") -> NoReturn:
         raise refuse(Place(self.source) if self.option else place, path, expected, found, mend)
 
     def _node(self, event: Any, depth: int, path: str) -> Node:
         place = self._place(event)
         self.count += 1
         if isinstance(event, yaml.AliasEvent):
-            node = self.anchors.get(event.anchor)
-            if node is None:
+            aliased = self.anchors.get(event.anchor)
+            if aliased is None:
                 self._refuse(
                     place,
                     "an alias of an anchor above it",
-                    f"*{clipped(event.anchor)}",
+                    f"*{clipped(str(event.anchor))}",
                     "write the value itself, or an anchor of that name",
                     path,
                 )
-            self.count += node.size  # type: ignore[union-attr]  # _refuse has raised
+            self.count += aliased.size
         if self.count > MOST_NODES:
             self._refuse(
                 place,
@@ -248,8 +248,8 @@ class _Composer:
                 "check that it is the right file",
             )
         if isinstance(event, yaml.AliasEvent):
-            return node  # type: ignore[return-value]
-        if event.tag is not None and event.tag != "!":
+            return self.anchors[event.anchor]
+        if event.tag not in (None, "!"):
             self._refuse(
                 place,
                 "a value without a tag",
@@ -285,11 +285,8 @@ class _Composer:
         while not isinstance(event := self._next(), yaml.MappingEndEvent):
             key = self._node(event, depth + 1, path)
             if not isinstance(key, Scalar):
-                self._refuse(
-                    key.place, "a key in one word", shown(key), "write `key: value`; a formula with braces goes in quotes",
-                    path,
-                )  # fmt: skip
-            name = key.text  # type: ignore[union-attr]
+                self._refuse(key.place, "a key in one word", shown(key), "write `key: value`", path)
+            name = key.text
             inner = f"{path}.{clipped(name)}" if path else clipped(name)
             value = self._node(self._next(), depth + 1, inner)
             if name in entries:
@@ -307,7 +304,7 @@ class _Composer:
                 entries[name] = (key.place, value)
         return Map(entries, place)
 
-    def _syntax(self, error: yaml.YAMLError) -> None:
+    def _syntax(self, error: yaml.YAMLError) -> NoReturn:
         """Raise the fault of a file that is not YAML."""
         if _CParser is not None and len(self.text) <= WORDED_BY_PYTHON:
             parser = _PythonParser(self.text)

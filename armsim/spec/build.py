@@ -65,7 +65,7 @@ def build_robot(
 
 
 def build_joint(joint: dict[str, Any], pre: Pose, offset: Scalar, after: Pose | None, degrees: bool) -> Joint:
-    """One joint, from its place in the link before, the offset of its variable and the user's frame seen from its own."""
+    """One joint, from its place in the link before, its offset, and the user's frame seen from its own."""
     turn = RADIANS if degrees and joint["type"] == "revolute" else 1.0
     inertia = Inertia()
     for i, body in enumerate(joint["bodies"]):
@@ -155,7 +155,7 @@ def standard_dh(row: dict[str, Any], type: str, degrees: bool) -> Placed:
 
 
 def origin(row: dict[str, Any], type: str, degrees: bool) -> Placed:
-    """A frame given by xyz and rpy, the joint about or along an axis of it; after the joint the frame is turned back."""
+    """A frame given by xyz and rpy, the joint about or along an axis of it; beyond, the frame is turned back."""
     frame = build_frame(row, degrees)
     turn = turn_z_onto(*row["axis"])
     return Pose(frame.rotation @ turn, frame.position), 0.0, Pose(turn.T)

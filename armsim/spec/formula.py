@@ -24,9 +24,8 @@ LARGEST_POWER = 64
 TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)|(?P<name>[^\W\d]\w*)|(?P<sign>\*\*|[-+*/(),]))"
 )
-FUNCTIONS: dict[
-    str, tuple[int, Callable[..., Any]]
-] = {  # name: (least number of arguments, function); only min and max take more
+# name: (least number of arguments, function); only min and max take more than one
+FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     "sin": (1, expr.sin),
     "cos": (1, expr.cos),
     "tan": (1, expr.tan),
@@ -39,9 +38,9 @@ FUNCTIONS: dict[
 }
 RESERVED = ("pi", "t", *FUNCTIONS)
 
-Term = tuple[
-    Any, ...
-]  # ("number", text), ("name", name), ("negative", term), ("chain", first, [(sign, term)]), ("power", base, k), ("call", function, [terms])
+# ("number", text), ("name", name), ("negative", term), ("chain", first, [(sign, term)]), ("power", base, k),
+# ("call", function, [terms])
+Term = tuple[Any, ...]
 
 
 class FormulaError(ArmsimError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 from typing import Any
 
 from armsim.errors import FileFaults
@@ -58,7 +59,7 @@ def read_recorded(data: dict[str, Any], node: Map, path: str, context: Context) 
             context.report.add(value.place, f"{path}.{key}", expected, found, mend)
             return None
     times = csv.columns[TIME]
-    for line, (before, after) in enumerate(zip(times, times[1:], strict=False), start=3):
+    for line, (before, after) in enumerate(pairwise(times), start=3):
         if not before < after:
             place = node.entries["csv"][1].place
             expected = f"times that increase from row to row in {file}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from armsim.control import Feedback, OpenLoop
 from armsim.dynamics.external import ExternalWrench
@@ -136,7 +136,7 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
     if control is not None and control["law"] != "none":
         command = build_feedback(control, si(control["target"], arm.initial), period)
     elif inputs is not None:
-        output = "torque" if inputs["voltage"] is None else "voltage"
+        output: Literal["voltage", "torque"] = "torque" if inputs["voltage"] is None else "voltage"
         signals = zip(file.data["inputs"][output], inputs[output], strict=True)
         command = OpenLoop(output, tuple(build_signal(read, settled) for read, settled in signals), period)
     names = [joint.name for joint in arm.joints]

@@ -32,7 +32,7 @@ class ScenarioFile:
         name: Of the scenario.
         data: Its content with defaults: dicts, lists, text and `armsim.spec.quantity.Quantity`.
         robot: Its robot.
-        steps: Times as numbers of steps: "duration", "log", "period" (None for continuous), and "external" (a list of pairs).
+        steps: Times as numbers of steps: "duration", "log", "period" (None for continuous), "external" (pairs).
         sources: The files that were read.
     """
 
@@ -47,8 +47,8 @@ def read_scenario(path_or_name: Given, overrides: Mapping[str, Any] | None = Non
     """What a scenario file asks to simulate.
 
     Args:
-        path_or_name: A file (a scenario, or the run.yaml of a finished run), the name of a shipped scenario, or a file's
-            content as plain data.
+        path_or_name: A file (a scenario, or the run.yaml of a finished run), the name of a shipped scenario, or a
+            file's content as plain data.
         overrides: Values to set before the check, by path: `{"control.kp[0]": 80, "robot.joints[R2].motor.Kp": 12}`.
 
     Raises:
@@ -81,7 +81,8 @@ def load_scenario_file(path_or_name: Given, overrides: Mapping[str, Any] | None 
     if data is not None and robot is not None:
         _check_motors(root, robot, path, context)
     report.raise_if_any()
-    assert data is not None and robot is not None  # or there was a fault
+    assert data is not None  # or there was a fault
+    assert robot is not None  # as above
     tables = [Source(name, digest(csv.raw)) for name, csv in context.tables.items() if csv is not None]
     name = data["name"] or os.path.splitext(os.path.basename(file))[0] or "scenario"
     all_sources = (*sources, *robot_sources, *tables)

@@ -1,0 +1,257 @@
+"""Single values of the vocabulary in which file formats are declared: numbers, text and words to choose from."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from armsim.files.document import Node, Place, Scalar, clipped, shown
+from armsim.spec.faults import nearest, suggestion
+from armsim.spec.formula import FUNCTIONS, Formula, FormulaError, parse_formula
+from armsim.spec.quantity import Context, Quantity, plain_number
+
+
+class _Required:
+    def __repr__(self) -> str:
+        return "required"
+
+
+REQUIRED = _Required()
+NAME = re.compile(r"[^\W\d][\w.\-]*")
+
+
+def join(path: str, key: str) -> str:
+    """The path of a key below a path."""
+    return f"{path}.{key}" if path else key
+
+
+class Kind:
+    """What may stand at one place of a file.
+
+    Attributes:
+        doc: What it means, in one line.
+        default: Taken where it is left out; REQUIRED where it must be written, None where nothing stands for it.
+        example: A value, for messages.
+        note: What the default means, where that is not just a value.
+    """
+
+    def __init__(self, *, doc: str = "", default: Any = REQUIRED, example: str = "", note: str = "") -> None:
+        self.doc = doc
+        self.default = default
+        self.example = example
+        self.note = note
+
+    def expected(self, context: Context) -> str:
+        """What it takes, in words."""
+        raise TypeError(f"{type(self).__name__} does not say what it takes")
+
+    def read(self, node: Node, path: str, context: Context) -> Any:
+        """The data of a node; None, and a fault in the report, if it is not what it should be."""
+        raise TypeError(f"{type(self).__name__} cannot be read")
+
+    def absent(self, place: Place, path: str, context: Context) -> Any:
+        """The data where the key is left out of the mapping at `place`."""
+        if self.default is REQUIRED:
+            self.missing(place, path, context)
+            return None
+        return self.filled(place)
+
+    def missing(self, place: Place, path: str, context: Context, found: str = "nothing: the key is missing") -> None:
+        """Report a key that must be there."""
+        key = path.rsplit(".", 1)[-1]
+        example = f"{key}: {self.example}" if self.example else f"{key}: ..."
+        context.report.add(place, path, self.expected(context), found, f"add `{example}`")
+
+    def filled(self, place: Place) -> Any:
+        """The data of the default."""
+        if isinstance(self.default, float):
+            return Quantity(self.default, plain_number(self.default), place, given=False)
+        return self.default
+
+    def fault(self, node: Node, path: str, context: Context, mend: str = "", found: str = "") -> Any:
+        """Report a value that is not what it should be; return None, which stands for it."""
+        if not mend:
+            key = re.sub(r"\[.*", "", path.rsplit(".", 1)[-1])
+            mend = f"write for example `{key}: {self.example}`" if self.example else f"write {self.expected(context)}"
+        context.report.add(node.place, path, self.expected(context), found or shown(node), mend)
+        return None
+
+
+class Number(Kind):
+    """A number, or an expression of numbers, pi and parameters.
+
+    Attributes:
+        unit: In words of messages; empty for a pure number.
+        angle: Whether it is in degrees where the file says so.
+        minimum: Least value.
+        above: Value it must exceed.
+        nonzero: Whether 0 is refused.
+        infinite: Whether `.inf` and `-.inf` are taken.
+        largest: Greatest magnitude.
+        of_time: Whether it may be an expression of the time `t`.
+    """
+
+    def __init__(
+        self,
+        unit: str = "",
+        *,
+        angle: bool = False,
+        minimum: float | None = None,
+        above: float | None = None,
+        nonzero: bool = False,
+        infinite: bool = False,
+        largest: float | None = None,
+        of_time: bool = False,
+        **common: Any,
+    ) -> None:
+        super().__init__(**common)
+        self.unit = unit
+        self.angle = angle
+        self.minimum = minimum
+        self.above = above
+        self.nonzero = nonzero
+        self.infinite = infinite
+        self.largest = largest
+        self.of_time = of_time
+
+    def expected(self, context: Context) -> str:
+        unit = self.unit_in(context)
+        of = f" of {unit}" if unit else ""
+        if self.above == 0:
+            return f"a positive number{of}"
+        if self.minimum is not None:
+            return f"a number{of}, {plain_number(self.minimum)} or more"
+        if self.nonzero:
+            return f"a number{of} other than 0"
+        if self.of_time:
+            return f"a number{of}, or an expression of the time t"
+        return f"a number{of}"
+
+    def unit_in(self, context: Context) -> str:
+        """The unit that the file's author writes."""
+        return self.unit.replace("rad", "deg") if self.angle and context.degrees else self.unit
+
+    def read(self, node: Node, path: str, context: Context) -> Quantity | None:
+        if not isinstance(node, Scalar) or isinstance(node.value, bool) or node.value is None:
+            return self.fault(node, path, context)
+        formula = None
+        if isinstance(node.value, str):
+            formula = self._formula(node, path, context)
+            if formula is None:
+                return None
+            try:
+                values = context.values if formula.names else {}
+                value = formula.evaluate({**values, "t": 0.0} if self.of_time else values)
+            except FormulaError as error:
+                return self._bad_formula(node, path, context, error)
+            if not formula.names and not self.infinite and math.isinf(value):
+                formula = None
+        else:
+            value = node.value
+        quantity = Quantity(value, node.text, node.place, formula)
+        return quantity if self._check(quantity, node, path, context) else None
+
+    def _formula(self, node: Scalar, path: str, context: Context) -> Formula | None:
+        try:
+            formula = parse_formula(node.text)
+        except FormulaError as error:
+            return self._bad_formula(node, path, context, error)
+        if formula.names & context.broken:
+            return None
+        known = {*context.parameters, "pi", *(("t",) if self.of_time else ())}
+        unknown = sorted(formula.names - known)
+        if unknown == ["t"]:
+            problem = FormulaError("`t` is the time, which has no value here", "only `inputs` may depend on the time")
+            return self._bad_formula(node, path, context, problem)
+        if unknown:
+            close = nearest(unknown[0], [*known, *FUNCTIONS])
+            mend = f"did you mean `{close}`?" if close else "give the number, or name it under `parameters`"
+            return self._bad_formula(node, path, context, FormulaError(f"there is no `{unknown[0]}`", mend))
+        if "pi" in formula.names and context.degrees and not self.of_time:
+            problem = FormulaError("`pi` in a file whose angles are degrees", "write degrees: 180 for pi")
+            return self._bad_formula(node, path, context, problem)
+        return formula
+
+    def _bad_formula(self, node: Scalar, path: str, context: Context, error: FormulaError) -> Any:
+        names = ["pi", *context.parameters] if not context.degrees else list(context.parameters)
+        mend = error.mend or "write a number, or a formula such as " + ("`-pi/2`" if "pi" in names else "`0.5*0.38`")
+        return self.fault(node, path, context, mend, f"{shown(node)} ({error.problem})")
+
+    def _check(self, quantity: Quantity, node: Node, path: str, context: Context) -> bool:
+        value = quantity.value
+        found = node.text if isinstance(node, Scalar) else ""
+        if quantity.formula is not None:
+            found = f"{found} = {plain_number(value)}"
+        found = clipped(found)
+        key = re.sub(r"\[.*", "", path.rsplit(".", 1)[-1])
+        mend = ""
+        if math.isnan(value) or (math.isinf(value) and not self.infinite):
+            mend = "write a finite number"
+        elif (self.minimum == 0 or self.above == 0) and value < 0:
+            mend = f"write the {key} without its sign, for example `{key}: {self.example or plain_number(-value)}`"
+        elif self.minimum is not None and value < self.minimum:
+            mend = f"write {plain_number(self.minimum)} or more"
+        elif self.above is not None and value <= self.above:
+            mend = f"write a number above {plain_number(self.above)}" + (
+                f", for example `{key}: {self.example}`" if self.example else ""
+            )
+        elif self.nonzero and value == 0:
+            mend = f"write another number, for example `{key}: {self.example or 1}`"
+        elif self.largest is not None and math.isfinite(value) and abs(value) > self.largest:
+            mend = f"write a number between {-self.largest:g} and {self.largest:g}"
+        if mend:
+            self.fault(node, path, context, mend, found)
+        return not mend
+
+
+class Text(Kind):
+    """Text; with `name`, a word that may stand in headings and paths."""
+
+    def __init__(self, *, name: bool = False, **common: Any) -> None:
+        super().__init__(**common)
+        self.name = name
+
+    def expected(self, context: Context) -> str:
+        return "a name of letters, digits, `_`, `-` and `.`, starting with a letter" if self.name else "text"
+
+    def read(self, node: Node, path: str, context: Context) -> str | None:
+        if not isinstance(node, Scalar) or not isinstance(node.value, str):
+            mend = f'put it in quotes: "{clipped(node.text)}"' if isinstance(node, Scalar) and not self.name else ""
+            return self.fault(node, path, context, mend)
+        if (
+            not node.text
+            or len(node.text) > 1000
+            or (self.name and (not NAME.fullmatch(node.text) or len(node.text) > 60))
+        ):
+            return self.fault(node, path, context)
+        return node.text
+
+
+class Choice(Kind):
+    """One of a few words.
+
+    Attributes:
+        options: The words.
+        later: Words that are known and not built yet.
+    """
+
+    def __init__(self, *options: str, later: tuple[str, ...] = (), **common: Any) -> None:
+        super().__init__(**common)
+        self.options = options
+        self.later = later
+
+    def expected(self, context: Context) -> str:
+        return self.options[0] if len(self.options) == 1 else f"{', '.join(self.options[:-1])} or {self.options[-1]}"
+
+    def read(self, node: Node, path: str, context: Context) -> str | None:
+        text = node.text if isinstance(node, Scalar) else None
+        if text in self.options:
+            return text
+        if text in self.later:
+            self.fault(
+                node, path, context, f"take {self.expected(context)} for now", f"{text}, which is not supported yet"
+            )
+        else:
+            self.fault(node, path, context, suggestion(text, self.options, "take one of") if text else "")
+        return None
