@@ -1,0 +1,137 @@
+"""JSON Schema, readable as draft 7, of the files that the declarations describe; editors check and complete by it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from armsim.spec.bodies import BODIES, Payload
+from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text
+from armsim.spec.robot import Robot
+from armsim.spec.scenario import RobotReference, Scenario, Signal
+from armsim.spec.schema import List, NotYet, OneOf, Parameters, PerJoint, Record
+
+DRAFT = "http://json-schema.org/draft-07/schema#"
+NAME = r"[^\W\d][\w.-]*"  # as in armsim.spec.kinds
+FORMULA = {"type": "string", "description": "an expression of numbers, pi and parameters"}
+
+
+def json_schema(kind: str) -> dict[str, Any]:
+    """The schema of a "robot" or "scenario" file."""
+    record = {"robot": Robot, "scenario": Scenario}[kind]
+    return {
+        "$schema": DRAFT,
+        "title": f"armsim {kind}",
+        **_record(record(doc=(record.__doc__ or "").splitlines()[0])),
+        "definitions": {
+            **{name: _record(body) for name, body in BODIES.items()},
+            **({"robot": _record(Robot())} if kind == "scenario" else {}),
+        },
+    }
+
+
+def _of(kind: Kind) -> dict[str, Any]:
+    """The schema of one kind of value, with its meaning and its default."""
+    schema = _bare(kind)
+    doc = kind.doc
+    if isinstance(kind, Number) and kind.unit:
+        doc = f"{doc} [{kind.unit}]".strip()
+    if kind.default is None and kind.note:
+        doc = f"{doc}; if left out: {kind.note}".removeprefix("; ")
+    if doc:
+        schema = {"description": doc, **schema} if "$ref" not in schema else {"description": doc, "allOf": [schema]}
+    default = kind.default
+    if not isinstance(kind, (Record, NotYet)) and default not in (
+        REQUIRED,
+        None,
+        math.inf,
+        -math.inf,
+    ):  # JSON has no inf
+        schema["default"] = list(default) if isinstance(default, tuple) else default
+    return schema
+
+
+def _bare(kind: Kind) -> dict[str, Any]:
+    if isinstance(kind, Number):
+        return _number(kind)
+    if isinstance(kind, Choice):
+        return {"enum": list(kind.options)}
+    if isinstance(kind, Text):
+        return {"type": "string", "minLength": 1, **({"pattern": f"^{NAME}$"} if kind.name else {})}
+    if isinstance(kind, Parameters):
+        return {"type": "object", "additionalProperties": _number(Number())}
+    if isinstance(kind, List):
+        many = (
+            {"minItems": kind.length, "maxItems": kind.length} if kind.length is not None else {"minItems": kind.least}
+        )
+        return {"type": "array", "items": _of(kind.item), **many}
+    if isinstance(kind, PerJoint):
+        several = {"type": "array", "items": _of(kind.item), "minItems": 1}
+        return {"anyOf": [several, _of(kind.item)]} if kind.one_for_all else several
+    if isinstance(kind, Payload):
+        return {"anyOf": [_record(kind.point), _one_of(kind)]}
+    if isinstance(kind, OneOf):
+        return _one_of(kind)
+    if isinstance(kind, Record):
+        return _record(kind)
+    if isinstance(kind, Signal):
+        return {"anyOf": [_of(kind.number), _record(kind.csv)]}
+    if isinstance(kind, RobotReference):
+        return {"anyOf": [{"type": "string"}, {"$ref": "#/definitions/robot"}]}
+    if isinstance(kind, NotYet):
+        return _not_yet(kind)
+    raise TypeError(f"no JSON Schema for {type(kind).__name__}")
+
+
+def _number(kind: Number) -> dict[str, Any]:
+    number: dict[str, Any] = {"type": "number"}
+    if kind.minimum is not None:
+        number["minimum"] = kind.minimum
+    if kind.above is not None:
+        number["exclusiveMinimum"] = kind.above
+    if kind.largest is not None:
+        number |= {"minimum": -kind.largest, "maximum": kind.largest}
+    if kind.nonzero:
+        number["not"] = {"const": 0}
+    return {"anyOf": [number, FORMULA]}
+
+
+def _record(kind: Record) -> dict[str, Any]:
+    required = [name for name, field in kind.fields.items() if field.default is REQUIRED]
+    return {
+        "type": "object",
+        "properties": {name: _optional(field) for name, field in kind.fields.items()},
+        "additionalProperties": False,
+        **({"required": required} if required else {}),
+    }
+
+
+def _optional(field: Kind) -> dict[str, Any]:
+    """A key that may be left out may also stand there without a value."""
+    schema = _of(field)
+    if field.default is REQUIRED:
+        return schema
+    described: dict[str, Any] = {key: schema.pop(key) for key in ("description", "default") if key in schema}
+    return described | {"anyOf": [schema, {"type": "null"}]}
+
+
+def _one_of(kind: OneOf) -> dict[str, Any]:
+    variants = [
+        {
+            "type": "object",
+            "properties": {name: {"$ref": f"#/definitions/{name}"}},
+            "required": [name],
+            "additionalProperties": False,
+        }
+        for name in kind.variants
+    ]
+    return {"anyOf": variants}
+
+
+def _not_yet(kind: NotYet) -> dict[str, Any]:
+    if kind.neutral is None:
+        return {"type": "null"}
+    parts = {key: {"const": value} for key, value in kind.neutral.items() if key}
+    whole = [{"const": kind.neutral[""]}] if "" in kind.neutral else []
+    several = [{"type": "object", "properties": parts, "additionalProperties": False}] if parts else []
+    return {"anyOf": [*whole, *several]}
