@@ -1,0 +1,38 @@
+"""How fast the numbers of a run become the text of its trajectory.csv."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+
+from hold import read_case
+from timing import in_turns
+
+from armsim.files.csv_writer import write_csv
+from armsim.run.columns import TRAJECTORY, headings
+from armsim.run.simulate import simulate
+
+
+def measure(folder: Path, rounds: int) -> tuple[int, list[float]]:
+    """Write the hold with a row per millisecond.
+
+    Args:
+        folder: Where to.
+        rounds: How often.
+
+    Returns:
+        Numbers in the file, and the time [s] of every round.
+    """
+    run = simulate(read_case({"log.every": 1e-3}))
+    columns = headings(run.plant, TRAJECTORY)
+    names = ["t_s", *(column.text for column in columns)]
+    pick = [column.index for column in columns]
+    width = len(run.plant.columns)
+
+    fresh = count()  # some file systems write a file to disk at once when it replaces another
+
+    def write() -> None:
+        path = folder / f"speed{next(fresh)}.csv"
+        write_csv(path, names, run.rows, width=width, count=run.count, pick=pick, lead=run.times)
+
+    return len(names) * run.count, in_turns({"csv": write}, rounds)["csv"]

@@ -1,0 +1,95 @@
+"""The case that is measured: arm5 with its motors under PD voltage control, from a disturbed start."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from armsim.actuation import armature
+from armsim.actuation.motor import viscous, voltage_gain
+from armsim.control import Feedback
+from armsim.model import Arm
+from armsim.run.engine import NativeEngine
+from armsim.run.simulate import make_plant
+from armsim.spec import Scenario, read_scenario
+
+ROOT = Path(__file__).resolve().parent.parent
+SCENARIO = ROOT / "configs" / "arm5_hold.yaml"
+OVERRIDES = {"integrator.method": "semi_implicit_euler", "integrator.dt": 1e-4, "log.every": 1e-2}
+
+
+@dataclass(frozen=True)
+class SpringLaw:
+    """PD voltage control, motors and friction together, per joint: tau = stiffness (target - q) - damping qd.
+
+    Attributes:
+        stiffness: Of the controller through the motor [N·m/rad].
+        damping: Of the controller, the back-EMF and all viscous friction [N·m·s/rad].
+        target: [rad].
+        armature: Inertia of the rotor felt at the joint [kg m²].
+    """
+
+    stiffness: list[float]
+    damping: list[float]
+    target: list[float]
+    armature: list[float]
+
+
+def spring_law(arm: Arm, command: Feedback) -> SpringLaw:
+    """What continuous PD voltage control without saturation comes to, for programs that have no motors."""
+    if command.law != "pd" or command.output != "voltage" or command.period is not None or any(command.limit):
+        raise ValueError("only continuous PD voltage control without saturation is a spring and a damper")
+    stiffness, damping = [], []
+    for joint, kp, kd in zip(arm.joints, command.kp, command.kd, strict=True):
+        if joint.motor is None:
+            raise ValueError(f"joint {joint.name} has no motor")
+        gain = voltage_gain(joint.motor)
+        back_emf = gain * joint.motor.Ke * joint.motor.gear
+        stiffness.append(gain * kp)
+        damping.append(gain * kd + back_emf + viscous(joint.motor) + joint.viscous)
+    return SpringLaw(stiffness, damping, list(command.target), [armature(joint) for joint in arm.joints])
+
+
+class NativeHold:
+    """The case in armsim's machine code, with limits, check for divergence, peaks and a row every 100 steps.
+
+    Args:
+        scenario: The case.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self.plant = make_plant(scenario)
+        powered = sum(joint.motor is not None for joint in self.plant.arm.joints)
+        self._rows = (ctypes.c_double * (len(self.plant.columns) * (scenario.steps // scenario.log_every + 1)))()
+        self._peaks = (ctypes.c_double * (self.plant.arm.n + powered))()
+
+    @cached_property
+    def engine(self) -> NativeEngine:
+        """The compiled loop."""
+        return NativeEngine(self.plant, self.scenario.dt)
+
+    def roll_out(self, steps: int) -> list[float]:
+        """Joint positions [rad] after so many steps."""
+        case = self.scenario
+        start = self.plant.initial_state(case.initial_q, case.initial_qd)
+        state = (ctypes.c_double * len(start))(*start)
+        every = (case.log_every, case.sample_every or 1, case.time_ratio)
+        reached = self.engine.run(state, self._rows, self._peaks, 0, steps, *every)
+        if reached != steps:
+            raise RuntimeError(f"the hold diverged at step {reached}")
+        return state[: self.plant.arm.n]
+
+    def accelerations(self, q: list[float], qd: list[float]) -> list[float]:
+        """Joint accelerations [rad/s²] by the same text on floats."""
+        row = self.plant.observe(0.0, self.plant.initial_state(q, qd))
+        return [row[i] for i, column in enumerate(self.plant.columns) if column.quantity == "qdd"]
+
+
+def read_case(overrides: Mapping[str, Any] | None = None) -> Scenario:
+    """The case from its file, with the integrator, step and rows that are measured here, or with other overrides."""
+    return read_scenario(SCENARIO, {**OVERRIDES, **(overrides or {})})
