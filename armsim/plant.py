@@ -153,9 +153,8 @@ class Plant:
         ]
 
     def peaks(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
-        """What a run keeps the largest magnitude of: the motor torque of every joint, then every motor's current."""
-        torques = self.torques(t, *self._parts(state))
-        return [torque.motor for torque in torques] + [t.current for t in torques if t.current is not None]
+        """What a run keeps the largest magnitude of: the motor torque of every joint."""
+        return [torque.motor for torque in self.torques(t, *self._parts(state))]
 
     def _parts(self, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
         """Joint positions, joint velocities, controller integrals, held commands."""

@@ -144,7 +144,14 @@ class Symmetric:
         )
 
     def __sub__(self, other: Symmetric) -> Symmetric:
-        return self + -1.0 * other
+        return Symmetric(
+            self.xx - other.xx,
+            self.yy - other.yy,
+            self.zz - other.zz,
+            self.xy - other.xy,
+            self.xz - other.xz,
+            self.yz - other.yz,
+        )
 
     def __mul__(self, factor: Scalar) -> Symmetric:
         return Symmetric(
@@ -313,6 +320,9 @@ class Inertia:
 
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(self.mass + other.mass, self.h + other.h, self.J + other.J)
+
+    def __sub__(self, other: Inertia) -> Inertia:
+        return Inertia(self.mass - other.mass, self.h - other.h, self.J - other.J)
 
     def moved(self, R: Matrix | JointRotation, p: Vector) -> Inertia:
         """The same body in the frame in which this one stands at rotation R, position p: r' = R r + p for its points."""

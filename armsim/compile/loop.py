@@ -11,6 +11,7 @@ from armsim.compile.environment import enter_and_leave
 from armsim.compile.ir import Module
 from armsim.compile.kernel import Compiled, compiled
 from armsim.compile.lower import lower
+from armsim.compile.schedule import scheduled
 from armsim.compile.target import Target, host
 from armsim.expr import Expr, Function
 
@@ -105,7 +106,7 @@ def _print(body: LoopBody, target: Target) -> str:
     after, peaks, row = cycle.outputs[:n], cycle.outputs[n : n + m], cycle.outputs[n + m :]
     names: dict[Expr, str] = {node: f"%s{i}" for i, node in enumerate(cycle.inputs[1:])}
     names[cycle.inputs[0]] = "%t"
-    step_lines = module.lines(cycle.live([*after, *peaks]), names)
+    step_lines = module.lines(scheduled(cycle.live([*after, *peaks])), names)
     next_state = [module.operand(out, names) for out in after]
     peak_values = [module.operand(out, names) for out in peaks]
     row_lines = module.lines(cycle.live(row), names)

@@ -93,7 +93,7 @@ def aba(arm: Arm, q, qd, tau, armature, external: Sequence[Wrench] | None = None
             w = w + Z * qd_i
         else:
             c.append((ZERO, a + cross(w, Z * (2 * qd_i))))
-        inertia = arm.inertias[i]
+        inertia = arm.regrouped[i]
         n, f = gyroscopic(inertia.J, w), turning(w, ZERO) @ inertia.h
         if external is not None:
             n, f = n - external[i][0], f - external[i][1]
@@ -106,7 +106,7 @@ def aba(arm: Arm, q, qd, tau, armature, external: Sequence[Wrench] | None = None
     beyond: Articulated | None = None
     n = f = ZERO
     for i in reversed(range(arm.n)):
-        body = Articulated.of(arm.inertias[i])
+        body = Articulated.of(arm.regrouped[i])
         if beyond is not None:
             body = body + beyond
         n, f = pull[i][0] + n, pull[i][1] + f

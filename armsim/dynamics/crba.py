@@ -21,7 +21,7 @@ def crba(arm: Arm, q) -> list[list[Scalar]]:
     M: list[list[Scalar]] = [[0.0] * (i + 1) for i in range(arm.n)]
     composite = Inertia()
     for i in reversed(range(arm.n)):
-        composite = arm.inertias[i] + composite
+        composite = arm.regrouped[i] + composite
         if arm.joints[i].type == "revolute":
             J = composite.J
             n, f = Vector(J.xz, J.yz, J.zz), cross(Z, composite.h)

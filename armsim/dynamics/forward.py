@@ -15,8 +15,9 @@ from armsim.spatial import Scalar
 
 Algorithm = Literal["crba", "aba"]
 
-# up to here CRBA takes fewer operations on any serial arm (tests/dynamics/test_forward.py counts them)
-CRBA_ALWAYS = 7
+# up to here CRBA takes fewer operations on any serial arm (tests/dynamics/test_forward.py counts them); from two joints on,
+# ABA wins on some: those with parallel or sliding joints, or with many zeros among their offsets and inertias
+CRBA_ALWAYS = 1
 
 
 def forward_dynamics(
@@ -58,8 +59,9 @@ def fewest_operations(arm: Arm) -> Algorithm:
 
     def flops(algorithm: Algorithm) -> int:
         def body(*x):
-            return forward_dynamics(arm, x[:n], x[n : 2 * n], x[2 * n :], [0.0] * n, algorithm=algorithm)
+            q, qd, tau, armature = (x[k * n : (k + 1) * n] for k in range(4))  # armature: without rotors M may be singular
+            return forward_dynamics(arm, q, qd, tau, armature, algorithm=algorithm)
 
-        return trace(body, [f"x{i}" for i in range(3 * n)]).flops()
+        return trace(body, [f"x{i}" for i in range(4 * n)]).flops()
 
     return "crba" if flops("crba") <= flops("aba") else "aba"

@@ -37,7 +37,7 @@ def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list
     a = arm.base.rotation.T @ -arm.gravity
     turned = turning(w, wd)
     moments, forces = [], []
-    for (R, p), joint, inertia, qd_i, qdd_i in zip(poses, arm.joints, arm.inertias, qd, qdd, strict=True):
+    for (R, p), joint, inertia, qd_i, qdd_i in zip(poses, arm.joints, arm.regrouped, qd, qdd, strict=True):
         a = R.T @ turned.times_plus(p, a)
         w, wd = R.T @ w, R.T @ wd
         if joint.type == "revolute":

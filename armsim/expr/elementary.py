@@ -125,13 +125,15 @@ def exp(x):
     """Exponential, at most 2 ulp off."""
     if isinstance(x, Expr):
         return x.graph.node("exp", x)
-    return exponential(float(x)) if isinstance(x, NUMBERS) else symbolic("exp", x)
+    if isinstance(x, NUMBERS):
+        return exponential(float(x)) if x == x else math.nan
+    return symbolic("exp", x)
 
 
 def log(x):
     """Natural logarithm, at most 2 ulp off; -inf at 0, NaN below."""
     if isinstance(x, Expr):
-        return where(x > 0, x.graph.node("log", x), where(x < 0, sqrt(x), -math.inf))
+        return where(x > 0, where(x < math.inf, x.graph.node("log", x), x), sqrt(x) - math.inf)
     if isinstance(x, NUMBERS):
-        return logarithm(float(x)) if x > 0 else sqrt(x) if x < 0 else -math.inf
+        return (logarithm(float(x)) if x < math.inf else math.inf) if x > 0 else sqrt(x) - math.inf
     return symbolic("log", x)

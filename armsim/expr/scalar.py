@@ -108,7 +108,11 @@ def _fma_in_python(a: float, b: float, c: float) -> float:
         return math.fsum((product, error, c))
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
         return product + c
-    return float(Fraction(a) * Fraction(b) + Fraction(c))
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
 
 
 _fma = getattr(math, "fma", _fma_in_python)  # Python 3.13 has it

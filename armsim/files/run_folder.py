@@ -10,7 +10,6 @@ import contextlib
 import errno
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 
 from armsim.errors import UsageError
@@ -72,12 +71,11 @@ def new_run_folder(
     """
     if folder is not None:
         check_target(folder, force)
-    target = None if folder is None else os.path.abspath(os.fspath(folder))
+    target = None if folder is None else os.path.realpath(os.fspath(folder))
     parent = os.path.abspath(runs) if target is None else os.path.dirname(target)
     try:
         os.makedirs(parent, exist_ok=True)
-        hidden = tempfile.mkdtemp(prefix=f".{scenario if target is None else os.path.basename(target)}.", dir=parent)
-        os.chmod(hidden, 0o777 & ~_umask())  # mkdtemp makes it private
+        hidden = _hidden_folder(parent, scenario if target is None else os.path.basename(target), "new")
     except OSError as error:
         raise UsageError(_unwritable(parent, error)) from None
     made = RunFolder(hidden)
@@ -141,7 +139,7 @@ def _replace(hidden: str, target: str, force: bool) -> None:
             raise UsageError(_refusal(target, "files that appeared meanwhile", "name another folder")) from None
         return
     check_target(target, force)
-    aside = tempfile.mkdtemp(prefix=f".{os.path.basename(target)}.", suffix=".old", dir=os.path.dirname(target))
+    aside = _hidden_folder(os.path.dirname(target), os.path.basename(target), "old")
     _onto_empty(target, aside)
     os.rename(hidden, target)
     for name in os.listdir(aside):
@@ -165,10 +163,11 @@ def _remove(folder: str) -> None:
         os.rmdir(folder)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _hidden_folder(parent: str, name: str, what: str) -> str:
+    """A new folder that listings leave out."""
+    path = os.path.join(parent, f".{name}.{os.urandom(6).hex()}.{what}")
+    os.mkdir(path)
+    return path
 
 
 def _unwritable(path: str, error: OSError) -> str:

@@ -50,7 +50,6 @@ def bounds(plant: Plant) -> list[float]:
 def loop_body(plant: Plant, dt: float) -> LoopBody:
     """The plant's step, sample and row, traced."""
     names = ["t", *plant.slots]
-    powered = sum(joint.motor is not None for joint in plant.arm.joints)
 
     def cycle(t, *state):
         return [*plant.step(t, state, dt), *plant.peaks(t, state), *plant.observe(t, state)]
@@ -59,7 +58,7 @@ def loop_body(plant: Plant, dt: float) -> LoopBody:
         cycle=trace(cycle, names, "cycle"),
         sample=trace(lambda t, *state: plant.sample(t, state), names, "sample") if plant.sampled else None,
         states=len(plant.slots),
-        peaks=plant.arm.n + powered,
+        peaks=plant.arm.n,
         bounds=bounds(plant),
     )
 

@@ -31,7 +31,7 @@ class Run:
         steps: Steps carried out.
         rows: All rows, one after the other; see `Plant.columns`.
         count: Number of rows.
-        peaks: Largest magnitudes over all steps: motor torque of every joint, then current of every motor.
+        peaks: Largest magnitude of every joint's motor torque over all steps [N·m or N].
         state: The state reached; of a diverged run, the one out of bounds.
         engine: "llvm" or "python".
         seconds: Wall time by part.

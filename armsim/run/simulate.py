@@ -60,7 +60,7 @@ def simulate(
             "log less often or simulate less long"
         )
     rows = (ctypes.c_double * (count * width))()
-    peaks = (ctypes.c_double * (plant.arm.n + sum(joint.motor is not None for joint in plant.arm.joints)))()
+    peaks = (ctypes.c_double * plant.arm.n)()
     state = (ctypes.c_double * len(plant.slots))(*plant.initial_state(scenario.initial_q, scenario.initial_qd))
     every = (scenario.log_every, scenario.sample_every or 1, scenario.time_ratio)
 

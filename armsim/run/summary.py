@@ -60,7 +60,6 @@ def _joints(run: Run, last: dict[tuple[str, str], float]) -> list[dict[str, Any]
     command = plant.command
     feedback = command if isinstance(command, Feedback) else None
     droop = steady_droop(plant)
-    torques, currents = run.peaks[: plant.arm.n], iter(run.peaks[plant.arm.n :])
     joints = []
     for i, joint in enumerate(plant.arm.joints):
         entry: dict[str, Any] = {"name": joint.name, "type": joint.type, "q": last["q", joint.name]}
@@ -69,8 +68,8 @@ def _joints(run: Run, last: dict[tuple[str, str], float]) -> list[dict[str, Any]
             entry["error"] = feedback.target[i] - entry["q"]
         if droop is not None:
             entry["droop"] = droop[i]
-        entry["peak_torque"] = torques[i]
-        entry["peak_current"] = next(currents) if joint.motor is not None else None
+        entry["peak_torque"] = run.peaks[i]
+        entry["peak_current"] = None if joint.motor is None else abs(dc.current_for(joint.motor, run.peaks[i]))
         joints.append(entry)
     return joints
 

@@ -164,6 +164,8 @@ class _Parser:
         if self.kind == "end":
             return FormulaError("it ends too early")
         mend = "write * for products" if self.kind in ("name", "number") or self.token == "(" else ""
+        if self.kind == "name":
+            mend = "leave units out; write * for products"
         return FormulaError(f"unexpected `{self.token}`", mend)
 
     def sum(self, depth: int) -> Term:

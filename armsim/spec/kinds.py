@@ -156,6 +156,8 @@ class Number(Kind):
         try:
             formula = parse_formula(node.text)
         except FormulaError as error:
+            if not any(sign in node.text for sign in "0123456789+-*/("):
+                error = FormulaError("not a number")
             return self._bad_formula(node, path, context, error)
         if formula.names & context.broken:
             return None
@@ -174,8 +176,8 @@ class Number(Kind):
         return formula
 
     def _bad_formula(self, node: Scalar, path: str, context: Context, error: FormulaError) -> Any:
-        names = ["pi", *context.parameters] if not context.degrees else list(context.parameters)
-        mend = error.mend or "write a number, or a formula such as " + ("`-pi/2`" if "pi" in names else "`0.5*0.38`")
+        example = "-pi/2" if self.angle and not context.degrees else "0.5*0.38"
+        mend = error.mend or f"write a number, or a formula such as `{example}`"
         return self.fault(node, path, context, mend, f"{shown(node)} ({error.problem})")
 
     def _check(self, quantity: Quantity, node: Node, path: str, context: Context) -> bool:
