@@ -1,0 +1,162 @@
+"""What the tests share: reference figures, arms to test on, and traced functions evaluated on rows of numbers."""
+
+from __future__ import annotations
+
+import csv
+import ctypes
+import json
+import math
+import random
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from armsim.model import Arm, Joint, Motor
+from armsim.spatial import Inertia, Pose, Symmetric, Vector, rotation_rpy, rotation_x
+
+DATA = Path(__file__).parent / "data"
+ROBOTS = Path(__file__).parent.parent / "robots"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernel_folder(tmp_path_factory):
+    """A cache of kernels of this session's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("kernels")
+        patch.setenv("ARMSIM_CACHE_DIR", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def reference():
+    """Reads a file of tests/data: columns by name, and what its .json says."""
+
+    def read(name: str) -> SimpleNamespace:
+        with open(DATA / f"{name}.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        columns = {key: np.array([float(row[key]) for row in rows]) for key in rows[0]}
+        about = DATA / f"{name}.json"
+        said = json.loads(about.read_text()) if about.exists() else {}
+
+        def block(stem: str, n: int = 5) -> np.ndarray:
+            return np.stack([columns[f"{stem}{i + 1}"] for i in range(n)], axis=1)
+
+        return SimpleNamespace(columns=columns, about=said, block=block, count=len(rows))
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def arms():
+    """Builders of arms."""
+    from armsim.spec import read_robot
+
+    def shipped(name: str) -> Arm:
+        return read_robot(ROBOTS / f"{name}.yaml")[0]
+
+    def bare(arm: Arm) -> Arm:
+        """The same arm without motors, stops and friction."""
+        joints = tuple(replace(joint, motor=None, limit=None, viscous=0.0) for joint in arm.joints)
+        return replace(arm, joints=joints)
+
+    def serial(kinds: str, seed: int = 0, motors: bool = False) -> Arm:
+        """A random arm with general twists, offsets and inertias: "RPR" is revolute, prismatic, revolute."""
+        rng = random.Random(f"{kinds}{seed}")
+        joints = []
+        for i, kind in enumerate(kinds):
+            tilt = rotation_rpy(*(rng.uniform(-math.pi, math.pi) for _ in range(3)))
+            motor = Motor(
+                Kp=rng.uniform(0.05, 0.1),
+                Ke=rng.uniform(0.05, 0.1),
+                Ra=rng.uniform(0.5, 2.0),
+                gear=rng.choice([-1, 1]) * rng.uniform(20, 60),
+                rotor_inertia=rng.uniform(1e-5, 1e-4),
+                viscous=rng.uniform(1e-5, 1e-4),
+            )
+            joints.append(
+                Joint(
+                    name=f"{kind}{i + 1}",
+                    type="revolute" if kind == "R" else "prismatic",
+                    tilt=tilt,
+                    position=Vector(*(rng.uniform(-0.5, 0.5) for _ in range(3))),
+                    offset=rng.uniform(-1, 1),
+                    initial=rng.uniform(-1, 1),
+                    inertia=solid(rng),
+                    motor=motor if motors else None,
+                    frame=Pose(rotation_x(rng.uniform(-3, 3)), Vector(*(rng.uniform(-0.2, 0.2) for _ in range(3)))),
+                )
+            )
+        return Arm(
+            name=kinds,
+            gravity=Vector(*(rng.uniform(-9, 9) for _ in range(3))),
+            base=Pose(rotation_rpy(0.3, -0.4, 1.2), Vector(0.1, -0.2, 0.3)),
+            joints=tuple(joints),
+            tool=Pose(rotation_rpy(0.4, 0.2, -0.9), Vector(0.1, 0.05, -0.2)),
+            payload=solid(rng),
+        )
+
+    def solid(rng: random.Random) -> Inertia:
+        """A body that could exist: a box, turned and shifted."""
+        x, y, z = (rng.uniform(0.05, 0.4) ** 2 for _ in range(3))
+        mass = rng.uniform(0.5, 3.0)
+        box = Inertia(mass, Vector(0.0, 0.0, 0.0), mass / 12 * Symmetric(y + z, x + z, x + y))
+        turned = rotation_rpy(*(rng.uniform(-3, 3) for _ in range(3)))
+        return box.moved(turned, Vector(*(rng.uniform(-0.3, 0.3) for _ in range(3))))
+
+    return SimpleNamespace(shipped=shipped, bare=bare, serial=serial, solid=solid)
+
+
+@pytest.fixture(scope="session")
+def evaluate():
+    """Evaluates a traced function in machine code: columns of arguments in, columns of results out."""
+    from armsim.compile import BatchKernel
+
+    def run(function, columns, target=None, lanes=None) -> np.ndarray:
+        kernel = BatchKernel(function, target, lanes)
+        columns = np.atleast_2d(np.asarray(columns, dtype=float))
+        count = columns.shape[1]
+        padded = -(-count // kernel.lanes) * kernel.lanes
+        args = np.zeros((columns.shape[0], padded))
+        args[:, :count] = columns
+        args[:, count:] = columns[:, -1:]
+        results = np.empty((len(function.outputs), padded))
+        kernel(args.ctypes.data, results.ctypes.data, padded)
+        return results[:, :count]
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def drive():
+    """Carries out steps of an engine from the start, in pieces; see `armsim.run.engine`."""
+
+    def run(engine, plant, q, qd, steps, ratio, log_every=1, sample_every=1, cuts=()) -> SimpleNamespace:
+        state = (ctypes.c_double * len(plant.slots))(*plant.initial_state(q, qd))
+        width = len(plant.columns)
+        count = -(-steps // log_every)
+        rows = (ctypes.c_double * (count * width))()
+        peaks = (ctypes.c_double * len(plant.peaks(0.0, list(state))))()
+        reached, filled = 0, 0
+        for cut in [*cuts, steps]:
+            view = (ctypes.c_double * (len(rows) - filled * width)).from_buffer(rows, 8 * filled * width)
+            first, reached = reached, engine.run(state, view, peaks, reached, cut, log_every, sample_every, ratio)
+            filled += len([k for k in range(first, min(reached + 1, cut)) if k % log_every == 0])
+            if reached < cut:
+                break
+        table = np.array(rows).reshape(count, width)
+        return SimpleNamespace(reached=reached, state=np.array(state), rows=table[:filled], peaks=np.array(peaks))
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def column():
+    """Places of a quantity in a plant's row."""
+
+    def find(plant, quantity: str) -> list[int]:
+        return [i for i, column in enumerate(plant.columns) if column.quantity == quantity]
+
+    return find
