@@ -27,7 +27,9 @@ from armsim.integrate import METHODS, Motion
 from armsim.model import Arm
 from armsim.spatial import Pose, quaternion
 
-Quantity = Literal["q", "qd", "qdd", "pose", "tau", "motor", "friction", "limit", "voltage", "current", "power", "energy"]
+Quantity = Literal[
+    "q", "qd", "qdd", "pose", "tau", "motor", "friction", "limit", "voltage", "current", "power", "energy"
+]
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,9 @@ class Plant:
         powered = [(i, joint) for i, joint in joints if joint.motor is not None]
         columns = [Column(kind, joint.name, i) for kind in ("q", "qd", "qdd") for i, joint in joints]
         columns += [Column("pose", part) for part in ("x", "y", "z", "qw", "qx", "qy", "qz")]
-        columns += [Column(kind, joint.name, i) for kind in ("tau", "motor", "friction", "limit") for i, joint in joints]
+        columns += [
+            Column(kind, joint.name, i) for kind in ("tau", "motor", "friction", "limit") for i, joint in joints
+        ]
         columns += [Column(kind, joint.name, i) for kind in ("voltage", "current", "power") for i, joint in powered]
         return tuple(columns + [Column("energy", "kinetic"), Column("energy", "potential")])
 

@@ -27,10 +27,20 @@ Examples:
 """,
 )
 @click.argument("scenario")
-@click.option("-o", "--output", metavar="DIR", help="Folder for the run [default: runs/<scenario>-001, next free number].")
-@click.option("--set", "settings", multiple=True, metavar="PATH=VALUE", help="A value in place of the file's; may be repeated.")
+@click.option(
+    "-o", "--output", metavar="DIR", help="Folder for the run [default: runs/<scenario>-001, next free number]."
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="PATH=VALUE", help="A value in place of the file's; may be repeated."
+)
 @click.option("--force", is_flag=True, help="Replace an earlier armsim run in the output folder.")
-@click.option("--engine", type=click.Choice(["llvm", "python"]), default="llvm", show_default=True, help="Same bits; python is slow.")
+@click.option(
+    "--engine",
+    type=click.Choice(["llvm", "python"]),
+    default="llvm",
+    show_default=True,
+    help="Same bits; python is slow.",
+)
 @deg_option
 @json_option
 @quiet_option

@@ -25,7 +25,9 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
     else:
         lines.append("")
     seconds = summary["seconds"]
-    lines.append(f"speed    {_speed(summary['steps_per_second'])} steps a second, {seconds['loop_s'] * 1e3:.3g} ms in all")
+    lines.append(
+        f"speed    {_speed(summary['steps_per_second'])} steps a second, {seconds['loop_s'] * 1e3:.3g} ms in all"
+    )
     if verbose:
         parts = ", ".join(f"{name[:-2]} {value * 1e3:.3g} ms" for name, value in seconds.items())
         lines.append(f"detail   {summary['algorithm']} forward dynamics, {summary['engine']} engine; {parts}")
@@ -71,7 +73,9 @@ def _joint_table(joints: list[dict[str, Any]], degrees: bool) -> str:
 def _notes(summary: dict[str, Any], degrees: bool) -> list[str]:
     notes = []
     if any(joint.get("droop") is not None for joint in summary["joints"]):
-        notes.append("* the steady droop that gravity leaves under pd control: gravity torque / (Kp kp / Ra); pi has none")
+        notes.append(
+            "* the steady droop that gravity leaves under pd control: gravity torque / (Kp kp / Ra); pi has none"
+        )
     types = {joint["name"]: joint["type"] for joint in summary["joints"]}
     for outside in summary["outside_limits"]:
         revolute = types[outside["joint"]] == "revolute"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Sequence
 
 import click
+
+WIDTH = 80
+Cell = str | tuple[str, str]  # text, or a number's text and its unit
 
 
 def bold(text: str) -> str:
@@ -23,13 +27,79 @@ def number(value: float | None, digits: int = 5) -> str:
     return f"{value:.{digits}g}"
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Lines of columns: the first is left-aligned, the others right-aligned."""
-    lines = [headings, *rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(headings))]
+def numbers(values: Sequence[float], digits: int = 5) -> list[str]:
+    """Numbers of one kind to some significant digits; those that are only rounding beside the largest count as 0."""
+    noise = 1e-14 * max((abs(value) for value in values), default=0.0)
+    return [number(0.0 if abs(value) <= noise else value, digits) for value in values]
+
+
+def joint_unit(type: str, degrees: bool, rate: str = "") -> tuple[float, str]:
+    """What a joint's position in SI is multiplied by to be shown, and the unit then.
+
+    Args:
+        type: "revolute" or "prismatic".
+        degrees: Whether angles are shown in degrees.
+        rate: "/s" for velocities, "/s²" for accelerations.
+    """
+    if type == "prismatic":
+        return 1.0, f"m{rate}"
+    return (math.degrees(1.0), f"deg{rate}") if degrees else (1.0, f"rad{rate}")
+
+
+def force_unit(type: str) -> str:
+    """The unit of a joint's force."""
+    return "N·m" if type == "revolute" else "N"
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    """Lines of columns: the first is left-aligned, the others right-aligned.
+
+    Units stand after their numbers. Where that is too wide, a column's common unit goes under its heading; where that is
+    still too wide, the columns go below one another in blocks, each beginning with the first column.
+
+    Args:
+        headings: One per column.
+        rows: As many cells in each, text or (number, unit); the first of each is text.
+    """
+    lines = [[" ".join(filter(None, cell)) if isinstance(cell, tuple) else cell for cell in row] for row in rows]
+    if _width([headings, *lines]) <= WIDTH:
+        return _text([headings, *lines], 1)
+    units = [_common([row[i] for row in rows]) for i in range(len(headings))]
+    lines = [
+        [cell[0] if isinstance(cell, tuple) and units[i] else line[i] for i, cell in enumerate(row)]
+        for row, line in zip(rows, lines, strict=True)
+    ]
+    heads = 2 if any(units) else 1
+    lines = [list(headings), *([units] if any(units) else []), *lines]
+    blocks, columns = [], [0]
+    for i in range(1, len(headings)):
+        if len(columns) > 1 and _width([[line[k] for k in (*columns, i)] for line in lines]) > WIDTH:
+            blocks.append(columns)
+            columns = [0]
+        columns.append(i)
+    return "\n\n".join(_text([[line[i] for i in block] for line in lines], heads) for block in [*blocks, columns])
+
+
+def _common(cells: Sequence[Cell]) -> str:
+    """The unit that all numbers of a column share; empty if they do not."""
+    units = {cell[1] for cell in cells if isinstance(cell, tuple)}
+    return units.pop() if len(units) == 1 else ""
+
+
+def _widths(lines: Sequence[Sequence[str]]) -> list[int]:
+    return [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
+
+
+def _width(lines: Sequence[Sequence[str]]) -> int:
+    widths = _widths(lines)
+    return sum(widths) + 2 * (len(widths) - 1)
+
+
+def _text(lines: Sequence[Sequence[str]], heads: int) -> str:
+    widths = _widths(lines)
     text = []
     for k, line in enumerate(lines):
         cells = [cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))]
         joined = "  ".join(cells).rstrip()
-        text.append(bold(joined) if k == 0 else joined)
+        text.append(bold(joined) if k < heads else joined)
     return "\n".join(text)

@@ -146,7 +146,10 @@ def _print(body: LoopBody, target: Target) -> str:
         sound = f"%bs{i}"
     out += [f"  br i1 {sound}, label %next, label %bad", "next:", "  %k1 = add i64 %k, 1"]
     for counter in ("log", "sample"):
-        out += [f"  %{counter}_1 = add i64 %{counter}_in, 1", f"  %{counter}_full = icmp eq i64 %{counter}_1, %{counter}_every"]
+        out += [
+            f"  %{counter}_1 = add i64 %{counter}_in, 1",
+            f"  %{counter}_full = icmp eq i64 %{counter}_1, %{counter}_every",
+        ]
         out += [f"  %{counter}_next = select i1 %{counter}_full, i64 0, i64 %{counter}_1"]
     out += ["  br label %head", "bad:", *_store(next_state, "%state", "w"), *leave, "  ret i64 %k"]
     out += ["done:", *_store([f"%h{i}" for i in range(n)], "%state", "v"), *leave, "  ret i64 %last", "}"]
@@ -163,7 +166,8 @@ def _sample(body: LoopBody, module: Module) -> list[str]:
     names[sample.inputs[0]] = "%t"
     lines = module.lines(sample.live(), names, prefix="c")
     lines += [
-        f"  %u{i} = select i1 true, double {module.operand(out, names)}, double 0.0" for i, out in enumerate(sample.outputs)
+        f"  %u{i} = select i1 true, double {module.operand(out, names)}, double 0.0"
+        for i, out in enumerate(sample.outputs)
     ]
     due = ["  %sample_due = icmp eq i64 %sample_in, 0", "  br i1 %sample_due, label %sample, label %step"]
     return [*due, "sample:", *lines, "  br label %step"]

@@ -12,7 +12,19 @@ from heapq import heapify, heappop, heappush
 from armsim.expr import Expr
 
 # cycles until a result is there, on current x86-64 and arm64 cores; a rough guide is enough
-LATENCY = {"div": 14, "sqrt": 18, "where": 2, "neg": 1, "abs": 1, "lt": 2, "le": 2, "bit": 3, "and": 1, "not": 1, "out": 5}
+LATENCY = {
+    "div": 14,
+    "sqrt": 18,
+    "where": 2,
+    "neg": 1,
+    "abs": 1,
+    "lt": 2,
+    "le": 2,
+    "bit": 3,
+    "and": 1,
+    "not": 1,
+    "out": 5,
+}
 ARITHMETIC = 4
 CALL = 400
 AT_ONCE = 2  # operations a cycle

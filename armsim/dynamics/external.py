@@ -35,7 +35,9 @@ class ExternalWrench:
     end: Scalar | None = None
 
 
-def link_wrenches(arm: Arm, t: Scalar, poses: Sequence[Pose], wrenches: Sequence[ExternalWrench]) -> list[Wrench] | None:
+def link_wrenches(
+    arm: Arm, t: Scalar, poses: Sequence[Pose], wrenches: Sequence[ExternalWrench]
+) -> list[Wrench] | None:
     """What acts on every link at time t: the moment about its own frame's origin and the force, in its own axes.
 
     Args:

@@ -59,7 +59,9 @@ def fewest_operations(arm: Arm) -> Algorithm:
 
     def flops(algorithm: Algorithm) -> int:
         def body(*x):
-            q, qd, tau, armature = (x[k * n : (k + 1) * n] for k in range(4))  # armature: without rotors M may be singular
+            q, qd, tau, armature = (
+                x[k * n : (k + 1) * n] for k in range(4)
+            )  # armature: without rotors M may be singular
             return forward_dynamics(arm, q, qd, tau, armature, algorithm=algorithm)
 
         return trace(body, [f"x{i}" for i in range(4 * n)]).flops()

@@ -1,4 +1,4 @@
-"""Scalars that need not be numbers: traced expressions, and functions that work on floats, expressions and SymPy alike."""
+"""Scalars that need not be numbers: traced expressions, and functions on floats, expressions and SymPy alike."""
 
 from armsim.expr.elementary import cos, exp, log, sin, tan
 from armsim.expr.function import Function, Graph, shared, trace

@@ -53,8 +53,8 @@ SMALLEST_NORMAL = 2.0**-1022
 def sincos(x):
     """(sin x, cos x), each at most 2 ulp off for |x| up to 1e6, or 1e-17 near a zero.
 
-    The angle is reduced to |r| <= pi/4 by whole multiples k of pi/2: the first step is exact, because x - k pi/2 is then a
-    multiple of 2**-53 below 1. The two polynomials serve all four quadrants.
+    The angle is reduced to |r| <= pi/4 by whole multiples k of pi/2: the first step is exact, because x - k pi/2 is then
+    a multiple of 2**-53 below 1. The two polynomials serve all four quadrants.
     """
     shifted = fma(x, TWO_OVER_PI, SHIFT)
     k = shifted - SHIFT

@@ -133,7 +133,7 @@ def trace(body: Callable[..., Iterable[Any]], names: Sequence[str], name: str = 
 def shared(body: Callable[..., Iterable[Any]], name: str) -> Callable[..., list[Any]]:
     """`body`, traced once for each graph it is called in, and from then on one call there however large it is.
 
-    On numbers it is just called. The derivative in a Runge-Kutta step is such a function: its four evaluations are four calls.
+    On numbers it is just called. The derivative in a Runge-Kutta step is such a function, its four evaluations are calls.
 
     Args:
         body: Takes scalars, returns scalars. It may use expressions of the graph it is called in (open numbers).

@@ -1,8 +1,8 @@
 """Nodes of an expression graph: what an operation on numbers becomes while a function is traced.
 
 Only exact rewrites are made: IEEE folding of constants, zero, one, signs, and the sharing of equal terms (additions and
-multiplications commute). So a number that is left open gives the same bits as the same number written in. `0 * x` is taken
-as 0, which is exact for finite x; a state that is no longer finite stops the simulation anyway.
+multiplications commute). So a number that is left open gives the same bits as the same number written in. `0 * x` is
+taken as 0, which is exact for finite x; a state that is no longer finite stops the simulation anyway.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ SCALARS = (Expr, float, int)
 
 
 def _graph(a, b) -> Graph:
-    """The graph in which an operation on a and b belongs: the inner one, where a traced function uses an outer value."""
+    """The graph in which an operation on a and b belongs: the inner one, if a traced function uses an outer value."""
     if not isinstance(a, Expr):
         return b.graph
     if not isinstance(b, Expr) or a.graph.depth >= b.graph.depth:
@@ -165,7 +165,7 @@ def multiply(a, b):
 
 
 def divide(a, b):
-    """a / b, at least one of them a node. Division by a constant stays a division: a product with 1/b rounds otherwise."""
+    """a / b, at least one of them a node. Division by a constant stays one: a product with 1/b rounds otherwise."""
     sign = 1
     if isinstance(a, Expr):
         if a.op == "neg":

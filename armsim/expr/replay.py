@@ -48,7 +48,7 @@ def replay(
         function: The function.
         args: One scalar per input: floats, expressions of another graph, or SymPy symbols.
         operations: What each operation does.
-        call: What to do with a function called from this one and its arguments; it is replayed too unless told otherwise.
+        call: What to do with a function called from this one and its arguments; it is replayed unless told otherwise.
 
     Returns:
         One scalar per output.

@@ -82,7 +82,7 @@ def clip(x, lower, upper):
 
 
 def snapped(x):
-    """x, or exactly 0 or ±1 where it is within 1e-15 of them: the sine or cosine of a right angle written as a double."""
+    """x, or exactly 0 or ±1 where it is within 1e-15 of them: the sine or cosine of a right angle as a double."""
     for exact in (0.0, 1.0, -1.0):
         x = where(abs(x - exact) <= 1e-15, exact, x) if exact else where(abs(x) <= 1e-15, exact, x)
     return x
@@ -98,7 +98,7 @@ def fma(a, b, c):
 
 
 def _fma_in_python(a: float, b: float, c: float) -> float:
-    """The product in two parts (Dekker 1971), summed with one rounding by math.fsum; by fractions where parts might overflow."""
+    """The product in two parts (Dekker 1971), summed with one rounding; by fractions where parts might overflow."""
     product = a * b
     if 1e-250 < abs(product) < 1e250 and abs(a) < 1e250 and abs(b) < 1e250 and abs(c) < 1e250:
         a_high = a * SPLITTER - (a * SPLITTER - a)

@@ -23,7 +23,10 @@ class Motion(NamedTuple):
 
     def plus(self, h: Scalar, rates: Motion) -> Motion:
         """self + h rates"""
-        return Motion(*([fma(h, k, x) for x, k in zip(mine, their, strict=True)] for mine, their in zip(self, rates, strict=True)))
+        q, v, z = (
+            [fma(h, k, x) for x, k in zip(mine, rate, strict=True)] for mine, rate in zip(self, rates, strict=True)
+        )
+        return Motion(q, v, z)
 
 
 Rates = Callable[[Scalar, Motion], Motion]  # time and state to (v, acceleration, rates of z)

@@ -16,7 +16,9 @@ from armsim.run.columns import TORQUE, TRAJECTORY, headings
 if TYPE_CHECKING:
     from armsim.run.result import Run
 
-COMMENT = "An armsim run. `armsim simulate run.yaml` repeats it to the bit: the scenario below holds all numbers it needs."
+COMMENT = (
+    "An armsim run. `armsim simulate run.yaml` repeats it to the bit: the scenario below holds all numbers it needs."
+)
 
 
 def write_run(run: Run, folder: str | PathLike[str] | None, force: bool, degrees: bool) -> Path:

@@ -60,7 +60,9 @@ class Run:
         import numpy as np
 
         width = len(self.plant.columns)
-        return np.frombuffer(memoryview(self.rows), dtype=np.float64, count=self.count * width).reshape(self.count, width)
+        return np.frombuffer(memoryview(self.rows), dtype=np.float64, count=self.count * width).reshape(
+            self.count, width
+        )
 
     @property
     def t(self) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 
 from armsim.files.document import Node, Place, Scalar, clipped, shown
 from armsim.spec.faults import nearest, suggestion
-from armsim.spec.formula import FUNCTIONS, Formula, FormulaError, parse_formula
+from armsim.spec.formula import Formula, FormulaError, parse_formula
 from armsim.spec.quantity import Context, Quantity, plain_number
 
 
@@ -167,8 +167,9 @@ class Number(Kind):
             problem = FormulaError("`t` is the time, which has no value here", "only `inputs` may depend on the time")
             return self._bad_formula(node, path, context, problem)
         if unknown:
-            close = nearest(unknown[0], [*known, *FUNCTIONS])
-            mend = f"did you mean `{close}`?" if close else "give the number, or name it under `parameters`"
+            close = nearest(unknown[0], known)
+            add = "give the number, or name it under `parameters`" if context.named else "give the number itself"
+            mend = f"did you mean `{close}`?" if close else add
             return self._bad_formula(node, path, context, FormulaError(f"there is no `{unknown[0]}`", mend))
         if "pi" in formula.names and context.degrees and not self.of_time:
             problem = FormulaError("`pi` in a file whose angles are degrees", "write degrees: 180 for pi")

@@ -29,7 +29,7 @@ def parse_path(text: str) -> list[str | int]:
     while at < len(text):
         match = STEP.match(text, at)
         if match is None or (match["index"] is not None and not steps):
-            raise PathError("a path is written like control.kp[0] or robot.joints[R2].motor.Kp")
+            raise PathError("a path like control.kp[0] or robot.joints[R2].motor.Kp")
         if match["key"] is not None:
             steps.append(match["key"])
         else:
@@ -37,7 +37,7 @@ def parse_path(text: str) -> list[str | int]:
             steps.append(int(index) if index.isascii() and index.isdigit() and len(index) < 10 else Item(index))
         at = match.end()
     if not steps:
-        raise PathError("a path is written like control.kp[0] or robot.joints[R2].motor.Kp")
+        raise PathError("a path like control.kp[0] or robot.joints[R2].motor.Kp")
     return steps
 
 

@@ -37,6 +37,7 @@ class Context:
     Attributes:
         report: Takes the faults.
         degrees: Whether angles of this file are degrees.
+        named: Whether the file may name numbers.
         parameters: Named numbers that formulas may use.
         broken: Parameters whose own fault is reported already; formulas that use them are passed over.
         joints: The joints' names and types, where they are known.
@@ -46,6 +47,7 @@ class Context:
 
     report: Report
     degrees: bool = False
+    named: bool = False
     parameters: dict[str, Quantity] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     joints: tuple[tuple[str, str], ...] | None = None

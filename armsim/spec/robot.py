@@ -247,6 +247,7 @@ def read_robot_node(node: Node, context: Context, path: str = "") -> dict[str, A
     from armsim.spec.parameters import read_parameters
 
     robot = Robot()
+    context.named = True
     if isinstance(node, Map):
         units = node.get("units")
         angle = units.get("angle") if isinstance(units, Map) else None

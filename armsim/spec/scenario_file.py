@@ -75,10 +75,11 @@ def load_scenario_file(path_or_name: Given, overrides: Mapping[str, Any] | None 
     assert isinstance(root, Map)  # or it has been refused
     context = Context(report, folder=os.path.dirname(file))
     robot, robot_sources = _robot(root, of_robot, context)
+    sound = not report.faults  # or a motor that is given may count as missing
     context.joints = None if robot is None else joint_names(robot)
     data = read_scenario_node(root, context, path)
     steps = _check_times(data, path, context) if data is not None else {}
-    if data is not None and robot is not None:
+    if robot is not None and sound:
         _check_motors(root, robot, path, context)
     report.raise_if_any()
     assert data is not None  # or there was a fault
@@ -124,7 +125,11 @@ def _robot_path(text: str, folder: str) -> str:
 
 
 def _not_there(fault: Any, node: Scalar) -> str:
-    return shown(node) if str(fault.where) == node.text else f"{shown(node)}, {fault.where}: {fault.found}"
+    """What was found in place of the robot's file, with its path where that is not what was written."""
+    if not looks_like_a_file(node.text):
+        return shown(node)
+    path = "" if str(fault.where) == node.text else f", {fault.where}"
+    return f"{shown(node)}{path}: {fault.found}"
 
 
 def _check_times(data: dict[str, Any], path: str, context: Context) -> dict[str, Any]:
@@ -156,8 +161,6 @@ def _check_times(data: dict[str, Any], path: str, context: Context) -> dict[str,
 def _check_motors(root: Map, robot: dict[str, Any], path: str, context: Context) -> None:
     """Report joints without a motor where voltages are asked for."""
     bare = [joint["name"] for joint in robot["joints"] or [] if joint is not None and joint["motor"] is None]
-    if context.report.faults:
-        bare = []  # a faulty motor counts as none
     if not bare or None in bare:
         return
     expected, found = "a motor on every joint, to put a voltage on", f"no motor on {', '.join(bare)}"
