@@ -156,9 +156,8 @@ class Number(Kind):
         try:
             formula = parse_formula(node.text)
         except FormulaError as error:
-            if not any(sign in node.text for sign in "0123456789+-*/("):
-                error = FormulaError("not a number")
-            return self._bad_formula(node, path, context, error)
+            formula_like = any(sign in node.text for sign in "0123456789+-*/(")
+            return self._bad_formula(node, path, context, error if formula_like else FormulaError("not a number"))
         if formula.names & context.broken:
             return None
         known = {*context.parameters, "pi", *(("t",) if self.of_time else ())}
