@@ -10,6 +10,8 @@ import struct
 from collections.abc import Iterable
 from typing import Any
 
+from armsim.compile.lower import PACK
+from armsim.compile.schedule import scheduled
 from armsim.errors import CompileError
 from armsim.expr import Expr, Function, Table
 from armsim.expr.elementary import SHIFT
@@ -94,6 +96,9 @@ class Module:
                 out.append(f"  {names[node]} = load {self.real}, ptr {pointer}")
                 continue
             names[node] = f"%{prefix}{node.index}"
+            if node.op == "pack":
+                out += self._pack(node, names[node], names)
+                continue
             out += [f"  {line}" for line in self._instructions(node, names[node], names)]
         return out
 
@@ -103,6 +108,9 @@ class Module:
             return self._call(node, name, names)
         if op == "lookup":
             return self._lookup(node, name, names)
+        if op == "lane":
+            pack, result, lane = node.args
+            return [f"{name} = extractelement <{PACK} x double> {names[pack]}r{int(result)}, i64 {int(lane)}"]
         args = [self.operand(arg, names) for arg in node.args]
         if op in BINARY:
             return [f"{name} = {BINARY[op]} {real} {args[0]}, {args[1]}"]
@@ -170,12 +178,29 @@ class Module:
         self._allocas = [*outer, f"  {name} = alloca [{max(len(function.outputs), 1)} x {self.real}]"]
         return [f"call void {called}({', '.join([*args, f'ptr {name}'])})"]
 
+    def _pack(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
+        """A function of one argument on several at a time: packed into lanes, computed, results named r0, r1, ..."""
+        function, *given = node.args
+        wide = Module(PACK)
+        lines = []
+        before = "poison"
+        for lane in range(PACK):  # lanes to spare repeat the first argument
+            x = self.operand(given[lane] if lane < len(given) else given[0], names)
+            lines.append(f"  {name}v{lane} = insertelement {wide.real} {before}, double {x}, i64 {lane}")
+            before = f"{name}v{lane}"
+        inner = {function.inputs[0]: before}
+        lines += wide.lines(function.live(), inner, prefix=f"{name[1:]}w")
+        self._declarations |= wide._declarations
+        for i, out in enumerate(function.outputs):  # a copy under a name of its own
+            lines.append(f"  {name}r{i} = bitcast {wide.real} {wide.operand(out, inner)} to {wide.real}")
+        return lines
+
     def function(self, function: Function) -> str:
         """The name of a lowered function in this module, which is printed when first asked for. Results go to a pointer."""
         if function not in self._functions:
             self._functions[function] = f"@{function.name}{len(self._functions)}"
             names = {node: f"%in{i}" for i, node in enumerate(function.inputs)}
-            lines = self.lines(function.live(), names)
+            lines = self.lines(scheduled(function.live()), names)
             for i, out in enumerate(function.outputs):
                 lines.append(f"  %out{i} = getelementptr {self.real}, ptr %out, i64 {i}")
                 lines.append(f"  store {self.real} {self.operand(out, names)}, ptr %out{i}")

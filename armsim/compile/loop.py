@@ -101,8 +101,8 @@ class FixedStepLoop:
 def _print(body: LoopBody, target: Target) -> str:
     """The loop as one IR function. Blocks: the step (always), the row (when due), the sample (when due)."""
     module = Module()
-    cycle = lower(body.cycle)
     n, m = body.states, body.peaks
+    cycle = lower(body.cycle, pack=True, first=n + m)
     after, peaks, row = cycle.outputs[:n], cycle.outputs[n : n + m], cycle.outputs[n + m :]
     names: dict[Expr, str] = {node: f"%s{i}" for i, node in enumerate(cycle.inputs[1:])}
     names[cycle.inputs[0]] = "%t"
@@ -161,7 +161,7 @@ def _sample(body: LoopBody, module: Module) -> list[str]:
     """The block that samples the command when it is due, and the branch around it."""
     if body.sample is None:
         return ["  br label %step"]
-    sample = lower(body.sample)
+    sample = lower(body.sample, pack=True)
     names = {node: f"%h{i}" for i, node in enumerate(sample.inputs[1:])}
     names[sample.inputs[0]] = "%t"
     lines = module.lines(sample.live(), names, prefix="c")

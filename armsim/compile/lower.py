@@ -3,38 +3,98 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
-from armsim.expr import Expr, Function, Graph, replay
+from armsim.expr import Expr, Function, Graph, replay, trace
 from armsim.expr.elementary import exponential, logarithm, sincos
 from armsim.expr.replay import OPERATIONS
 
-MACHINE = {
-    **OPERATIONS,
-    "sin": lambda x: sincos(x)[0],
-    "cos": lambda x: sincos(x)[1],
-    "exp": exponential,
-    "log": logarithm,
-}
+PACK = 4  # sines and cosines of so many angles are computed side by side in one vector register
+TRIGONOMETRIC = ("sin", "cos")
 
 
-def lower(function: Function) -> Function:
+def lower(function: Function, pack: bool = False, first: int = 0) -> Function:
     """The same function in machine operations: sin, cos, exp and log as their own texts, single calls opened up.
 
     What is called from several places stays a function of its own and is called with the `Function` that replaced it.
+
+    Args:
+        function: What to lower.
+        pack: Compute sine and cosine of several angles at a time, in the lanes of one "pack" node; for scalar code.
+        first: Angles that the first so many outputs need are packed among themselves.
     """
     graph = Graph(function.graph.depth)
     inputs = [graph.input(str(node.args[0])) for node in function.inputs]
     called = Counter(node.args[0] for node in function.live() if node.op == "call")
+    known: dict[Any, tuple[Any, Any]] = {}
     lowered: dict[Function, Function] = {}
+
+    def both(x: Any) -> tuple[Any, Any]:
+        if x not in known:
+            known[x] = sincos(x)
+        return known[x]
+
+    machine: dict[str, Callable[..., Any]] = {
+        **OPERATIONS,
+        "sin": lambda x: both(x)[0],
+        "cos": lambda x: both(x)[1],
+        "exp": exponential,
+        "log": logarithm,
+    }
 
     def call(inner: Function, args: list[Any]) -> list[Any]:
         if called[inner] == 1 and not any(node.op == "call" for node in inner.live()):
-            return replay(inner, args, MACHINE)
+            if pack:
+                known.update(_packed(graph, inner, args, machine))
+            return replay(inner, args, machine)
         if inner not in lowered:
-            lowered[inner] = lower(inner)
+            lowered[inner] = lower(inner, pack)
         node = graph.node("call", lowered[inner], *args)
         outs = enumerate(lowered[inner].outputs)
         return [graph.node("out", node, i) if isinstance(out, Expr) else out for i, out in outs]
 
-    return Function(function.name, graph, replay(function, inputs, MACHINE, call))
+    if pack:
+        urgent = Function(function.name, function.graph, function.outputs[:first])
+        for part in (urgent, function):
+            known.update(_packed(graph, part, inputs, machine, known))
+    return Function(function.name, graph, replay(function, inputs, machine, call))
+
+
+def _packed(
+    graph: Graph, function: Function, args: Sequence[Any], machine: dict[str, Any], known: dict[Any, Any] | None = None
+) -> dict[Any, tuple[Any, Any]]:
+    """Sine and cosine of the function's angles that follow from its arguments by plain arithmetic, packed.
+
+    Args:
+        graph: Where the packs go.
+        function: Whose angles.
+        args: Its arguments, in that graph.
+        machine: Machine operations, for what leads to the angles.
+        known: Angles that have been packed before.
+    """
+    plain: set[Expr] = set()
+    angles: dict[Expr, None] = {}
+    for node in function.live():
+        if node.op in TRIGONOMETRIC and node.args[0] in plain:
+            angles[node.args[0]] = None
+        if node.op == "input" or node.op in ("add", "sub", "mul", "neg"):
+            plain.update([node] if all(arg in plain for arg in node.args if isinstance(arg, Expr)) else [])
+    found = replay(Function("angles", function.graph, list(angles)), args, machine)
+    fresh = [x for x in dict.fromkeys(found) if isinstance(x, Expr) and x not in (known or {})]
+    pairs: dict[Any, tuple[Any, Any]] = {}
+    for i in range(0, len(fresh), PACK):
+        group = fresh[i : i + PACK]
+        if len(group) == 1:
+            continue
+        node = graph.node("pack", sincos_function(), *group)
+        for lane, x in enumerate(group):
+            pairs[x] = (graph.node("lane", node, 0, lane), graph.node("lane", node, 1, lane))
+    return pairs
+
+
+@lru_cache(maxsize=1)
+def sincos_function() -> Function:
+    """`sincos` as a traced function."""
+    return trace(sincos, ["x"], "sincos")

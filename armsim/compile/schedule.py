@@ -24,6 +24,8 @@ LATENCY = {
     "and": 1,
     "not": 1,
     "out": 5,
+    "lane": 3,
+    "pack": 45,
 }
 ARITHMETIC = 4
 CALL = 400
@@ -74,4 +76,6 @@ def scheduled(nodes: Sequence[Expr]) -> list[Expr]:
 
 
 def _latency(node: Expr) -> int:
-    return CALL if node.op == "call" else LATENCY.get(node.op, ARITHMETIC)
+    if node.op == "call":
+        return CALL
+    return LATENCY.get(node.op, ARITHMETIC)

