@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
 from armsim.errors import CompileError
 
-# code and constants within 2 GB of each other, so that constants are addressed from the code: 8 % faster than by full
-# addresses; llvmlite's memory manager keeps them together
-COMPACT = sys.platform != "win32"
-PLACEMENT = {"codemodel": "small", "reloc": "pic"} if COMPACT else {}
 OPTIMISATION = 2  # of LLVM's code generator; its passes over IR are left out: they cost as much again and find nothing
 
 
@@ -57,7 +52,7 @@ class Target:
         binding = llvm()
         import llvmlite
 
-        versions = (llvmlite.__version__, binding.llvm_version_info, OPTIMISATION, COMPACT)
+        versions = (llvmlite.__version__, binding.llvm_version_info, OPTIMISATION, self.compact)
         return repr((versions, self.triple, *self._processor))
 
     @cached_property
@@ -68,11 +63,21 @@ class Target:
             return 16
         return 8 if "+avx," in features or features.endswith("+avx") else 4
 
+    @cached_property
+    def compact(self) -> bool:
+        """Whether code and its constants are kept within 2 GB, so that it can address them from where it stands.
+
+        That is 8 % faster on x86-64 than by full addresses. llvmlite's memory manager keeps them together, but has no room
+        for the calls to the C library that a processor without fused multiply-add needs; elsewhere LLVM's default stands.
+        """
+        return self.triple.startswith("x86_64") and "linux" in self.triple and "+fma," in f"{self._processor[1]},"
+
     def machine(self) -> Any:
         """A fresh target machine; an execution engine takes it over."""
         cpu, features = self._processor
+        placement = {"codemodel": "small", "reloc": "pic"} if self.compact else {}
         target = llvm().Target.from_triple(self.triple)
-        return target.create_target_machine(cpu=cpu, features=features, opt=OPTIMISATION, jit=True, **PLACEMENT)
+        return target.create_target_machine(cpu=cpu, features=features, opt=OPTIMISATION, jit=True, **placement)
 
     def object_code(self, ir: str) -> bytes:
         """Object code for a module of LLVM IR."""
@@ -95,7 +100,9 @@ class Library:
 
     def __init__(self, code: bytes, target: Target) -> None:
         binding = llvm()
-        self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), target.machine(), use_lmm=COMPACT)
+        self._engine = binding.create_mcjit_compiler(
+            binding.parse_assembly(""), target.machine(), use_lmm=target.compact or None
+        )
         self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
 
