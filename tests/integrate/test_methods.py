@@ -1,0 +1,96 @@
+"""The integrators on their own, without robots."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from armsim.integrate import METHODS, Motion
+from armsim.integrate.rk4 import RK4
+from armsim.integrate.runge_kutta import Tableau, rk_step
+
+
+def integrate(name: str, rates, y: Motion, duration: float, steps: int) -> Motion:
+    h = duration / steps
+    for k in range(steps):
+        y = METHODS[name](rates, k * h, y, h)
+    return y
+
+
+def pendulum(t, y):
+    """A driven pendulum with friction and one further state: nothing about it is linear or decoupled."""
+    (q,), (v,), (z,) = y
+    return Motion([v], [-9.0 * math.sin(q) - 0.1 * v + math.cos(2 * t) + 0.2 * z], [q - z * v])
+
+
+def order(name: str, steps: list[int]) -> float:
+    start = Motion([0.5], [0.3], [0.1])
+    true = np.concatenate(integrate("rk4", pendulum, start, 1.0, 20_000))
+    errors = [np.abs(np.concatenate(integrate(name, pendulum, start, 1.0, n)) - true).max() for n in steps]
+    return -float(np.polyfit(np.log(steps), np.log(errors), 1)[0])
+
+
+@pytest.mark.parametrize("name", ["explicit_euler", "semi_implicit_euler"])
+def test_euler_converges_at_order_one(name):
+    assert abs(order(name, [400, 800, 1600, 3200]) - 1) < 0.1
+
+
+def test_rk4_converges_at_order_four():
+    assert abs(order("rk4", [40, 80, 160, 320]) - 4) < 0.1
+
+
+def test_the_classical_tableau_meets_the_conditions_of_order_four():
+    # Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, theorem II.2.1 and table 2.2
+    A = np.array([[*row, *[0.0] * (4 - len(row))] for row in RK4.A])
+    b, c = np.array(RK4.b), np.array(RK4.c)
+    assert c.tolist() == [0, 0.5, 0.5, 1]
+    conditions = [
+        (b.sum(), 1),
+        (b @ c, 1 / 2),
+        (b @ c**2, 1 / 3),
+        (b @ A @ c, 1 / 6),
+        (b @ c**3, 1 / 4),
+        ((b * c) @ A @ c, 1 / 8),
+        (b @ A @ c**2, 1 / 12),
+        (b @ A @ A @ c, 1 / 24),
+    ]
+    assert np.allclose(*zip(*conditions, strict=True), rtol=0, atol=3e-16)  # roundings of four terms
+
+
+def test_the_tableau_is_explicit():
+    assert [len(row) for row in RK4.A] == [0, 1, 2, 3]
+
+
+def test_rk4_integrates_cubics_in_time_exactly():
+    y = METHODS["rk4"](lambda t, y: Motion([0.0], [4 * t**3], [3 * t**2]), 1.0, Motion([0.0], [1.0], [1.0]), 1.0)
+    assert np.allclose([y.v[0], y.z[0]], [16.0, 8.0], rtol=1e-15)
+
+
+def test_a_tableau_of_one_stage_is_explicit_euler():
+    start = Motion([0.5], [0.3], [0.1])
+    assert rk_step(Tableau(((),), (1.0,)), pendulum, 0.2, start, 0.01) == METHODS["explicit_euler"](pendulum, 0.2, start, 0.01)
+
+
+def test_explicit_euler_advances_with_the_old_velocity_and_semi_implicit_with_the_new():
+    fall = lambda t, y: Motion(y.v, [-10.0], [])  # noqa: E731  a name for one line
+    assert METHODS["explicit_euler"](fall, 0.0, Motion([1.0], [2.0], []), 0.5) == ([2.0], [-3.0], [])
+    assert METHODS["semi_implicit_euler"](fall, 0.0, Motion([1.0], [2.0], []), 0.5) == ([-0.5], [-3.0], [])
+
+
+def test_euler_advances_further_states_with_the_old_state():
+    rates = lambda t, y: Motion(y.v, [1.0], [y.q[0]])  # noqa: E731
+    for name in ("explicit_euler", "semi_implicit_euler"):
+        assert METHODS[name](rates, 0.0, Motion([3.0], [2.0], [1.0]), 0.5).z == [2.5]
+
+
+def test_energy_drifts_least_with_rk4_stays_bounded_with_semi_implicit_and_grows_with_explicit_euler():
+    swing = lambda t, y: Motion(y.v, [-math.sin(y.q[0])], [])  # noqa: E731
+
+    def drift(name: str) -> float:
+        end = integrate(name, swing, Motion([1.0], [0.0], []), 100.0, 5000)
+        return end.v[0] ** 2 / 2 - math.cos(end.q[0]) + math.cos(1.0)
+
+    rk4, symplectic, explicit = (drift(name) for name in ("rk4", "semi_implicit_euler", "explicit_euler"))
+    assert abs(rk4) < 1e-6 < abs(symplectic) < 0.01 < 0.1 < explicit
