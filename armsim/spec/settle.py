@@ -11,6 +11,7 @@ from armsim.spec.paths import PathError, joint_index, parse_path, path_text
 from armsim.spec.quantity import Quantity
 
 Open = Mapping[str, Any]
+STRUCTURE = {"axis", "dt", "duration", "every", "from", "period", "to"}  # numbers that decide what is computed
 
 
 def settle(data: dict[str, Any], open_numbers: Open | None = None) -> dict[str, Any]:
@@ -84,4 +85,6 @@ def open_path(data: dict[str, Any], path: str) -> list[str | int]:
             raise UsageError(f"{path}: {so_far} has nothing below it")
     if here is not None and not isinstance(here, Quantity):
         raise UsageError(f"{path}: not a number that can be left open")
+    if STRUCTURE.intersection(done):
+        raise UsageError(f"{path}: part of the structure, which cannot be left open; set it instead")
     return done

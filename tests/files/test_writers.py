@@ -1,0 +1,122 @@
+"""Numbers and text that are written read back to the same."""
+
+import ctypes
+import math
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from armsim.errors import FileFaults
+from armsim.files.csv_reader import read_csv
+from armsim.files.csv_writer import write_csv
+from armsim.files.document import Map, Scalar, Seq
+from armsim.files.yaml_reader import parse_yaml
+from armsim.files.yaml_writer import yaml_text
+
+
+def plain(node):
+    if isinstance(node, Map):
+        return {key: plain(value) for key, (_, value) in node.entries.items()}
+    if isinstance(node, Seq):
+        return [plain(item) for item in node.items]
+    assert isinstance(node, Scalar)
+    return node.value
+
+
+numbers = st.floats(allow_nan=False)
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+data = st.dictionaries(
+    words,
+    st.recursive(
+        st.none() | st.booleans() | numbers | words,
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(words, inner, max_size=4),
+        max_leaves=12,
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(data)
+def test_yaml_reads_back_to_the_same_data_with_us_and_with_pyyaml(tree):
+    text = yaml_text(tree)
+    assert plain(parse_yaml(text, "f.yaml")) == tree
+    assert yaml.safe_load(text) == tree
+
+
+@given(numbers)
+def test_a_number_in_yaml_reads_back_to_the_same_bits(x):
+    for back in (parse_yaml(yaml_text({"a": x}), "f").get("a").value, yaml.safe_load(yaml_text({"a": x}))["a"]):
+        assert float(back).hex() == x.hex()
+
+
+def test_yaml_is_for_people():
+    text = yaml_text({"q": [0.0, -1.1, 1e-5], "name": "arm5", "on": "yes", "empty": {}, "t": "2*t: x"}, "one\n\ntwo")
+    assert text == ('# one\n#\n# two\nq: [0, -1.1, 1.0e-05]\nname: arm5\n"on": "yes"\nempty: {}\nt: "2*t: x"\n')
+
+
+def test_csv_has_the_fewest_digits_and_line_feeds(tmp_path):
+    path = tmp_path / "a.csv"
+    write_csv(path, ["a_m", "b"], [1.0, 0.1, 10.0, -0.0, 1e22, 3e-7])
+    assert path.read_bytes() == b"a_m,b\n1,0.1\n10,-0\n1e+22,3e-7\n"
+
+
+def test_csv_keeps_numbers_that_json_does_not_have(tmp_path):
+    path = tmp_path / "a.csv"
+    write_csv(path, ["a", "b"], [1.0, math.nan, math.inf, -math.inf])
+    assert path.read_text() == "a,b\n1,nan\ninf,-inf\n"
+
+
+@given(st.lists(numbers, min_size=1, max_size=40))
+def test_csv_reads_back_to_the_same_bits(tmp_path_factory, values):
+    path = tmp_path_factory.mktemp("csv") / "a.csv"
+    write_csv(path, ["x"], values)
+    back = [float(line) for line in path.read_text().splitlines()[1:]]
+    assert [x.hex() for x in back] == [x.hex() for x in values]
+
+
+def test_csv_takes_chosen_columns_of_any_array_scaled_after_the_times(tmp_path):
+    rows, width = 5000, 4
+    values = [float(i) + 0.5 for i in range(rows * width)]
+    times = [k / 1000 for k in range(rows)]
+    expected = [f"{t!r},{2 * (4 * k + 2.5)!r},{4 * k + 0.5!r}" for k, t in enumerate(times)]
+    for array in (values, (ctypes.c_double * len(values))(*values), np.array(values)):
+        path = tmp_path / "a.csv"
+        write_csv(path, ["t_s", "c", "a"], array, width=width, pick=[2, 0], factors=[2.0, 1.0], lead=times)
+        lines = path.read_text().splitlines()
+        assert lines[0] == "t_s,c,a"
+        assert lines[1:] == [line.replace(".0,", ",").removesuffix(".0") for line in expected]
+        write_csv(path, ["t_s", "b", "c"], array, width=width, count=2, pick=[1, 2], lead=times)
+        assert path.read_text() == "t_s,b,c\n0,1.5,2.5\n0.001,5.5,6.5\n"
+
+
+def test_csv_columns_are_read_by_their_headings(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'\xef\xbb\xbft_s,"tau, motor"\r\n0, 1e-3\r\n0.1,-2\r\n\r\n')
+    assert read_csv(str(path)).columns == {"t_s": [0, 0.1], "tau, motor": [1e-3, -2]}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "a.csv\n  expected: a CSV file with headings\n  found:    an empty file\n"
+             "  mend:     write the headings in the first line"),
+        ("a,b\n", "a.csv:1:1\n  expected: rows of numbers below the headings\n  found:    no rows\n"
+                  "  mend:     check that it is the right file"),
+        ("a,b\n1,2\n3,x\n", 'a.csv:3:3: b\n  expected: a finite number\n  found:    "x"\n  mend:     correct the cell'),
+        ("a,b\n1,\n", "a.csv:2:3: b\n  expected: a finite number\n  found:    an empty cell\n  mend:     correct the cell"),
+        ("a,b\n1,nan\n", 'a.csv:2:3: b\n  expected: a finite number\n  found:    "nan"\n  mend:     correct the cell'),
+        ("a,b\n1,2,3\n", "a.csv:2:1\n  expected: 2 cells, as many as headings\n  found:    3\n  mend:     correct the line"),
+        ("a,a\n1,2\n", "a.csv:1:1\n  expected: each heading once\n  found:    `a` twice\n"
+                       "  mend:     rename one of the columns"),
+    ],
+)  # fmt: skip
+def test_a_faulty_csv_file_is_explained(tmp_path, monkeypatch, text, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(FileFaults) as caught:
+        read_csv("a.csv")
+    assert str(caught.value) == message

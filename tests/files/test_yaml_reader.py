@@ -1,0 +1,152 @@
+"""The strict loader: what scalars mean, where they stand, what is refused, and what it costs."""
+
+import time
+
+import pytest
+
+from armsim.errors import FileFaults
+from armsim.files.document import Map, Seq
+from armsim.files.yaml_reader import _PythonParser, parse_value, parse_yaml, read_yaml
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1e-3", 1e-3), ("1e5", 1e5), ("1E5", 1e5), (".5", 0.5), ("5.", 5.0), ("+1", 1.0), ("-1.5e+3", -1500.0),
+        ("010", 10.0), ("0", 0.0), ("-.inf", float("-inf")), (".inf", float("inf")), ("+.Inf", float("inf")),
+        ("on", "on"), ("off", "off"), ("yes", "yes"), ("no", "no"), ("y", "y"), ("n", "n"), ("1:30", "1:30"),
+        ("0x10", "0x10"), ("0o17", "0o17"), ("1_000", "1_000"), ("2026-11-20", "2026-11-20"), ("e5", "e5"), (".", "."),
+        ("true", True), ("True", True), ("false", False), ("null", None), ("~", None), ("", None),
+        ("'1'", "1"), ('"true"', "true"), ("-pi/2", "-pi/2"),
+    ],
+)  # fmt: skip
+def test_a_scalar_means_what_an_engineer_expects(text, value):
+    node = parse_yaml(f"a: {text}", "f.yaml").get("a")
+    assert (None if node is None else node.value) == value
+    assert node is None or type(node.value) is type(value)
+
+
+def test_every_value_knows_its_line_and_column():
+    root = parse_yaml("# comment\na: 1\nb:\n  - x: [10, é, 30]\n", "f.yaml")
+    assert isinstance(root, Map)
+    assert str(root.get("a").place) == "f.yaml:2:4"
+    items = root.get("b").items[0].get("x")
+    assert isinstance(items, Seq)
+    assert [str(item.place) for item in items.items] == ["f.yaml:4:9", "f.yaml:4:13", "f.yaml:4:16"]
+
+
+def test_an_alias_stands_for_its_anchor():
+    root = parse_yaml("a: &x [1, 2]\nb: *x\n", "f.yaml")
+    assert root.get("b") is root.get("a")
+
+
+def test_the_value_of_an_option_is_one_line_of_yaml():
+    assert parse_value("-0.5", "--set a").value == -0.5
+    assert [item.value for item in parse_value("[1, pi]", "--set a").items] == [1, "pi"]
+    assert parse_value("", "--set a").value == ""
+
+
+REFUSED = {
+    "": ("f.yaml:1:1", "a mapping of keys and values", "an empty file"),
+    "# only a comment\n": ("f.yaml:1:1", "a mapping of keys and values", "an empty file"),
+    "a: b: c": ("f.yaml:1:5", "YAML", "mapping values are not allowed here"),
+    "a: 1\nb:\n  - c\n d: 2": (
+        "f.yaml:4:2",
+        "YAML",
+        "expected <block end>, but found '<block mapping start>'",
+    ),
+    "a: [1, 2": ("f.yaml:1:9", "YAML", "expected ',' or ']', but got '<stream end>'"),
+    "a: 'abc": ("f.yaml:1:8", "YAML", "unexpected end of stream"),
+    "a:\n\t- 1": ("f.yaml:2:1", "spaces", "a tab"),
+    "a: 1\t# x": ("f.yaml:1:5", "spaces", "a tab"),
+    "a: \x01": ("f.yaml:1:4", "printable text", "the character U+0001"),
+    b"a: 1\nb: \xff": ("f.yaml:2:4", "text in UTF-8", "the byte 0xff"),
+    "a: b".encode("utf-16"): ("f.yaml:1:1", "text in UTF-8", "the byte 0xff"),
+    "a: !!python/object:os.system {}": (
+        "f.yaml:1:4: a",
+        "a value without a tag",
+        "tag:yaml.org,2002:python/object:os.system",
+    ),
+    "a: !!str 5": ("f.yaml:1:4: a", "a value without a tag", "tag:yaml.org,2002:str"),
+    "--- {a: 1}\n--- {b: 2}": ("f.yaml:2:1", "one document", "a second one"),
+    "a: *x": ("f.yaml:1:4: a", "an alias of an anchor above it", "*x"),
+    "a: &x [*x]": ("f.yaml:1:8: a[0]", "an alias of an anchor above it", "*x"),
+    "? [a]\n: 2": ("f.yaml:1:3", "a key in one word", "a list of 1"),
+    "a: 1\nb: {c: 1, c: 2}": (
+        "f.yaml:2:11: b.c",
+        "each key once in a mapping (the first `c` is on line 2)",
+        "a second `c`",
+    ),
+    "[" * 50: ("f.yaml:1:40", "at most 40 levels of nesting", "a deeper one"),
+    "a: [" + "1," * 30_000 + "]": ("f.yaml:1:39999", "at most 20000 values, aliases written out", "more of them"),
+    "#" * 1_000_001: ("f.yaml", "a file of at most 1000 kB", "a larger one"),
+}
+
+
+@pytest.mark.parametrize("raw", REFUSED, ids=range(len(REFUSED)))
+def test_what_is_not_our_yaml_is_refused_with_its_place(raw):
+    where, expected, found = REFUSED[raw]
+    with pytest.raises(FileFaults) as caught:
+        parse_yaml(raw, "f.yaml")
+    lines = str(caught.value).splitlines()
+    assert lines[:3] == [where, f"  expected: {expected}", f"  found:    {found}"]
+    assert lines[3].startswith("  mend:     ")
+    assert len(lines) == 4
+
+
+def test_messages_do_not_depend_on_the_parser(monkeypatch):
+    def messages():
+        out = []
+        for raw in REFUSED:
+            with pytest.raises(FileFaults) as caught:
+                parse_yaml(raw, "f.yaml")
+            out.append(str(caught.value))
+        return out
+
+    fast = messages()
+    monkeypatch.setattr("armsim.files.yaml_reader._CParser", None)
+    assert messages() == fast
+
+
+def test_both_parsers_read_the_same_nodes(monkeypatch):
+    from armsim.files.shipped import shipped_path
+
+    def leaves(node):
+        if isinstance(node, Map):
+            return {key: (place, leaves(value)) for key, (place, value) in node.entries.items()}
+        return [leaves(item) for item in node.items] if isinstance(node, Seq) else (node.value, node.place)
+
+    path = shipped_path("robots", "arm5")
+    fast = leaves(read_yaml(path)[0])
+    monkeypatch.setattr("armsim.files.yaml_reader._CParser", None)
+    assert leaves(read_yaml(path)[0]) == fast
+    assert issubclass(_PythonParser, object)
+
+
+HOSTILE = {
+    "brackets": "[" * 900_000,
+    "braces": "{a: " * 200_000,
+    "dashes": "- " * 400_000,
+    "question marks": "? " * 400_000,
+    "an open quote": "'" + "a\n" * 400_000,
+    "a broken end": "#" * 900_000 + "\na: b: c",
+    "an endless word": "a" * 900_000,
+    "many items": "[" + "1," * 400_000 + "]",
+    "many keys": "".join(f"k{i}: 1\n" for i in range(90_000)),
+    "laughs": "a: &a [1,1,1,1,1,1,1,1,1]\n" + "".join(
+        f"{b}: &{b} [{','.join([f'*{a}'] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
+    ),
+    "anchors": "&a " * 300_000,
+    "colons": ": " * 400_000,
+    "block": "a: |\n" + " x\n" * 300_000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_hostile_file_costs_over_a_second(name):
+    began = time.perf_counter()
+    try:
+        parse_yaml(HOSTILE[name], "f.yaml")
+    except FileFaults:
+        pass
+    assert time.perf_counter() - began < 1

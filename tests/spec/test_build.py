@@ -1,0 +1,231 @@
+"""The arm that a robot file builds."""
+
+import csv
+import json
+import math
+import random
+from pathlib import Path
+
+import pytest
+
+from armsim.dynamics import link_poses, rnea, tool_pose
+from armsim.errors import UsageError
+from armsim.expr import Expr, trace
+from armsim.spatial import Matrix, Pose, Symmetric, Vector, rotation_rpy, rotation_x
+from armsim.spec import build_robot, load_robot_file, read_robot
+from armsim.spec.build import turn_z_onto
+
+DATA = Path(__file__).parent.parent / "data"
+COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
+
+
+def test_the_arm_of_the_table_has_its_published_inertias():
+    with open(DATA / "model_links.csv") as file:
+        rows = list(csv.DictReader(file))
+    arm, _ = read_robot("arm5")
+    assert len(rows) == arm.n == 5
+    for joint, row in zip(arm.joints, rows, strict=True):
+        inertia = joint.inertia
+        tensor = {name: float(row[f"I{name}"]) for name in COMPONENTS}
+        scale = max(map(abs, tensor.values()))
+        assert inertia.mass == float(row["mass"])
+        assert tuple(inertia.com()) == pytest.approx([float(row[f"c{x}"]) for x in "xyz"], rel=1e-15, abs=1e-16)
+        # 1e-15 of the largest component: two additions of rounded numbers
+        assert [getattr(inertia.J, name) for name in COMPONENTS] == pytest.approx(
+            list(tensor.values()), rel=0, abs=1e-15 * scale
+        )
+
+
+def test_the_arm_of_the_table_has_its_published_frames():
+    with open(DATA / "model_links.json") as file:
+        table = json.load(file)["model"]["mdh"]
+    arm, _ = read_robot("arm5")
+    for joint, row in zip(arm.joints, table, strict=True):
+        c, s = round(math.cos(row["alpha"])), round(math.sin(row["alpha"]))
+        assert joint.tilt == Matrix(Vector(1, 0, 0), Vector(0, c, -s), Vector(0, s, c))
+        assert joint.position == Vector(row["a"], -s * row["d"], c * row["d"])
+
+
+def test_degrees_turn_angles_and_nothing_else():
+    joint = {
+        "name": "R1", "type": "revolute", "mdh": {"alpha": 90, "theta": -90, "d": 1, "a": 2}, "initial": 45,
+        "limits": {"lower": -90, "upper": 180, "stiffness": 1000, "damping": 10}, "friction": {"viscous": 3},
+        "bodies": [],
+    }  # fmt: skip
+    slide = {**joint, "name": "P2", "type": "prismatic", "initial": 0.5, "limits": {"lower": -1, "upper": 2}}
+    arm, _ = read_robot(
+        {"format": "armsim/robot/1", "name": "d", "units": {"angle": "deg"}, "joints": [joint, slide],
+         "tool": {"rpy": [180, 0, 0]}}
+    )  # fmt: skip
+    turning, sliding = arm.joints
+    assert (turning.initial, turning.offset) == (math.pi / 4, -math.pi / 2)
+    assert (turning.limit.lower, turning.limit.upper) == (-math.pi / 2, math.pi)
+    assert (turning.limit.stiffness, turning.limit.damping, turning.viscous) == (1000, 10, 3)
+    assert turning.tilt == rotation_x(math.pi / 2)
+    assert (sliding.initial, sliding.offset, sliding.limit.lower, sliding.limit.upper) == (0.5, 1, -1, 2)
+    assert arm.tool.rotation == rotation_x(math.pi)
+
+
+def test_back_emf_constant_is_the_torque_constant_unless_given():
+    file = load_robot_file("arm5", {"joints[R1].motor": {"Kp": 3, "Ra": 2}, "joints[R2].motor.Ke": 7})
+    first, second = build_robot(file.data).joints[:2]
+    assert (first.motor.Kp, first.motor.Ke, first.motor.Ra) == (3, 3, 2)
+    assert (second.motor.Kp, second.motor.Ke) == (10, 7)
+
+
+def test_a_parameter_left_open_moves_all_that_is_an_expression_of_it():
+    file = load_robot_file("arm5")
+    opened = build_robot(file.data, {"parameters.upper": 0.5})
+    assert opened == read_robot("arm5", {"parameters.upper": 0.5})[0]
+    assert opened != build_robot(file.data)
+
+
+def test_numbers_left_open_become_expressions():
+    file = load_robot_file("arm5")
+    arms = []
+
+    def body(Kp, upper):
+        arms.append(build_robot(file.data, {"joints[R1].motor.Kp": Kp, "parameters.upper": upper}))
+        return [Kp]
+
+    trace(body, ["Kp", "upper"])
+    first, second, third = arms[0].joints[:3]
+    assert isinstance(first.motor.Kp, Expr)
+    assert first.motor.Ke == 10
+    assert isinstance(second.inertia.J.yy, Expr)
+    assert isinstance(third.position.x, Expr)
+    assert third.inertia == read_robot("arm5")[0].joints[2].inertia
+
+
+def test_a_number_left_open_in_degrees_is_in_degrees():
+    file = load_robot_file("two_link")
+    opened = build_robot(file.data, {"joints[elbow].initial": 90.0})
+    assert opened.joints[1].initial == math.pi / 2
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("joints[R1].motor.Kq", "joints[R1].motor.Kq: there is no `Kq` in joints[0].motor; did you mean `Kp`?"),
+        ("joints[R7].motor.Kp", "joints[R7].motor.Kp: joints has 5 items, and `R7` is none of them"),
+        ("joints[R1].name", "joints[R1].name: not a number that can be left open"),
+        ("joints[R1].bodies", "joints[R1].bodies: not a number that can be left open"),
+    ],
+)
+def test_only_numbers_that_are_there_can_be_left_open(path, message):
+    with pytest.raises(UsageError) as caught:
+        build_robot(load_robot_file("arm5").data, {path: 1.0})
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "axis",
+    [
+        (1, 0, 0),
+        (-1, 0, 0),
+        (0, 1, 0),
+        (0, -2, 0),
+        (0, 0, 3),
+        (0, 0, -1),
+        (1, 2, 3),
+        (1, 2, -3),
+        (1e-9, 0, -1),
+        (3, 4, 0),
+    ],
+)
+def test_z_turns_onto_any_axis(axis):
+    R = turn_z_onto(*axis)
+    length = math.hypot(*axis)
+    assert tuple(R @ Vector(0, 0, 1)) == pytest.approx([x / length for x in axis], abs=1e-15)
+    product = R @ R.T
+    assert [x for row in product for x in row] == pytest.approx([1, 0, 0, 0, 1, 0, 0, 0, 1], abs=4e-16)
+    x, y, z = (R @ Vector(*e) for e in ((1, 0, 0), (0, 1, 0), (0, 0, 1)))
+    assert x.y * y.z - x.z * y.y == pytest.approx(z.x, abs=4e-16)  # right-handed
+
+
+def random_rows(rng, n):
+    return [{"a": rng.uniform(-1, 1), "alpha": rng.uniform(-3, 3), "d": rng.uniform(-1, 1), "theta": rng.uniform(-3, 3)}
+            for _ in range(n)]  # fmt: skip
+
+
+def random_body(rng):
+    c = [rng.uniform(-0.5, 0.5) for _ in range(3)]
+    tensor = dict(zip(COMPONENTS, [rng.uniform(1, 2) for _ in range(3)] + [rng.uniform(-0.2, 0.2) for _ in range(3)],
+                      strict=True))  # fmt: skip
+    return {"mass": rng.uniform(0.5, 3), "center": c, "about": "com", **tensor}
+
+
+def moved_body(body, pose: Pose):
+    """The body of a file, given in another frame: that frame stands at `pose` in the new one."""
+    center = pose.point(Vector(*body["center"]))
+    tensor = pose.rotation.turn(Symmetric(*(body[name] for name in COMPONENTS)))
+    return {**body, "center": list(center), **{name: getattr(tensor, name) for name in COMPONENTS}}
+
+
+def file_of(convention, types, frames, bodies, **rest):
+    joints = [
+        {"name": f"J{i}", "type": type, convention: frame, "bodies": [{"inertia": body}]}
+        for i, (type, frame, body) in enumerate(zip(types, frames, bodies, strict=True))
+    ]
+    return {"format": "armsim/robot/1", "name": "random", "convention": convention, "joints": joints, **rest}
+
+
+def rpy(R: Matrix):
+    """Roll, pitch and yaw of a rotation."""
+    return [math.atan2(R.row_z.y, R.row_z.z), -math.asin(R.row_z.x), math.atan2(R.row_y.x, R.row_x.x)]
+
+
+def pose_of(row, type, q=0.0):
+    """Craig's transform of a row."""
+    theta = row["theta"] + (q if type == "revolute" else 0)
+    d = row["d"] + (q if type == "prismatic" else 0)
+    twist = Pose(rotation_x(row["alpha"]), rotation_x(row["alpha"]) @ Vector(row["a"], 0, d))
+    return twist @ Pose(rotation_rpy(0.0, 0.0, theta))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_one_arm_in_three_conventions_has_one_dynamics(seed):
+    rng = random.Random(seed)
+    n = rng.randint(1, 7)
+    types = [rng.choice(["revolute", "prismatic"]) for _ in range(n)]
+    rows = random_rows(rng, n)  # standard DH
+    bodies = [random_body(rng) for _ in range(n)]  # in standard DH frames
+    tool = {"xyz": [0.1, -0.2, 0.3], "rpy": [0.3, -0.4, 0.5]}
+    standard, _ = read_robot(file_of("dh", types, rows, bodies, tool=tool))
+
+    # modified DH: a and alpha of the row before; the standard frame lies beyond by a and alpha of this row
+    beyond = [Pose(rotation_x(row["alpha"]), Vector(row["a"], 0.0, 0.0)) for row in rows]
+    before = [{"a": 0.0, "alpha": 0.0}, *rows]
+    craig_rows = [{**row, "a": b["a"], "alpha": b["alpha"]} for row, b in zip(rows, before, strict=False)]
+    craig_bodies = [moved_body(body, pose) for body, pose in zip(bodies, beyond, strict=True)]
+    end = beyond[-1] @ Pose(rotation_rpy(*tool["rpy"]), Vector(*tool["xyz"]))
+    craig_tool = {"xyz": list(end.position), "rpy": rpy(end.rotation)}
+    craig, _ = read_robot(file_of("mdh", types, craig_rows, craig_bodies, tool=craig_tool))
+
+    # origins: any axes in frames turned at will
+    turns = [rotation_rpy(*(rng.uniform(-1.5, 1.5) for _ in range(3))) for _ in range(n)]
+    origins, last = [], Pose()
+    for row, type, turn in zip(craig_rows, types, turns, strict=True):
+        place = last.inverse @ pose_of(row, type) @ Pose(turn)
+        axis = list(turn.T @ Vector(0.0, 0.0, 1.0))
+        origins.append({"xyz": list(place.position), "rpy": rpy(place.rotation), "axis": axis})
+        last = Pose(turn)
+    origin_bodies = [moved_body(body, Pose(turn).inverse) for body, turn in zip(craig_bodies, turns, strict=True)]
+    end = Pose(turns[-1]).inverse @ end
+    origin_tool = {"xyz": list(end.position), "rpy": rpy(end.rotation)}
+    urdf, _ = read_robot(file_of("origin", types, origins, origin_bodies, tool=origin_tool))
+
+    q, qd, qdd = ([rng.uniform(-2, 2) for _ in range(n)] for _ in range(3))
+    expected = rnea(craig, q, qd, qdd)
+    scale = max(map(abs, expected))
+    for arm in (standard, urdf):
+        assert rnea(arm, q, qd, qdd) == pytest.approx(expected, rel=0, abs=1e-12 * scale)
+        mine, theirs = tool_pose(arm, q), tool_pose(craig, q)
+        assert tuple(mine.position) == pytest.approx(tuple(theirs.position), abs=1e-13)
+        assert [x for row in mine.rotation for x in row] == pytest.approx(
+            [x for row in theirs.rotation for x in row], abs=1e-13
+        )
+    # the link frames are those that the user means
+    assert tuple(link_poses(standard, q)[-1].position) == pytest.approx(
+        tuple((link_poses(craig, q)[-1] @ beyond[-1]).position), abs=1e-13
+    )

@@ -1,0 +1,114 @@
+"""Formulas: values, errors, and what they are evaluated on."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from armsim.errors import ArmsimError, FileFaults
+from armsim.expr import Expr, trace
+from armsim.spec.formula import FormulaError, constant_value, parse_formula
+
+PYTHON = {"pi": math.pi, "sqrt": math.sqrt, "abs": abs, "min": min, "max": max, "upper": 0.38, "t": 0.25}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-pi/2", "2*pi/3", "0.5*upper", "1e-3", "1e5", ".5", "5.", "010 + 1".replace("010", "10"), "-2**2", "(-2)**2",
+        "2**-3", "2**0", "1-2-3", "8/4/2", "2*-3", "--1", "+1", "upper*(1+t)/3", "min(3, 1, 2)", "max(upper, 1)",
+        "abs(-3)", "sqrt(2)", "((((1))))", "1+2*3-4/5", "3**4*2",
+    ],
+)  # fmt: skip
+def test_a_formula_is_worth_what_python_makes_of_it(text):
+    assert parse_formula(text).evaluate({"upper": 0.38, "t": 0.25}) == eval(text, {}, PYTHON)  # known text only
+
+
+@pytest.mark.parametrize(("name", "function"), [("sin", math.sin), ("cos", math.cos), ("tan", math.tan),
+                                                ("exp", math.exp), ("log", math.log)])  # fmt: skip
+def test_functions_agree_with_the_c_library_to_a_few_ulp(name, function):
+    # our own functions are at most 2 ulp off, tan a quotient of two of them
+    assert parse_formula(f"{name}(1.3)").evaluate({}) == pytest.approx(function(1.3), rel=1e-15, abs=0)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "it ends too early"),
+        ("1 +", "it ends too early"),
+        ("(1", "a bracket is left open"),
+        ("1)", "unexpected `)`"),
+        ("2 pi", "unexpected `pi`"),
+        ("2(3)", "unexpected `(`"),
+        ("2^3", "`^` has no meaning in a formula"),
+        ("2**0.5", "a power that is not a whole number"),
+        ("2**x", "a power that is not a whole number"),
+        ("2**3**2", "a power of a power"),
+        ("2**65", "a power above 64"),
+        ("sin", "`sin` without its argument"),
+        ("sin(1, 2)", "`sin` with 2, it takes 1 argument"),
+        ("min(1)", "`min` with 1, it takes 2 arguments or more"),
+        ("open('x')", "there is no function `open`"),
+        ("a.b", "`.` has no meaning in a formula"),
+        ("0x10", "unexpected `x10`"),
+        ("1_000", "unexpected `_000`"),
+        ("t == 1", "`=` has no meaning in a formula"),
+        ("(" * 60 + "1" + ")" * 60, "more than 50 levels of brackets and signs"),
+        ("-" * 100 + "1", "more than 50 levels of brackets and signs"),
+        ("1+" * 600 + "1", "longer than 1000 characters"),
+    ],
+)
+def test_what_is_not_a_formula_is_refused_with_its_reason(text, problem):
+    with pytest.raises(FormulaError) as caught:
+        parse_formula(text)
+    assert caught.value.problem == problem
+
+
+def test_a_long_chain_of_terms_needs_no_deep_recursion():
+    assert parse_formula("+".join(["1"] * 500)).evaluate({}) == 500
+
+
+@given(st.text(alphabet="0123456789.e+-*/() ,tpi\tsincoxq^_é²", max_size=60))
+def test_no_text_raises_anything_but_an_error_for_people(text):
+    try:
+        formula = parse_formula(text)
+        formula.evaluate(dict.fromkeys(formula.names, 0.7))
+    except ArmsimError:
+        pass
+
+
+@given(st.text(max_size=200))
+def test_no_unicode_raises_anything_but_an_error_for_people(text):
+    try:
+        parse_formula(text)
+    except ArmsimError:
+        pass
+
+
+def test_a_formula_traces_into_an_expression_of_the_same_value():
+    formula = parse_formula("3*sin(2*pi*t) + exp(-t)/(1 + t**2) - max(t, 0.5)")
+    traced = trace(lambda t: [formula.evaluate({"t": t})], ["t"])
+    assert isinstance(traced.outputs[0], Expr)
+    assert {node.op for node in traced.live()} >= {"sin", "exp", "div", "where"}
+
+
+def test_numbers_stay_exact_for_sympy():
+    sympy = pytest.importorskip("sympy")
+    value = parse_formula("-pi/2 + 0.1").evaluate({"pi": sympy.pi}, sympy.Rational)
+    assert value == -sympy.pi / 2 + sympy.Rational(1, 10)
+
+
+def test_the_value_of_an_option_may_be_a_formula():
+    assert constant_value("-pi/2", "--q") == -math.pi / 2
+
+
+def test_an_option_that_is_no_number_is_explained():
+    with pytest.raises(FileFaults) as caught:
+        constant_value("1.1 rad", "--q")
+    assert str(caught.value) == (
+        "--q\n"
+        "  expected: a number, or a formula such as -pi/2\n"
+        '  found:    "1.1 rad" (unexpected `rad`)\n'
+        "  mend:     leave units out; write * for products"
+    )

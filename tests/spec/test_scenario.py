@@ -1,0 +1,128 @@
+"""What a scenario file builds."""
+
+import math
+
+import pytest
+
+from armsim.errors import UsageError
+from armsim.spec import build_scenario, load_scenario_file, read_scenario
+from armsim.spec.timing import time_at, time_ratio
+
+BASE = {
+    "format": "armsim/scenario/1",
+    "robot": "arm5",
+    "duration": 1,
+    "integrator": {"method": "rk4", "dt": "1e-3"},
+}
+
+
+@pytest.mark.parametrize(
+    ("dt", "ratio"),
+    [(1e-4, (1, 10000)), (4e-4, (1, 2500)), (3e-4, (3, 10000)), (1 / 3000, (1, 3000)), (2.0, (2, 1)), (0.5, (1, 2)),
+     (1e-9, (1, 10**9)), (0.0125, (1, 80))],
+)  # fmt: skip
+def test_times_print_as_people_write_them(dt, ratio):
+    assert time_ratio(dt) == ratio
+    assert ratio[0] / ratio[1] == dt
+
+
+def test_step_three_of_a_tenth_of_a_millisecond_prints_without_dust():
+    assert repr(time_at(3, time_ratio(1e-4))) == "0.0003"
+
+
+def test_what_is_left_out_comes_from_the_robot():
+    scenario = read_scenario({**BASE, "control": {"law": "pd", "output": "voltage", "kp": 60, "kd": [1, 2, 3, 4, 5]}})
+    assert scenario.initial_q == scenario.command.target == (0, -1.1, 0.3, 0, 0)
+    assert scenario.initial_qd == (0,) * 5
+    assert scenario.command.kp == (60,) * 5
+    assert scenario.command.limit == (None,) * 5
+    assert scenario.sample_every is None
+    assert (scenario.steps, scenario.log_every, scenario.name) == (1000, 1, "scenario")
+
+
+def test_the_integral_is_limited_like_the_output_unless_said_otherwise():
+    control = {"law": "pi", "output": "torque", "kp": 1, "ki": 2, "limit": 24, "period": 0.01}
+    scenario = read_scenario({**BASE, "control": control})
+    assert scenario.command.integral_limit == scenario.command.limit == (24,) * 5
+    assert (scenario.command.period, scenario.sample_every) == (0.01, 10)
+    other = read_scenario({**BASE, "control": {**control, "integral_limit": [1, 2, 3, 4, 5]}})
+    assert other.command.integral_limit == (1, 2, 3, 4, 5)
+
+
+def test_no_law_and_no_control_leave_the_terminals_open():
+    assert read_scenario(BASE).command is None
+    assert read_scenario({**BASE, "control": {"law": "none"}}).command is None
+
+
+def test_degrees_of_a_scenario_leave_the_robot_alone():
+    scenario = read_scenario({**BASE, "robot": "two_link", "units": {"angle": "deg"},
+                              "initial": {"q": [180, 90], "qd": [90, 0]}})  # fmt: skip
+    assert scenario.initial_q == (math.pi, math.pi / 2)
+    assert scenario.initial_qd == (math.pi / 2, 0)
+    radians = read_scenario({**BASE, "robot": "two_link", "initial": {"q": ["pi", "pi/2"]}})
+    assert radians.initial_q == scenario.initial_q
+    assert radians.arm == scenario.arm
+
+
+def test_a_payload_stands_in_place_of_the_robots():
+    scenario = read_scenario({**BASE, "robot": "two_link", "payload": {"sphere": {"mass": 2, "radius": 0.1}}})
+    assert scenario.arm.payload.mass == 2
+    assert scenario.arm.payload.J.xx == pytest.approx(2 * 2 * 0.01 / 5)
+
+
+def test_forces_act_between_times_on_the_grid():
+    scenario = read_scenario(
+        {**BASE, "external": [{"link": "R5", "force": [0, 0, -5], "from": 0.3, "to": "0.1*7"}, {"link": "R1"}]}
+    )
+    first, second = scenario.external
+    assert (first.link, first.start, first.end) == (4, 0.3, 0.7)
+    assert (second.link, second.start, second.end) == (0, None, None)
+
+
+def test_the_default_log_has_about_a_thousand_rows():
+    assert read_scenario({**BASE, "duration": 12.3456, "integrator": {"method": "rk4", "dt": 1e-4}}).log_every == 123
+
+
+def test_inputs_are_functions_of_time():
+    scenario = read_scenario({**BASE, "robot": "rr", "inputs": {"torque": ["5*sin(5*t)", "2*3"], "period": 0.01}})
+    sine, constant = scenario.command.signals
+    assert sine(0.3) == pytest.approx(5 * math.sin(1.5), rel=1e-15)
+    assert constant(0.3) == 6
+    assert scenario.sample_every == 10
+
+
+def test_pi_is_known_to_inputs_in_degrees():
+    # the time's functions take radians whatever the file's angles are in
+    scenario = read_scenario({**BASE, "robot": "rr", "units": {"angle": "deg"}, "inputs": {"torque": ["sin(pi*t)", 0]}})
+    assert scenario.command.signals[0](0.5) == 1
+
+
+def test_gains_and_the_robots_numbers_can_be_left_open():
+    file = load_scenario_file("arm5_hold")
+    opened = build_scenario(file, {"control.kp[2]": 61.0, "robot.joints[R2].motor.Kp": 12.0, "initial.q[0]": 0.1})
+    changed = read_scenario("arm5_hold", {"control.kp[2]": 61, "robot.joints[R2].motor.Kp": 12, "initial.q[0]": "0.1"})
+    assert (opened.command, opened.arm, opened.initial_q) == (changed.command, changed.arm, changed.initial_q)
+
+
+def test_structure_cannot_be_left_open():
+    with pytest.raises(UsageError, match=r"integrator\.dt: part of the structure"):
+        build_scenario(load_scenario_file("arm5_hold"), {"integrator.dt": 1e-3})
+
+
+def test_overrides_leave_the_file_and_each_other_alone(tmp_path):
+    text = "format: armsim/scenario/1\nrobot: arm5\nduration: 1\nintegrator: {method: rk4, dt: 1e-3}\n"
+    text += "control: {law: pd, output: torque, kp: &k [1, 1, 1, 1, 1], kd: *k}\n"
+    (tmp_path / "s.yaml").write_text(text)
+    scenario = read_scenario(tmp_path / "s.yaml", {"control.kp[0]": "80"})
+    assert scenario.command.kp == (80, 1, 1, 1, 1)
+    assert scenario.command.kd == (1, 1, 1, 1, 1)
+
+
+def test_keys_that_were_left_out_can_be_set():
+    scenario = read_scenario("arm5_hold", {"control.period": "1e-3", "payload.mass": 0.5, "robot.joints[0].friction.viscous": 2,
+                                           "initial.q": "[0, 0, 0, 0, 0]", "control.limit": 24})  # fmt: skip
+    assert scenario.sample_every == 10
+    assert scenario.arm.payload.mass == 0.5
+    assert scenario.arm.joints[0].viscous == 2
+    assert scenario.initial_q == (0,) * 5
+    assert scenario.command.limit == (24,) * 5
