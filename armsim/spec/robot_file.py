@@ -122,7 +122,18 @@ def read_robot(
         FileFaults: All that is wrong with the file, at once.
     """
     file = load_robot_file(path_or_name, overrides)
-    return build_robot(file.data), file.data
+    arm = build_robot(file.data)
+    refuse_undetermined(arm, file.data)
+    return arm, file.data
+
+
+def refuse_undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> None:
+    """Raise FileFaults for an arm whose accelerations are not determined; see `armsim.spec.plausible.undetermined`."""
+    from armsim.spec.plausible import undetermined
+
+    report = Report()
+    report.faults += undetermined(arm, data, path)
+    report.raise_if_any()
 
 
 def digest(raw: bytes) -> str:

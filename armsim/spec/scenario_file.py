@@ -15,7 +15,7 @@ from armsim.spec.faults import Report
 from armsim.spec.overrides import apply_overrides, split_overrides
 from armsim.spec.quantity import Context, Quantity
 from armsim.spec.robot import joint_names
-from armsim.spec.robot_file import RobotFile, Source, check_robot, digest, find_file, load_root
+from armsim.spec.robot_file import RobotFile, Source, check_robot, digest, find_file, load_root, refuse_undetermined
 from armsim.spec.run_scenario import Scenario, build_scenario
 from armsim.spec.scenario import FORMAT, beside, read_scenario_node
 from armsim.spec.schema import join
@@ -54,7 +54,10 @@ def read_scenario(path_or_name: Given, overrides: Mapping[str, Any] | None = Non
     Raises:
         FileFaults: All that is wrong with the scenario and its robot, at once.
     """
-    return build_scenario(load_scenario_file(path_or_name, overrides))
+    file = load_scenario_file(path_or_name, overrides)
+    scenario = build_scenario(file)
+    refuse_undetermined(scenario.arm, file.robot.data, "" if file.robot.sources else "robot")
+    return scenario
 
 
 def load_scenario_file(path_or_name: Given, overrides: Mapping[str, Any] | None = None) -> ScenarioFile:
