@@ -44,6 +44,11 @@ class Report:
         """Note one more fault."""
         self.faults.append(Fault(where, path, expected, found, mend))
 
+    @property
+    def full(self) -> bool:
+        """Whether so many faults are known that it is no use to think about mending more."""
+        return len(self.faults) > 4 * MOST
+
     def raise_if_any(self) -> None:
         """Raise all faults at once, file by file, each in the order of its lines.
 

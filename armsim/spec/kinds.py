@@ -8,7 +8,7 @@ from typing import Any
 
 from armsim.files.document import Node, Place, Scalar, clipped, shown
 from armsim.spec.faults import nearest, suggestion
-from armsim.spec.formula import Formula, FormulaError, parse_formula
+from armsim.spec.formula import Formula, FormulaError
 from armsim.spec.quantity import Context, Quantity, plain_number
 
 
@@ -141,12 +141,9 @@ class Number(Kind):
             if formula is None:
                 return None
             try:
-                values = context.values if formula.names else {}
-                value = formula.evaluate({**values, "t": 0.0} if self.of_time else values)
+                value = formula.evaluate(context.values(formula.names))
             except FormulaError as error:
                 return self._bad_formula(node, path, context, error)
-            if not formula.names and not self.infinite and math.isinf(value):
-                formula = None
         else:
             value = node.value
         quantity = Quantity(value, node.text, node.place, formula)
@@ -154,19 +151,19 @@ class Number(Kind):
 
     def _formula(self, node: Scalar, path: str, context: Context) -> Formula | None:
         try:
-            formula = parse_formula(node.text)
+            formula = context.formula(node.text)
         except FormulaError as error:
             formula_like = any(sign in node.text for sign in "0123456789+-*/(")
             return self._bad_formula(node, path, context, error if formula_like else FormulaError("not a number"))
         if formula.names & context.broken:
             return None
-        known = {*context.parameters, "pi", *(("t",) if self.of_time else ())}
-        unknown = sorted(formula.names - known)
+        own = {"pi", "t"} if self.of_time else {"pi"}
+        unknown = sorted(name for name in formula.names if name not in own and name not in context.parameters)
         if unknown == ["t"]:
             problem = FormulaError("`t` is the time, which has no value here", "only `inputs` may depend on the time")
             return self._bad_formula(node, path, context, problem)
         if unknown:
-            close = nearest(unknown[0], known)
+            close = None if context.report.full else nearest(unknown[0], [*context.parameters, *own])
             add = "give the number, or name it under `parameters`" if context.named else "give the number itself"
             mend = f"did you mean `{close}`?" if close else add
             return self._bad_formula(node, path, context, FormulaError(f"there is no `{unknown[0]}`", mend))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from armsim.files.document import Map, Node, Place, Scalar, clipped, shown
-from armsim.spec.formula import RESERVED, FormulaError, parse_formula
+from armsim.spec.formula import RESERVED, FormulaError
 from armsim.spec.quantity import Context, Quantity
 from armsim.spec.schema import Number
 
@@ -37,13 +37,16 @@ def read_parameters(node: Node | None, path: str, context: Context) -> dict[str,
             expected = "a name of letters, digits and `_`, starting with a letter"
             context.report.add(place, path, expected, why, "choose another name")
             continue
-        waiting[name] = _references(value) & set(node.entries)
+        waiting[name] = {
+            other for other in _references(value, context) if other in node.entries and other not in RESERVED
+        }
+    waiting = {name: {other for other in needed if other in waiting} for name, needed in waiting.items()}
     context.broken = set(waiting)
     users: dict[str, list[str]] = {name: [] for name in waiting}
     for name, needed in waiting.items():
-        for other in needed & set(waiting):
+        for other in needed:
             users[other].append(name)
-    left = {name: len(needed & set(waiting)) for name, needed in waiting.items()}
+    left = {name: len(needed) for name, needed in waiting.items()}
     ready = [name for name in waiting if left[name] == 0]
     done = []
     for name in ready:  # grows while it is read
@@ -60,11 +63,11 @@ def read_parameters(node: Node | None, path: str, context: Context) -> dict[str,
     return context.parameters
 
 
-def _references(node: Node) -> set[str]:
+def _references(node: Node, context: Context) -> set[str]:
     if not isinstance(node, Scalar) or not isinstance(node.value, str):
         return set()
     try:
-        return set(parse_formula(node.text).names)
+        return set(context.formula(node.text).names)
     except FormulaError:
         return set()  # reported when it is read
 

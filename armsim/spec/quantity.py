@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from armsim.files.document import Place
 from armsim.spec.faults import Report
-from armsim.spec.formula import Formula
+from armsim.spec.formula import Formula, FormulaError, parse_formula
+
+MOST_LETTERS = 100_000  # of all formulas of a file; thirty joints take some 10 000
 
 
 @dataclass(slots=True, eq=False)
@@ -42,6 +45,8 @@ class Context:
         broken: Parameters whose own fault is reported already; formulas that use them are passed over.
         joints: The joints' names and types, where they are known.
         folder: The file's folder, for paths in it.
+        letters: Characters of all formulas so far.
+        formulas: Those formulas, by text.
         tables: CSV files read so far, by path; None where one could not be read.
     """
 
@@ -52,12 +57,28 @@ class Context:
     broken: set[str] = field(default_factory=set)
     joints: tuple[tuple[str, str], ...] | None = None
     folder: str = ""
+    letters: int = 0
+    formulas: dict[str, Formula] = field(default_factory=dict)
     tables: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def values(self) -> dict[str, float]:
-        """The parameters' values."""
-        return {name: quantity.value for name, quantity in self.parameters.items()}
+    def formula(self, text: str) -> Formula:
+        """The formula that a text of this file stands for.
+
+        Raises:
+            FormulaError: It is none, or there are too many in this file.
+        """
+        known = self.formulas.get(text)
+        if known is None:
+            self.letters += len(text)
+            if self.letters > MOST_LETTERS:
+                mend = "compute the numbers, or name those that come back as parameters"
+                raise FormulaError(f"more than {MOST_LETTERS // 1000} kB of formulas in one file", mend)
+            known = self.formulas[text] = parse_formula(text)
+        return known
+
+    def values(self, names: Iterable[str]) -> dict[str, float]:
+        """The values of some parameters; of the time, its beginning."""
+        return {name: self.parameters[name].value if name in self.parameters else 0.0 for name in names if name != "pi"}
 
 
 def plain_number(value: float) -> str:

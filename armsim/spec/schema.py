@@ -89,7 +89,7 @@ class Record(Kind):
         """Report the keys that are not declared."""
         for key, (place, _) in node.entries.items():
             if key not in self.fields:
-                mend = suggestion(key, self.fields, "keys here are")
+                mend = "" if context.report.full else suggestion(key, self.fields, "keys here are")
                 if ":" in key:
                     mend = "write a space after the colon"
                 expected = self.known_keys()
@@ -134,7 +134,7 @@ class OneOf(Kind):
             return self.fault(node, path, context)
         unknown = [key for key in node.entries if key not in self.variants]
         for key in unknown:
-            mend = suggestion(key, self.variants, "choose one of")
+            mend = "" if context.report.full else suggestion(key, self.variants, "choose one of")
             found = f"the unknown key `{clipped(key)}`"
             context.report.add(node.entries[key][0], join(path, clipped(key)), self.expected(context), found, mend)
         if unknown:

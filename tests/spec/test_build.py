@@ -50,7 +50,7 @@ def test_degrees_turn_angles_and_nothing_else():
     joint = {
         "name": "R1", "type": "revolute", "mdh": {"alpha": 90, "theta": -90, "d": 1, "a": 2}, "initial": 45,
         "limits": {"lower": -90, "upper": 180, "stiffness": 1000, "damping": 10}, "friction": {"viscous": 3},
-        "bodies": [],
+        "bodies": [{"point": {"mass": 1, "center": [1, 1, 1]}}],
     }  # fmt: skip
     slide = {**joint, "name": "P2", "type": "prismatic", "initial": 0.5, "limits": {"lower": -1, "upper": 2}}
     arm, _ = read_robot(

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -89,3 +90,25 @@ def test_random_overrides_are_refused_in_words(path, value):
 def test_names_that_are_no_files_are_refused_in_words(name):
     attempt(read_robot, name)
     attempt(read_scenario, name)
+
+
+HEAD = "format: armsim/robot/1\nname: x\njoints: [{name: R1, type: revolute, mdh: {}, bodies: []}]\n"
+HOSTILE = {
+    "unknown keys": HEAD + "".join(f"nam{i}: 1\n" for i in range(9000)),
+    "a chain of parameters": HEAD + "parameters:\n" + "".join(f"  p{i}: p{i + 1}\n" for i in range(9000)) + "  p9000: 1\n",
+    "a circle of parameters": HEAD + "parameters:\n" + "".join(f"  p{i}: p{(i + 1) % 9000}\n" for i in range(9000)),
+    "unknown parameters": HEAD + "parameters:\n" + "".join(f"  p{i}: q{i}\n" for i in range(9000)),
+    "long formulas": HEAD + "parameters:\n" + "".join(f"  p{i}: {'+'.join(['1'] * 499)}\n" for i in range(900)),
+    "heavy formulas": HEAD + "parameters:\n" + "".join(f"  p{i}: {'sin(' * 45}1{')' * 45}\n" for i in range(2000)),
+    "many joints of one name": HEAD.replace("[{name", "[&j {name").replace("]}]", "]}" + ", *j" * 1800 + "]"),
+    "many faulty bodies": HEAD.replace("bodies: []", "bodies: [" + "{cilinder: {}}, " * 6000 + "]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_hostile_robot_costs_over_a_second(tmp_path, name):
+    path = tmp_path / "hostile.yaml"
+    path.write_text(HOSTILE[name])
+    began = time.perf_counter()
+    attempt(read_robot, path)
+    assert time.perf_counter() - began < 1
