@@ -13,7 +13,7 @@ from typing import Any
 from armsim.compile.lower import PACK
 from armsim.compile.schedule import scheduled
 from armsim.errors import CompileError
-from armsim.expr import Expr, Function, Table
+from armsim.expr import Expr, Function, Loop, Table
 from armsim.expr.elementary import SHIFT
 from armsim.expr.scalar import ROOT_HALF
 
@@ -48,6 +48,7 @@ class Module:
         self._bodies: list[str] = []
         self._functions: dict[Function, str] = {}
         self._tables: dict[Table, str] = {}
+        self._loops: dict[Loop, str] = {}
         self._allocas: list[str] = []
 
     def __str__(self) -> str:
@@ -104,7 +105,7 @@ class Module:
 
     def _instructions(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
         op, real, whole = node.op, self.real, self.whole
-        if op == "call":
+        if op in ("call", "loop"):
             return self._call(node, name, names)
         if op == "lookup":
             return self._lookup(node, name, names)
@@ -174,7 +175,7 @@ class Module:
         function, *given = node.args
         args = [f"{self.real} {self.operand(arg, names)}" for arg in given]
         outer, self._allocas = self._allocas, []
-        called = self.function(function)
+        called = self.loop(function) if isinstance(function, Loop) else self.function(function)
         self._allocas = [*outer, f"  {name} = alloca [{max(len(function.outputs), 1)} x {self.real}]"]
         return [f"call void {called}({', '.join([*args, f'ptr {name}'])})"]
 
@@ -209,6 +210,42 @@ class Module:
             head = f"define internal void {self._functions[function]}({signature}) noinline {{"
             self.add("\n".join([head, *self.allocas(), *lines, "  ret void", "}"]))
         return self._functions[function]
+
+    def loop(self, loop: Loop) -> str:
+        """The name of a function that repeats a lowered body: inputs are the state and what it captures, results the state.
+
+        With several lanes the loop goes on until all are done; a lane that is done keeps its state.
+        """
+        if loop not in self._loops:
+            name = self._loops[loop] = f"@loop{len(self._loops)}"
+            done, *after = loop.body.outputs
+            names = {node: f"%in{i}" for i, node in enumerate(loop.body.inputs)}
+            for i, node in enumerate(loop.body.inputs[: loop.size]):
+                names[node] = f"%s{i}"
+            test = self.lines(loop.body.live([done]), names)
+            work = self.lines(scheduled(loop.body.live(after)), names)
+            ended = self.operand(done, names)
+            params = [f"{self.real} %in{i}" for i in range(len(loop.body.inputs))]
+            lines = [f"define internal void {name}({', '.join([*params, 'ptr noalias %out'])}) noinline {{", "entry:"]
+            lines += [*self.allocas(), "  br label %head", "head:"]
+            lines += ["  %k = phi i64 [ 0, %entry ], [ %k1, %work ]"]
+            lines += [f"  %s{i} = phi {self.real} [ %in{i}, %entry ], [ %n{i}, %work ]" for i in range(loop.size)]
+            lines += test
+            if self.width == 1:
+                lines += [f"  %all = and i1 {ended}, true"]
+            else:
+                self.declare(f"declare i1 @llvm.vector.reduce.and.v{self.width}i1({self.truth})")
+                lines += [f"  %all = call i1 @llvm.vector.reduce.and.v{self.width}i1({self.truth} {ended})"]
+            lines += [f"  %late = icmp uge i64 %k, {loop.at_most}", "  %stop = or i1 %all, %late"]
+            lines += ["  br i1 %stop, label %end, label %work", "work:", *work]
+            for i, value in enumerate(after):
+                lines.append(f"  %n{i} = select {self.truth} {ended}, {self.real} %s{i}, {self.real} {self.operand(value, names)}")
+            lines += ["  %k1 = add i64 %k, 1", "  br label %head", "end:"]
+            for i in range(loop.size):
+                lines.append(f"  %out{i} = getelementptr {self.real}, ptr %out, i64 {i}")
+                lines.append(f"  store {self.real} %s{i}, ptr %out{i}")
+            self.add("\n".join([*lines, "  ret void", "}"]))
+        return self._loops[loop]
 
     def _lookup(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
         """A table's value, lane by lane."""

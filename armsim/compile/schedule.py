@@ -76,6 +76,6 @@ def scheduled(nodes: Sequence[Expr]) -> list[Expr]:
 
 
 def _latency(node: Expr) -> int:
-    if node.op == "call":
+    if node.op in ("call", "loop"):
         return CALL
     return LATENCY.get(node.op, ARITHMETIC)

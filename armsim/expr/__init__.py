@@ -1,7 +1,7 @@
 """Scalars that need not be numbers: traced expressions, and functions on floats, expressions and SymPy alike."""
 
 from armsim.expr.elementary import cos, exp, log, sin, tan
-from armsim.expr.function import Function, Graph, shared, trace
+from armsim.expr.function import Function, Graph, Loop, loop, shared, trace
 from armsim.expr.node import Expr
 from armsim.expr.replay import replay
 from armsim.expr.scalar import (
@@ -25,6 +25,7 @@ __all__ = [
     "Expr",
     "Function",
     "Graph",
+    "Loop",
     "Scalar",
     "Table",
     "absolute",
@@ -36,6 +37,7 @@ __all__ = [
     "fma",
     "log",
     "lookup",
+    "loop",
     "maximum",
     "minimum",
     "negated",

@@ -107,7 +107,7 @@ class Function:
                     calls.add(node.args[0])
                     for op, times in node.args[0].args[0].counts().items():
                         total[op] = total.get(op, 0) + times
-            elif node.op not in ("input", "call"):
+            elif node.op not in ("input", "call", "loop"):
                 total[node.op] = total.get(node.op, 0) + 1
         return total
 
@@ -158,3 +158,59 @@ def shared(body: Callable[..., Iterable[Any]], name: str) -> Callable[..., list[
         ]
 
     return call
+
+
+class Loop:
+    """A traced loop: what `loop` leaves behind in a graph.
+
+    Attributes:
+        body: From the state to (whether it is done, *the next state); captured values of outer graphs are further inputs.
+        size: Number of state entries.
+        at_most: Rounds after which it ends in any case.
+    """
+
+    def __init__(self, body: Function, size: int, at_most: int) -> None:
+        self.body = body
+        self.size = size
+        self.at_most = at_most
+
+    @property
+    def outputs(self) -> range:
+        """One result per state entry."""
+        return range(self.size)
+
+    def counts(self) -> dict[str, int]:
+        """How often each operation is carried out in one round."""
+        return self.body.counts()
+
+
+def loop(
+    state: Sequence[Any],
+    body: Callable[..., Iterable[Any]],
+    until: Callable[..., Any],
+    at_most: int,
+) -> list[Any]:
+    """Repeat `body` on a state until a condition holds; lanes that are done keep their state.
+
+    Args:
+        state: Scalars to begin with.
+        body: Takes as many scalars as the state has, returns the next state.
+        until: Takes the state, returns whether it is done; asked before every round.
+        at_most: Rounds after which it ends in any case.
+
+    Returns:
+        The state at the end.
+    """
+    if not any(isinstance(x, Expr) for x in state):
+        values = list(state)
+        for _ in range(at_most):
+            if until(*values):
+                break
+            values = list(body(*values))
+        return values
+    graph = max((x.graph for x in state if isinstance(x, Expr)), key=lambda g: g.depth)
+    inner = Graph(graph.depth + 1)
+    inputs = [inner.input(f"s{i}") for i in range(len(state))]
+    traced = Loop(Function("loop", inner, [until(*inputs), *body(*inputs)]), len(state), at_most)
+    node = graph.node("loop", traced, *state, *inner.captured)
+    return [graph.node("out", node, i) for i in range(len(state))]

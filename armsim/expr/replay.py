@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from armsim.expr import elementary, scalar
-from armsim.expr.function import Function
+from armsim.expr.function import Function, Loop, loop
 from armsim.expr.node import Expr
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
@@ -65,8 +65,21 @@ def replay(
             inner, *given = node.args
             given = [value(arg) for arg in given]
             values[node] = replay(inner, given, operations) if call is None else call(inner, given)
+        elif node.op == "loop":
+            repeated, *given = node.args
+            values[node] = _repeat(repeated, [value(arg) for arg in given], operations)
         elif node.op == "out":
             values[node] = values[node.args[0]][int(node.args[1])]
         else:
             values[node] = operations[node.op](*[value(arg) for arg in node.args])
     return [value(out) for out in function.outputs]
+
+
+def _repeat(repeated: Loop, given: Sequence[Any], operations: Mapping[str, Callable[..., Any]]) -> list[Any]:
+    """A traced loop on given scalars: the state to begin with, then the captured values."""
+    state, captured = given[: repeated.size], given[repeated.size :]
+
+    def run(*x: Any) -> list[Any]:
+        return replay(repeated.body, [*x, *captured], operations)
+
+    return loop(state, lambda *x: run(*x)[1:], lambda *x: run(*x)[0], repeated.at_most)

@@ -1,0 +1,102 @@
+"""Forces that hold a joint still as long as they can: dry friction, solved for all joints together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from armsim.dynamics.factor import solve_ldl
+from armsim.expr import Scalar, absolute, both, either, loop, maximum, where
+
+ROUNDS = 400  # never met in practice; principal pivoting with the least index ends by itself
+PATIENCE = 3  # rounds that flip all joints at once without a gain, before they are flipped one by one
+SLACK = 1e-13  # of a bound: what rounding may add to a holding force
+
+
+def clipped_solve(
+    M: Sequence[Sequence[Scalar]],
+    r: Sequence[Scalar],
+    lower: Sequence[Scalar],
+    upper: Sequence[Scalar],
+    guess: Sequence[Scalar],
+) -> tuple[list[Scalar], list[Scalar]]:
+    """x and f with M x = r + f, where f holds x_i at zero within its bounds and gives way at them.
+
+    For each i one of three holds: lower_i <= f_i <= upper_i and x_i = 0; f_i = lower_i and x_i >= 0; f_i = upper_i and
+    x_i <= 0. With x the joint velocities after a step and f the impulses of friction this is Coulomb's law for all joints
+    together. M is positive definite, so there is exactly one solution.
+
+    Block principal pivoting: all joints that violate their part are moved to the next one at once, as long as that makes
+    violations fewer, else the first of them alone, which cannot cycle (Júdice and Pires 1992, *J. Optimization Theory and
+    Applications* 74(2); Murty's least-index rule).
+
+    Args:
+        M: Lower triangle of a positive definite matrix, row i with i + 1 entries.
+        r: Right-hand side, n scalars.
+        lower: Least forces, not positive.
+        upper: Greatest forces, not negative.
+        guess: Signs of x expected, n scalars: positive, negative, or zero for held.
+
+    Returns:
+        x, exactly zero where held, and f; n scalars each.
+    """
+    n = len(r)
+
+    def solved(side: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+        """x and f for given sides (1: moving up, -1: moving down, 0: held), and to which side each ought to change."""
+        held = [absolute(s) < 0.5 for s in side]
+        f = [where(s > 0.5, lo, hi) for s, lo, hi in zip(side, lower, upper, strict=True)]
+        A = [
+            [where(either(held[i], held[j]), 0.0, M[i][j]) for j in range(i)] + [where(held[i], 1.0, M[i][i])]
+            for i in range(n)
+        ]
+        b = [where(held[i], 0.0, r[i] + f[i]) for i in range(n)]
+        x = solve_ldl(A, b)
+        x = [where(held[i], 0.0, x[i]) for i in range(n)]
+        change = []
+        for i in range(n):
+            needed = -r[i]
+            for j in range(n):
+                needed = needed + (M[i][j] if j <= i else M[j][i]) * x[j]
+            over = needed > upper[i] + SLACK * absolute(upper[i])
+            under = needed < lower[i] + SLACK * lower[i]
+            slip = where(over, -1.0, where(under, 1.0, 0.0))  # held no longer
+            wrong = where(held[i], slip, where(both(side[i] > 0.5, x[i] < 0.0), -1.0, 0.0))
+            wrong = where(held[i], wrong, where(both(side[i] < -0.5, x[i] > 0.0), 1.0, wrong))
+            change.append(wrong)
+            f[i] = where(held[i], needed, f[i])
+        return x, f, change
+
+    def count(change: Sequence[Scalar]) -> Scalar:
+        total: Scalar = 0.0
+        for c in change:
+            total = total + absolute(c)
+        return total
+
+    def begin() -> list[Scalar]:
+        side = [where(g > 0.0, 1.0, where(g < 0.0, -1.0, 0.0)) for g in guess]
+        x, f, change = solved(side)
+        return [*side, *x, *f, *change, count(change), float(PATIENCE)]
+
+    def step(*state: Scalar) -> list[Scalar]:
+        side, change = state[:n], state[3 * n : 4 * n]
+        best, patience = state[4 * n], state[4 * n + 1]
+        together = patience > 0.5
+        flipped, earlier = [], 0.0
+        for s, c in zip(side, change, strict=True):
+            moves = either(together, earlier < 0.5)
+            flipped.append(where(moves, s + c, s))
+            earlier = earlier + absolute(c)
+        x, f, fresh = solved(flipped)
+        left = count(fresh)
+        gain = left < best
+        return [*flipped, *x, *f, *fresh, where(gain, left, best), where(gain, float(PATIENCE), maximum(patience - 1.0, 0.0))]
+
+    def done(*state: Scalar) -> Scalar:
+        none = state[3 * n]
+        satisfied = absolute(none) < 0.5
+        for c in state[3 * n + 1 : 4 * n]:
+            satisfied = both(satisfied, absolute(c) < 0.5)
+        return satisfied
+
+    end = loop(begin(), step, done, ROUNDS)
+    return list(end[n : 2 * n]), list(end[2 * n : 3 * n])
