@@ -11,10 +11,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from armsim.actuation import JointTorque, armature, driven, unpowered
+from armsim.actuation import JointTorque, any_sticks, armature, driven, dry_bounds, sticks, unpowered
+from armsim.actuation import motor as dc
 from armsim.control import Feedback, OpenLoop
 from armsim.dynamics import (
     ExternalWrench,
+    bias,
+    crba,
     forward_dynamics,
     kinetic_energy,
     link_wrenches,
@@ -22,10 +25,12 @@ from armsim.dynamics import (
     potential_energy,
 )
 from armsim.dynamics.forward import Algorithm
+from armsim.dynamics.rnea import Wrench
 from armsim.expr import Scalar, shared
-from armsim.integrate import METHODS, Motion
+from armsim.integrate import METHODS, Motion, System
 from armsim.model import Arm
 from armsim.spatial import Pose, quaternion
+from armsim.sticking import Forces, Sticking
 
 Quantity = Literal[
     "q", "qd", "qdd", "pose", "tau", "motor", "friction", "limit", "voltage", "current", "power", "energy"
@@ -47,6 +52,29 @@ class Column:
     joint: int | None = None
 
 
+@dataclass(slots=True)
+class Parts:
+    """A state, taken apart.
+
+    Attributes:
+        q: Joint positions [rad or m].
+        qd: Joint velocities [rad/s or m/s].
+        integrals: Controller integrals [rad·s or m·s].
+        held: Commands held since the last sample [V, N·m or N].
+        currents: Armature currents of the motors that have an inductance [A].
+    """
+
+    q: list[Scalar]
+    qd: list[Scalar]
+    integrals: list[Scalar]
+    held: list[Scalar]
+    currents: list[Scalar]
+
+    def flat(self) -> list[Scalar]:
+        """The state again."""
+        return [*self.q, *self.qd, *self.integrals, *self.held, *self.currents]
+
+
 @dataclass(frozen=True)
 class Plant:
     """What is simulated.
@@ -56,7 +84,7 @@ class Plant:
         command: What drives it: a feedback law, signals of time, or None for motors with open terminals.
         external: Forces and moments from outside.
         method: Name of the integrator, of `armsim.integrate.METHODS`.
-        algorithm: Of `armsim.dynamics.forward_dynamics`.
+        algorithm: Of `armsim.dynamics.forward_dynamics`; an arm with dry friction needs its mass matrix, hence "crba".
     """
 
     arm: Arm
@@ -72,6 +100,14 @@ class Plant:
         return self.command is not None and self.command.period is not None
 
     @cached_property
+    def inductive(self) -> tuple[int, ...]:
+        """The joints whose motor's current is a state of its own: it has an inductance and is driven by a voltage."""
+        if self.command is None or self.command.output != "voltage":
+            return ()
+        motors = [joint.motor for joint in self.arm.joints]
+        return tuple(i for i, motor in enumerate(motors) if motor is not None and motor.inductance is not None)
+
+    @cached_property
     def slots(self) -> tuple[str, ...]:
         """Names of the state's entries, in order."""
         names = [joint.name for joint in self.arm.joints]
@@ -80,7 +116,7 @@ class Plant:
             slots += [f"integral_{name}" for name in names[: self.command.integrals]]
         if self.sampled:
             slots += [f"held_{name}" for name in names]
-        return tuple(slots)
+        return tuple(slots + [f"current_{names[i]}" for i in self.inductive])
 
     def initial_state(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
         """The state at joint positions q and velocities qd, all else zero; the first sample is still to be taken."""
@@ -88,14 +124,14 @@ class Plant:
 
     def sample(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
         """The state after a sampled command has been computed anew at time t [s]; the joints have not moved."""
-        q, qd, integrals, _ = self._parts(state)
+        parts = self._parts(state)
         command = self.command
         if command is None or command.period is None:
             raise ValueError("nothing is sampled")
-        held = command.command(t, q, qd, integrals)
-        rates = command.integral_rates(q, integrals)
-        integrals = [x + command.period * rate for x, rate in zip(integrals, rates, strict=True)]
-        return [*q, *qd, *integrals, *held]
+        rates = command.integral_rates(parts.q, parts.integrals)
+        parts.held = command.command(t, parts.q, parts.qd, parts.integrals)
+        parts.integrals = [x + command.period * rate for x, rate in zip(parts.integrals, rates, strict=True)]
+        return parts.flat()
 
     def step(self, t: Scalar, state: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
         """The state one step later: command, torque, accelerate, integrate.
@@ -105,15 +141,15 @@ class Plant:
             state: See `slots`.
             dt: Length of the step [s].
         """
-        q, qd, integrals, held = self._parts(state)
-
-        def rates(at: Scalar, y: Motion) -> Motion:
-            qdd = self._accelerations(at, y.q, y.v, y.z, held)
-            return Motion(y.v, qdd, [] if self.sampled else self._integral_rates(y.q, y.z))
-
-        continuous = [] if self.sampled else integrals
-        after = METHODS[self.method](rates, t, Motion(q, qd, continuous), dt)
-        return [*after.q, *after.v, *(integrals if self.sampled else after.z), *held]
+        parts = self._parts(state)
+        after = METHODS[self.method](self._system(parts), t, self._motion(parts), dt)
+        torques = self._drives(t, parts)
+        currents = []
+        for i, current in zip(self.inductive, parts.currents, strict=True):
+            motor, voltage = self.arm.joints[i].motor, torques[i].voltage
+            currents.append(dc.current_after(motor, current, voltage, parts.qd[i], dt))
+        integrals = parts.integrals if self.sampled else after.z
+        return Parts(after.q, after.v, integrals, parts.held, currents).flat()
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -122,17 +158,23 @@ class Plant:
         powered = [(i, joint) for i, joint in joints if joint.motor is not None]
         columns = [Column(kind, joint.name, i) for kind in ("q", "qd", "qdd") for i, joint in joints]
         columns += [Column("pose", part) for part in ("x", "y", "z", "qw", "qx", "qy", "qz")]
-        columns += [
-            Column(kind, joint.name, i) for kind in ("tau", "motor", "friction", "limit") for i, joint in joints
-        ]
+        columns += [Column(kind, joint.name, i) for kind in ("tau", "motor", "friction", "limit") for i, joint in joints]
         columns += [Column(kind, joint.name, i) for kind in ("voltage", "current", "power") for i, joint in powered]
         return tuple(columns + [Column("energy", "kinetic"), Column("energy", "potential")])
 
     def observe(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
         """The row of `columns` at time t [s]: the state, and the accelerations and torques that act from then on."""
-        q, qd, integrals, held = self._parts(state)
-        qdd = self._accelerations(t, q, qd, [] if self.sampled else integrals, held)
-        torques = self.torques(t, q, qd, integrals, held)
+        parts = self._parts(state)
+        q, qd = parts.q, parts.qd
+        torques = self._drives(t, parts)
+        system = self._system(parts)
+        if isinstance(system, Sticking):
+            now = system.within(t, self._motion(parts))
+            qdd = now.accelerations
+            for torque, dry in zip(torques, now.friction, strict=True):
+                torque.dry = dry
+        else:
+            qdd = system.rates(t, self._motion(parts)).v
         poses = own_poses(self.arm, q)
         tool = poses[-1] @ self.arm.tool_in_link
         powered = [torque for torque in torques if torque.voltage is not None]
@@ -146,44 +188,99 @@ class Plant:
             potential_energy(self.arm, q),
         ]
 
-    def torques(self, t: Scalar, q, qd, integrals, held) -> list[JointTorque]:
-        """What acts on every joint."""
-        if self.command is None:
-            return [unpowered(joint, *motion) for joint, *motion in zip(self.arm.joints, q, qd, strict=True)]
-        u = held if self.sampled else self.command.command(t, q, qd, integrals)
-        return [
-            driven(joint, self.command.output, u_i, q_i, qd_i)
-            for joint, u_i, q_i, qd_i in zip(self.arm.joints, u, q, qd, strict=True)
-        ]
-
     def peaks(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
         """What a run keeps the largest magnitude of: the motor torque of every joint."""
-        return [torque.motor for torque in self.torques(t, *self._parts(state))]
+        return [torque.motor for torque in self._drives(t, self._parts(state))]
 
-    def _parts(self, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
-        """Joint positions, joint velocities, controller integrals, held commands."""
+    def _parts(self, state: Sequence[Scalar]) -> Parts:
         n = self.arm.n
-        rest = list(state[2 * n :])
         integrals = self.command.integrals if self.command is not None else 0
-        return list(state[:n]), list(state[n : 2 * n]), rest[:integrals], rest[integrals:]
+        sizes = (n, n, integrals, n if self.sampled else 0, len(self.inductive))
+        rest = list(state)
+        taken = []
+        for size in sizes:
+            taken.append(rest[:size])
+            rest = rest[size:]
+        return Parts(*taken)
 
-    def _integral_rates(self, q, integrals) -> list[Scalar]:
-        return [] if self.command is None else self.command.integral_rates(q, integrals)
+    def _motion(self, parts: Parts) -> Motion:
+        """What the integrator advances: controller integrals only under continuous control."""
+        return Motion(parts.q, parts.qd, [] if self.sampled else parts.integrals)
 
-    def _accelerations(self, t: Scalar, q, qd, integrals, held) -> list[Scalar]:
-        """Joint accelerations; traced once however many stages the integrator has."""
-        sizes = (len(q), len(qd), len(integrals))
+    def _drives(self, t: Scalar, parts: Parts) -> list[JointTorque]:
+        """What acts on every joint, dry friction still left out."""
+        pairs = zip(self.arm.joints, parts.q, parts.qd, strict=True)
+        if self.command is None:
+            return [unpowered(joint, q, qd) for joint, q, qd in pairs]
+        u = parts.held if self.sampled else self.command.command(t, parts.q, parts.qd, parts.integrals)
+        currents = dict(zip(self.inductive, parts.currents, strict=True))
+        output = self.command.output
+        return [driven(joint, output, u[i], q, qd, currents.get(i)) for i, (joint, q, qd) in enumerate(pairs)]
 
-        def body(at, *x):
-            a, b, c = sizes[0], sizes[0] + sizes[1], sum(sizes)
-            return self._accelerate(at, x[:a], x[a:b], x[b:c], x[c:])
+    def _system(self, parts: Parts) -> System:
+        """The arm as the integrator sees it during a step: held commands and currents stay as they are."""
+        sticking = any_sticks(self.arm)
+        evaluate = self._forces if sticking else self._rates
+        sizes = [len(parts.q), len(parts.qd), 0 if self.sampled else len(parts.integrals)]
+        n = self.arm.n
 
-        evaluate = self._evaluations.setdefault(sizes, shared(body, "accelerations"))
-        return evaluate(t, *q, *qd, *integrals, *held)
+        def body(t, *x):
+            q, qd, z = _split(x, sizes)
+            held, currents = _split(x[sum(sizes) :], [len(parts.held), len(parts.currents)])
+            return evaluate(t, Parts(q, qd, z, held, currents))
 
-    def _accelerate(self, t: Scalar, q, qd, integrals, held) -> list[Scalar]:
-        tau = [torque.total for torque in self.torques(t, q, qd, integrals, held)]
-        rotors = [armature(joint) for joint in self.arm.joints]
+        call = self._evaluations.setdefault(tuple(sizes), shared(body, "forces" if sticking else "rates"))
+
+        def at(t: Scalar, y: Motion) -> list[Scalar]:
+            return call(t, *y.q, *y.v, *y.z, *parts.held, *parts.currents)
+
+        if not sticking:
+            return System(lambda t, y: Motion(y.v, *_split(at(t, y), [n, len(y.z)])))
+
+        def forces(t: Scalar, y: Motion) -> Forces:
+            *rows, f, lower, upper, z = _split(at(t, y), [*range(1, n + 1), n, n, n, len(y.z)])
+            return Forces(rows, f, lower, upper, z)
+
+        return Sticking(forces, [sticks(joint) for joint in self.arm.joints])
+
+    def _rates(self, t: Scalar, parts: Parts) -> list[Scalar]:
+        """Joint accelerations and rates of the controller's integrals."""
+        tau = [torque.total for torque in self._drives(t, parts)]
+        outside = self._outside(t, parts.q)
+        qdd = forward_dynamics(self.arm, parts.q, parts.qd, tau, self._rotors, outside, self.algorithm)
+        return [*qdd, *self._integral_rates(parts)]
+
+    def _forces(self, t: Scalar, parts: Parts) -> list[Scalar]:
+        """The mass matrix by rows, the joint forces less the bias, the bounds of dry friction, and the integrals' rates."""
+        drives = self._drives(t, parts)
+        rest = bias(self.arm, parts.q, parts.qd, self._outside(t, parts.q))
+        f = [drive.total - b for drive, b in zip(drives, rest, strict=True)]
+        M = crba(self.arm, parts.q)
+        for i, rotor in enumerate(self._rotors):
+            M[i][i] = M[i][i] + rotor
+        bounds = [dry_bounds(joint, drive.motor) for joint, drive in zip(self.arm.joints, drives, strict=True)]
+        lower, upper = ([bound[side] for bound in bounds] for side in (0, 1))
+        return [*(x for row in M for x in row), *f, *lower, *upper, *self._integral_rates(parts)]
+
+    @property
+    def _rotors(self) -> list[Scalar]:
+        return [armature(joint) for joint in self.arm.joints]
+
+    def _outside(self, t: Scalar, q: Sequence[Scalar]) -> list[Wrench] | None:
         poses: list[Pose] = own_poses(self.arm, q) if self.external else []
-        outside = link_wrenches(self.arm, t, poses, self.external)
-        return forward_dynamics(self.arm, q, qd, tau, rotors, outside, self.algorithm)
+        return link_wrenches(self.arm, t, poses, self.external)
+
+    def _integral_rates(self, parts: Parts) -> list[Scalar]:
+        """Of the integrals that the integrator advances; a sampled command advances them itself."""
+        if self.command is None or self.sampled:
+            return []
+        return self.command.integral_rates(parts.q, parts.integrals)
+
+
+def _split(x: Sequence[Scalar], sizes: Sequence[int]) -> list[list[Scalar]]:
+    """A sequence cut into lists of given sizes."""
+    parts, start = [], 0
+    for size in sizes:
+        parts.append(list(x[start : start + size]))
+        start += size
+    return parts

@@ -17,17 +17,24 @@ class JointTorque:
 
     Attributes:
         motor: From the motor, or from an ideal drive where the joint has none [N·m or N].
-        friction: Viscous friction of joint and rotor [N·m or N].
+        viscous: Viscous friction of joint and rotor [N·m or N].
         limit: From the stops [N·m or N].
-        voltage: At the motor [V]; None without a motor.
+        voltage: At the motor's terminals [V]; None without a motor.
         current: Through the motor [A]; None without a motor.
+        dry: What dry friction holds the joint with [N·m or N]; it follows from the motion of the whole arm.
     """
 
     motor: Scalar
-    friction: Scalar
+    viscous: Scalar
     limit: Scalar
     voltage: Scalar | None = None
     current: Scalar | None = None
+    dry: Scalar = 0.0
+
+    @property
+    def friction(self) -> Scalar:
+        """Viscous and dry friction [N·m or N]."""
+        return self.viscous + self.dry
 
     @property
     def total(self) -> Scalar:
@@ -45,7 +52,9 @@ def armature(joint: Joint) -> Scalar:
     return 0.0 if joint.motor is None else dc.armature(joint.motor)
 
 
-def driven(joint: Joint, output: Literal["voltage", "torque"], u: Scalar, q: Scalar, qd: Scalar) -> JointTorque:
+def driven(
+    joint: Joint, output: Literal["voltage", "torque"], u: Scalar, q: Scalar, qd: Scalar, i: Scalar | None = None
+) -> JointTorque:
     """The torques on a joint whose drive is told u.
 
     Args:
@@ -54,22 +63,26 @@ def driven(joint: Joint, output: Literal["voltage", "torque"], u: Scalar, q: Sca
         u: The command.
         q: Joint position [rad or m].
         qd: Joint velocity [rad/s or m/s].
+        i: Armature current [A], where it is a state of its own; None where it follows the voltage at once.
     """
     passive = unpowered(joint, q, qd)
-    if joint.motor is None:
-        return JointTorque(u, passive.friction, passive.limit)
+    motor = joint.motor
+    if motor is None:
+        return JointTorque(u, passive.viscous, passive.limit)
     if output == "voltage":
-        i = dc.current(joint.motor, u, qd)
-        return JointTorque(dc.torque(joint.motor, i), passive.friction, passive.limit, u, i)
-    i = dc.current_for(joint.motor, u)
-    return JointTorque(u, passive.friction, passive.limit, dc.voltage_for(joint.motor, i, qd), i)
+        voltage = dc.supplied(motor, u)
+        i = dc.limited_current(motor, dc.steady_current(motor, voltage, qd) if i is None else i)
+        return JointTorque(dc.torque(motor, i, qd), passive.viscous, passive.limit, voltage, i)
+    tau = dc.attainable(motor, u, qd) if dc.is_limited(motor) else u
+    i = dc.current_for(motor, tau)
+    return JointTorque(tau, passive.viscous, passive.limit, dc.voltage_for(motor, i, qd), i)
 
 
 def unpowered(joint: Joint, q: Scalar, qd: Scalar) -> JointTorque:
     """The torques on a joint that nothing drives: its motor's terminals are open, so no current flows."""
     rotor = 0.0 if joint.motor is None else dc.viscous(joint.motor)
-    friction = -(joint.viscous + rotor) * qd
+    viscous = -(joint.viscous + rotor) * qd
     limit = limit_torque(joint.limit, q, qd)
     if joint.motor is None:
-        return JointTorque(0.0, friction, limit)
-    return JointTorque(0.0, friction, limit, dc.voltage_for(joint.motor, 0.0, qd), 0.0)
+        return JointTorque(0.0, viscous, limit)
+    return JointTorque(0.0, viscous, limit, dc.voltage_for(joint.motor, 0.0, qd), 0.0)

@@ -1,23 +1,86 @@
 """A permanent-magnet DC motor and its gear, seen from the joint.
 
-With the joint at velocity qd the rotor turns at gear qd. The armature obeys V = Ra i + Ke gear qd, and the joint feels
-gear Kp i. Rotor inertia and viscous friction come through the gear squared.
+With the joint at velocity qd the rotor turns at gear qd. The armature obeys V = Ra i + L di/dt + Ke gear qd, and the joint
+feels gear Kp i. Rotor inertia and viscous friction come through the gear squared.
 """
 
 from __future__ import annotations
 
-from armsim.model import Motor
+from math import log as number_log
+
+from armsim.expr import absolute, clip, exp, maximum, minimum, where
+from armsim.model import BrushDrop, Motor
 from armsim.spatial import Scalar
 
-
-def current(motor: Motor, voltage: Scalar, qd: Scalar) -> Scalar:
-    """Armature current [A] at a voltage [V] and a joint velocity [rad/s]."""
-    return (voltage - motor.Ke * motor.gear * qd) / motor.Ra
+LN_2 = number_log(2.0)
 
 
-def torque(motor: Motor, i: Scalar) -> Scalar:
-    """Torque on the joint [N·m] for an armature current [A]."""
-    return motor.Kp * motor.gear * i
+def supplied(motor: Motor, voltage: Scalar) -> Scalar:
+    """What of a commanded voltage the supply gives [V]."""
+    limit = motor.limits.voltage
+    return voltage if limit is None else clip(voltage, -limit, limit)
+
+
+def behind_brushes(motor: Motor, voltage: Scalar) -> Scalar:
+    """What of the terminal voltage the brushes leave for the armature [V]."""
+    if motor.brush_drop is None:
+        return voltage
+    drop = _drop(motor.brush_drop, voltage)
+    return where(voltage < 0.0, voltage + drop, voltage - drop)
+
+
+def _drop(brushes: BrushDrop, voltage: Scalar) -> Scalar:
+    size = absolute(voltage)
+    return minimum(size, brushes.max * (1.0 - exp(-LN_2 * size / brushes.half)))
+
+
+def steady_current(motor: Motor, voltage: Scalar, qd: Scalar) -> Scalar:
+    """Armature current [A] that a terminal voltage [V] settles to at a joint velocity [rad/s]."""
+    return (behind_brushes(motor, voltage) - motor.Ke * motor.gear * qd) / motor.Ra
+
+
+def current_after(motor: Motor, i: Scalar, voltage: Scalar, qd: Scalar, h: Scalar) -> Scalar:
+    """Armature current [A] after h seconds at constant voltage and velocity: the exact exponential of L di/dt = ... - Ra i."""
+    settled = steady_current(motor, voltage, qd)
+    return settled + (i - settled) * exp(-(motor.Ra * h / motor.inductance))
+
+
+def limited_current(motor: Motor, i: Scalar) -> Scalar:
+    """What of a current the amplifier lets through [A]."""
+    limit = motor.limits.current
+    return i if limit is None else clip(i, -limit, limit)
+
+
+def torque(motor: Motor, i: Scalar, qd: Scalar) -> Scalar:
+    """Torque on the joint [N·m] for an armature current [A], within the motor's limits of torque and speed."""
+    return motor.gear * _within_limits(motor, motor.Kp * i, qd)
+
+
+def _within_limits(motor: Motor, shaft: Scalar, qd: Scalar) -> Scalar:
+    """A torque at the shaft [N·m] within the motor's limits; at its greatest speed it is not driven further."""
+    if motor.limits.torque is not None:
+        shaft = clip(shaft, -motor.limits.torque, motor.limits.torque)
+    if motor.limits.speed is not None:
+        speed = motor.gear * qd
+        shaft = where(speed >= motor.limits.speed, minimum(shaft, 0.0), shaft)
+        shaft = where(speed <= -motor.limits.speed, maximum(shaft, 0.0), shaft)
+    return shaft
+
+
+def attainable(motor: Motor, tau: Scalar, qd: Scalar) -> Scalar:
+    """What of a torque on the joint [N·m] the motor can give at a velocity [rad/s], within all its limits."""
+    i = limited_current(motor, current_for(motor, tau))
+    if motor.limits.voltage is not None:
+        back = motor.Ke * motor.gear * qd
+        full = behind_brushes(motor, motor.limits.voltage)
+        i = clip(i, (-full - back) / motor.Ra, (full - back) / motor.Ra)
+    return torque(motor, i, qd)
+
+
+def is_limited(motor: Motor) -> bool:
+    """Whether anything bounds what the motor can give."""
+    limits = motor.limits
+    return any(x is not None for x in (limits.voltage, limits.current, limits.torque, limits.speed))
 
 
 def current_for(motor: Motor, tau: Scalar) -> Scalar:
@@ -26,8 +89,18 @@ def current_for(motor: Motor, tau: Scalar) -> Scalar:
 
 
 def voltage_for(motor: Motor, i: Scalar, qd: Scalar) -> Scalar:
-    """Voltage [V] that drives a current [A] at a joint velocity [rad/s]."""
-    return motor.Ra * i + motor.Ke * motor.gear * qd
+    """Terminal voltage [V] that drives a current [A] at a joint velocity [rad/s], brushes included."""
+    inner = motor.Ra * i + motor.Ke * motor.gear * qd
+    if motor.brush_drop is None:
+        return inner
+    outer = inner
+    for _ in range(BRUSH_ROUNDS):
+        drop = _drop(motor.brush_drop, outer)
+        outer = where(inner < 0.0, inner - drop, inner + drop)
+    return outer
+
+
+BRUSH_ROUNDS = 8  # of the fixed point V = inner + drop(V), which converges from below
 
 
 def viscous(motor: Motor) -> Scalar:

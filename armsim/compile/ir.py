@@ -19,7 +19,6 @@ from armsim.expr.scalar import ROOT_HALF
 
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 COMPARISONS = {"lt": "olt", "le": "ole"}
-CONDITIONS = {"lt", "le", "and", "not", "bit"}
 EXPONENT_BIAS = 1023
 MANTISSA_BITS = 52
 

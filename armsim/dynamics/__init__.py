@@ -1,6 +1,7 @@
 """The textbook algorithms, each over scalars that may be numbers or expressions."""
 
 from armsim.dynamics.aba import aba
+from armsim.dynamics.clipped import clipped_solve
 from armsim.dynamics.crba import crba
 from armsim.dynamics.energy import kinetic_energy, potential_energy
 from armsim.dynamics.external import ExternalWrench, link_wrenches
@@ -14,6 +15,7 @@ __all__ = [
     "ExternalWrench",
     "aba",
     "bias",
+    "clipped_solve",
     "crba",
     "fewest_operations",
     "forward_dynamics",

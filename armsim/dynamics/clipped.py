@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from armsim.dynamics.factor import solve_ldl
 from armsim.expr import Scalar, absolute, both, either, loop, maximum, where
@@ -18,6 +19,7 @@ def clipped_solve(
     lower: Sequence[Scalar],
     upper: Sequence[Scalar],
     guess: Sequence[Scalar],
+    free: Sequence[Any],
 ) -> tuple[list[Scalar], list[Scalar]]:
     """x and f with M x = r + f, where f holds x_i at zero within its bounds and gives way at them.
 
@@ -35,6 +37,7 @@ def clipped_solve(
         lower: Least forces, not positive.
         upper: Greatest forces, not negative.
         guess: Signs of x expected, n scalars: positive, negative, or zero for held.
+        free: Conditions; where one holds, f_i is lower_i whatever x_i is.
 
     Returns:
         x, exactly zero where held, and f; n scalars each.
@@ -62,7 +65,7 @@ def clipped_solve(
             slip = where(over, -1.0, where(under, 1.0, 0.0))  # held no longer
             wrong = where(held[i], slip, where(both(side[i] > 0.5, x[i] < 0.0), -1.0, 0.0))
             wrong = where(held[i], wrong, where(both(side[i] < -0.5, x[i] > 0.0), 1.0, wrong))
-            change.append(wrong)
+            change.append(where(free[i], 0.0, wrong))
             f[i] = where(held[i], needed, f[i])
         return x, f, change
 
@@ -73,7 +76,10 @@ def clipped_solve(
         return total
 
     def begin() -> list[Scalar]:
-        side = [where(g > 0.0, 1.0, where(g < 0.0, -1.0, 0.0)) for g in guess]
+        side = [
+            where(known, 1.0, where(g > 0.0, 1.0, where(g < 0.0, -1.0, 0.0)))
+            for g, known in zip(guess, free, strict=True)
+        ]
         x, f, change = solved(side)
         return [*side, *x, *f, *change, count(change), float(PATIENCE)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from armsim.expr.node import Expr, constant
+from armsim.expr.node import CONDITIONS, Expr, constant, select
 
 
 class Graph:
@@ -59,6 +59,8 @@ class Graph:
         if outer.graph.depth >= self.depth:
             raise ValueError(f"{outer!r} belongs to another function that is not around this one")
         inner = self._imported.get(outer)
+        if inner is None and outer.op in CONDITIONS:  # arguments are numbers
+            inner = self._imported[outer] = self._capture(select(outer, 1.0, 0.0)) > 0.5
         if inner is None:
             inner = self._imported[outer] = self.input(f"captured{len(self.captured)}")
             self.captured.append(outer)

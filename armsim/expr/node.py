@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from armsim.expr.function import Graph
 
 NUMBERS = (float, int)
+CONDITIONS = frozenset(("lt", "le", "and", "not", "bit"))  # operations whose result is true or false
 
 
 class Expr:

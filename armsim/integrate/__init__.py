@@ -1,7 +1,13 @@
-"""Ways to make a step of motion from its rates, one method a file. They know nothing of robots."""
+"""Ways to make a step of a motion, one method a file. They know nothing of robots."""
 
+from collections.abc import Callable
+
+from armsim.expr import Scalar
 from armsim.integrate import explicit_euler, rk4, semi_implicit_euler
-from armsim.integrate.motion import Motion, Rates, Step
+from armsim.integrate.motion import Motion
+from armsim.integrate.system import Rates, System
+
+Step = Callable[[System, Scalar, Motion, Scalar], Motion]  # system, time, state, step to the state a step later
 
 METHODS: dict[str, Step] = {
     "explicit_euler": explicit_euler.step,
@@ -9,4 +15,4 @@ METHODS: dict[str, Step] = {
     "rk4": rk4.step,
 }
 
-__all__ = ["METHODS", "Motion", "Rates", "Step"]
+__all__ = ["METHODS", "Motion", "Rates", "Step", "System"]

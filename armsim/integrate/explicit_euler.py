@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from armsim.expr import Scalar
-from armsim.integrate.motion import Motion, Rates
+from armsim.expr import Scalar, fma
+from armsim.integrate.motion import Motion
+from armsim.integrate.system import System
 
 
-def step(rates: Rates, t: Scalar, y: Motion, h: Scalar) -> Motion:
+def step(system: System, t: Scalar, y: Motion, h: Scalar) -> Motion:
     """The state at t + h. Positions advance with the old velocities."""
-    return y.plus(h, rates(t, y))
+    kicked = system.kick(t, y, h)
+    return Motion([fma(h, v, q) for q, v in zip(y.q, y.v, strict=True)], kicked.v, kicked.z)

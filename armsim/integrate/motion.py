@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from armsim.expr import Scalar, fma
@@ -27,7 +26,3 @@ class Motion(NamedTuple):
             [fma(h, k, x) for x, k in zip(mine, rate, strict=True)] for mine, rate in zip(self, rates, strict=True)
         )
         return Motion(q, v, z)
-
-
-Rates = Callable[[Scalar, Motion], Motion]  # time and state to (v, acceleration, rates of z)
-Step = Callable[[Rates, Scalar, Motion, Scalar], Motion]  # rates, time, state, step to the state a step later

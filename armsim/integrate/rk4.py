@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from armsim.expr import Scalar
-from armsim.integrate.motion import Motion, Rates
+from armsim.integrate.motion import Motion
 from armsim.integrate.runge_kutta import Tableau, rk_step
+from armsim.integrate.system import System
 
 RK4 = Tableau(
     A=((), (1 / 2,), (0.0, 1 / 2), (0.0, 0.0, 1.0)),
@@ -12,6 +13,6 @@ RK4 = Tableau(
 )
 
 
-def step(rates: Rates, t: Scalar, y: Motion, h: Scalar) -> Motion:
+def step(system: System, t: Scalar, y: Motion, h: Scalar) -> Motion:
     """The state at t + h."""
-    return rk_step(RK4, rates, t, y, h)
+    return rk_step(RK4, system, t, y, h)

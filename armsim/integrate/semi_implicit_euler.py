@@ -7,11 +7,11 @@ It keeps the energy of a frictionless motion bounded where explicit Euler lets i
 from __future__ import annotations
 
 from armsim.expr import Scalar, fma
-from armsim.integrate.motion import Motion, Rates
+from armsim.integrate.motion import Motion
+from armsim.integrate.system import System
 
 
-def step(rates: Rates, t: Scalar, y: Motion, h: Scalar) -> Motion:
+def step(system: System, t: Scalar, y: Motion, h: Scalar) -> Motion:
     """The state at t + h."""
-    k = rates(t, y)
-    v = [fma(h, a, v) for v, a in zip(y.v, k.v, strict=True)]
-    return y.plus(h, Motion(v, k.v, k.z))
+    kicked = system.kick(t, y, h)
+    return Motion([fma(h, v, q) for q, v in zip(y.q, kicked.v, strict=True)], kicked.v, kicked.z)

@@ -2,6 +2,6 @@
 
 from armsim.model.arm import Arm
 from armsim.model.joint import Joint, Limit
-from armsim.model.motor import Motor
+from armsim.model.motor import BrushDrop, Coulomb, Motor, MotorLimits
 
-__all__ = ["Arm", "Joint", "Limit", "Motor"]
+__all__ = ["Arm", "BrushDrop", "Coulomb", "Joint", "Limit", "Motor", "MotorLimits"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from armsim.model.motor import Motor
+from armsim.model.motor import Coulomb, Motor
 from armsim.spatial import IDENTITY, ZERO, Inertia, Matrix, Pose, Scalar, Vector
 
 
@@ -42,6 +42,7 @@ class Joint:
         initial: Joint position at which the arm is given [rad or m].
         inertia: The link, about its frame's origin; the last link carries no payload here.
         viscous: Viscous friction on the joint's side [N·m·s/rad or N·s/m].
+        coulomb: Dry friction on the joint's side, if any.
         limit: Range and stops, if any.
         motor: The motor, if any.
         frame: The frame that the user means, seen from the link's own; they differ in standard DH and origin files.
@@ -55,6 +56,7 @@ class Joint:
     initial: Scalar = 0.0
     inertia: Inertia = Inertia()
     viscous: Scalar = 0.0
+    coulomb: Coulomb | None = None
     limit: Limit | None = None
     motor: Motor | None = None
     frame: Pose = Pose()

@@ -8,6 +8,49 @@ from armsim.spatial import Scalar
 
 
 @dataclass(frozen=True, slots=True)
+class Coulomb:
+    """Dry friction: the largest torque with which it resists, by the joint's direction.
+
+    Attributes:
+        positive: Against motion in the joint's positive direction, not negative [N·m or N].
+        negative: Against motion in the joint's negative direction, not negative [N·m or N].
+    """
+
+    positive: Scalar
+    negative: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class BrushDrop:
+    """The voltage that brushes take: max (1 - 2^(-|V| / half)), at most |V|.
+
+    Attributes:
+        max: Drop at high voltages [V].
+        half: Voltage at which half of it is reached [V].
+    """
+
+    max: Scalar
+    half: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class MotorLimits:
+    """What a motor and its amplifier can do at most; None where there is no limit.
+
+    Attributes:
+        voltage: Of the supply [V].
+        current: Of the amplifier [A].
+        torque: At the motor's shaft [N·m].
+        speed: Of the motor's shaft, beyond which it is not driven further [rad/s].
+    """
+
+    voltage: Scalar | None = None
+    current: Scalar | None = None
+    torque: Scalar | None = None
+    speed: Scalar | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Motor:
     """A permanent-magnet DC motor on a joint, all quantities on the motor's side of the gear.
 
@@ -18,6 +61,11 @@ class Motor:
         gear: Turns of the motor per turn of the joint; negative where the gear reverses.
         rotor_inertia: [kg m²].
         viscous: Viscous friction [N·m·s/rad].
+        coulomb: Dry friction [N·m], by the joint's direction; None for none.
+        efficiency: Of the gear: friction takes up to (1 - efficiency) of the motor's torque; None for a gear without loss.
+        inductance: Of the armature [H]; None where the current follows the voltage at once.
+        brush_drop: None for none.
+        limits: Of motor and amplifier.
     """
 
     Kp: Scalar
@@ -26,3 +74,8 @@ class Motor:
     gear: Scalar = 1.0
     rotor_inertia: Scalar = 0.0
     viscous: Scalar = 0.0
+    coulomb: Coulomb | None = None
+    efficiency: Scalar | None = None
+    inductance: Scalar | None = None
+    brush_drop: BrushDrop | None = None
+    limits: MotorLimits = MotorLimits()

@@ -1,0 +1,84 @@
+"""A function for one call at a time."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from armsim.compile.environment import enter_and_leave
+from armsim.compile.ir import Module
+from armsim.compile.kernel import Compiled, compiled
+from armsim.compile.lower import lower
+from armsim.compile.schedule import scheduled
+from armsim.compile.target import Target, host
+from armsim.expr import Expr, Function
+
+
+class SingleKernel:
+    """A traced function in scalar machine code, for callers that need one answer at once.
+
+    Args:
+        function: (scalars) to (scalars).
+        bounds: For each result the magnitude beyond which it counts as out of bounds; None where there is none.
+        target: The machine to compile for.
+    """
+
+    def __init__(
+        self, function: Function, bounds: Sequence[float | None] | None = None, target: Target | None = None
+    ) -> None:
+        self.function = function
+        self.bounds = [None] * len(function.outputs) if bounds is None else list(bounds)
+        self.target = target or host()
+
+    @cached_property
+    def ir(self) -> str:
+        """LLVM IR of the call."""
+        return _print(lower(self.function, pack=True), self.bounds, self.target)
+
+    @cached_property
+    def code(self) -> Compiled:
+        """The loaded code; compiled or fetched when first asked for."""
+        return compiled(self.ir, self.target)
+
+    @cached_property
+    def call(self) -> Callable[[int, int], int]:
+        """The native function: (address of the arguments, address for the results), doubles in order, which may overlap.
+
+        It returns the index of the first result out of bounds (NaN counts as such), or -1.
+        """
+        function: Callable[[int, int], int] = self.code.library.function(
+            "once", ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p
+        )
+        return function
+
+
+def _print(function: Function, bounds: Sequence[float | None], target: Target) -> str:
+    module = Module()
+    names: dict[Expr, str] = {}
+    lines = []
+    live = function.live()
+    wanted = set(live)
+    for i, node in enumerate(function.inputs):
+        if node in wanted:
+            names[node] = f"%a{i}"
+            lines.append(f"  %ap{i} = getelementptr double, ptr %args, i64 {i}")
+            lines.append(f"  %a{i} = load double, ptr %ap{i}")
+    lines += module.lines(scheduled(live), names)
+    for i, out in enumerate(function.outputs):
+        lines.append(f"  %rp{i} = getelementptr double, ptr %results, i64 {i}")
+        lines.append(f"  store double {module.operand(out, names)}, ptr %rp{i}")
+    first = "-1"
+    module.declare("declare double @llvm.fabs.f64(double)")
+    for i, bound in reversed(list(enumerate(bounds))):
+        if bound is None:
+            continue
+        value = module.operand(function.outputs[i], names)
+        lines.append(f"  %bm{i} = call double @llvm.fabs.f64(double {value})")
+        lines.append(f"  %bc{i} = fcmp ole double %bm{i}, {module.constant(bound)}")
+        lines.append(f"  %bf{i} = select i1 %bc{i}, i64 {first}, i64 {i}")
+        first = f"%bf{i}"
+    declare, enter, leave = enter_and_leave(target.triple)
+    head = [declare, "define i64 @once(ptr %args, ptr %results) {", "entry:", *module.allocas(), *enter]
+    module.add("\n".join([*head, *lines, *leave, f"  ret i64 {first}", "}"]))
+    return str(module)

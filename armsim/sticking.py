@@ -1,0 +1,137 @@
+"""An arm with dry friction, as a system that integrators advance.
+
+Joint velocities after a step satisfy M v' = M v + h (f + λ), where λ is dry friction: within its bounds it holds a joint at
+exactly zero velocity, at a bound it lets it slide. All joints are solved for together (`armsim.dynamics.clipped_solve`), so
+that what one joint holds is felt by the others. docs/friction.md derives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from armsim.dynamics import clipped_solve, solve_ldl
+from armsim.expr import Scalar, both, either, fma, negated, where
+from armsim.integrate import Motion, System
+
+
+@dataclass(slots=True)
+class Forces:
+    """What acts on an arm at one instant.
+
+    Attributes:
+        M: Lower triangle of the mass matrix, rotors included.
+        f: All joint forces but dry friction, less the bias [N·m or N].
+        lower: Least dry friction [N·m or N].
+        upper: Greatest dry friction [N·m or N].
+        z: Rates of the further states.
+    """
+
+    M: list[list[Scalar]]
+    f: list[Scalar]
+    lower: list[Scalar]
+    upper: list[Scalar]
+    z: list[Scalar]
+
+
+class Sticking(System):
+    """An arm whose joints stick and slide.
+
+    Args:
+        forces: What acts at a time and a state.
+        dry: Which joints have dry friction.
+    """
+
+    def __init__(self, forces: Callable[[Scalar, Motion], Forces], dry: Sequence[bool]) -> None:
+        self.forces = forces
+        self.dry = tuple(dry)
+
+    def kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
+        """Velocities after h seconds: those that slide, and exact zeros where friction holds."""
+        now = self.forces(t, y)
+        n = len(y.v)
+        r = [fma(h, now.f[i], _row_times(now.M, i, y.v)) for i in range(n)]
+        lower, upper = [h * x for x in now.lower], [h * x for x in now.upper]
+        v, _ = clipped_solve(now.M, r, lower, upper, y.v, [not dry for dry in self.dry])
+        return Motion(y.q, v, [fma(h, rate, x) for x, rate in zip(y.z, now.z, strict=True)])
+
+    def within(self, t: Scalar, y: Motion) -> Sliding:
+        """The system with every joint held, or sliding in one direction, as it is at (t, y)."""
+        return Sliding(self, t, y)
+
+
+class Sliding(System):
+    """An arm some of whose joints are held and whose other joints slide in known directions: smooth for one step.
+
+    Attributes:
+        held: For each joint, whether it is at rest and friction holds it.
+        up: For each joint that slides, whether in the positive direction.
+        accelerations: At the instant it was made for.
+        friction: Dry friction then [N·m or N].
+    """
+
+    def __init__(self, arm: Sticking, t: Scalar, y: Motion) -> None:
+        now = arm.forces(t, y)
+        moving = [either(v > 0.0, v < 0.0) if dry else True for v, dry in zip(y.v, arm.dry, strict=True)]
+        sliding = [where(v > 0.0, lo, hi) for v, lo, hi in zip(y.v, now.lower, now.upper, strict=True)]
+        lower = [where(m, s, lo) for m, s, lo in zip(moving, sliding, now.lower, strict=True)]
+        upper = [where(m, s, hi) for m, s, hi in zip(moving, sliding, now.upper, strict=True)]
+        a, friction = clipped_solve(now.M, now.f, lower, upper, [0.0] * len(y.v), moving)
+        self.arm = arm
+        self.start = now
+        self.held: list[Any] = [
+            both(negated(m), both(x <= 0.0, x >= 0.0)) if dry else False
+            for m, x, dry in zip(moving, a, arm.dry, strict=True)
+        ]
+        self.up = [either(v > 0.0, both(v >= 0.0, x > 0.0)) for v, x in zip(y.v, a, strict=True)]
+        self.accelerations = a
+        self.friction = friction
+
+    def rates(self, t: Scalar, y: Motion) -> Motion:  # type: ignore[override]  # a method here, an attribute there
+        """The rates with held joints locked and the others sliding on."""
+        now = self.arm.forces(t, y)
+        n = len(y.v)
+        held = self.held
+        A = [
+            [where(either(held[i], held[j]), 0.0, now.M[i][j]) for j in range(i)] + [where(held[i], 1.0, now.M[i][i])]
+            for i in range(n)
+        ]
+        friction = self._sliding_friction(now)
+        b = [where(held[i], 0.0, now.f[i] + friction[i]) for i in range(n)]
+        a = [where(stuck, 0.0, x) for stuck, x in zip(held, solve_ldl(A, b), strict=True)]
+        return Motion(y.v, a, now.z)
+
+    def arrest(self, before: Motion, after: Motion, h: Scalar) -> Motion:
+        """Velocities at the step's end: a joint that has turned round within the step is stopped there if friction can.
+
+        The impulse that sliding friction gave over the step is taken back and solved for anew, now with the choice to hold.
+        """
+        M = self.arm.forces(0.0, after).M
+        n = len(after.v)
+        used = self._sliding_friction(self.start)
+        turned: Any = False
+        lower, upper, r = [], [], []
+        for i, (v, dry) in enumerate(zip(after.v, self.arm.dry, strict=True)):
+            if dry:
+                back = either(both(self.up[i], v < 0.0), both(negated(self.up[i]), v > 0.0))
+                turned = either(turned, both(negated(self.held[i]), back))
+            spent = where(self.held[i], self.friction[i], used[i])
+            lower.append(h * (self.start.lower[i] - spent))
+            upper.append(h * (self.start.upper[i] - spent))
+            r.append(_row_times(M, i, after.v))
+        guess = [where(stuck, 0.0, v) for stuck, v in zip(self.held, after.v, strict=True)]
+        v, _ = clipped_solve(M, r, lower, upper, guess, [not dry for dry in self.arm.dry])
+        return Motion(after.q, [where(turned, x, old) for x, old in zip(v, after.v, strict=True)], after.z)
+
+    def _sliding_friction(self, now: Forces) -> list[Scalar]:
+        pairs = zip(self.up, now.lower, now.upper, strict=True)
+        return [where(up, lo, hi) if dry else 0.0 for (up, lo, hi), dry in zip(pairs, self.arm.dry, strict=True)]
+
+
+def _row_times(M: Sequence[Sequence[Scalar]], i: int, x: Sequence[Scalar]) -> Scalar:
+    """Row i of M x, M given by its lower triangle."""
+    total: Scalar = 0.0
+    for j, x_j in enumerate(x):
+        total = fma(M[i][j] if j <= i else M[j][i], x_j, total)
+    return total
