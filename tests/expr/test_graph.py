@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import random
 from operator import neg
 
@@ -36,6 +37,28 @@ def test_zero_one_and_signs_fold_away():
     f = trace(body, ["x", "y"])
     assert ops(f) == {"add": 1, "sub": 1}  # x + -y is x - y, x - -y is x + y, and all else is x itself
     assert all(out is f.inputs[0] for i, out in enumerate(f.outputs) if i not in (7, 8))
+
+
+@pytest.mark.parametrize(
+    "op", [operator.add, operator.sub, operator.mul, operator.truediv, lambda a, b: fma(a, b, 0.3)]
+)
+def test_signs_moved_through_an_operation_keep_its_value(op):
+    def text(x, y):
+        signed = [(a, b) for a in (x, -x) for b in (y, -y)]
+        both_ways = signed + [(b, a) for a, b in signed]
+        return [s for a, b in both_ways for s in (op(a, b), -op(a, b), op(a, 1.5), op(-1.5, b), op(a, -1.0))]
+
+    f = trace(text, ["x", "y"])
+    assert replay(f, [0.7, -1.9]) == text(0.7, -1.9)
+    for sign in (1, -1):  # fused with a product, too
+        g = trace(
+            lambda x, y, z, sign=sign: [fma(sign * x, y, z), fma(x, -y, sign * z), fma(-x, -y, -z)], ["x", "y", "z"]
+        )
+        assert replay(g, [0.7, -1.9, 0.1]) == [
+            fma(sign * 0.7, -1.9, 0.1),
+            fma(0.7, 1.9, sign * 0.1),
+            fma(-0.7, 1.9, -0.1),
+        ]
 
 
 def test_products_with_zero_are_zero():
