@@ -82,22 +82,22 @@ class Expr:
         return inner if inner.op == "abs" else inner.graph.node("abs", inner)
 
     def __lt__(self, other):
-        return self.graph.node("lt", self, other)
+        return graph_of(self, other).node("lt", self, other)
 
     def __le__(self, other):
-        return self.graph.node("le", self, other)
+        return graph_of(self, other).node("le", self, other)
 
     def __gt__(self, other):
-        return self.graph.node("lt", other, self)
+        return graph_of(self, other).node("lt", other, self)
 
     def __ge__(self, other):
-        return self.graph.node("le", other, self)
+        return graph_of(self, other).node("le", other, self)
 
 
 SCALARS = (Expr, float, int)
 
 
-def _graph(a, b) -> Graph:
+def graph_of(a, b) -> Graph:
     """The graph in which an operation on a and b belongs: the inner one, if a traced function uses an outer value."""
     if not isinstance(a, Expr):
         return b.graph
@@ -120,7 +120,7 @@ def add(a, b):
         return b
     if not isinstance(b, Expr) and b == 0:
         return a
-    return _graph(a, b).node("add", *_in_order(a, b))
+    return graph_of(a, b).node("add", *_in_order(a, b))
 
 
 def subtract(a, b):
@@ -133,7 +133,7 @@ def subtract(a, b):
         return -b
     if _negative(a):
         return -add(a.args[0], b)
-    graph = _graph(a, b)
+    graph = graph_of(a, b)
     mirrored = graph.existing("sub", b, a)
     return graph.node("sub", a, b) if mirrored is None else -mirrored
 
@@ -160,7 +160,7 @@ def multiply(a, b):
     elif not isinstance(b, Expr) and b == 1:
         product = a
     else:
-        product = _graph(a, b).node("mul", *_in_order(a, b))
+        product = graph_of(a, b).node("mul", *_in_order(a, b))
     return product if sign > 0 else -product
 
 
@@ -182,7 +182,7 @@ def divide(a, b):
             raise ZeroDivisionError("an expression is divided by the constant 0")
         if b < 0:
             b, sign = -b, -sign
-    quotient = a if not isinstance(b, Expr) and b == 1 else _graph(a, b).node("div", a, b)
+    quotient = a if not isinstance(b, Expr) and b == 1 else graph_of(a, b).node("div", a, b)
     return quotient if sign > 0 else -quotient
 
 
@@ -207,7 +207,7 @@ def fused(a, b, c):
         a, b = a.args[0], b.args[0]
     elif _negative(b):
         a, b = -a, b.args[0]
-    graph = _graph(a, b)
+    graph = graph_of(a, b)
     if isinstance(c, Expr) and c.graph.depth > graph.depth:
         graph = c.graph
     return graph.node("fma", *_in_order(a, b), c)

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from armsim.expr.node import NUMBERS, Expr, fused, select
+from armsim.expr.node import NUMBERS, Expr, fused, graph_of, select
 from armsim.expr.table import Table
 
 Scalar = Any  # a float, an `Expr` or a SymPy expression
@@ -48,7 +48,7 @@ def where(condition, a, b):
 def both(a, b):
     """Whether both conditions hold."""
     if isinstance(a, Expr) and isinstance(b, Expr):
-        return a.graph.node("and", a, b)
+        return graph_of(a, b).node("and", a, b)
     if isinstance(a, bool) or isinstance(b, bool):
         return (b if a else False) if isinstance(a, bool) else (a if b else False)
     return symbolic("And", a, b)
