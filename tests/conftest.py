@@ -160,3 +160,75 @@ def column():
         return [i for i, column in enumerate(plant.columns) if column.quantity == quantity]
 
     return find
+
+
+PLANTS = ["continuous", "sampled", "pi", "torque", "table", "outside", "prismatic", "rk4", "nine_joints", "rotors"]
+
+
+@pytest.fixture(scope="session")
+def plants(arms):
+    """Plants that between them use every part of the physics: (plant, q, qd, sample_every); dt is 1/2000 s."""
+    from armsim import expr
+    from armsim.control import Feedback, OpenLoop
+    from armsim.dynamics import ExternalWrench
+    from armsim.expr import Table
+    from armsim.plant import Plant
+
+    def signals(output, n, period=None, scale=1.0):
+        made = tuple(lambda t, i=i: scale * (0.3 * (i + 1) * expr.sin((3 + i) * t) + expr.exp(-t)) for i in range(n))
+        return OpenLoop(output, made, period)
+
+    def make(name: str):
+        arm5 = arms.shipped("arm5")
+        q, qd = [0.2, -1.19, 0.55, 0.3, -0.2], [-1.0, -2.0, 1.0, 3.0, -2.0]  # R2 and R3 run into their stops
+        none, target = (None,) * 5, (0.0, -1.1, 0.3, 0.0, 0.0)
+        kp, ki, kd = (60.0, 60.0, 60.0, 20.0, 20.0), (30.0, 30.0, 20.0, 5.0, 5.0), (1.0, 1.0, 1.0, 0.1, 0.1)
+        pd = Feedback("pd", "voltage", kp, (0.0,) * 5, kd, target, (24.0, 24.0, None, 3.0, 2.0), none)
+        pid = Feedback("pid", "voltage", kp, ki, kd, target, none, (0.4, 2.0, 1.0, 0.1, 0.01))
+        if name == "continuous":
+            return Plant(arm5, pd, method="semi_implicit_euler"), q, qd, 1
+        if name == "sampled":
+            return Plant(arm5, replace(pid, period=0.002), method="semi_implicit_euler"), q, qd, 4
+        if name == "pi":
+            return Plant(arm5, replace(pid, law="pi", kd=(0.0,) * 5), method="explicit_euler"), q, qd, 1
+        if name == "torque":
+            free = replace(arm5, joints=tuple(replace(joint, limit=None) for joint in arm5.joints))
+            return Plant(free, signals("torque", 5, scale=0.05), method="semi_implicit_euler"), q, [0.0] * 5, 1
+        if name == "table":
+            rng = random.Random(5)
+            times = [0.0, *sorted(rng.uniform(0, 1) for _ in range(40))]
+            tables = [Table(times, [rng.uniform(-9, 9) for _ in times], h) for h in ("zero", "linear") * 3]
+            held = tuple(lambda t, table=table: expr.lookup(table, t) for table in tables[:5])
+            return Plant(arm5, OpenLoop("voltage", held, period=0.001), method="rk4"), q, qd, 2
+        if name == "outside":
+            pushes = (
+                ExternalWrench(4, Vector(0.0, 0.0, 0.05), Vector(0.0, 1.0, -5.0), start=0.02, end=0.06),
+                ExternalWrench(
+                    2, Vector(0.1, 0.0, 0.0), Vector(1.0, 0.0, 0.0), Vector(0.1, 0.2, 0.3), "link", end=0.05
+                ),
+            )
+            return Plant(arms.bare(arm5), None, pushes, "explicit_euler"), q, [0.0] * 5, 1
+        if name == "prismatic":
+            arm = arms.serial("PRPR", seed=2, motors=True)
+            return Plant(arm, signals("voltage", 4), method="semi_implicit_euler"), [0.1, 0.2, 0.3, 0.4], [0.0] * 4, 1
+        if name == "rk4":
+            return Plant(arm5, pid, method="rk4"), q, qd, 1
+        if name == "nine_joints":
+            arm = arms.serial("RRPRRRRPR", seed=3)
+            return Plant(arm, None, method="semi_implicit_euler", algorithm="aba"), list(arm.initial), [0.1] * 9, 1
+        assert name == "rotors"
+        arm = arms.serial("RRR", seed=4, motors=True)
+        return (
+            Plant(arm, signals("voltage", 3, period=0.005), method="rk4", algorithm="aba"),
+            [0.1, 0.2, 0.3],
+            [0.0] * 3,
+            10,
+        )
+
+    return make
+
+
+@pytest.fixture(params=PLANTS)
+def plant(request, plants):
+    """Each of `plants` in turn."""
+    return plants(request.param)

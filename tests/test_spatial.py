@@ -107,7 +107,11 @@ def test_a_quaternion_gives_its_rotation_back(seed):
 @pytest.mark.parametrize("seed", range(20))
 def test_a_quaternion_is_accurate_at_and_next_to_half_a_turn(short, seed):
     rng = np.random.default_rng(seed)
-    axis = rng.standard_normal(3) if seed > 9 else np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, -1, 1]][seed // 2])
+    axis = (
+        rng.standard_normal(3)
+        if seed > 9
+        else np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, -1, 1]][seed // 2])
+    )
     axis = axis / np.linalg.norm(axis) * (-1) ** seed
     w, *xyz = quaternion(turn_about(axis, math.pi - short))
     assert w >= -1e-15  # of a half turn w is 0 up to rounding

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 import click
@@ -15,13 +14,15 @@ from armsim.cli.options import (
     joint_values,
     json_option,
     number_value,
+    q_option,
+    qd_option,
     quiet_option,
     robot_argument,
     verbose_option,
 )
-from armsim.cli.table import number, table
+from armsim.cli.state_report import demand_table, outside_notes
+from armsim.cli.table import shown
 from armsim.errors import UsageError
-from armsim.model import Arm
 
 
 @click.command(
@@ -29,18 +30,18 @@ from armsim.model import Arm
     context_settings=SETTINGS,
     epilog="""\b
 Examples:
-  armsim inverse arm5                                  what holds it at its initial pose
+  armsim inverse arm5                    what holds it at its initial pose
   armsim inverse arm5 --q 0,-1.1,0.3,0,0 --payload 0.5
   armsim inverse two_link --deg --q 30,-45 --qd 10,0 --qdd 0,5
-  armsim inverse rr --trajectory runs/rr_config1-001/trajectory.csv -o torques.csv
+  armsim inverse rr --trajectory runs/rr_config1-001/trajectory.csv -o tau.csv
 """,
 )
 @robot_argument
-@joint_option("q", "Joint positions [rad or m]; the robot's initial pose if not given")
-@joint_option("qd", "Joint velocities [rad/s or m/s]; 0 if not given")
-@joint_option("qdd", "Joint accelerations [rad/s² or m/s²]; 0 if not given")
-@click.option("--payload", metavar="KG", help="Mass carried at the tool, in place of the robot's payload.")
-@click.option("--trajectory", metavar="CSV", help="Do it for every row of a file with trajectory.csv's columns.")
+@q_option
+@qd_option
+@joint_option("qdd", "Joint accelerations [rad/s² or m/s²]. [default: 0]")
+@click.option("--payload", metavar="KG", help="Point mass at the tool, in place of the robot's payload.")
+@click.option("--trajectory", metavar="CSV", help="Do it for every row of a file with the columns of trajectory.csv.")
 @click.option("-o", "--output", metavar="CSV", help="Where the torques along the trajectory go.")
 @deg_option
 @json_option
@@ -61,59 +62,61 @@ def command(
 ) -> int:
     """Print the joint torques that hold ROBOT or move it, and the motor voltages and currents they ask for.
 
-    Rotor inertia and viscous friction are included, and what a joint's stop pushes is taken off.
+    ROBOT is a robot file or the name of a shipped one. Rotor inertia and viscous friction are included, and what a joint's
+    stop pushes is taken off. Numbers may be formulas such as -pi/2.
     """
+    from armsim.run.answers import demand
     from armsim.spec import read_robot
 
-    overrides = {}
-    if payload is not None:
-        mass = number_value("payload", payload)
-        if mass < 0:
-            raise UsageError(f"--payload {payload}\n  expected: a mass in kg, 0 or more\n  found:    {mass:g}")
-        overrides["payload.mass"] = mass
+    overrides = {} if payload is None else _payload(payload)
     if trajectory is not None:
         if any(text is not None for text in (q, qd, qdd)):
-            raise UsageError("--trajectory gives the motion; leave out --q, --qd and --qdd")
+            raise UsageError(
+                "--trajectory\n  expected: the motion from the file alone\n  found:    --q, --qd or --qdd as well\n"
+                "  mend:     leave them out"
+            )
         if output is None:
-            raise UsageError("--trajectory needs -o, the file for the torques")
-        return _along(robot, overrides, trajectory, output, quiet)
+            raise UsageError(
+                "--trajectory\n  expected: a file for the torques\n  found:    no -o\n  mend:     add for example -o torques.csv"
+            )
+        return _along(robot, overrides, trajectory, output, degrees, as_json, quiet)
     if output is not None:
-        raise UsageError("-o goes with --trajectory; for one pose use --json")
+        raise UsageError(
+            f"-o {output}\n  expected: --trajectory with it\n  found:    a single pose\n  mend:     take --json > {output}"
+        )
     arm, _ = read_robot(robot, overrides)
-    state = {
-        option: joint_values(option, text, arm, degrees) if text is not None else [0.0] * arm.n
+    motion = [
+        joint_values(option, text, arm, degrees) if text else [0.0] * arm.n
         for option, text in (("qd", qd), ("qdd", qdd))
-    }
-    pose = joint_values("q", q, arm, degrees) if q is not None else [float(x) for x in arm.initial]
-    answer = demand(arm, pose, state["qd"], state["qdd"])
-    if degrees:
-        turn = [math.degrees(1.0) if joint.type == "revolute" else 1.0 for joint in arm.joints]
-        answer["q"] = [x * factor for x, factor in zip(answer["q"], turn, strict=True)]
+    ]
+    pose = [float(x) for x in arm.initial] if q is None else joint_values("q", q, arm, degrees)
+    answer = demand(arm, pose, *motion)
+    answer["q"] = [shown(x, joint.type, degrees) for x, joint in zip(answer["q"], arm.joints, strict=True)]
     if as_json:
         click.echo(json.dumps(answer))
     elif not quiet:
-        holding = not any([*state["qd"], *state["qdd"]])
-        click.echo(_report(arm, answer, holding, q is None, degrees, verbose))
+        holding = not any(x for values in motion for x in values)
+        what = "torques that hold it" if holding else "torques for this motion"
+        where = " at its initial pose" if q is None else ""
+        notes = "".join(f"\n{note}" for note in outside_notes(arm, pose, motion[0], degrees))
+        rows = demand_table([joint.type for joint in arm.joints], answer, degrees, 10 if verbose else 5)
+        click.echo(f"{arm.name}: {what}{where}\n\n{rows}{notes}")
     return 0
 
 
-def demand(arm: Arm, q: list[float], qd: list[float], qdd: list[float]) -> dict[str, Any]:
-    """Torques, voltages and currents for one state, as plain data."""
-    from armsim.actuation import drive_torques
-    from armsim.actuation import motor as dc
-
-    torque = [float(tau) for tau in drive_torques(arm, q, qd, qdd)]
-    voltage: list[float | None] = []
-    current: list[float | None] = []
-    for joint, tau, rate in zip(arm.joints, torque, qd, strict=True):
-        i = None if joint.motor is None else dc.current_for(joint.motor, tau)
-        current.append(i)
-        voltage.append(None if joint.motor is None else dc.voltage_for(joint.motor, i, rate))
-    names = [joint.name for joint in arm.joints]
-    return {"robot": arm.name, "joints": names, "q": q, "torque": torque, "voltage": voltage, "current": current}
+def _payload(text: str) -> dict[str, Any]:
+    """The override of a payload: a point mass at the tool."""
+    mass = number_value("payload", text)
+    if mass < 0:
+        raise UsageError(
+            f"--payload\n  expected: a mass in kg, 0 or more\n  found:    {text}\n  mend:     write for example --payload 0.5"
+        )
+    return {"payload": {"mass": mass}}
 
 
-def _along(robot: str, overrides: dict[str, Any], trajectory: str, output: str, quiet: bool) -> int:
+def _along(
+    robot: str, overrides: dict[str, Any], trajectory: str, output: str, degrees: bool, as_json: bool, quiet: bool
+) -> int:
     from armsim.files.csv_reader import read_csv
     from armsim.files.csv_writer import write_csv
     from armsim.run.inverse import demand_table, motion_of
@@ -122,26 +125,15 @@ def _along(robot: str, overrides: dict[str, Any], trajectory: str, output: str, 
     arm = load_robot(robot, overrides)
     t, q, qd, qdd = motion_of(arm, read_csv(trajectory).columns)
     headings, rows = demand_table(arm, t, q, qd, qdd)
-    write_csv(output, headings, rows.ravel())
-    if not quiet:
-        click.echo(f"{output}: {len(rows)} rows of {', '.join(headings[:3])}, ...")
+    try:
+        write_csv(output, headings, rows.ravel())
+    except OSError as error:
+        raise UsageError(
+            f"-o {output}\n  expected: a file that can be written\n  found:    {error.strerror or error}\n"
+            "  mend:     check the folder and its permissions"
+        ) from None
+    if as_json:
+        click.echo(json.dumps({"robot": arm.arm.name, "rows": len(rows), "columns": headings, "file": output}))
+    elif not quiet:
+        click.echo(f"{output}: {len(rows)} rows of {', '.join(headings[:3])}{', ...' if len(headings) > 3 else ''}")
     return 0
-
-
-def _report(arm: Arm, answer: dict[str, Any], holding: bool, initial: bool, degrees: bool, verbose: bool) -> str:
-    what = "torques that hold it" if holding else "torques for this motion"
-    where = " at its initial pose" if initial else ""
-    digits = 10 if verbose else 5
-    rows = []
-    powered = any(current is not None for current in answer["current"])
-    for i, joint in enumerate(arm.joints):
-        revolute = joint.type == "revolute"
-        unit = ("deg" if degrees else "rad") if revolute else "m"
-        cells = [joint.name, f"{number(answer['q'][i], digits)} {unit}"]
-        cells.append(f"{number(answer['torque'][i], digits)} {'N·m' if revolute else 'N'}")
-        for key, sign in (("voltage", "V"), ("current", "A")) if powered else ():
-            value = answer[key][i]
-            cells.append("-" if value is None else f"{number(value, digits)} {sign}")
-        rows.append(cells)
-    headings = ["joint", "q", "torque", *(["voltage", "current"] if powered else [])]
-    return f"{arm.name}: {what}{where}\n\n{table(headings, rows)}"

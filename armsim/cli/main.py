@@ -9,6 +9,7 @@ from importlib import import_module
 import click
 
 import armsim
+from armsim.cli.options import SETTINGS
 from armsim.errors import ArmsimError
 
 # section, then command and its one-line help; each lives in a module of its name, imported when it is called
@@ -17,7 +18,19 @@ COMMANDS = {
         "simulate": "Run a scenario; write its trajectory and torques.",
     },
     "Ask an arm": {
-        "inverse": "Torques that hold a pose or produce a motion, and what the motors need.",
+        "inverse": "Torques that hold a pose or make a motion, and what motors need.",
+        "forward": "Accelerations under torques or motor voltages.",
+        "fk": "Where every link and the tool stand.",
+    },
+    "Look into files": {
+        "check": "All that is wrong or doubtful about files, without running them.",
+        "info": "What a robot or scenario file says, in numbers, and what follows.",
+        "inertia": "Every solid of a robot with its inertia, and their sums.",
+        "list": "Robots and scenarios that come with armsim.",
+    },
+    "Set up": {
+        "schema": "JSON Schema of robot and scenario files, for editors.",
+        "completion": "Have the shell complete commands, options and names.",
     },
 }
 INTERRUPTED = 130
@@ -52,20 +65,29 @@ class Commands(click.Group):
 
 @click.group(
     cls=Commands,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings=SETTINGS,
     epilog="""\b
 Examples:
-  armsim simulate arm5_hold          a shipped scenario: five joints hold their pose
-  armsim inverse arm5                the torques that hold the shipped five-joint arm
+  armsim list                    robots and scenarios to begin with
+  armsim simulate arm5_hold      five joints hold their pose; writes runs/...
+  armsim inverse arm5            the torques that hold the five-joint arm
+  armsim info my_arm.yaml        is this the arm I meant?
+  armsim simulate --help         more of a command, with examples
 """,
 )
 @click.version_option(armsim.__version__, "-V", "--version", prog_name="armsim", message="%(prog)s %(version)s")
 def cli() -> None:
-    """The dynamics of serial robot arms, from one YAML file: simulate them, ask what torques they need."""
+    """The dynamics of serial robot arms, from one YAML file: simulate them, ask what torques they need.
+
+    ROBOT and SCENARIO are files, or names of shipped ones.
+    """
 
 
 def main(args: list[str] | None = None) -> None:
     """Run the command line and end the process: 0 done, 1 checked and not well, 2 cannot run, 3 diverged, 130 stopped."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal without `·` or `²` gets a `?`
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
     try:
         code = cli.main(args=args, prog_name="armsim", standalone_mode=False)
     except ArmsimError as error:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import click
 
-from armsim.cli.table import joint_unit
 from armsim.errors import UsageError
 from armsim.model import Arm
 
@@ -30,6 +30,9 @@ def shipped(*kinds: str) -> Callable[..., list[Any]]:
 
 robot_argument = click.argument("robot", shell_complete=shipped("robots"))
 scenario_argument = click.argument("scenario", shell_complete=shipped("configs"))
+set_option = click.option(
+    "--set", "settings", multiple=True, metavar="PATH=VALUE", help="A value in place of the file's; may be repeated."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print results as JSON, in SI units unless --deg.")
 deg_option = click.option("--deg", "degrees", is_flag=True, help="Take and print joint angles in degrees.")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
@@ -74,8 +77,9 @@ def joint_values(option: str, text: str, arm: Arm, degrees: bool = False) -> lis
             f"--{option} {text}\n  expected: {numbers} ({names})\n  found:    {len(parts)}\n"
             f"  mend:     write for example --{option} {','.join(['0'] * arm.n)}"
         )
-    scales = [joint_unit(joint.type, degrees)[0] for joint in arm.joints]
-    return [number_value(option, part) / scale for part, scale in zip(parts, scales, strict=True)]
+    values = [number_value(option, part) for part in parts]
+    turns = [degrees and joint.type == "revolute" for joint in arm.joints]
+    return [math.radians(value) if turn else value for value, turn in zip(values, turns, strict=True)]
 
 
 def number_value(option: str, text: str) -> float:

@@ -10,7 +10,15 @@ from typing import Any
 import click
 
 from armsim.cli.main import INTERRUPTED
-from armsim.cli.options import SETTINGS, assignments, deg_option, json_option, quiet_option, verbose_option
+from armsim.cli.options import (
+    SETTINGS,
+    assignments,
+    json_option,
+    quiet_option,
+    scenario_argument,
+    set_option,
+    verbose_option,
+)
 from armsim.errors import Diverged
 
 PATIENCE = 1.0  # seconds before a progress bar appears
@@ -23,16 +31,16 @@ PATIENCE = 1.0  # seconds before a progress bar appears
 Examples:
   armsim simulate arm5_hold
   armsim simulate my_arm/hold.yaml -o results
-  armsim simulate arm5_hold --set control.kp[0]=80 --set robot.joints[R2].motor.Ra=1.2
+  armsim simulate arm5_hold --set control.kp[0]=80 --set duration=2
+  armsim simulate arm5_hold --set "robot.joints[R2].motor.Ra=1.2" --deg
+  armsim simulate runs/arm5_hold-001/run.yaml -o again    the same, to the bit
 """,
 )
-@click.argument("scenario")
+@scenario_argument
 @click.option(
     "-o", "--output", metavar="DIR", help="Folder for the run [default: runs/<scenario>-001, next free number]."
 )
-@click.option(
-    "--set", "settings", multiple=True, metavar="PATH=VALUE", help="A value in place of the file's; may be repeated."
-)
+@set_option
 @click.option("--force", is_flag=True, help="Replace an earlier armsim run in the output folder.")
 @click.option(
     "--engine",
@@ -41,7 +49,7 @@ Examples:
     show_default=True,
     help="Same bits; python is slow.",
 )
-@deg_option
+@click.option("--deg", "degrees", is_flag=True, help="Print and write joint angles in degrees.")
 @json_option
 @quiet_option
 @verbose_option
@@ -69,7 +77,9 @@ def command(
     folder = run.save(output, force, degrees)
     summary = {**run.summary(), "folder": str(folder)}
     if as_json:
-        click.echo(json.dumps(summary))
+        from armsim.cli.simulate_report import in_degrees
+
+        click.echo(json.dumps(in_degrees(summary) if degrees else summary))
     elif not quiet:
         from armsim.cli.simulate_report import report
 

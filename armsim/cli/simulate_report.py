@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import math
+import textwrap
 from typing import Any
 
-from armsim.cli.table import number, table
+from armsim.cli.table import WIDTH, Cell, fixed, force_unit, joint_unit, number, shown, table
 
-LAWS = {"complete": "", "interrupted": " (interrupted)", "diverged": " (diverged)"}
+STATUS = {"complete": "", "interrupted": " (interrupted)", "diverged": " (diverged)"}
 
 
 def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
     """The summary of a run as text."""
-    lines = [
+    title = (
         f"{summary['scenario']}: {summary['duration']:g} s of {summary['robot']}, {summary['steps']} steps of "
-        f"{summary['dt']:g} s by {summary['method']}{LAWS[summary['status']]}"
-    ]
+        f"{summary['dt']:g} s by {summary['method']}{STATUS[summary['status']]}"
+    )
+    lines = [textwrap.fill(title, WIDTH, subsequent_indent="  ")]
     if "joints" in summary:
-        lines += ["", _joint_table(summary["joints"], degrees), *_notes(summary, degrees), ""]
-        x, y, z = summary["tool"]["position"]
-        lines.append(f"tool     x {x:.6f}  y {y:.6f}  z {z:.6f} m")
+        lines += ["", _joint_table(summary["joints"], degrees, 10 if verbose else 5), *_notes(summary, degrees), ""]
+        x, y, z = (fixed(value, 6) for value in summary["tool"]["position"])
+        lines.append(f"tool     x {x}  y {y}  z {z} m")
         energy = {when: sum(parts.values()) for when, parts in summary["energy"].items()}
         lines.append(f"energy   {number(energy['start'], 6)} J at the start, {number(energy['end'], 6)} J at the end")
     else:
@@ -30,7 +31,8 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
     )
     if verbose:
         parts = ", ".join(f"{name[:-2]} {value * 1e3:.3g} ms" for name, value in seconds.items())
-        lines.append(f"detail   {summary['algorithm']} forward dynamics, {summary['engine']} engine; {parts}")
+        lines.append(f"detail   {summary['algorithm']} forward dynamics, {summary['engine']} engine")
+        lines.append(f"times    {parts}")
     lines.append(f"written  {summary['folder']}: trajectory.csv ({summary['rows']} rows), torque.csv, run.yaml")
     return "\n".join(lines)
 
@@ -39,50 +41,59 @@ def _speed(rate: float) -> str:
     return f"{rate / 1e6:.1f} million" if rate >= 1e6 else f"{rate:.0f}"
 
 
-def _joint_table(joints: list[dict[str, Any]], degrees: bool) -> str:
-    controlled = "target" in joints[0]
-    drooping = any(joint.get("droop") is not None for joint in joints)
+def in_degrees(summary: dict[str, Any]) -> dict[str, Any]:
+    """A summary with the angles of revolute joints in degrees, for `--json --deg`."""
+    types = {joint["name"]: joint["type"] for joint in summary.get("joints", ())}
+    turned = dict(summary)
+    if "joints" in summary:
+        turned["joints"] = [
+            _turned(joint, joint["type"], ("q", "target", "error", "droop")) for joint in summary["joints"]
+        ]
+        turned["outside_limits"] = [_turned(o, types[o["joint"]], ("most",)) for o in summary["outside_limits"]]
+    return turned
+
+
+def _turned(entry: dict[str, Any], type: str, keys: tuple[str, ...]) -> dict[str, Any]:
+    return {k: shown(v, type, True) if k in keys and v is not None else v for k, v in entry.items()}
+
+
+def _joint_table(joints: list[dict[str, Any]], degrees: bool, digits: int) -> str:
+    columns = {"final q": "q"}
+    if "target" in joints[0]:
+        columns |= {"target": "target", "error": "error"}
+    if any(joint.get("droop") is not None for joint in joints):
+        columns["droop*"] = "droop"
     powered = any(joint["peak_current"] is not None for joint in joints)
-    headings = ["joint", "final q"]
-    if controlled:
-        headings += ["target", "error"]
-    if drooping:
-        headings.append("droop*")
-    headings.append("peak torque")
-    if powered:
-        headings.append("peak current")
     rows = []
     for joint in joints:
-        revolute = joint["type"] == "revolute"
-        unit = ("deg" if degrees else "rad") if revolute else "m"
-        scale = math.degrees(1.0) if degrees and revolute else 1.0
-        cells = [joint["name"], f"{number(joint['q'] * scale)} {unit}"]
-        if controlled:
-            cells += [f"{number(joint['target'] * scale)} {unit}", f"{number(joint['error'] * scale, 3)} {unit}"]
-        if drooping:
-            droop = joint["droop"]
-            cells.append("-" if droop is None else f"{number(droop * scale, 3)} {unit}")
-        cells.append(f"{number(joint['peak_torque'], 4)} {'N·m' if revolute else 'N'}")
+        unit = joint_unit(joint["type"], degrees)
+        row: list[Cell] = [joint["name"]]
+        for key in columns.values():
+            value = joint[key]
+            few = digits if key in ("q", "target") else digits - 2
+            row.append("-" if value is None else (number(shown(value, joint["type"], degrees), few), unit))
+        row.append((number(joint["peak_torque"], digits), force_unit(joint["type"])))
         if powered:
             current = joint["peak_current"]
-            cells.append("-" if current is None else f"{number(current, 4)} A")
-        rows.append(cells)
-    return table(headings, rows)
+            row.append("-" if current is None else (number(current, digits), "A"))
+        rows.append(row)
+    return table(["joint", *columns, "peak torque", *(["peak current"] if powered else [])], rows)
 
 
 def _notes(summary: dict[str, Any], degrees: bool) -> list[str]:
     notes = []
     if any(joint.get("droop") is not None for joint in summary["joints"]):
+        gain = "Kp kp / Ra" if any(joint["peak_current"] is not None for joint in summary["joints"]) else "kp"
         notes.append(
-            "* the steady droop that gravity leaves under pd control: gravity torque / (Kp kp / Ra); pi has none"
+            f"* the steady droop that gravity leaves under pd control: gravity torque / ({gain}); the integral of pi or pid "
+            "takes it away"
         )
     types = {joint["name"]: joint["type"] for joint in summary["joints"]}
     for outside in summary["outside_limits"]:
-        revolute = types[outside["joint"]] == "revolute"
-        scale, unit = (math.degrees(1.0), "deg") if degrees and revolute else (1.0, "rad" if revolute else "m")
+        type = types[outside["joint"]]
         act = "its stop pushed back" if outside["stop"] else "its limits have no stiffness, so nothing pushed back"
         notes.append(
             f"! {outside['joint']} was outside its range, first at {outside['since']:g} s, "
-            f"by {number(outside['most'] * scale, 3)} {unit} at most; {act}"
+            f"by {number(shown(outside['most'], type, degrees), 3)} {joint_unit(type, degrees)} at most; {act}"
         )
-    return notes
+    return [textwrap.fill(note, WIDTH, subsequent_indent="  ") for note in notes]

@@ -33,17 +33,26 @@ def numbers(values: Sequence[float], digits: int = 5) -> list[str]:
     return [number(0.0 if abs(value) <= noise else value, digits) for value in values]
 
 
-def joint_unit(type: str, degrees: bool, rate: str = "") -> tuple[float, str]:
-    """What a joint's position in SI is multiplied by to be shown, and the unit then.
+def fixed(value: float, decimals: int) -> str:
+    """A number with a fixed count of decimals, so that columns can be compared by eye."""
+    text = f"{value:.{decimals}f}"
+    return text.removeprefix("-") if not text.strip("-0.") else text
+
+
+def joint_unit(type: str, degrees: bool, rate: str = "") -> str:
+    """The unit in which a joint's position is shown.
 
     Args:
         type: "revolute" or "prismatic".
         degrees: Whether angles are shown in degrees.
         rate: "/s" for velocities, "/s²" for accelerations.
     """
-    if type == "prismatic":
-        return 1.0, f"m{rate}"
-    return (math.degrees(1.0), f"deg{rate}") if degrees else (1.0, f"rad{rate}")
+    return ("m" if type == "prismatic" else "deg" if degrees else "rad") + rate
+
+
+def shown(value: float, type: str, degrees: bool) -> float:
+    """A joint's position, velocity or acceleration from SI to what is shown; to 15 digits, so that -60 deg come back as -60."""
+    return float(f"{math.degrees(value):.15g}") if degrees and type == "revolute" else value
 
 
 def force_unit(type: str) -> str:
@@ -99,7 +108,9 @@ def _text(lines: Sequence[Sequence[str]], heads: int) -> str:
     widths = _widths(lines)
     text = []
     for k, line in enumerate(lines):
-        cells = [cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))]
+        cells = [
+            cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))
+        ]
         joined = "  ".join(cells).rstrip()
         text.append(bold(joined) if k < heads else joined)
     return "\n".join(text)

@@ -83,5 +83,15 @@ def _trim(where: Path) -> None:
     for _, size, path in sorted(entries):
         if total <= LIMIT:
             break
-        os.unlink(path)
-        total -= size
+        if _is_ours(path):
+            os.unlink(path)
+            total -= size
+
+
+def _is_ours(path: str) -> bool:
+    """Whether a file bears our mark: other programs, too, name files by hashes."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(MARK)) == MARK
+    except OSError:
+        return False

@@ -136,7 +136,9 @@ def _print(body: LoopBody, target: Target) -> str:
         out += [f"  %pc{i} = fcmp ogt double %pm{i}, %po{i}"]
         out += [f"  %pn{i} = select i1 %pc{i}, double %pm{i}, double %po{i}", f"  store double %pn{i}, ptr %pp{i}"]
     out += ["  %due = icmp eq i64 %log_in, 0", "  br i1 %due, label %log, label %check", "log:", *row_lines]
-    out += _store(row_values, "%room", "r")
+    # a zero has no sign in a row: folding 0 * x to 0 loses it, and rows are to be the same bits from every engine
+    out += [f"  %unsigned{i} = fadd double {value}, 0.0" for i, value in enumerate(row_values)]
+    out += _store([f"%unsigned{i}" for i in range(len(row))], "%room", "r")
     out += [f"  %room_after = getelementptr double, ptr %room, i64 {len(row)}", "  br label %check", "check:"]
     out += ["  %room_next = phi ptr [ %room, %step ], [ %room_after, %log ]"]
     sound = "true"

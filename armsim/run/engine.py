@@ -121,7 +121,7 @@ class PythonEngine:
                 for i, value in enumerate(self.plant.peaks(t, x)):
                     peaks[i] = abs(value) if abs(value) > peaks[i] else peaks[i]
                 if k % log_every == 0:
-                    rows[filled : filled + width] = self.plant.observe(t, x)
+                    rows[filled : filled + width] = [value + 0.0 for value in self.plant.observe(t, x)]  # 0 for -0
                     filled += width
             except ZeroDivisionError:
                 after = [math.nan] * len(x)

@@ -6,16 +6,18 @@ import os
 from dataclasses import dataclass
 
 from armsim.errors import FileFaults
-from armsim.files.document import Map, Place
+from armsim.files.document import Map, Place, shown
 from armsim.files.shipped import shipped_path
 from armsim.files.yaml_reader import read_yaml
 from armsim.model import Arm
+from armsim.spec.build import build_robot
 from armsim.spec.faults import Fault, Report
-from armsim.spec.plausible import doubts
+from armsim.spec.plausible import doubts, undetermined
 from armsim.spec.robot import FORMAT as ROBOT_FORMAT
-from armsim.spec.robot_file import read_robot
+from armsim.spec.robot_file import load_robot_file
+from armsim.spec.run_scenario import build_scenario
 from armsim.spec.scenario import FORMAT as SCENARIO_FORMAT
-from armsim.spec.scenario_file import RUN_FORMAT, read_scenario
+from armsim.spec.scenario_file import RUN_FORMAT, load_scenario_file
 
 
 @dataclass(frozen=True)
@@ -50,14 +52,17 @@ def check(path_or_name: str | os.PathLike[str]) -> Checked:
     try:
         kind = kind_of(path)
         if kind == "scenario":
-            scenario = read_scenario(path)
-            inline = not scenario.file.robot.sources
-            found = doubts(scenario.arm, scenario.file.robot.data, "robot" if inline else "")
-            return Checked(name, kind, (), tuple(found), scenario.arm)
-        arm, data = read_robot(path)
-        return Checked(name, kind, (), tuple(doubts(arm, data)), arm)
+            scenario = build_scenario(load_scenario_file(path))
+            robot, arm, payload = scenario.file.robot, scenario.arm, scenario.file.data["payload"]
+            inline = "" if robot.sources else "robot"
+        else:
+            robot = load_robot_file(path)
+            arm, payload, inline = build_robot(robot.data), None, ""
     except FileFaults as error:
         return Checked(name, kind, error.faults, ())
+    faults = tuple(undetermined(arm, robot.data, inline))
+    warnings = tuple(doubts(arm, robot.data, inline, payload))  # they may well say why an arm is undetermined
+    return Checked(name, kind, faults, warnings, None if faults else arm)
 
 
 def kind_of(path: str) -> str:
@@ -68,21 +73,21 @@ def kind_of(path: str) -> str:
     """
     report = Report()
     root, _ = read_yaml(path, report)
+    keys = set(root.entries) if isinstance(root, Map) else set()
     node = root.get("format") if isinstance(root, Map) else None
     written = getattr(node, "value", None)
-    if written == ROBOT_FORMAT:
-        return "robot"
     if written in (SCENARIO_FORMAT, RUN_FORMAT):
         return "scenario"
-    if not report.faults:
-        place = node.place if node is not None else replace_line(root.place)
-        found = "no `format`" if node is None else f"`{written}`"
-        mend = f"begin the file with `format: {ROBOT_FORMAT}` or `format: {SCENARIO_FORMAT}`"
+    if written == ROBOT_FORMAT or "joints" in keys:  # whatever is wrong with the format is reported with the rest
+        return "robot"
+    if {"robot", "integrator"} & keys:
+        return "scenario"
+    mend = f"begin the file with `format: {ROBOT_FORMAT}` or `format: {SCENARIO_FORMAT}`"
+    if not isinstance(root, Map):
+        report.add(root.place, "", "a mapping of keys and values", shown(root), mend)
+    else:
+        place = Place(path, 1, 1) if node is None else node.place
+        found = "no `format`" if node is None else shown(node)
         report.add(place, "format", f"{ROBOT_FORMAT} or {SCENARIO_FORMAT}", found, mend)
     report.raise_if_any()
     raise AssertionError("there was a fault")
-
-
-def replace_line(place: Place) -> Place:
-    """The beginning of a file."""
-    return place._replace(line=1, column=1)

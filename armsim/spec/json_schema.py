@@ -5,15 +5,58 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from armsim.spec.bodies import BODIES, Payload
+from armsim.spec.bodies import BODIES, Payload, Solid
 from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text
-from armsim.spec.robot import Robot
-from armsim.spec.scenario import RobotReference, Scenario, Signal
+from armsim.spec.robot import FRAMES, Robot
+from armsim.spec.scenario import GAINS, Control, Inputs, RobotReference, Scenario, Signal
 from armsim.spec.schema import List, NotYet, OneOf, Parameters, PerJoint, Record
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 NAME = r"[^\W\d][\w.-]*"  # as in armsim.spec.kinds
-FORMULA = {"type": "string", "description": "an expression of numbers, pi and parameters"}
+
+
+def _given(*keys: str) -> dict[str, Any]:
+    """Keys that have a value."""
+    return {"required": list(keys), "properties": {key: {"not": {"type": "null"}} for key in keys}}
+
+
+def _either(*keys: str) -> dict[str, Any]:
+    """One of the keys, and only one."""
+    return {"oneOf": [_given(key) for key in keys]}
+
+
+def _if(key: str, value: str, then: dict[str, Any]) -> dict[str, Any]:
+    """What holds where a key has a value."""
+    return {"if": {"required": [key], "properties": {key: {"const": value}}}, "then": then}
+
+
+def _law(law: str) -> dict[str, Any]:
+    """What a control law needs, and what it has no use for."""
+    if law == "none":
+        return _if("law", law, {"maxProperties": 1})
+    gains = GAINS[law]
+    useless = [gain for gain in GAINS["pid"] if gain not in gains]
+    useless += [] if "ki" in gains else ["integral_limit"]
+    return _if("law", law, {"allOf": [_given("output", *gains), *({"not": _given(key)} for key in useless)]})
+
+
+def _convention(name: str) -> dict[str, Any]:
+    """The frame that each joint has, and those that it has not."""
+    others = [{"not": _given(other)} for other in FRAMES if other != name]
+    then = {"properties": {"joints": {"items": {"allOf": [_given(name), *others]}}}}
+    if name == Robot.fields["convention"].default:  # also where the key is left out
+        return {"if": {"properties": {"convention": {"enum": [name, None]}}}, "then": then}
+    return _if("convention", name, then)
+
+
+# what holds between the keys of a record, as far as a schema can say it; the records' own `check` says it in words
+RULES: dict[type[Record], dict[str, Any]] = {
+    Solid: _either("mass", "density"),
+    Robot: {"allOf": [_convention(name) for name in FRAMES]},
+    Control: {"allOf": [_law(law) for law in GAINS]},
+    Inputs: _either("torque", "voltage"),
+    Scenario: {"not": _given("control", "inputs")},
+}
 
 
 def json_schema(kind: str) -> dict[str, Any]:
@@ -84,7 +127,8 @@ def _bare(kind: Kind) -> dict[str, Any]:
 
 
 def _number(kind: Number) -> dict[str, Any]:
-    number: dict[str, Any] = {"type": "number"}
+    """A number, or text: an expression of numbers, pi and parameters. Bounds are those of a number alone."""
+    number: dict[str, Any] = {"type": ["number", "string"]}
     if kind.minimum is not None:
         number["minimum"] = kind.minimum
     if kind.above is not None:
@@ -93,7 +137,7 @@ def _number(kind: Number) -> dict[str, Any]:
         number |= {"minimum": -kind.largest, "maximum": kind.largest}
     if kind.nonzero:
         number["not"] = {"const": 0}
-    return {"anyOf": [number, FORMULA]}
+    return number
 
 
 def _record(kind: Record) -> dict[str, Any]:
@@ -103,6 +147,7 @@ def _record(kind: Record) -> dict[str, Any]:
         "properties": {name: _optional(field) for name, field in kind.fields.items()},
         "additionalProperties": False,
         **({"required": required} if required else {}),
+        **next((rules for record, rules in RULES.items() if isinstance(kind, record)), {}),
     }
 
 
@@ -111,6 +156,11 @@ def _optional(field: Kind) -> dict[str, Any]:
     schema = _of(field)
     if field.default is REQUIRED:
         return schema
+    if "enum" in schema:
+        return {**schema, "enum": [*schema["enum"], None]}
+    if "type" in schema and not {"allOf", "oneOf"} & set(schema):  # bounds and keys say nothing of null
+        types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+        return {**schema, "type": [*types, *([] if "null" in types else ["null"])]}
     described: dict[str, Any] = {key: schema.pop(key) for key in ("description", "default") if key in schema}
     return described | {"anyOf": [schema, {"type": "null"}]}
 

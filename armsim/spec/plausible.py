@@ -14,7 +14,7 @@ from armsim.actuation import armature
 from armsim.dynamics import crba
 from armsim.files.document import Place
 from armsim.model import Arm
-from armsim.spatial import Inertia, Symmetric, point_tensor
+from armsim.spatial import Symmetric, point_tensor
 from armsim.spec.build import build_body
 from armsim.spec.faults import Fault
 from armsim.spec.principal import principal_moments
@@ -22,11 +22,10 @@ from armsim.spec.quantity import Quantity
 
 POSES = 4  # at which the mass matrix is looked at, besides the initial one
 SINGULAR = 1e-12  # of the largest entry of the mass matrix: what rounding leaves of an exact zero
-FAR = 3.0  # times the arm's size: a centre of mass or radius of gyration beyond is a slip of units
-ROUNDING = 1e-6  # of the largest moment: published tensors are rounded to a few digits
-TRANSFER = (
-    0.75  # of the largest moment: a body whose mass × distance² makes up more was probably tabulated about the origin
-)
+FAR = 2.0  # times the arm's length: a centre of mass or radius of gyration beyond is a slip of units
+NEAR = 1.0  # m: never a slip, however short the arm; its last link's length is not known where no tool is given
+ROUNDING = 1e-3  # of the largest entry: tensors are published to three digits or so, and thin bodies lie on the bound
+TRANSFER = 0.75  # of the largest moment: a tensor with more of mass × distance² in it was probably about the origin
 SHORTEST_STEP = 1e-6  # s
 
 
@@ -42,106 +41,135 @@ def undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> list[Fault]:
         M = crba(arm, q)
         for i, joint in enumerate(arm.joints):
             M[i][i] = M[i][i] + armature(joint)
-        largest = max(abs(M[i][i]) for i in range(arm.n))
-        alone = [M[i][i] for i in range(arm.n)]
-        bad = next((k for k, pivot in _pivots(M) if not pivot > SINGULAR * largest), None)
+        nothing = SINGULAR * max(abs(M[i][i]) for i in range(arm.n))
+        bad, pivot = next(((k, pivot) for k, pivot in _pivots(M) if not pivot > nothing), (None, 0.0))
         if bad is None:
             continue
         name = arm.joints[bad].name
         revolute = arm.joints[bad].type == "revolute"
         what = "inertia about the axis" if revolute else "mass to move"
-        if alone[bad] > SINGULAR * largest:
+        if not math.isfinite(pivot):
+            found = f"numbers beyond what a double can hold, at q = {_shown(q)}"
+            mend = "check the sizes of masses, inertias and lengths"
+        elif pivot < -nothing:
+            found = f"joint `{name}` and the joints after it can move with negative kinetic energy, at q = {_shown(q)}"
+            mend = f"check the signs and the order of the inertia tensors from link {name} on"
+        elif M[bad][bad] > nothing:
             found = f"joint `{name}` and the joints after it can move without moving any mass, at q = {_shown(q)}"
             mend = "check the frames of these joints, and the bodies of their links"
         else:
             found = f"no inertia and no rotor inertia on joint `{name}`" if revolute else f"no mass on joint `{name}`"
             mend = f"give the link of {name} a body{' off its axis' if revolute else ''}, or its motor a rotor_inertia"
-        where = f"{path}.joints[{bad}]" if path else f"joints[{bad}]"
+        where = _below(path, f"joints[{bad}]")
         return [Fault(_place(data["joints"][bad]), where, f"{what} of joint `{name}`", found, mend)]
     return []
 
 
-def doubts(arm: Arm, data: dict[str, Any], path: str = "") -> list[Fault]:
-    """Warnings: what is possible in a file, but hardly in a real arm. Arguments as for `undetermined`."""
-    size = _size(arm)
+def doubts(arm: Arm, data: dict[str, Any], path: str = "", payload: dict[str, Any] | None = None) -> list[Fault]:
+    """Warnings: what is possible in a file, but hardly in a real arm.
+
+    Args:
+        arm: The arm, on numbers.
+        data: What it was built from.
+        path: Of the robot, within another file.
+        payload: Data of a scenario's payload, in place of the robot's.
+    """
+    length = _length(arm)
     found: list[Fault] = []
     for i, joint in enumerate(data["joints"]):
-        where = f"{path}.joints[{i}]" if path else f"joints[{i}]"
-        if not sum(_mass(build_body(_numbers(body))) for body in joint["bodies"]) > 0:
-            mend = "give it a body with a mass, unless all that matters is its inertia about the joint"
-            found.append(Fault(_place(joint), where, "a link with a mass", f"link {joint['name']} has mass 0", mend))
+        where, link = _below(path, f"joints[{i}]"), f"link {joint['name']}"
+        if not sum(float(build_body(_numbers(body)).mass) for body in joint["bodies"]) > 0:
+            place = _mass_place(joint["bodies"][0]) if joint["bodies"] else _place(joint)
+            mend = "give it a body with a mass, unless the source counts its mass with other links"
+            found.append(Fault(place, where, "a link with a mass", f"{link} has mass 0", mend))
         for k, body in enumerate(joint["bodies"]):
-            found += _of_body(body, f"{where}.bodies[{k}]", joint["name"], size)
-    found += _of_stops(arm, data, path)
-    return found
+            found += _of_body(body, f"{where}.bodies[{k}]", link, length)
+    if payload is not None:
+        found += _of_body(payload, "payload", "the payload", length)
+    elif data["payload"] is not None:
+        found += _of_body(data["payload"], _below(path, "payload"), "the payload", length)
+    return [*found, *_of_stops(arm, data, path)]
 
 
-def _of_body(body: dict[str, Any], path: str, link: str, size: float) -> Iterator[Fault]:
-    ((shape, numbers),) = body.items()
+def _of_body(body: dict[str, Any], path: str, owner: str, length: float) -> Iterator[Fault]:
+    """Faults of one body: lengths that are not metres, and tensors that no body has.
+
+    A body of mass 0 has no centre of mass; its tensor says only what the joint feels.
+    """
+    shape, numbers = next(iter(body.items())) if len(body) == 1 else ("", body)
+    path = _below(path, shape) if shape else path
     place = numbers["center"][0].place
     inertia = build_body(_numbers(body))
     if not inertia.mass > 0:
         return
+    bound = max(FAR * length, NEAR)
+    near = f"at most {bound:.3g} m, for an arm {length:.3g} m long"
     com = inertia.com()
     distance = math.hypot(*com)
-    if size > 0 and distance > FAR * size:
+    if distance > bound:
+        divisor = 1e3 if distance / 1e3 <= bound else 1e6
+        center = ", ".join(f"{x / divisor:.6g}" for x in com)
         yield Fault(
             place,
-            f"{path}.{shape}.center",
-            f"a centre of mass within {FAR:g} times the size of the arm, {size:.3g} m",
-            f"{distance:.6g} m from the frame of link {link}",
-            f"lengths are in metres: if these are millimetres, write {com.x / 1000:.6g}, {com.y / 1000:.6g}, "
-            f"{com.z / 1000:.6g}",
+            f"{path}.center",
+            f"a centre of mass {near}, from the origin of its frame",
+            f"{distance:.6g} m, for {owner}",
+            f"lengths are in metres; divided by {divisor:.0f} they would be `center: [{center}]`",
         )
         return
     moments = principal_moments(inertia.tensor_about_com())
     gyration = math.sqrt(max(moments[2], 0.0) / inertia.mass)
-    if size > 0 and gyration > FAR * size:
-        slip = "multiply g·cm² by 1e-7, kg·mm² by 1e-6" if shape == "inertia" else "divide millimetres by 1000"
+    if gyration > bound:
+        unit = (
+            "inertias are in kg·m²: multiply g·cm² by 1e-7" if shape == "inertia" else "lengths are in metres: divide"
+        )
         yield Fault(
             place,
-            f"{path}.{shape}",
-            f"a radius of gyration within {FAR:g} times the size of the arm, {size:.3g} m",
-            f"{gyration:.6g} m on link {link}",
-            f"{'inertias are in kg·m²' if shape == 'inertia' else 'lengths are in metres'}: {slip}",
+            path,
+            f"a radius of gyration of {near}",
+            f"{gyration:.6g} m, for {owner}",
+            f"{unit}{', kg·mm² by 1e-6' if shape == 'inertia' else ' millimetres by 1000'}",
         )
         return
     if shape != "inertia":
         return
     tensor = Symmetric(*(numbers[c].value for c in ("xx", "yy", "zz", "xy", "xz", "yz")))
+    rounding = ROUNDING * max(abs(x) for row in tensor.rows() for x in row)
     place = numbers["xx"].place
-    yield from _of_tensor(moments, numbers["about"], place, f"{path}.inertia", link)
+    yield from _of_tensor(moments, rounding, numbers["about"], place, path, owner)
     shifted = principal_moments(tensor - inertia.mass * point_tensor(com))
     heavy = inertia.mass * distance * distance > TRANSFER * moments[2]
-    if numbers["about"] == "com" and heavy and _physical(shifted) and shifted[0] >= 0:
+    if numbers["about"] == "com" and heavy and _physical(shifted, 0.0) and shifted[0] >= 0:
         yield Fault(
             place,
-            f"{path}.inertia",
+            path,
             "an inertia about the centre of mass, as `about: com` says",
-            f"on link {link} it looks as if it were about the frame's origin: most of it is mass × distance²",
+            f"one that looks as if it were about the frame's origin, for {owner}: most of it is mass × distance²",
             "write `about: origin` if the source gives it about the link's frame",
         )
 
 
-def _of_tensor(moments: tuple[float, float, float], about: str, place: Place, path: str, link: str) -> Iterator[Fault]:
+def _of_tensor(
+    moments: tuple[float, float, float], rounding: float, about: str, place: Place, path: str, owner: str
+) -> Iterator[Fault]:
     """Faults of principal moments about the centre of mass, smallest first."""
     least, middle, most = moments
     shown = ", ".join(f"{m:.6g}" for m in moments)
     mend = "check the tensor's components and their order against the source"
     if about == "origin":
         mend = "check the tensor against the source; if it is about the centre of mass, write `about: com`"
-    if least < -ROUNDING * most:
-        found = f"principal moments {shown} kg·m² about the centre of mass of link {link}"
+    if least < -rounding:
+        found = f"principal moments {shown} kg·m² about the centre of mass, for {owner}"
         yield Fault(place, path, "moments of inertia that are not negative", found, mend)
-    elif not _physical(moments):
-        found = f"principal moments {shown} kg·m² of link {link}: the largest is {most - least - middle:.6g} more"
+    elif not _physical(moments, rounding):
+        found = f"principal moments {shown} kg·m², for {owner}: the largest is {most - least - middle:.6g} more"
         yield Fault(place, path, "no moment larger than the sum of the other two (no body has such)", found, mend)
 
 
-def _physical(moments: tuple[float, float, float]) -> bool:
+def _physical(moments: tuple[float, float, float], rounding: float) -> bool:
     """Whether some body has these principal moments, smallest first."""
     least, middle, most = moments
-    return least >= -ROUNDING * most and most - least - middle <= ROUNDING * most
+    return least >= -rounding and most - least - middle <= rounding
 
 
 def _of_stops(arm: Arm, data: dict[str, Any], path: str) -> Iterator[Fault]:
@@ -156,11 +184,10 @@ def _of_stops(arm: Arm, data: dict[str, Any], path: str) -> Iterator[Fault]:
             continue
         fastest = max(math.sqrt(limit.stiffness / inertia), limit.damping / inertia)  # 1/s
         if fastest * SHORTEST_STEP > 2:
-            where = f"{path}.joints[{i}].limits" if path else f"joints[{i}].limits"
             limits = data["joints"][i]["limits"]
             yield Fault(
                 limits["stiffness"].place,
-                where,
+                _below(path, f"joints[{i}].limits"),
                 f"a stop that a step of {SHORTEST_STEP:g} s can follow",
                 f"stiffness {limit.stiffness:g}, damping {limit.damping:g} on an inertia of {inertia:.3g}: "
                 f"steps below {2 / fastest:.2g} s",
@@ -195,15 +222,14 @@ def _poses(arm: Arm) -> Iterator[list[float]]:
         yield pose
 
 
-def _size(arm: Arm) -> float:
-    """How far the arm can stretch: the lengths from joint to joint and to the tool, and the travel of prismatic joints [m]."""
-    size = sum(math.hypot(*joint.position) for joint in arm.joints) + math.hypot(*arm.tool_in_link.position)
+def _length(arm: Arm) -> float:
+    """How far the arm can stretch: from joint to joint and to the tool, with the travel of prismatic joints [m]."""
+    length = sum(math.hypot(*joint.position) for joint in arm.joints) + math.hypot(*arm.tool_in_link.position)
     for joint in arm.joints:
         if joint.type == "prismatic":
-            size += abs(joint.offset) + abs(joint.initial)
-            if joint.limit is not None:
-                size += sum(abs(end) for end in (joint.limit.lower, joint.limit.upper) if math.isfinite(end))
-    return size
+            ends = (0.0, 0.0) if joint.limit is None else (joint.limit.lower, joint.limit.upper)
+            length += max(abs(joint.offset + q) for q in (joint.initial, *filter(math.isfinite, ends)))
+    return length
 
 
 def _numbers(data: Any) -> Any:
@@ -215,8 +241,16 @@ def _numbers(data: Any) -> Any:
     return [_numbers(value) for value in data] if isinstance(data, list) else data
 
 
-def _mass(inertia: Inertia) -> float:
-    return float(inertia.mass)
+def _below(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
+
+
+def _mass_place(body: dict[str, Any]) -> Place:
+    """Where a body's mass stands, or its density."""
+    ((_, numbers),) = body.items()
+    given = numbers["mass"] or numbers["density"]
+    place: Place = given.place
+    return place
 
 
 def _place(joint: dict[str, Any]) -> Place:

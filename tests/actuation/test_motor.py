@@ -98,7 +98,11 @@ def test_asking_for_the_torque_that_a_voltage_gives_asks_for_that_voltage(qd, vo
     by_torque = driven(joint, "torque", by_voltage.motor, 0.0, qd)
     assert math.isclose(by_torque.voltage, volts, rel_tol=1e-14)
     assert math.isclose(by_torque.current, by_voltage.current, rel_tol=1e-14)
-    assert (by_torque.motor, by_torque.friction, by_torque.total) == (by_voltage.motor, by_voltage.friction, by_voltage.total)
+    assert (by_torque.motor, by_torque.friction, by_torque.total) == (
+        by_voltage.motor,
+        by_voltage.friction,
+        by_voltage.total,
+    )
 
 
 def test_a_joint_without_a_motor_takes_the_torque_as_it_is():

@@ -84,7 +84,8 @@ def test_pi_commands_the_error_and_its_integral():
 
 
 def test_pd_has_no_integrator():
-    assert law().integrals == 0 and law().integral_rates([1.0], []) == []
+    assert law().integrals == 0
+    assert law().integral_rates([1.0], []) == []
     assert Plant(slide(), law()).slots == ("q_P1", "qd_P1")
 
 

@@ -8,7 +8,22 @@ import random
 import numpy as np
 import pytest
 
-KINDS = ["R", "P", "RR", "RP", "PR", "RPR", "PPR", "RRRR", "RRPRR", "PRRPRR", "RRRRRRR", "RPRRPRRR", "RRRRRRRRRRRR", "RPRPRRPRPRRP"]
+KINDS = [
+    "R",
+    "P",
+    "RR",
+    "RP",
+    "PR",
+    "RPR",
+    "PPR",
+    "RRRR",
+    "RRPRR",
+    "PRRPRR",
+    "RRRRRRR",
+    "RPRRPRRR",
+    "RRRRRRRRRRRR",
+    "RPRPRRPRPRRP",
+]
 
 
 @pytest.fixture(scope="session", params=KINDS)

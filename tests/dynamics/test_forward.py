@@ -16,7 +16,10 @@ from armsim.spatial import Inertia, Pose, Symmetric, Vector, rotation_x
 
 
 def wrenches(rng: random.Random, n: int):
-    return [(Vector(*(rng.uniform(-5, 5) for _ in range(3))), Vector(*(rng.uniform(-5, 5) for _ in range(3)))) for _ in range(n)]
+    return [
+        (Vector(*(rng.uniform(-5, 5) for _ in range(3))), Vector(*(rng.uniform(-5, 5) for _ in range(3))))
+        for _ in range(n)
+    ]
 
 
 @pytest.mark.parametrize("outside", [False, True])
@@ -33,7 +36,9 @@ def test_aba_and_crba_give_the_accelerations_that_rnea_turns_back_into_forces(ar
     tolerance = 1e-14 * arm.n * np.linalg.cond(M) * max(map(abs, by_crba))
     assert np.allclose(by_aba, by_crba, rtol=0, atol=tolerance)
     again = np.add(rnea(arm, q, qd, by_crba, external), np.multiply(armature, by_crba))
-    assert np.allclose(again, tau, rtol=0, atol=1e-12 * max(1.0, np.abs(M @ by_crba).max(), np.abs(bias(arm, q, qd)).max()))
+    assert np.allclose(
+        again, tau, rtol=0, atol=1e-12 * max(1.0, np.abs(M @ by_crba).max(), np.abs(bias(arm, q, qd)).max())
+    )
 
 
 def test_ldl_solves_what_numpy_solves():

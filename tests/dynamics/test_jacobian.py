@@ -37,7 +37,7 @@ def test_the_jacobian_is_the_derivative_of_the_tools_pose(arm, motion, exact_gra
 
 
 def test_a_wrench_at_the_tool_is_felt_through_the_transposed_jacobian(arm, motion):
-    q, qd, wrench = motion(arm, seed=3)
+    q, qd, _ = motion(arm, seed=3)
     force, moment = Vector(1.0, -2.0, 3.0), Vector(0.4, 0.5, -0.6)
     last = ExternalWrench(arm.n - 1, arm.tool.position, force, moment, "world")
     outside = link_wrenches(arm, 0.0, own_poses(arm, q), [last])
@@ -62,7 +62,12 @@ def test_a_force_on_a_link_loads_only_the_joints_before_it(link, arms, motion):
 def test_a_wrench_given_in_the_links_axes_is_the_same_turned_into_the_world(arms, motion):
     arm = arms.serial("RPRR")
     q, *_ = motion(arm)
-    poses, point, force, moment = own_poses(arm, q), Vector(0.2, -0.3, 0.1), Vector(3.0, 1.0, -2.0), Vector(0.1, 0.2, 0.3)
+    poses, point, force, moment = (
+        own_poses(arm, q),
+        Vector(0.2, -0.3, 0.1),
+        Vector(3.0, 1.0, -2.0),
+        Vector(0.1, 0.2, 0.3),
+    )
     R = link_poses(arm, q)[2].rotation
     in_link = link_wrenches(arm, 0.0, poses, [ExternalWrench(2, point, force, moment, "link")])
     in_world = link_wrenches(arm, 0.0, poses, [ExternalWrench(2, point, R @ force, R @ moment, "world")])

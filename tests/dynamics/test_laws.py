@@ -79,7 +79,9 @@ def test_power_in_is_the_rate_of_energy(arm, motion, mass, exact_gradient):
 
 
 @pytest.mark.parametrize("kinds", ["RRPRR", "PRRPR"])
-def test_momentum_along_a_first_joint_that_gravity_does_not_feel_is_conserved(kinds, arms, motion, mass, exact_gradient):
+def test_momentum_along_a_first_joint_that_gravity_does_not_feel_is_conserved(
+    kinds, arms, motion, mass, exact_gradient
+):
     arm = arms.serial(kinds)
     axis = (arm.base.rotation @ arm.joints[0].tilt) @ Z
     arm = replace(arm, gravity=9.81 * axis if kinds[0] == "R" else ZERO)

@@ -13,7 +13,9 @@ from armsim import expr
 from armsim.expr import trace
 
 ULPS = 2  # DESIGN: our elementary functions are at most 2 ulp off
-NEAR_ZERO = 1e-17  # or this close to a zero of sine or cosine, where an ulp means nothing for a double argument near 1e6
+NEAR_ZERO = (
+    1e-17  # or this close to a zero of sine or cosine, where an ulp means nothing for a double argument near 1e6
+)
 
 
 @pytest.fixture(autouse=True)
@@ -84,8 +86,11 @@ def test_logarithm_is_within_two_ulp(evaluate):
 
 def test_logarithm_at_the_ends_of_its_range(evaluate):
     got = evaluate(trace(lambda x: [expr.log(x)], ["x"]), [[1.0, 0.0, -0.0, math.inf, -1.0]])[0]
-    assert got[:4].tolist() == [expr.log(x) for x in (1.0, 0.0, -0.0, math.inf)] == [0.0, -math.inf, -math.inf, math.inf]
-    assert math.isnan(got[4]) and math.isnan(expr.log(-1.0))
+    assert (
+        got[:4].tolist() == [expr.log(x) for x in (1.0, 0.0, -0.0, math.inf)] == [0.0, -math.inf, -math.inf, math.inf]
+    )
+    assert math.isnan(got[4])
+    assert math.isnan(expr.log(-1.0))
 
 
 @pytest.mark.parametrize("name", ["sin", "cos", "exp", "log"])
@@ -109,7 +114,8 @@ def test_what_is_not_a_number_stays_so_on_numbers_and_in_machine_code(name, eval
 @pytest.mark.parametrize("name", ["sin", "cos"])
 def test_the_sine_of_infinity_is_not_a_number(name, evaluate):
     function = getattr(expr, name)
-    assert math.isnan(function(math.inf)) and math.isnan(function(-math.inf))
+    assert math.isnan(function(math.inf))
+    assert math.isnan(function(-math.inf))
     assert np.isnan(evaluate(trace(lambda x: [function(x)], ["x"]), [[math.inf, -math.inf]])).all()
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import operator
 import random
+from operator import neg
 
 import pytest
 
@@ -17,11 +19,46 @@ def ops(function: Function) -> dict[str, int]:
 
 def test_zero_one_and_signs_fold_away():
     def body(x, y):
-        return [x + 0, 0 + x, x - 0, x * 1, 1 * x, x / 1, -(-x), x + -y, x - -y, fma(x, 1, 0), fma(0, y, x), where(x < y, x, x)]
+        return [
+            x + 0,
+            0 + x,
+            x - 0,
+            x * 1,
+            1 * x,
+            x / 1,
+            neg(neg(x)),
+            x + neg(y),
+            x - neg(y),
+            fma(x, 1, 0),
+            fma(0, y, x),
+            where(x < y, x, x),
+        ]
 
     f = trace(body, ["x", "y"])
     assert ops(f) == {"add": 1, "sub": 1}  # x + -y is x - y, x - -y is x + y, and all else is x itself
     assert all(out is f.inputs[0] for i, out in enumerate(f.outputs) if i not in (7, 8))
+
+
+@pytest.mark.parametrize(
+    "op", [operator.add, operator.sub, operator.mul, operator.truediv, lambda a, b: fma(a, b, 0.3)]
+)
+def test_signs_moved_through_an_operation_keep_its_value(op):
+    def text(x, y):
+        signed = [(a, b) for a in (x, -x) for b in (y, -y)]
+        both_ways = signed + [(b, a) for a, b in signed]
+        return [s for a, b in both_ways for s in (op(a, b), -op(a, b), op(a, 1.5), op(-1.5, b), op(a, -1.0))]
+
+    f = trace(text, ["x", "y"])
+    assert replay(f, [0.7, -1.9]) == text(0.7, -1.9)
+    for sign in (1, -1):  # fused with a product, too
+        g = trace(
+            lambda x, y, z, sign=sign: [fma(sign * x, y, z), fma(x, -y, sign * z), fma(-x, -y, -z)], ["x", "y", "z"]
+        )
+        assert replay(g, [0.7, -1.9, 0.1]) == [
+            fma(sign * 0.7, -1.9, 0.1),
+            fma(0.7, 1.9, sign * 0.1),
+            fma(-0.7, 1.9, -0.1),
+        ]
 
 
 def test_products_with_zero_are_zero():
@@ -32,7 +69,8 @@ def test_products_with_zero_are_zero():
 def test_equal_terms_are_one_node():
     f = trace(lambda x, y: [x + y, y + x, x * y, y * x, (-x) * y, x * (-y), x - y, y - x], ["x", "y"])
     assert ops(f) == {"add": 1, "mul": 1, "sub": 1, "neg": 2}
-    assert f.outputs[0] is f.outputs[1] and f.outputs[2] is f.outputs[3]
+    assert f.outputs[0] is f.outputs[1]
+    assert f.outputs[2] is f.outputs[3]
 
 
 def test_minus_zero_and_zero_are_one_constant():
@@ -62,9 +100,11 @@ def test_not_a_number_has_no_place_in_a_graph():
         trace(lambda x: [x + math.nan], ["x"])
 
 
-@pytest.mark.parametrize("use", [bool, lambda x: x and 1, lambda x: 1 if x > 0 else 2, lambda x: min(x, 1.0), lambda x: not x])
+@pytest.mark.parametrize(
+    "use", [bool, lambda x: x and 1, lambda x: 1 if x > 0 else 2, lambda x: min(x, 1.0), lambda x: not x]
+)
 def test_an_expression_has_no_truth_value(use):
-    with pytest.raises(TypeError, match="no truth value: use armsim.expr.where"):
+    with pytest.raises(TypeError, match=r"no truth value: use armsim\.expr\.where"):
         use(Graph().input("x"))
 
 
@@ -79,32 +119,32 @@ def test_nodes_of_two_functions_side_by_side_do_not_mix():
         Graph().input("x") + Graph().input("y")
 
 
+STEPS = {
+    "add": lambda a, b, c, d, number: a + number,
+    "sub": lambda a, b, c, d, number: b - a,
+    "mul": lambda a, b, c, d, number: a * number * b,
+    "div": lambda a, b, c, d, number: a / (1.0 + b * b),
+    "fma": lambda a, b, c, d, number: fma(a, number, c),
+    "where": lambda a, b, c, d, number: where(expr.both(a < b, expr.negated(c <= number)), c, d),
+    "sin": lambda a, b, c, d, number: expr.sin(a * number),
+    "cos": lambda a, b, c, d, number: expr.cos(a),
+    "exp": lambda a, b, c, d, number: expr.exp(-(a * a)),
+    "log": lambda a, b, c, d, number: expr.log(1.0 + a * a),
+    "sqrt": lambda a, b, c, d, number: expr.sqrt(b * b + 0.5),
+    "abs": lambda a, b, c, d, number: abs(a - b),
+    "neg": lambda a, b, c, d, number: -a,
+}
+
+
 def random_text(rng: random.Random, size: int):
     """A random function of three scalars that never leaves the finite numbers, as text that runs on any scalars."""
-    plan = []
-    for _ in range(size):
-        kind = rng.choice(["add", "sub", "mul", "div", "fma", "where", "sin", "cos", "exp", "log", "sqrt", "abs", "neg"])
-        plan.append((kind, [rng.randrange(100) for _ in range(4)], rng.choice([0.0, 1.0, -1.0, 2.0, rng.uniform(-2, 2)])))
+    numbers = [0.0, 1.0, -1.0, 2.0, rng.uniform(-2, 2)]
+    plan = [(rng.choice(list(STEPS)), [rng.randrange(100) for _ in "abcd"], rng.choice(numbers)) for _ in range(size)]
 
     def body(*x):
         values = list(x)
         for kind, picks, number in plan:
-            a, b, c, d = (values[p % len(values)] for p in picks)
-            made = {
-                "add": lambda: a + number,
-                "sub": lambda: b - a,
-                "mul": lambda: a * number * b,
-                "div": lambda: a / (1.0 + b * b),
-                "fma": lambda: fma(a, number, c),
-                "where": lambda: where(expr.both(a < b, expr.negated(c <= number)), c, d),
-                "sin": lambda: expr.sin(a * number),
-                "cos": lambda: expr.cos(a),
-                "exp": lambda: expr.exp(-(a * a)),
-                "log": lambda: expr.log(1.0 + a * a),
-                "sqrt": lambda: expr.sqrt(b * b + 0.5),
-                "abs": lambda: abs(a - b),
-                "neg": lambda: -a,
-            }[kind]()
+            made = STEPS[kind](*(values[pick % len(values)] for pick in picks), number)
             values.append(expr.clip(made, -3.0, 3.0))
         return values[-12:]
 

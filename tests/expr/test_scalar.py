@@ -60,7 +60,7 @@ def test_split2_takes_a_number_apart_exactly(x):
 
 def test_clip_minimum_and_maximum_on_numbers():
     assert [expr.clip(x, -1.0, 2.0) for x in (-3.0, 0.5, 7.0)] == [-1.0, 0.5, 2.0]
-    assert expr.minimum(1.0, 2.0) == 1.0 and expr.maximum(1.0, 2.0) == 2.0
+    assert (expr.minimum(1.0, 2.0), expr.maximum(1.0, 2.0)) == (1.0, 2.0)
 
 
 @pytest.mark.parametrize("a", [True, False])

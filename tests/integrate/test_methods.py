@@ -70,7 +70,9 @@ def test_rk4_integrates_cubics_in_time_exactly():
 
 def test_a_tableau_of_one_stage_is_explicit_euler():
     start = Motion([0.5], [0.3], [0.1])
-    assert rk_step(Tableau(((),), (1.0,)), pendulum, 0.2, start, 0.01) == METHODS["explicit_euler"](pendulum, 0.2, start, 0.01)
+    assert rk_step(Tableau(((),), (1.0,)), pendulum, 0.2, start, 0.01) == METHODS["explicit_euler"](
+        pendulum, 0.2, start, 0.01
+    )
 
 
 def test_explicit_euler_advances_with_the_old_velocity_and_semi_implicit_with_the_new():

@@ -1,5 +1,6 @@
 """The JSON Schema agrees with the reader about shipped and faulty files."""
 
+import json
 import os
 
 import pytest
@@ -9,6 +10,8 @@ from armsim.files.shipped import shipped_folder, shipped_names
 from armsim.spec.json_schema import json_schema
 
 jsonschema = pytest.importorskip("jsonschema")
+
+FOLDERS = {"robot": "robots", "scenario": "configs"}
 
 
 def shipped(kind):
@@ -31,8 +34,24 @@ def test_the_schema_is_draft_7(kind):
 
 
 def test_shipped_files_satisfy_the_schema(kind):
-    for data in shipped({"robot": "robots", "scenario": "configs"}[kind]):
+    for data in shipped(FOLDERS[kind]):
         assert list(validator(kind).iter_errors(data)) == []
+
+
+def test_the_schema_beside_the_shipped_files_is_todays(kind):
+    with open(os.path.join(shipped_folder(FOLDERS[kind]), f"{kind}.schema.json"), encoding="utf-8") as file:
+        text = file.read()
+    today = json.dumps(json_schema(kind), indent=2, ensure_ascii=False) + "\n"
+    assert text == today, f"run `armsim schema {kind} > {FOLDERS[kind]}/{kind}.schema.json`"
+
+
+def test_shipped_files_name_the_schema_beside_them(kind):
+    folder = shipped_folder(FOLDERS[kind])
+    for name in shipped_names(FOLDERS[kind]):
+        with open(os.path.join(folder, f"{name}.yaml"), encoding="utf-8") as file:
+            assert file.readline() == f"# yaml-language-server: $schema={kind}.schema.json\n"
+            assert file.readline().startswith("# ")  # what `armsim list` shows
+    assert not any("schema" in name for name in shipped_names(FOLDERS[kind]))
 
 
 def test_every_key_says_what_it_means(kind):

@@ -1,0 +1,35 @@
+"""`armsim completion`"""
+
+from __future__ import annotations
+
+import click
+
+from armsim.cli.options import SETTINGS
+
+VARIABLE = "_ARMSIM_COMPLETE"
+
+
+@click.command(
+    "completion",
+    context_settings=SETTINGS,
+    epilog="""\b
+Examples:
+  armsim completion bash >> ~/.bashrc
+  armsim completion zsh >> ~/.zshrc
+  armsim completion fish > ~/.config/fish/completions/armsim.fish
+""",
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def command(shell: str) -> int:
+    """Print a script with which SHELL completes armsim's commands, options, shipped names and files.
+
+    Add it to what the shell reads when it starts, and open a new one.
+    """
+    from click.shell_completion import get_completion_class
+
+    from armsim.cli.main import cli
+
+    kind = get_completion_class(shell)
+    assert kind is not None  # click knows these three
+    click.echo(kind(cli, {}, "armsim", VARIABLE).source())
+    return 0

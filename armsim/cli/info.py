@@ -1,0 +1,59 @@
+"""`armsim info`"""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from armsim.cli.options import SETTINGS, assignments, json_option, quiet_option, set_option, shipped, verbose_option
+
+
+@click.command(
+    "info",
+    context_settings=SETTINGS,
+    epilog="""\b
+Examples:
+  armsim info arm5                       a robot: links, masses, motors
+  armsim info arm5_hold                  a scenario: its times, gains, robot
+  armsim info arm5_hold --set control.kp=100
+  armsim info two_link --resolved        every number, and where it came from
+""",
+)
+@click.argument("file", metavar="ROBOT|SCENARIO", shell_complete=shipped("robots", "configs"))
+@set_option
+@click.option("--resolved", is_flag=True, help="Print every number instead, and where it came from.")
+@click.option("--deg", "degrees", is_flag=True, help="Print joint angles in degrees.")
+@json_option
+@quiet_option
+@verbose_option
+def command(
+    file: str, settings: tuple[str, ...], resolved: bool, degrees: bool, as_json: bool, quiet: bool, verbose: bool
+) -> int:
+    """Print what a robot or scenario file says, in numbers, and what follows from it.
+
+    Of a robot: joints, motors, links, mass, reach, and at its initial pose the mass matrix and what holds it. Of a scenario
+    first: method, steps, rows, and what its gains come to at the joints. It takes files, names of shipped ones, and the
+    run.yaml of a finished run.
+    """
+    from armsim.cli import info_report
+
+    if resolved:
+        from armsim.run.origins import origins, plain
+
+        found = [info_report.turned(origin) if degrees else origin for origin in origins(file, assignments(settings))]
+        if as_json:
+            click.echo(json.dumps([plain(origin) for origin in found]))
+        elif not quiet:
+            click.echo(info_report.resolved(found, verbose))
+        return 0
+    from armsim.run.overview import overview
+
+    facts = overview(file, assignments(settings))
+    if degrees:
+        info_report.turn(facts)
+    if as_json:
+        click.echo(json.dumps(facts))
+    elif not quiet:
+        click.echo(info_report.report(facts, "deg" if degrees else "rad", 10 if verbose else 5))
+    return 0

@@ -1,0 +1,253 @@
+"""What `armsim info` prints."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import replace
+from typing import Any
+
+from armsim.cli.state_report import demand_table
+from armsim.cli.table import WIDTH, Cell, bold, fixed, force_unit, joint_unit, number, numbers, shown, table
+from armsim.run.origins import Origin
+
+SIDE_EFFECTS = ("stop_damping", "viscous", "rotor_inertia", "armature")  # columns that are left out where all are 0
+FULL = 17  # digits that tell any two doubles apart
+
+
+def turn(facts: dict[str, Any]) -> None:
+    """Turn the joint angles of an overview into degrees."""
+    robot = facts["robot"] if facts["kind"] == "scenario" else facts
+    types = [joint["type"] for joint in robot["joints"]]
+
+    def turned(value: float | None, type: str) -> float | None:
+        return None if value is None else shown(value, type, True)
+
+    for joint in robot["joints"]:
+        joint.update({key: turned(joint[key], joint["type"]) for key in ("initial", "lower", "upper")})
+    robot["pose"]["q"] = [turned(q, type) for q, type in zip(robot["pose"]["q"], types, strict=True)]
+    robot["pose"]["tool"]["rpy"] = [turned(angle, "revolute") for angle in robot["pose"]["tool"]["rpy"]]
+    if facts["kind"] == "scenario":
+        initial = facts["initial"]
+        initial.update({k: [turned(x, type) for x, type in zip(initial[k], types, strict=True)] for k in initial})
+        for joint, type in zip((facts["command"] or {}).get("joints", ()), types, strict=False):
+            joint.update({key: turned(joint[key], type) for key in ("target", "droop")})
+
+
+def report(facts: dict[str, Any], angle: str, digits: int) -> str:
+    """An overview as text.
+
+    Args:
+        facts: As `armsim.run.overview` gives it, its angles turned where they are to be.
+        angle: "rad" or "deg", the unit of joint angles.
+        digits: Significant digits.
+    """
+    if facts["kind"] == "robot":
+        return _robot(facts, angle, digits, "its initial pose")
+    robot = facts["robot"]
+    title = (
+        f"{facts['scenario']}: {facts['duration']:g} s of {robot['robot']}, {facts['steps']} steps of {facts['dt']:g} s by "
+        f"{facts['method']}"
+    )
+    lines = [_wrapped(title), f"file     {facts['file'] or 'none'}", *_command_lines(facts)]
+    parts = ["\n".join([*lines, f"log      {facts['rows']} rows, one every {facts['log_every']:g} s"])]
+    command = facts["command"]
+    if command is not None:
+        parts.append(_signals(command, robot) if "signals" in command else _gains(command, robot, angle, digits))
+    return "\n\n".join([*parts, _robot(robot, angle, digits, "the scenario's initial pose")])
+
+
+def _command_lines(facts: dict[str, Any]) -> list[str]:
+    command = facts["command"]
+    if command is None:
+        lines = ["command  none: no current flows in motors, nothing drives the joints"]
+    else:
+        what = "motor voltages" if command["output"] == "voltage" else "joint torques"
+        when = "continuous" if command["period"] is None else f"sampled every {command['period']:g} s"
+        law = f"{command['law']} control gives" if "law" in command else "inputs are"
+        lines = [f"command  {law} {what}, {when}"]
+    if facts["external"]:
+        lines.append(f"outside  {facts['external']} force{'s' if facts['external'] > 1 else ''} or moments on links")
+    return lines
+
+
+def _signals(command: dict[str, Any], robot: dict[str, Any]) -> str:
+    width = max(len(joint["name"]) for joint in robot["joints"])
+    lines = []
+    for joint, text in zip(robot["joints"], command["signals"], strict=True):
+        unit = "V" if command["output"] == "voltage" else force_unit(joint["type"])
+        lines.append(f"{joint['name']:<{width}}  {text} [{unit}]")
+    return "\n".join([bold("Inputs, t in s"), *lines])
+
+
+def _gains(command: dict[str, Any], robot: dict[str, Any], angle: str, digits: int) -> str:
+    joints, types = command["joints"], [joint["type"] for joint in robot["joints"]]
+    volts = command["output"] == "voltage"
+
+    def unit(key: str, type: str) -> str:
+        force, per = force_unit(type), "rad" if type == "revolute" else "m"
+        out = "V" if volts else force
+        return {
+            **{"target": joint_unit(type, angle == "deg"), "droop": joint_unit(type, angle == "deg"), "limit": out},
+            **{"kp": f"{out}/{per}", "ki": f"{out}/({per}·s)", "kd": f"{out}·s/{per}"},
+            **{"stiffness": f"{force}/{per}", "damping": f"{force}·s/{per}", "back_emf": f"{force}·s/{per}"},
+        }[key]
+
+    keys = ["target", "kp", *(key for key in ("ki", "kd") if any(joint[key] for joint in joints))]
+    if volts:
+        keys += ["stiffness", "damping"]
+    keys += [key for key in ("droop", "limit") if any(joint[key] is not None for joint in joints)]
+    rows: list[list[Cell]] = []
+    for joint, type in zip(joints, types, strict=True):
+        cells = [(number(joint[key], digits), unit(key, type)) if joint[key] is not None else "-" for key in keys]
+        rows.append([joint["name"], *cells])
+    notes = []
+    if volts:
+        notes.append(
+            "stiffness, at the joint: Kp gear kp / Ra; damping: Kp gear (kd + Ke gear) / Ra, back-EMF included"
+        )
+    if "droop" in keys:
+        notes.append("droop: what gravity leaves at rest, gravity torque / stiffness")
+    return "\n".join([bold("Control"), table(["joint", *keys], rows), *(_wrapped(f"* {note}") for note in notes)])
+
+
+def _robot(facts: dict[str, Any], angle: str, digits: int, where: str) -> str:
+    n = len(facts["joints"])
+    carried = " with its payload" if facts["payload"] is not None else ""
+    far = (
+        "no end to its reach" if facts["reach"] is None else f"reach {number(facts['reach'], 4)} m from its first joint"
+    )
+    pose = facts["pose"]
+    title = f"{facts['robot']}: {_joints(n)}, {number(facts['mass'])} kg{carried}, {far} to the tool"
+    parts = [
+        f"{_wrapped(title)}\n"
+        f"file     {facts['file'] or 'none'}\n"
+        f"gravity  {', '.join(number(x) for x in facts['gravity'])} m/s²",
+        f"{bold('Joints')}\n{_joint_table(facts['joints'], angle, digits)}",
+    ]
+    if any(joint["motor"] for joint in facts["joints"]):
+        parts.append(f"{bold('Motors')}\n{_motor_table(facts['joints'], digits)}")
+    title = "Links: mass, centre of mass, inertia about it (`armsim inertia` has all of it)"
+    parts.append(f"{bold(title)}\n{_link_table(facts, digits)}")
+    types = [joint["type"] for joint in facts["joints"]]
+    names = [joint["name"] for joint in facts["joints"]]
+    held = demand_table(types, {**pose, "joints": names}, angle == "deg", digits)
+    outside = f"\n! outside their range, the stops counted in: {', '.join(pose['outside'])}" if pose["outside"] else ""
+    parts.append(f"{bold(f'What holds it at {where}')}\n{held}{outside}")
+    unit = "kg·m²" if set(types) == {"revolute"} else "kg·m², kg·m or kg"
+    rotors = (
+        ", rotors included" if any(joint["motor"] and joint["motor"]["armature"] for joint in facts["joints"]) else ""
+    )
+    flat = numbers([x for row in pose["mass_matrix"] for x in row], digits)
+    rows: list[list[Cell]] = [[name, *flat[i * n : (i + 1) * n]] for i, name in enumerate(names)]
+    parts.append(f"{bold(f'Mass matrix there [{unit}]{rotors}')}\n{table(['', *names], rows)}")
+    tool = pose["tool"]
+    lines = []
+    for name, key, of in (
+        ("position", "position", "m"),
+        ("roll, pitch, yaw", "rpy", angle),
+        ("quaternion", "quaternion", ""),
+    ):
+        values = "  ".join(fixed(x, digits) for x in tool[key])
+        lines.append(f"{name:<16}  {values} {of}".rstrip())
+    return "\n\n".join([*parts, "\n".join([bold("Tool there, in the world"), *lines])])
+
+
+def _joints(n: int) -> str:
+    return f"{n} joint{'s' if n != 1 else ''}"
+
+
+def _columns(
+    items: list[dict[str, Any]], wanted: dict[str, str], digits: int, unit: Any
+) -> tuple[list[str], list[list[Cell]]]:
+    """Headings and cells of the columns that say something: in which not all is missing, or the absence of a side effect."""
+    keys = [k for k in wanted if any(item[k] is not None and (item[k] or k not in SIDE_EFFECTS) for item in items)]
+    rows: list[list[Cell]] = []
+    for item in items:
+        rows.append([(number(item[key], digits), unit(key, item)) if item[key] is not None else "-" for key in keys])
+    return [wanted[key] for key in keys], rows
+
+
+def _joint_table(joints: list[dict[str, Any]], angle: str, digits: int) -> str:
+    def unit(key: str, joint: dict[str, Any]) -> str:
+        type = joint["type"]
+        force, per = force_unit(type), "rad" if type == "revolute" else "m"
+        position = joint_unit(type, angle == "deg")
+        units = {"stiffness": f"{force}/{per}", "stop_damping": f"{force}·s/{per}", "viscous": f"{force}·s/{per}"}
+        return units.get(key, position)
+
+    wanted = {"lower": "lower", "upper": "upper", "stiffness": "stop", "stop_damping": "damping", "viscous": "friction"}
+    headings, cells = _columns(joints, wanted, digits, unit)
+    width = max(len(joint["name"]) for joint in joints)
+    rows: list[list[Cell]] = []
+    for joint, more in zip(joints, cells, strict=True):
+        initial = (number(joint["initial"], digits), joint_unit(joint["type"], angle == "deg"))
+        rows.append([f"{joint['name']:<{width}}  {joint['type']}", initial, *more])
+    return table(["joint", "initial", *headings], rows)
+
+
+def _motor_table(joints: list[dict[str, Any]], digits: int) -> str:
+    powered = [joint for joint in joints if joint["motor"]]
+    wanted = {
+        "Kp": "Kp",
+        "Ke": "Ke",
+        "Ra": "Ra",
+        "gear": "gear",
+        "rotor_inertia": "rotor inertia",
+        "viscous": "friction",
+    }
+    wanted |= {"armature": "at the joint", "torque_per_volt": "torque per volt"}
+    units = {"Kp": "N·m/A", "Ke": "V·s/rad", "Ra": "ohm", "gear": "", "rotor_inertia": "kg·m²", "viscous": "N·m·s/rad"}
+    units |= {"armature": "kg·m²", "torque_per_volt": "N·m/V"}
+    headings, rows = _columns([joint["motor"] for joint in powered], wanted, digits, lambda key, _: units[key])
+    return table(["joint", *headings], [[joint["name"], *row] for joint, row in zip(powered, rows, strict=True)])
+
+
+def _link_table(facts: dict[str, Any], digits: int) -> str:
+    items = [(link["name"], link) for link in facts["links"]]
+    if facts["payload"] is not None:
+        items.append(("payload", facts["payload"]))
+    rows: list[list[Cell]] = []
+    for name, link in items:
+        com = [(x, "m") for x in numbers(link["com"], digits)]
+        tensor = numbers([link["about_com"][key] for key in ("xx", "yy", "zz")], digits)
+        rows.append([name, (number(link["mass"], digits), "kg"), *com, *((x, "kg·m²") for x in tensor)])
+    return table(["link", "mass", "x", "y", "z", "xx", "yy", "zz"], rows)
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def turned(origin: Origin) -> Origin:
+    """A number with its angle in degrees."""
+    if origin.value is None or origin.unit not in ("rad", "rad/s"):
+        return origin
+    unit = origin.unit.replace("rad", "deg")
+    return replace(origin, value=shown(origin.value, "revolute", True), unit=unit, converted_from="")
+
+
+def resolved(found: list[Origin], verbose: bool) -> str:
+    """Numbers and their origins, a line each, under the file that holds them."""
+    digits = FULL if verbose else 6
+    lines: list[str] = []
+    file: str | None = None
+    cells = [
+        (_where(o), "of time" if o.value is None else f"{number(o.value, digits)} {o.unit}".rstrip()) for o in found
+    ]
+    wide, long = (max(len(cell[k]) for cell in cells) for k in (0, 1))
+    for origin, (where, value) in zip(found, cells, strict=True):
+        if origin.file is not None and origin.file != file:
+            file = origin.file
+            lines += [*([""] if lines else []), bold(f"{file} (line:column, value, name)")]
+        lines.append(f"{where:<{wide}}  {value:>{long}}  {origin.path}{_written(origin)}")
+    return "\n".join(lines)
+
+
+def _where(origin: Origin) -> str:
+    return {"file": f"{origin.line}:{origin.column}", "default": "default", "override": "--set"}[origin.origin]
+
+
+def _written(origin: Origin) -> str:
+    """What was written, where the value does not tell."""
+    parts = [f" = {origin.written}" if origin.expression else "", f" (default: {origin.note})" if origin.note else ""]
+    return "".join(parts) + (f", from {origin.converted_from}" if origin.converted_from else "")

@@ -1,0 +1,46 @@
+"""`armsim list`"""
+
+from __future__ import annotations
+
+import json
+import os
+
+import click
+
+from armsim.cli.options import SETTINGS, quiet_option
+from armsim.cli.table import WIDTH, bold
+
+
+@click.command(
+    "list",
+    context_settings=SETTINGS,
+    epilog="""\b
+Examples:
+  armsim list
+  armsim list -v                 with their files, to copy and change
+  armsim simulate arm5_hold      run one of them
+""",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print names, descriptions and files as JSON.")
+@quiet_option
+@click.option("-v", "--verbose", is_flag=True, help="Say where their files are.")
+def command(as_json: bool, quiet: bool, verbose: bool) -> int:
+    """Print the robots and scenarios that come with armsim; every command takes their names."""
+    from armsim.run.catalog import catalog
+
+    found = catalog()
+    if as_json:
+        click.echo(json.dumps(found))
+        return 0
+    if quiet:
+        return 0
+    parts = []
+    for kind, items in found.items():
+        formatter = click.HelpFormatter(width=WIDTH)
+        formatter.write_dl([(item["name"], item["about"]) for item in items], col_max=30)
+        head = bold(kind)
+        if verbose and items:
+            head += f"  in {os.path.dirname(items[0]['file'])}"
+        parts.append(f"{head}\n{formatter.getvalue().rstrip()}")
+    click.echo("\n\n".join(parts))
+    return 0

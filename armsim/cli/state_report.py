@@ -1,0 +1,56 @@
+"""What several commands print about one state of an arm."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from armsim.cli.table import WIDTH, Cell, force_unit, joint_unit, number, numbers, shown, table
+from armsim.model import Arm
+
+
+def demand_table(types: Sequence[str], answer: dict[str, Any], degrees: bool, digits: int) -> str:
+    """Positions, torques, and, where there are motors, voltages and currents, joint by joint.
+
+    Args:
+        types: Of the joints: "revolute" or "prismatic".
+        answer: As `armsim.run.answers.demand` gives it, with positions as they are shown.
+        degrees: Whether angles are degrees.
+        digits: Significant digits.
+    """
+    powered = any(current is not None for current in answer["current"])
+    torques = numbers(answer["torque"], digits)
+    rows = []
+    for i, (name, type) in enumerate(zip(answer["joints"], types, strict=True)):
+        position = (number(answer["q"][i], digits), joint_unit(type, degrees))
+        row: list[Cell] = [name, position, (torques[i], force_unit(type))]
+        for key, sign in (("voltage", "V"), ("current", "A")) if powered else ():
+            value = answer[key][i]
+            row.append("-" if value is None else (number(value, digits), sign))
+        rows.append(row)
+    return table(["joint", "q", "torque", *(["voltage", "current"] if powered else [])], rows)
+
+
+def outside_notes(arm: Arm, q: Sequence[float], qd: Sequence[float], degrees: bool) -> list[str]:
+    """One line or two for every joint outside its range, because its stop is in the numbers.
+
+    Args:
+        arm: The arm.
+        q: Joint positions [rad or m].
+        qd: Joint velocities [rad/s or m/s].
+        degrees: Whether angles are shown in degrees.
+    """
+    from armsim.run.answers import outside
+
+    notes = []
+    types = {joint.name: joint.type for joint in arm.joints}
+    for found in outside(arm, q, qd):
+        type = types[found["joint"]]
+        lower, upper = (number(shown(found[key], type, degrees)) for key in ("lower", "upper"))
+        act = f"its stop pushes with {number(found['limit_torque'])} {force_unit(type)}, which is counted in"
+        if found["limit_torque"] is None:
+            act = "its limits have no stiffness, so nothing pushes back"
+        note = f"! {found['joint']} is outside its range, {lower} to {upper} {joint_unit(type, degrees)}; {act}"
+        notes.append(textwrap.fill(note, WIDTH, subsequent_indent="  "))
+    return notes

@@ -1,0 +1,164 @@
+"""An arm's answers for one state, as plain data on Python floats: what the command line prints.
+
+The same physics as `armsim.run.robot.Robot`, which answers on arrays; numpy and the compiler are not needed here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from armsim.actuation import accelerations, armature, drive_torques, limit_torque
+from armsim.actuation import motor as dc
+from armsim.dynamics import crba, fewest_operations, link_poses, tool_pose
+from armsim.errors import UsageError
+from armsim.model import Arm
+from armsim.spatial import Matrix, Pose, quaternion
+
+
+def demand(arm: Arm, q: Sequence[float], qd: Sequence[float], qdd: Sequence[float]) -> dict[str, Any]:
+    """Torques of the drives for a motion, and the motor voltages and currents they ask for.
+
+    Args:
+        arm: The arm, n joints.
+        q: Joint positions [rad or m], n of them.
+        qd: Joint velocities [rad/s or m/s].
+        qdd: Joint accelerations [rad/s² or m/s²].
+
+    Returns:
+        robot, joints (names), q, torque [N·m or N], voltage [V] and current [A]; None where there is no motor.
+    """
+    torque = [float(tau) for tau in drive_torques(arm, q, qd, qdd)]
+    return {**_named(arm, q=q), "torque": torque, **_electric(arm, torque, qd)}
+
+
+def motion(
+    arm: Arm,
+    q: Sequence[float],
+    qd: Sequence[float],
+    torque: Sequence[float] | None = None,
+    voltage: Sequence[float] | None = None,
+) -> dict[str, Any]:
+    """Joint accelerations under torques of the drives, or under voltages of the motors.
+
+    Args:
+        arm: The arm, n joints.
+        q: Joint positions [rad or m], n of them.
+        qd: Joint velocities [rad/s or m/s].
+        torque: Of the drives [N·m or N]; zero if neither is given.
+        voltage: Of the motors [V].
+
+    Returns:
+        robot, joints (names), q, qd, torque [N·m or N], voltage [V], current [A] and qdd [rad/s² or m/s²].
+
+    Raises:
+        UsageError: Both are given, a joint has no motor for its voltage, or nothing resists a joint's acceleration.
+    """
+    if torque is not None and voltage is not None:
+        raise UsageError("torque or voltage\n  expected: one of them\n  found:    both\n  mend:     leave one out")
+    if voltage is not None:
+        bare = [joint.name for joint in arm.joints if joint.motor is None]
+        if bare:
+            raise UsageError(
+                f"voltage\n  expected: a motor on every joint, to put a voltage on\n  found:    no motor on {', '.join(bare)}\n"
+                "  mend:     give torques instead, or every joint a `motor` in the robot file"
+            )
+        motors = [joint.motor for joint in arm.joints if joint.motor is not None]
+        current = [float(dc.current(motor, u, rate)) for motor, u, rate in zip(motors, voltage, qd, strict=True)]
+        torque = [float(dc.torque(motor, i)) for motor, i in zip(motors, current, strict=True)]
+        electric: dict[str, Any] = {"voltage": [float(u) for u in voltage], "current": current}
+    else:
+        torque = [0.0] * arm.n if torque is None else [float(tau) for tau in torque]
+        electric = _electric(arm, torque, qd)
+    try:
+        qdd = [float(x) for x in accelerations(arm, q, qd, torque, fewest_operations(arm))]
+    except ZeroDivisionError:
+        qdd = [math.nan]
+    if not all(math.isfinite(x) for x in qdd):
+        M = crba(arm, q)
+        free = [j.name for j, row in zip(arm.joints, M, strict=True) if not row[-1] + armature(j) > 0.0]
+        raise UsageError(
+            f"{arm.name}\n  expected: inertia that resists every joint's acceleration\n"
+            f"  found:    none on {', '.join(free) or 'some motion of the joints'}\n"
+            "  mend:     give the links bodies with mass, or the motors a `rotor_inertia`"
+        )
+    return {**_named(arm, q=q, qd=qd), "torque": torque, **electric, "qdd": qdd}
+
+
+def poses(arm: Arm, q: Sequence[float]) -> dict[str, Any]:
+    """Where the frames of all links and the tool stand in the world.
+
+    Args:
+        arm: The arm, n joints.
+        q: Joint positions [rad or m], n of them.
+
+    Returns:
+        robot, joints (names), q, links (one `placed` per joint, with its name) and tool.
+    """
+    links = [{"name": j.name, **placed(pose)} for j, pose in zip(arm.joints, link_poses(arm, q), strict=True)]
+    return {**_named(arm, q=q), "links": links, "tool": placed(tool_pose(arm, q))}
+
+
+def placed(pose: Pose) -> dict[str, list[float]]:
+    """A pose as position [m], quaternion (w, x, y, z) and rpy [rad]."""
+    parts: dict[str, Iterable[Any]] = {
+        "position": pose.position,
+        "quaternion": quaternion(pose.rotation),
+        "rpy": roll_pitch_yaw(pose.rotation),
+    }
+    return {name: [float(x) + 0.0 for x in values] for name, values in parts.items()}  # + 0.0 makes 0 of -0
+
+
+def roll_pitch_yaw(R: Matrix) -> list[float]:
+    """Roll, pitch and yaw [rad] of R = Rz(yaw) Ry(pitch) Rx(roll).
+
+    Where the pitch is a right angle, only the sum or difference of roll and yaw is determined; yaw is 0 then.
+    """
+    x, y, z = R
+    level = math.hypot(x.x, y.x)
+    pitch = math.atan2(-z.x, level)
+    if level < 1e-9:
+        return [math.atan2(-y.z, y.y), pitch, 0.0]
+    return [math.atan2(z.y, z.z), pitch, math.atan2(y.x, x.x)]
+
+
+def outside(arm: Arm, q: Sequence[float], qd: Sequence[float]) -> list[dict[str, Any]]:
+    """The joints outside their range: joint, lower and upper [rad or m], limit_torque of the stop [N·m or N], None without one.
+
+    Args:
+        arm: The arm, n joints.
+        q: Joint positions [rad or m], n of them.
+        qd: Joint velocities [rad/s or m/s].
+    """
+    found = []
+    for joint, q_i, qd_i in zip(arm.joints, q, qd, strict=True):
+        limit = joint.limit
+        if limit is not None and not limit.lower <= q_i <= limit.upper:
+            push = None if limit.stiffness is None else float(limit_torque(limit, q_i, qd_i))
+            found.append({"joint": joint.name, "lower": limit.lower, "upper": limit.upper, "limit_torque": push})
+    return found
+
+
+def mass_matrix(arm: Arm, q: Sequence[float]) -> list[list[float]]:
+    """The mass matrix with the rotors' reflected inertia, n rows of n [kg m², kg m or kg]."""
+    M = crba(arm, q)
+    for i, joint in enumerate(arm.joints):
+        M[i][i] = M[i][i] + armature(joint)
+    return [[float(M[max(i, j)][min(i, j)]) for j in range(arm.n)] for i in range(arm.n)]
+
+
+def _named(arm: Arm, **states: Sequence[float]) -> dict[str, Any]:
+    named = {key: [float(x) for x in values] for key, values in states.items()}
+    return {"robot": arm.name, "joints": [joint.name for joint in arm.joints], **named}
+
+
+def _electric(arm: Arm, torque: Sequence[float], qd: Sequence[float]) -> dict[str, list[float | None]]:
+    """Voltages and currents that go with torques of the drives; None without a motor."""
+    voltage: list[float | None] = []
+    current: list[float | None] = []
+    for joint, tau, rate in zip(arm.joints, torque, qd, strict=True):
+        i = None if joint.motor is None else float(dc.current_for(joint.motor, tau))
+        current.append(i)
+        voltage.append(None if joint.motor is None else float(dc.voltage_for(joint.motor, i, rate)))
+    return {"voltage": voltage, "current": current}

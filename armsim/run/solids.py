@@ -1,0 +1,89 @@
+"""What the links of a robot file are made of, and what it adds up to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+from armsim.spatial import Inertia, Symmetric, Vector
+from armsim.spec import load_robot_file
+from armsim.spec.build import build_body
+from armsim.spec.settle import settle
+
+COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
+NOT_SIZES = ("mass", "density", "center", "about", *COMPONENTS)
+
+
+def solids(
+    robot: str | PathLike[str] | Mapping[str, Any], overrides: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Every solid of a robot with its inertia, and the sum of each link's; the payload apart.
+
+    Args:
+        robot: A file, the name of a shipped robot, or a file's content as plain data.
+        overrides: Values in place of the file's, by path.
+
+    Returns:
+        robot (its name); links, each with name, solids and the `summed` inertia; payload, one of the solids in the tool
+        frame, or None. A solid has path, shape, sizes [m], mass [kg], center [m], and the components (xx to yz, where xy is
+        -∫xy dm) of its tensors about_center and about_origin of the frame [kg m²].
+
+    Raises:
+        FileFaults: The file cannot be used; says where and why.
+    """
+    data = settle(load_robot_file(robot, overrides).data)
+    links = []
+    for joint in data["joints"]:
+        name = joint["name"]
+        found = [solid(body, f"joints[{name}].bodies[{i}]") for i, body in enumerate(joint["bodies"])]
+        total = Inertia()
+        for body in joint["bodies"]:
+            total = total + build_body(body)
+        links.append({"name": name, "solids": found, **summed(total)})
+    carried = None if data["payload"] is None else solid(data["payload"], "payload")
+    return {"robot": data["name"], "links": links, "payload": carried}
+
+
+def solid(body: dict[str, Any], path: str) -> dict[str, Any]:
+    """One solid as plain data; see `solids`.
+
+    Args:
+        body: Its settled data: {shape: its numbers}, or {mass, center} for a point.
+        path: Where it stands in the file.
+    """
+    if "mass" in body:
+        body = {"point": body}
+    ((shape, given),) = body.items()
+    inertia = build_body(body)
+    own = inertia.tensor_about_com()
+    if given.get("about") != "origin":  # built about its centre, without the rounding of the way there and back
+        own = build_body({shape: {**given, "center": [0.0, 0.0, 0.0]}}).J
+    return {
+        "path": path,
+        "shape": shape,
+        "sizes": {key: value for key, value in given.items() if key not in NOT_SIZES},
+        "mass": float(inertia.mass),
+        "center": [float(x) for x in given["center"]],
+        "about_center": components(own),
+        "about_origin": components(inertia.J),
+    }
+
+
+def summed(inertia: Inertia) -> dict[str, Any]:
+    """A link's inertia: mass [kg], com [m], and the tensors about_com and about_origin of the frame [kg m²]."""
+    return {
+        "mass": float(inertia.mass),
+        "com": _floats(inertia.com()),
+        "about_com": components(inertia.tensor_about_com()),
+        "about_origin": components(inertia.J),
+    }
+
+
+def components(tensor: Symmetric) -> dict[str, float]:
+    """The components of a tensor by name."""
+    return {name: float(getattr(tensor, name)) + 0.0 for name in COMPONENTS}  # + 0.0 makes 0 of -0
+
+
+def _floats(vector: Vector) -> list[float]:
+    return [float(x) + 0.0 for x in vector]

@@ -1,0 +1,296 @@
+"""Every rule of plausibility, with an arm just inside its bound and one just outside."""
+
+import math
+
+import pytest
+import yaml
+
+from armsim.errors import FileFaults
+from armsim.spec import read_robot
+from armsim.spec.check import check
+
+
+def point(mass=1, x=0.5):
+    return {"point": {"mass": mass, "center": [x, 0, 0]}}
+
+
+def joint(name, *bodies, type="revolute", mdh=None, **rest):
+    return {"name": name, "type": type, "mdh": mdh or {"a": 0}, "bodies": list(bodies), **rest}
+
+
+def robot(*joints, **rest):
+    return {"format": "armsim/robot/1", "name": "arm", "joints": list(joints), **rest}
+
+
+def tensor(xx, yy, zz, mass=1, about="com", center=(0, 0, 0), **products):
+    body = {"mass": mass, "center": list(center), "about": about, "xx": xx, "yy": yy, "zz": zz, **products}
+    return {"inertia": body}
+
+
+@pytest.fixture
+def checked(tmp_path, monkeypatch):
+    """What `check` finds in a file: faults and warnings without their places."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(file, name="arm.yaml"):
+        (tmp_path / name).write_text(yaml.safe_dump(file))
+        result = check(name)
+        return [["\n".join([f.path, f.expected, f.found, f.mend]) for f in group]
+                for group in (result.faults, result.warnings)]  # fmt: skip
+
+    return run
+
+
+@pytest.fixture
+def faults(checked):
+    return lambda file: checked(file)[0]
+
+
+@pytest.fixture
+def warnings(checked):
+    def run(file):
+        faults, warnings = checked(file)
+        assert faults == []
+        return warnings
+
+    return run
+
+
+# -- accelerations that are not determined: errors
+
+
+def test_a_joint_needs_an_inertia_or_a_rotor(faults):
+    bare = joint("R2", {"point": {"mass": 1}})
+    assert faults(robot(joint("R1", point()), bare)) == [
+        "joints[1]\n"
+        "inertia about the axis of joint `R2`\n"
+        "no inertia and no rotor inertia on joint `R2`\n"
+        "give the link of R2 a body off its axis, or its motor a rotor_inertia"
+    ]
+    motor = {"Kp": 1, "Ra": 1, "rotor_inertia": 1e-6}
+    assert faults(robot(joint("R1", point()), {**bare, "motor": motor})) == []
+
+
+def test_an_inertia_counts_as_none_below_a_trillionth_of_the_largest(faults):
+    arms = [robot(joint("R1", tensor(1, 1, 1)), joint("R2", tensor(0, 0, zz, mass=0))) for zz in (2e-12, 0.5e-12)]
+    assert [len(faults(arm)) for arm in arms] == [0, 1]
+
+
+def test_a_prismatic_joint_needs_a_mass(faults):
+    assert faults(robot(joint("P1", point(mass=1e-3), type="prismatic"))) == []
+    assert faults(robot(joint("P1", tensor(1, 1, 1, mass=0), type="prismatic"))) == [
+        "joints[0]\n"
+        "mass to move of joint `P1`\n"
+        "no mass on joint `P1`\n"
+        "give the link of P1 a body, or its motor a rotor_inertia"
+    ]
+
+
+def test_joints_that_cancel_each_other_need_a_mass_between_them(faults):
+    second = joint("P2", point(), type="prismatic")
+    assert faults(robot(joint("P1", point(mass=1e-3), type="prismatic"), second)) == []
+    assert faults(robot(joint("P1", type="prismatic"), second)) == [
+        "joints[0]\n"
+        "mass to move of joint `P1`\n"
+        "joint `P1` and the joints after it can move without moving any mass, at q = 0, 0\n"
+        "check the frames of these joints, and the bodies of their links"
+    ]
+
+
+def test_an_arm_that_is_singular_only_away_from_its_initial_pose_is_found(faults):
+    # all mass in one point 0.5 m beyond the elbow, 0.5 m beyond the shoulder: singular where it meets the shoulder's axis
+    folded = joint(
+        "R2", point(), mdh={"a": 0.5}, limits={"lower": math.pi - 1e-9, "upper": math.pi + 1e-9}, initial=math.pi
+    )
+    assert len(faults(robot(joint("R1"), folded))) == 1
+    opened = {**folded, "initial": 1.0, "limits": {"lower": 0.5, "upper": 1.5}}
+    assert faults(robot(joint("R1"), opened)) == []
+
+
+def test_a_negative_inertia_cannot_be_moved(faults):
+    assert faults(robot(joint("R1", tensor(1, 1, -0.5)))) == [
+        "joints[0]\n"
+        "inertia about the axis of joint `R1`\n"
+        "joint `R1` and the joints after it can move with negative kinetic energy, at q = 0\n"
+        "check the signs and the order of the inertia tensors from link R1 on"
+    ]
+
+
+def test_the_warnings_that_explain_an_undetermined_arm_come_with_it(checked):
+    faults, warnings = checked(robot(joint("R1", tensor(1, 1, -0.5))))
+    assert len(faults) == 1
+    assert warnings[0].split("\n")[1] == "moments of inertia that are not negative"
+
+
+def test_numbers_beyond_a_double_are_refused(faults):
+    (fault,) = faults(robot(joint("R1", {"point": {"mass": 1e300, "center": [1e100, 0, 0]}})))
+    assert "numbers beyond what a double can hold" in fault
+
+
+def test_reading_refuses_what_check_calls_a_fault():
+    with pytest.raises(FileFaults, match="no inertia and no rotor inertia on joint `R1`"):
+        read_robot(robot(joint("R1")))
+
+
+# -- probably a slip: warnings
+
+
+def test_a_link_without_mass_is_doubted(warnings):
+    doubt = [
+        "joints[0]\n"
+        "a link with a mass\n"
+        "link R1 has mass 0\n"
+        "give it a body with a mass, unless the source counts its mass with other links"
+    ]
+    assert warnings(robot(joint("R1", tensor(0.1, 0.1, 0.1, mass=1e-9)))) != doubt
+    assert warnings(robot(joint("R1", tensor(0, 0, 0.35, mass=0)))) == doubt
+    ball = {"sphere": {"mass": 1, "radius": 0.1, "center": [0.5, 0, 0]}}
+    assert warnings(robot(joint("R1"), joint("R2", ball, mdh={"a": 1}))) == doubt
+
+
+FAR = {"a long arm": (1.5, 3.0), "a short arm": (0.1, 1.0)}  # length, and the bound: twice that, and 1 m at least
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_a_centre_of_mass_far_beyond_the_arm_is_doubted(warnings, name):
+    length, bound = FAR[name]
+    arms = [robot(joint("R1", point(x=x)), tool={"xyz": [length, 0, 0]}) for x in (0.999 * bound, 1.001 * bound)]
+    near, far = map(warnings, arms)
+    assert near == []
+    assert far == [
+        f"joints[0].bodies[0].point.center\n"
+        f"a centre of mass at most {bound:.3g} m, for an arm {length} m long, from the origin of its frame\n"
+        f"{1.001 * bound:.6g} m, for link R1\n"
+        f"lengths are in metres; divided by 1000 they would be `center: [{0.001001 * bound:.6g}, 0, 0]`"
+    ]
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_a_radius_of_gyration_far_beyond_the_arm_is_doubted(warnings, name):
+    length, bound = FAR[name]
+    moments = [(0.999 * bound) ** 2, (1.001 * bound) ** 2]
+    arms = [robot(joint("R1", tensor(J, J, J)), tool={"xyz": [length, 0, 0]}) for J in moments]
+    near, far = map(warnings, arms)
+    assert near == []
+    assert far == [
+        f"joints[0].bodies[0].inertia\n"
+        f"a radius of gyration of at most {bound:.3g} m, for an arm {length} m long\n"
+        f"{1.001 * bound:.6g} m, for link R1\n"
+        "inertias are in kg·m²: multiply g·cm² by 1e-7, kg·mm² by 1e-6"
+    ]
+
+
+def test_a_solid_in_millimetres_is_doubted(warnings):
+    ball = {"sphere": {"radius": 50, "mass": 1}}
+    (doubt,) = warnings(robot(joint("R1", ball)))
+    assert doubt.endswith("lengths are in metres: divide millimetres by 1000")
+
+
+def test_a_slide_counts_with_its_travel(warnings):
+    slide = joint("P1", point(x=11.9), type="prismatic", limits={"lower": 0, "upper": 6})
+    assert warnings(robot(slide)) == []
+    assert len(warnings(robot({**slide, "limits": {"lower": 0, "upper": 5.9}}))) == 1
+
+
+def test_a_negative_moment_is_doubted_beyond_rounding(warnings):
+    near, far = (warnings(robot(joint("R1", tensor(least, 1, 1, mass=2)))) for least in (-0.9e-3, -1.1e-3))
+    assert near == []
+    assert far == [
+        "joints[0].bodies[0].inertia\n"
+        "moments of inertia that are not negative\n"
+        "principal moments -0.0011, 1, 1 kg·m² about the centre of mass, for link R1\n"
+        "check the tensor's components and their order against the source"
+    ]
+
+
+def test_a_moment_above_the_sum_of_the_others_is_doubted_beyond_rounding(warnings):
+    near, far = (warnings(robot(joint("R1", tensor(0.4, 0.6 - excess, 1, mass=2)))) for excess in (0.9e-3, 1.1e-3))
+    assert near == []
+    assert far == [
+        "joints[0].bodies[0].inertia\n"
+        "no moment larger than the sum of the other two (no body has such)\n"
+        "principal moments 0.4, 0.5989, 1 kg·m², for link R1: the largest is 0.0011 more\n"
+        "check the tensor's components and their order against the source"
+    ]
+
+
+def test_products_of_inertia_count(warnings):
+    # a tensor of (1, 1, 1) with xy has the principal moments 1 - xy, 1, 1 + xy: no body's from xy = 0.5 on
+    near, far = (warnings(robot(joint("R1", tensor(1, 1, 1, mass=2, xy=xy)))) for xy in (0.5003, 0.5006))
+    assert (len(near), len(far)) == (0, 1)
+
+
+def test_a_tensor_about_the_centre_of_mass_given_as_about_the_origin_is_doubted(warnings):
+    own, center = (0.1, 0.1, 0.02), (0, 0, 0.4)
+    shifted = (0.1 + 0.16, 0.1 + 0.16, 0.02)
+    assert warnings(robot(joint("R1", tensor(*shifted, about="origin", center=center)))) == []
+    (doubt,) = warnings(robot(joint("R1", tensor(*own, about="origin", center=center))))
+    assert doubt.split("\n")[1:] == [
+        "moments of inertia that are not negative",
+        "principal moments -0.06, -0.06, 0.02 kg·m² about the centre of mass, for link R1",
+        "check the tensor against the source; if it is about the centre of mass, write `about: com`",
+    ]
+
+
+def test_a_tensor_that_is_mostly_mass_times_distance_squared_is_doubted(warnings):
+    near, far = (
+        warnings(robot(joint("R1", tensor(1, 1, 0.3, center=(0, 0, math.sqrt(share)))))) for share in (0.74, 0.76)
+    )
+    assert near == []
+    assert far == [
+        "joints[0].bodies[0].inertia\n"
+        "an inertia about the centre of mass, as `about: com` says\n"
+        "one that looks as if it were about the frame's origin, for link R1: most of it is mass × distance²\n"
+        "write `about: origin` if the source gives it about the link's frame"
+    ]
+
+
+def test_a_body_whose_tensor_cannot_have_been_shifted_is_not_doubted(warnings):
+    # a rod about its middle, its end at the origin: m d² is three times its moment
+    assert warnings(robot(joint("R1", tensor(0, 1 / 12, 1 / 12, center=(0.5, 0, 0))))) == []
+
+
+@pytest.mark.parametrize(("key", "bound"), [("stiffness", 4e12), ("damping", 2e6)])
+def test_a_stop_that_no_explicit_step_can_take_is_doubted(warnings, key, bound):
+    # on 1 kg·m² the stop's fastest motion is sqrt(stiffness) or damping; an explicit step of 1 µs follows up to 2e6 1/s
+    def arm(value):
+        limits = {"lower": -1, "upper": 1, "stiffness": 1000, "damping": 1, key: value}
+        return robot(joint("R1", tensor(1, 1, 1), limits=limits))
+
+    assert warnings(arm(0.99 * bound)) == []
+    (doubt,) = warnings(arm(1.01 * bound))
+    where, expected, found, mend = doubt.split("\n")
+    assert (where, expected) == ("joints[0].limits", "a stop that a step of 1e-06 s can follow")
+    step = {"damping": "9.9e-07", "stiffness": "1e-06"}[key]  # in two digits
+    assert found.endswith(f"on an inertia of 1: steps below {step} s")
+    assert mend == "soften the stop: a stop need not be as stiff as steel to hold an arm"
+
+
+@pytest.mark.parametrize(
+    ("payload", "path"),
+    [
+        ({"mass": 1, "center": [50, 0, 0]}, "payload.center"),
+        ({"box": {"size": [100, 50, 50], "mass": 1}}, "payload.box"),
+        (tensor(1, 1, 3), "payload.inertia"),
+    ],
+)
+def test_a_payload_is_doubted_like_a_link(checked, payload, path):
+    arm = robot(joint("R1", point()), payload=payload)
+    faults, doubts = checked(arm)
+    assert faults == []
+    assert [doubt.split("\n")[0] for doubt in doubts] == [path]
+    scenario = {"format": "armsim/scenario/1", "robot": arm, "duration": 1, "integrator": {"method": "rk4", "dt": 0.1}}
+    assert [doubt.split("\n")[0] for doubt in checked(scenario)[1]] == [f"robot.{path}"]
+    own = {**scenario, "robot": robot(joint("R1", point())), "payload": payload}
+    assert [doubt.split("\n")[0] for doubt in checked(own)[1]] == [path]
+    emptied = {**scenario, "payload": {"mass": 1}}
+    assert checked(emptied) == [[], []]
+
+
+def test_a_doubt_points_at_the_number(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "arm.yaml").write_text(
+        "format: armsim/robot/1\nname: arm\njoints:\n  - name: R1\n    type: revolute\n    mdh: {a: 1}\n    initial: 0\n"
+        "    bodies:\n      - inertia: {mass: 0, about: com, xx: 0, yy: 0, zz: 1}\n"
+    )
+    assert str(check("arm.yaml").warnings[0].where) == "arm.yaml:9:25"
