@@ -16,8 +16,6 @@ from armsim.actuation import motor as dc
 from armsim.control import Feedback, OpenLoop
 from armsim.dynamics import (
     ExternalWrench,
-    bias,
-    crba,
     forward_dynamics,
     kinetic_energy,
     link_wrenches,
@@ -30,7 +28,7 @@ from armsim.expr import Scalar, shared
 from armsim.integrate import METHODS, Motion, System
 from armsim.model import Arm
 from armsim.spatial import Pose, quaternion
-from armsim.sticking import Forces, Sticking
+from armsim.sticking import Forces, Sticking, equation
 
 Quantity = Literal[
     "q", "qd", "qdd", "pose", "tau", "motor", "friction", "limit", "voltage", "current", "power", "energy"
@@ -146,8 +144,9 @@ class Plant:
         torques = self._drives(t, parts)
         currents = []
         for i, current in zip(self.inductive, parts.currents, strict=True):
-            motor, voltage = self.arm.joints[i].motor, torques[i].voltage
-            currents.append(dc.current_after(motor, current, voltage, parts.qd[i], dt))
+            motor = self.arm.joints[i].motor
+            if motor is not None:
+                currents.append(dc.current_after(motor, current, torques[i].voltage, parts.qd[i], dt))
         integrals = parts.integrals if self.sampled else after.z
         return Parts(after.q, after.v, integrals, parts.held, currents).flat()
 
@@ -158,23 +157,16 @@ class Plant:
         powered = [(i, joint) for i, joint in joints if joint.motor is not None]
         columns = [Column(kind, joint.name, i) for kind in ("q", "qd", "qdd") for i, joint in joints]
         columns += [Column("pose", part) for part in ("x", "y", "z", "qw", "qx", "qy", "qz")]
-        columns += [Column(kind, joint.name, i) for kind in ("tau", "motor", "friction", "limit") for i, joint in joints]
+        columns += [
+            Column(kind, joint.name, i) for kind in ("tau", "motor", "friction", "limit") for i, joint in joints
+        ]
         columns += [Column(kind, joint.name, i) for kind in ("voltage", "current", "power") for i, joint in powered]
         return tuple(columns + [Column("energy", "kinetic"), Column("energy", "potential")])
 
     def observe(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
         """The row of `columns` at time t [s]: the state, and the accelerations and torques that act from then on."""
-        parts = self._parts(state)
-        q, qd = parts.q, parts.qd
-        torques = self._drives(t, parts)
-        system = self._system(parts)
-        if isinstance(system, Sticking):
-            now = system.within(t, self._motion(parts))
-            qdd = now.accelerations
-            for torque, dry in zip(torques, now.friction, strict=True):
-                torque.dry = dry
-        else:
-            qdd = system.rates(t, self._motion(parts)).v
+        q = self._parts(state).q
+        qd, qdd, torques = self.motion(t, state)
         poses = own_poses(self.arm, q)
         tool = poses[-1] @ self.arm.tool_in_link
         powered = [torque for torque in torques if torque.voltage is not None]
@@ -187,6 +179,18 @@ class Plant:
             kinetic_energy(self.arm, q, qd) + rotors / 2,
             potential_energy(self.arm, q),
         ]
+
+    def motion(self, t: Scalar, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[JointTorque]]:
+        """Velocities, accelerations and torques that act from time t [s] on, n each."""
+        parts = self._parts(state)
+        torques = self._drives(t, parts)
+        system = self._system(parts)
+        if not isinstance(system, Sticking):
+            return parts.qd, system.rates(t, self._motion(parts)).v, torques
+        now = system.within(t, self._motion(parts))
+        for torque, dry in zip(torques, now.friction, strict=True):
+            torque.dry = dry
+        return parts.qd, now.accelerations, torques
 
     def peaks(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
         """What a run keeps the largest magnitude of: the motor torque of every joint."""
@@ -253,11 +257,8 @@ class Plant:
     def _forces(self, t: Scalar, parts: Parts) -> list[Scalar]:
         """The mass matrix by rows, the joint forces less the bias, the bounds of dry friction, and the integrals' rates."""
         drives = self._drives(t, parts)
-        rest = bias(self.arm, parts.q, parts.qd, self._outside(t, parts.q))
-        f = [drive.total - b for drive, b in zip(drives, rest, strict=True)]
-        M = crba(self.arm, parts.q)
-        for i, rotor in enumerate(self._rotors):
-            M[i][i] = M[i][i] + rotor
+        tau = [drive.total for drive in drives]
+        M, f = equation(self.arm, parts.q, parts.qd, tau, self._rotors, self._outside(t, parts.q))
         bounds = [dry_bounds(joint, drive.motor) for joint, drive in zip(self.arm.joints, drives, strict=True)]
         lower, upper = ([bound[side] for bound in bounds] for side in (0, 1))
         return [*(x for row in M for x in row), *f, *lower, *upper, *self._integral_rates(parts)]

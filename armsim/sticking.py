@@ -11,9 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from armsim.dynamics import clipped_solve, solve_ldl
+from armsim.actuation import any_sticks, armature, dry_bounds, sticks, unpowered
+from armsim.dynamics import bias, clipped_solve, crba, forward_dynamics, solve_ldl
+from armsim.dynamics.forward import Algorithm
 from armsim.expr import Scalar, both, either, fma, negated, where
 from armsim.integrate import Motion, System
+from armsim.model import Arm
 
 
 @dataclass(slots=True)
@@ -88,7 +91,7 @@ class Sliding(System):
         self.accelerations = a
         self.friction = friction
 
-    def rates(self, t: Scalar, y: Motion) -> Motion:  # type: ignore[override]  # a method here, an attribute there
+    def rates(self, t: Scalar, y: Motion) -> Motion:
         """The rates with held joints locked and the others sliding on."""
         now = self.arm.forces(t, y)
         n = len(y.v)
@@ -108,7 +111,6 @@ class Sliding(System):
         The impulse that sliding friction gave over the step is taken back and solved for anew, now with the choice to hold.
         """
         M = self.arm.forces(0.0, after).M
-        n = len(after.v)
         used = self._sliding_friction(self.start)
         turned: Any = False
         lower, upper, r = [], [], []
@@ -127,6 +129,44 @@ class Sliding(System):
     def _sliding_friction(self, now: Forces) -> list[Scalar]:
         pairs = zip(self.up, now.lower, now.upper, strict=True)
         return [where(up, lo, hi) if dry else 0.0 for (up, lo, hi), dry in zip(pairs, self.arm.dry, strict=True)]
+
+
+def accelerations(arm: Arm, q, qd, drives, algorithm: Algorithm = "crba") -> list[Scalar]:
+    """Joint accelerations under torques of the drives [rad/s² or m/s²], n scalars; the inverse of `drive_torques`.
+
+    Rotor inertia, friction and stops belong to the arm; dry friction holds a joint at rest as long as it can.
+
+    Args:
+        arm: The arm, n joints.
+        q: Joint positions [rad or m], n scalars.
+        qd: Joint velocities [rad/s or m/s], n scalars.
+        drives: Torques of the drives [N·m or N], n scalars.
+        algorithm: Of `armsim.dynamics.forward_dynamics`, for an arm without dry friction.
+    """
+    total = []
+    for joint, drive, q_i, qd_i in zip(arm.joints, drives, q, qd, strict=True):
+        passive = unpowered(joint, q_i, qd_i)
+        total.append(drive + passive.viscous + passive.limit)
+    rotors = [armature(joint) for joint in arm.joints]
+    if not any_sticks(arm):
+        return forward_dynamics(arm, q, qd, total, rotors, algorithm=algorithm)
+    bounds = [dry_bounds(joint, drive) for joint, drive in zip(arm.joints, drives, strict=True)]
+    lower, upper = ([bound[side] for bound in bounds] for side in (0, 1))
+
+    def forces(t: Scalar, y: Motion) -> Forces:
+        M, f = equation(arm, q, qd, total, rotors)
+        return Forces(M, f, lower, upper, [])
+
+    system = Sticking(forces, [sticks(joint) for joint in arm.joints])
+    return system.within(0.0, Motion(list(q), list(qd), [])).accelerations
+
+
+def equation(arm: Arm, q, qd, tau, rotors, external=None) -> tuple[list[list[Scalar]], list[Scalar]]:
+    """The equation of motion M qdd = f: the lower triangle of M, rotors included, and f = tau - bias."""
+    M = crba(arm, q)
+    for i, rotor in enumerate(rotors):
+        M[i][i] = M[i][i] + rotor
+    return M, [t - b for t, b in zip(tau, bias(arm, q, qd, external), strict=True)]
 
 
 def _row_times(M: Sequence[Sequence[Scalar]], i: int, x: Sequence[Scalar]) -> Scalar:

@@ -1,13 +1,12 @@
 """What acts on a joint besides the arm itself: motors, friction, stops."""
 
-from armsim.actuation.drive import accelerations, drive_torques
+from armsim.actuation.drive import drive_torques
 from armsim.actuation.friction import any_sticks, dry_bounds, sticks
 from armsim.actuation.joint_torque import JointTorque, armature, driven, unpowered
 from armsim.actuation.limit import limit_torque
 
 __all__ = [
     "JointTorque",
-    "accelerations",
     "any_sticks",
     "armature",
     "drive_torques",

@@ -1,20 +1,20 @@
-"""Arms with their rotors, friction and stops, seen from the drives.
-
-What a drive gives a joint is its torque here; rotor inertia, viscous friction and stops belong to the arm, in both
-directions: `accelerations` of `drive_torques` are the accelerations again.
-"""
+"""Torques that drives must give, rotors, friction and stops included."""
 
 from __future__ import annotations
 
+from armsim.actuation.friction import dry_bounds
 from armsim.actuation.joint_torque import armature, unpowered
-from armsim.dynamics import forward_dynamics, rnea
-from armsim.dynamics.forward import Algorithm
-from armsim.model import Arm
+from armsim.dynamics import rnea
+from armsim.expr import where
+from armsim.model import Arm, Joint
 from armsim.spatial import Scalar
 
 
 def drive_torques(arm: Arm, q, qd, qdd) -> list[Scalar]:
     """Torques that the drives must give for a motion [N·m or N], n scalars.
+
+    What a drive gives a joint is its torque here; rotor inertia, friction and stops belong to the arm. Dry friction counts
+    for joints that move; at rest it may hold as well as hinder, and is left out.
 
     Args:
         arm: The arm, n joints.
@@ -25,14 +25,21 @@ def drive_torques(arm: Arm, q, qd, qdd) -> list[Scalar]:
     drives = []
     for joint, tau, q_i, qd_i, qdd_i in zip(arm.joints, rnea(arm, q, qd, qdd), q, qd, qdd, strict=True):
         passive = unpowered(joint, q_i, qd_i)
-        drives.append(tau + armature(joint) * qdd_i - passive.friction - passive.limit)
+        needed = tau + armature(joint) * qdd_i - passive.viscous - passive.limit
+        drives.append(against_dry_friction(joint, needed, qd_i))
     return drives
 
 
-def accelerations(arm: Arm, q, qd, drives, algorithm: Algorithm = "crba") -> list[Scalar]:
-    """Joint accelerations under torques of the drives [rad/s² or m/s²], n scalars; arguments as for `drive_torques`."""
-    total = []
-    for joint, drive, q_i, qd_i in zip(arm.joints, drives, q, qd, strict=True):
-        passive = unpowered(joint, q_i, qd_i)
-        total.append(drive + passive.friction + passive.limit)
-    return forward_dynamics(arm, q, qd, total, [armature(joint) for joint in arm.joints], algorithm=algorithm)
+def against_dry_friction(joint: Joint, needed: Scalar, qd: Scalar) -> Scalar:
+    """The drive's torque that leaves `needed` at a joint that moves: T with T + friction(T) = needed.
+
+    The gear's losses grow with the drive's own torque; its sign is that of what is needed without them.
+    """
+    lower, upper = dry_bounds(joint, 0.0)
+    without_losses = needed - where(qd > 0.0, lower, where(qd < 0.0, upper, 0.0))
+    motor = joint.motor
+    if motor is None or motor.efficiency is None:
+        return without_losses
+    loss = 1.0 - motor.efficiency
+    driving = without_losses * qd  # positive where the drive pushes in the direction of motion
+    return without_losses / where(driving > 0.0, 1.0 - loss, where(driving < 0.0, 1.0 + loss, 1.0))

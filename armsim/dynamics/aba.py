@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from armsim.dynamics.kinematics import joint_poses
 from armsim.dynamics.rnea import Wrench, gyroscopic, turning
+from armsim.expr import where
 from armsim.model import Arm
 from armsim.spatial import ZERO, Inertia, JointRotation, Matrix, Scalar, Symmetric, Vector, Z, cross
 
@@ -66,9 +68,6 @@ class Articulated:
 def aba(arm: Arm, q, qd, tau, armature, external: Sequence[Wrench] | None = None) -> list[Scalar]:
     """Joint accelerations for given joint forces (forward dynamics).
 
-    Articulated-body algorithm, Featherstone, RBDA table 7.1, in link frames, with the rotors' reflected inertia added to
-    each D. Velocity products are kept as classical accelerations (those of the link's own points), as in `rnea`.
-
     Args:
         arm: The arm, n joints; its numbers may be floats or expressions.
         q: Joint positions [rad or m], n scalars.
@@ -76,6 +75,38 @@ def aba(arm: Arm, q, qd, tau, armature, external: Sequence[Wrench] | None = None
         tau: Joint forces [N·m or N], n scalars.
         armature: Inertia of the rotors felt at the joints [kg m² or kg], n scalars.
         external: Moment about the origin and force on every link from outside, in its own frame; None for none.
+
+    Returns:
+        Joint accelerations [rad/s² or m/s²], n scalars.
+    """
+    return articulated_body(arm, q, qd, lambda i, b: tau[i] + b, armature, external)
+
+
+def articulated_body(
+    arm: Arm,
+    q,
+    qd,
+    force: Callable[[int, Scalar], Scalar],
+    armature,
+    external: Sequence[Wrench] | None = None,
+    locked: Callable[[int], Any] | None = None,
+    flywheels: Sequence[Scalar] | None = None,
+) -> list[Scalar]:
+    """Forward dynamics with joint forces that are found on the way.
+
+    Articulated-body algorithm, Featherstone, RBDA table 7.1, in link frames, with the rotors' reflected inertia added to
+    each D. Velocity products are kept as classical accelerations (those of the link's own points), as in `rnea`.
+
+    Args:
+        arm: The arm, n joints.
+        q: Joint positions [rad or m], n scalars.
+        qd: Joint velocities [rad/s or m/s], n scalars.
+        force: From a joint's index, and the torque that velocities and all beyond put on it (gravity not counted), to their
+            sum with the joint's own force. Called from tip to base.
+        armature: Inertia of the rotors felt at the joints [kg m² or kg], n scalars.
+        external: Moment about the origin and force on every link from outside, in its own frame; None for none.
+        locked: From a joint's index to the condition under which it is given no acceleration in the end.
+        flywheels: Inertia about each link's own z axis that resists acceleration but has no gyroscopic effect [kg m²].
 
     Returns:
         Joint accelerations [rad/s² or m/s²], n scalars.
@@ -107,13 +138,15 @@ def aba(arm: Arm, q, qd, tau, armature, external: Sequence[Wrench] | None = None
     n = f = ZERO
     for i in reversed(range(arm.n)):
         body = Articulated.of(arm.regrouped[i])
+        if flywheels is not None:
+            body = body + Articulated.of(Inertia(J=Symmetric(zz=flywheels[i])))
         if beyond is not None:
             body = body + beyond
         n, f = pull[i][0] + n, pull[i][1] + f
         revolute = arm.joints[i].type == "revolute"
         U[i] = body.force(Z, ZERO) if revolute else body.force(ZERO, Z)
         D[i] = (U[i][0].z if revolute else U[i][1].z) + armature[i]
-        u[i] = tau[i] - (n.z if revolute else f.z)
+        u[i] = force(i, -(n.z if revolute else f.z))
         left = body.less(U[i][0], U[i][1], D[i])
         dn, df = left.force(*c[i])
         share = u[i] / D[i]
@@ -130,6 +163,8 @@ def aba(arm: Arm, q, qd, tau, armature, external: Sequence[Wrench] | None = None
         a = R.T @ (a + cross(wd, p)) + c[i][1]
         wd = R.T @ wd + c[i][0]
         qdd_i = (u[i] - U[i][0].dot(wd) - U[i][1].dot(a)) / D[i]
+        if locked is not None:
+            qdd_i = where(locked(i), 0.0, qdd_i)
         qdd.append(qdd_i)
         if arm.joints[i].type == "revolute":
             wd = wd + Z * qdd_i

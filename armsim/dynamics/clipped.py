@@ -95,7 +95,14 @@ def clipped_solve(
         x, f, fresh = solved(flipped)
         left = count(fresh)
         gain = left < best
-        return [*flipped, *x, *f, *fresh, where(gain, left, best), where(gain, float(PATIENCE), maximum(patience - 1.0, 0.0))]
+        return [
+            *flipped,
+            *x,
+            *f,
+            *fresh,
+            where(gain, left, best),
+            where(gain, float(PATIENCE), maximum(patience - 1.0, 0.0)),
+        ]
 
     def done(*state: Scalar) -> Scalar:
         none = state[3 * n]

@@ -18,7 +18,11 @@ class System:
     """
 
     def __init__(self, rates: Rates) -> None:
-        self.rates = rates
+        self._rates = rates
+
+    def rates(self, t: Scalar, y: Motion) -> Motion:
+        """Velocities, accelerations and rates of the further states."""
+        return self._rates(t, y)
 
     def kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
         """Velocities and further states after h seconds under what acts at (t, y); positions as they are."""

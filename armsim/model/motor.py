@@ -66,6 +66,7 @@ class Motor:
         inductance: Of the armature [H]; None where the current follows the voltage at once.
         brush_drop: None for none.
         limits: Of motor and amplifier.
+        model: "dc", or "dynamechs" for the motor of DynaMechs with its faults (`armsim.dynamechs`).
     """
 
     Kp: Scalar
@@ -79,3 +80,4 @@ class Motor:
     inductance: Scalar | None = None
     brush_drop: BrushDrop | None = None
     limits: MotorLimits = MotorLimits()
+    model: str = "dc"

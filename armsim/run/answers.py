@@ -9,12 +9,13 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from armsim.actuation import accelerations, armature, drive_torques, limit_torque
+from armsim.actuation import armature, drive_torques, driven, limit_torque
 from armsim.actuation import motor as dc
 from armsim.dynamics import crba, fewest_operations, link_poses, tool_pose
 from armsim.errors import UsageError
 from armsim.model import Arm
 from armsim.spatial import Matrix, Pose, quaternion
+from armsim.sticking import accelerations
 
 
 def demand(arm: Arm, q: Sequence[float], qd: Sequence[float], qdd: Sequence[float]) -> dict[str, Any]:
@@ -64,10 +65,13 @@ def motion(
                 f"voltage\n  expected: a motor on every joint, to put a voltage on\n  found:    no motor on {', '.join(bare)}\n"
                 "  mend:     give torques instead, or every joint a `motor` in the robot file"
             )
-        motors = [joint.motor for joint in arm.joints if joint.motor is not None]
-        current = [float(dc.current(motor, u, rate)) for motor, u, rate in zip(motors, voltage, qd, strict=True)]
-        torque = [float(dc.torque(motor, i)) for motor, i in zip(motors, current, strict=True)]
-        electric: dict[str, Any] = {"voltage": [float(u) for u in voltage], "current": current}
+        states = zip(arm.joints, voltage, q, qd, strict=True)
+        parts = [driven(joint, "voltage", u, q_i, qd_i) for joint, u, q_i, qd_i in states]
+        torque = [float(part.motor) for part in parts]
+        electric: dict[str, Any] = {
+            "voltage": [part.voltage for part in parts],
+            "current": [part.current for part in parts],
+        }
     else:
         torque = [0.0] * arm.n if torque is None else [float(tau) for tau in torque]
         electric = _electric(arm, torque, qd)

@@ -14,7 +14,7 @@ from armsim.expr import trace
 from armsim.plant import Plant
 
 # beyond these a run has diverged: positions (also the range of our sine), velocities, all other states
-BOUNDS = {"q": 1e6, "qd": 1e9, "integral": 1e15, "held": 1e15, "current": 1e9}
+BOUNDS = {"q": 1e6, "qd": 1e9, "integral": 1e15, "held": 1e15, "current": 1e9, "stuck": 1.0, "before": 1e9}
 ENGINES = ("llvm", "python")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armsim import dynamics
-from armsim.actuation import accelerations, armature, drive_torques, limit_torque
+from armsim.actuation import armature, drive_torques, limit_torque
 from armsim.actuation import motor as dc
 from armsim.compile import BatchKernel
 from armsim.errors import ShapeError, UsageError
@@ -20,6 +20,7 @@ from armsim.model import Arm
 from armsim.run.engine import ENGINES
 from armsim.spatial import quaternion
 from armsim.spec import read_robot
+from armsim.sticking import accelerations
 
 Array = NDArray[np.float64]
 Body = Callable[..., Sequence[Scalar]]
@@ -58,8 +59,8 @@ class Robot:
     """An arm of n joints that answers for one state, shape (n,), or for m states at once, shape (m, n).
 
     Joint positions are in rad (m for prismatic joints), forces in N·m (N). What a drive gives a joint is the torque
-    here: rotor inertia and viscous friction, of joint and motor, and the joint's stops are the arm's own, on both sides:
-    `forward_dynamics(q, qd, inverse_dynamics(q, qd, qdd))` is qdd.
+    here: rotor inertia, friction of joint and motor, and the joint's stops are the arm's own, on both sides:
+    `forward_dynamics(q, qd, inverse_dynamics(q, qd, qdd))` is qdd, but for joints at rest that dry friction holds.
 
     Args:
         arm: The arm.

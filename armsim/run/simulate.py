@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import Any
 
+from armsim.actuation import any_sticks
+from armsim.dynamechs import DynaMechsPlant, emulates
 from armsim.dynamics import fewest_operations
 from armsim.errors import UsageError
 from armsim.plant import Plant
@@ -105,14 +107,12 @@ def simulate(
 
 
 def make_plant(scenario: Scenario) -> Plant:
-    """The plant of a scenario, with the algorithm that takes fewer operations on its arm."""
-    return Plant(
-        arm=scenario.arm,
-        command=scenario.command,
-        external=scenario.external,
-        method=scenario.method,
-        algorithm=fewest_operations(scenario.arm),
-    )
+    """The plant of a scenario, with the algorithm that its motors and friction ask for, else that of fewest operations."""
+    arm = scenario.arm
+    parts = (arm, scenario.command, scenario.external, scenario.method)
+    if emulates(arm):
+        return DynaMechsPlant(*parts, algorithm="aba")
+    return Plant(*parts, algorithm="crba" if any_sticks(arm) else fewest_operations(arm))
 
 
 def _last_row(advance: Callable[[int, int], int], state: ctypes.Array, steps: int) -> None:

@@ -1,0 +1,169 @@
+"""The DC motor of DynaMechs, as it is, to replay what DynaMechs recorded.
+
+DynaMechs (McMillan, Orin and McGhee's library, class dmRevDCMotor) decides joint by joint whether friction holds, on the way
+from tip to base of the articulated-body algorithm. Three of its traits are not physics, and are kept here because recordings
+contain them: gravity is not among the torques that can set a joint free; the torque of a joint's stop counts twice; a held
+joint is taken as free on the way in and as locked on the way out. Rotor inertia is added to the link about its own z axis,
+and not at all on the last link. armsim's own motor (`armsim.actuation`, `armsim.sticking`) has none of this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+
+from armsim.actuation import JointTorque
+from armsim.dynamics.aba import articulated_body
+from armsim.errors import UsageError
+from armsim.expr import Scalar, absolute, both, exp, fma, where
+from armsim.model import Arm, Joint
+from armsim.plant import Parts, Plant
+
+LN_2 = 0.6931471805599453
+
+
+def emulates(arm: Arm) -> bool:
+    """Whether an arm's motors are to be taken as DynaMechs takes them.
+
+    Raises:
+        UsageError: Only some of them are.
+    """
+    models = {joint.motor.model if joint.motor is not None else None for joint in arm.joints}
+    if "dynamechs" not in models:
+        return False
+    if models != {"dynamechs"}:
+        names = [joint.name for joint in arm.joints if joint.motor is None or joint.motor.model != "dynamechs"]
+        raise UsageError(
+            f"motor.model: expected `dynamechs` on every joint or on none; {', '.join(names)} "
+            f"{'has' if len(names) == 1 else 'have'} not"
+        )
+    return True
+
+
+@dataclass(slots=True)
+class Evaluation:
+    """What DynaMechs makes of a state.
+
+    Attributes:
+        qd: Joint velocities, those that have just changed sign set to zero [rad/s].
+        qdd: Joint accelerations, zero where held [rad/s²].
+        stuck: 1 where friction holds a joint, 0 elsewhere.
+        torques: Torques on the joints.
+    """
+
+    qd: list[Scalar]
+    qdd: list[Scalar]
+    stuck: list[Scalar]
+    torques: list[JointTorque]
+
+
+@dataclass(frozen=True)
+class DynaMechsPlant(Plant):
+    """A plant with the motors of DynaMechs: explicit Euler, with stiction flags and previous velocities as state."""
+
+    def __post_init__(self) -> None:
+        if self.method != "explicit_euler":
+            raise UsageError(
+                f"integrator.method: expected explicit_euler, which DynaMechs' motor comes with, found {self.method}"
+            )
+        if self.command is None or self.command.output != "voltage":
+            raise UsageError("DynaMechs' motor is driven by voltages: give `control` or `inputs` with a voltage")
+        if self.external:
+            raise UsageError("external: DynaMechs' motor is emulated without external forces")
+
+    @cached_property
+    def slots(self) -> tuple[str, ...]:
+        """Those of the plain plant, then for every joint whether it is stuck (1 or 0), and its velocity a step before."""
+        names = [joint.name for joint in self.arm.joints]
+        return (*super().slots, *(f"stuck_{name}" for name in names), *(f"before_{name}" for name in names))
+
+    def initial_state(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
+        """All joints begin held, as in DynaMechs; one that moves, or is driven hard enough, is free at once."""
+        n = self.arm.n
+        return [*super().initial_state(q, qd)[: len(self.slots) - 2 * n], *[1.0] * n, *qd]
+
+    def sample(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
+        """As of the plain plant; flags and previous velocities stay."""
+        n = self.arm.n
+        return [*super().sample(t, state[: -2 * n]), *state[-2 * n :]]
+
+    def step(self, t: Scalar, state: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
+        """The state one step later, all of it advanced with the rates at its beginning."""
+        parts = self._parts(state)
+        now = self._evaluate(t, state)
+        q = [fma(dt, v, x) for x, v in zip(parts.q, now.qd, strict=True)]
+        qd = [fma(dt, a, v) for v, a in zip(now.qd, now.qdd, strict=True)]
+        rates = self._integral_rates(parts)
+        integrals = [fma(dt, r, x) for x, r in zip(parts.integrals, rates, strict=True)] or parts.integrals
+        return [*Parts(q, qd, integrals, parts.held, []).flat(), *now.stuck, *now.qd]
+
+    def motion(self, t: Scalar, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[JointTorque]]:
+        """Velocities, accelerations and torques that act from time t on."""
+        now = self._evaluate(t, state)
+        return now.qd, now.qdd, now.torques
+
+    def flags(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
+        """Which joints are held from time t on: 1 or 0 for each."""
+        return self._evaluate(t, state).stuck
+
+    def peaks(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
+        """What a run keeps the largest magnitude of: the motor torque of every joint."""
+        return [torque.motor for torque in self._evaluate(t, state).torques]
+
+    def _evaluate(self, t: Scalar, state: Sequence[Scalar]) -> Evaluation:
+        n = self.arm.n
+        parts = self._parts(state)
+        flags, before = list(state[-2 * n : -n]), list(state[-n:])
+        crossed = [v * old < 0.0 for v, old in zip(parts.qd, before, strict=True)]
+        qd = [where(c, 0.0, v) for c, v in zip(crossed, parts.qd, strict=True)]
+        stuck = [where(c, 1.0, flag) for c, flag in zip(crossed, flags, strict=True)]
+        u = parts.held if self.sampled else self.command.command(t, parts.q, qd, parts.integrals)  # type: ignore[union-attr]
+        torques: list[JointTorque] = []
+        for i, joint in enumerate(self.arm.joints):
+            torques.append(_driven(joint, u[i], parts.q[i], qd[i]))
+
+        def force(i: int, b: Scalar) -> Scalar:
+            """Velocity terms, motor, friction and stop of joint i; the stop a second time."""
+            drive, motor = torques[i], self.arm.joints[i].motor
+            assert motor is not None
+            bound = 0.0 if motor.coulomb is None else motor.coulomb.positive
+            pull = b + drive.limit + drive.motor
+            still = both(qd[i] <= 0.0, qd[i] >= 0.0)
+            holds = both(still, absolute(pull) < bound)
+            direction = where(still, _sign(pull), _sign(qd[i]))
+            friction = -(direction * bound) - where(still, 0.0, motor.viscous * qd[i])
+            stuck[i] = where(holds, stuck[i], 0.0)
+            drive.dry = where(holds, -pull, friction)
+            return where(holds, 0.0, pull + friction) + drive.limit
+
+        *inner, _ = (joint.motor.rotor_inertia if joint.motor else 0.0 for joint in self.arm.joints)
+        none = [0.0] * n
+        qdd = articulated_body(
+            self.arm, parts.q, qd, force, none, locked=lambda i: stuck[i] > 0.5, flywheels=[*inner, 0.0]
+        )
+        return Evaluation(qd, qdd, stuck, torques)
+
+
+def _driven(joint: Joint, voltage: Scalar, q: Scalar, qd: Scalar) -> JointTorque:
+    """Motor and stop of a joint: its stop pulls as well as pushes."""
+    motor = joint.motor
+    assert motor is not None
+    left = voltage
+    if motor.brush_drop is not None:
+        drop = motor.brush_drop.max * (1.0 - exp(-LN_2 * absolute(voltage) / motor.brush_drop.half))
+        left = voltage - _sign(voltage) * drop
+    current = (left - motor.Ke * qd) / motor.Ra
+    stop: Scalar = 0.0
+    limit = joint.limit
+    if limit is not None and limit.stiffness is not None:
+        if limit.lower != -inf:
+            stop = where(q < limit.lower, limit.stiffness * (limit.lower - q) - limit.damping * qd, stop)
+        if limit.upper != inf:
+            stop = where(q > limit.upper, limit.stiffness * (limit.upper - q) - limit.damping * qd, stop)
+    return JointTorque(motor.Kp * current, 0.0, stop, voltage, current)
+
+
+def _sign(x: Scalar) -> Scalar:
+    return where(x > 0.0, 1.0, where(x < 0.0, -1.0, 0.0))
