@@ -154,7 +154,7 @@ class Plant:
     def columns(self) -> tuple[Column, ...]:
         """What the numbers of a row are, in order."""
         joints = [(i, joint) for i, joint in enumerate(self.arm.joints)]
-        powered = [(i, joint) for i, joint in joints if joint.motor is not None]
+        powered = [(i, joint) for i, joint in joints if joint.electric_motor is not None]
         columns = [Column(kind, joint.name, i) for kind in ("q", "qd", "qdd") for i, joint in joints]
         columns += [Column("pose", part) for part in ("x", "y", "z", "qw", "qx", "qy", "qz")]
         columns += [

@@ -19,8 +19,8 @@ class JointTorque:
         motor: From the motor, or from an ideal drive where the joint has none [N·m or N].
         viscous: Viscous friction of joint and rotor [N·m or N].
         limit: From the stops [N·m or N].
-        voltage: At the motor's terminals [V]; None without a motor.
-        current: Through the motor [A]; None without a motor.
+        voltage: At the motor's terminals [V]; None without an electric motor.
+        current: Through the motor [A]; None without an electric motor.
         dry: What dry friction holds the joint with [N·m or N]; it follows from the motion of the whole arm.
     """
 
@@ -43,7 +43,7 @@ class JointTorque:
 
     @property
     def power(self) -> Scalar | None:
-        """Electrical power into the motor [W]; None without a motor."""
+        """Electrical power into the motor [W]; None without an electric motor."""
         return None if self.voltage is None or self.current is None else self.voltage * self.current
 
 
@@ -58,7 +58,7 @@ def driven(
     """The torques on a joint whose drive is told u.
 
     Args:
-        joint: The joint; it has a motor if the output is a voltage.
+        joint: The joint; it has an electric motor if the output is a voltage.
         output: What u is: the motor's voltage [V], or the torque that its drive gives the joint [N·m or N].
         u: The command.
         q: Joint position [rad or m].
@@ -74,6 +74,8 @@ def driven(
         i = dc.limited_current(motor, dc.steady_current(motor, voltage, qd) if i is None else i)
         return JointTorque(dc.torque(motor, i, qd), passive.viscous, passive.limit, voltage, i)
     tau = dc.attainable(motor, u, qd) if dc.is_limited(motor) else u
+    if joint.electric_motor is None:
+        return JointTorque(tau, passive.viscous, passive.limit)
     i = dc.current_for(motor, tau)
     return JointTorque(tau, passive.viscous, passive.limit, dc.voltage_for(motor, i, qd), i)
 
@@ -83,6 +85,7 @@ def unpowered(joint: Joint, q: Scalar, qd: Scalar) -> JointTorque:
     rotor = 0.0 if joint.motor is None else dc.viscous(joint.motor)
     viscous = -(joint.viscous + rotor) * qd
     limit = limit_torque(joint.limit, q, qd)
-    if joint.motor is None:
+    motor = joint.electric_motor
+    if motor is None:
         return JointTorque(0.0, viscous, limit)
-    return JointTorque(0.0, viscous, limit, dc.voltage_for(joint.motor, 0.0, qd), 0.0)
+    return JointTorque(0.0, viscous, limit, dc.voltage_for(motor, 0.0, qd), 0.0)

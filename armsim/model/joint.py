@@ -60,3 +60,8 @@ class Joint:
     limit: Limit | None = None
     motor: Motor | None = None
     frame: Pose = Pose()
+
+    @property
+    def electric_motor(self) -> Motor | None:
+        """The motor, if it has the constants by which a voltage drives it."""
+        return None if self.motor is None or self.motor.Kp is None else self.motor

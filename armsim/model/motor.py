@@ -35,7 +35,7 @@ class BrushDrop:
 
 @dataclass(frozen=True, slots=True)
 class MotorLimits:
-    """What a motor and its amplifier can do at most; None where there is no limit.
+    """What a motor and its amplifier can do at most, on the motor's side of the gear; None where there is no limit.
 
     Attributes:
         voltage: Of the supply [V].
@@ -55,7 +55,7 @@ class Motor:
     """A permanent-magnet DC motor on a joint, all quantities on the motor's side of the gear.
 
     Attributes:
-        Kp: Torque constant [N·m/A].
+        Kp: Torque constant [N·m/A]; None, with Ke and Ra, for a drive of which only the torque is known.
         Ke: Back-EMF constant [V·s/rad].
         Ra: Armature resistance [ohm].
         gear: Turns of the motor per turn of the joint; negative where the gear reverses.
@@ -69,9 +69,9 @@ class Motor:
         model: "dc", or "dynamechs" for the motor of DynaMechs with its faults (`armsim.dynamechs`).
     """
 
-    Kp: Scalar
-    Ke: Scalar
-    Ra: Scalar
+    Kp: Scalar | None = None
+    Ke: Scalar | None = None
+    Ra: Scalar | None = None
     gear: Scalar = 1.0
     rotor_inertia: Scalar = 0.0
     viscous: Scalar = 0.0

@@ -15,6 +15,7 @@ from armsim.dynamics import crba, fewest_operations, link_poses, tool_pose
 from armsim.errors import UsageError
 from armsim.model import Arm
 from armsim.spatial import Matrix, Pose, quaternion
+from armsim.spec.voltage import voltage_refusal
 from armsim.sticking import accelerations
 
 
@@ -28,7 +29,8 @@ def demand(arm: Arm, q: Sequence[float], qd: Sequence[float], qdd: Sequence[floa
         qdd: Joint accelerations [rad/s² or m/s²].
 
     Returns:
-        robot, joints (names), q, torque [N·m or N], voltage [V] and current [A]; None where there is no motor.
+        robot, joints (names), q, torque [N·m or N], voltage [V] and current [A]; None for a joint
+        without a motor, or with one that no voltage drives.
     """
     torque = [float(tau) for tau in drive_torques(arm, q, qd, qdd)]
     return {**_named(arm, q=q), "torque": torque, **_electric(arm, torque, qd)}
@@ -59,11 +61,11 @@ def motion(
     if torque is not None and voltage is not None:
         raise UsageError("torque or voltage\n  expected: one of them\n  found:    both\n  mend:     leave one out")
     if voltage is not None:
-        bare = [joint.name for joint in arm.joints if joint.motor is None]
-        if bare:
+        refused = voltage_refusal(arm)
+        if refused is not None:
             raise UsageError(
-                f"voltage\n  expected: a motor on every joint, to put a voltage on\n  found:    no motor on {', '.join(bare)}\n"
-                "  mend:     give torques instead, or every joint a `motor` in the robot file"
+                f"voltage\n  expected: {refused.expected}\n  found:    {refused.found}\n"
+                f"  mend:     give torques instead, or {refused.mend.removeprefix('give ')} in the robot file"
             )
         states = zip(arm.joints, voltage, q, qd, strict=True)
         parts = [driven(joint, "voltage", u, q_i, qd_i) for joint, u, q_i, qd_i in states]
@@ -158,11 +160,12 @@ def _named(arm: Arm, **states: Sequence[float]) -> dict[str, Any]:
 
 
 def _electric(arm: Arm, torque: Sequence[float], qd: Sequence[float]) -> dict[str, list[float | None]]:
-    """Voltages and currents that go with torques of the drives; None without a motor."""
+    """Voltages and currents that go with torques of the drives; None without an electric motor."""
     voltage: list[float | None] = []
     current: list[float | None] = []
     for joint, tau, rate in zip(arm.joints, torque, qd, strict=True):
-        i = None if joint.motor is None else float(dc.current_for(joint.motor, tau))
+        motor = joint.electric_motor
+        i = None if motor is None else float(dc.current_for(motor, tau))
         current.append(i)
-        voltage.append(None if joint.motor is None else float(dc.voltage_for(joint.motor, i, rate)))
+        voltage.append(None if motor is None else float(dc.voltage_for(motor, i, rate)))
     return {"voltage": voltage, "current": current}

@@ -88,7 +88,7 @@ def demand_table(robot: Robot, t: Array, q: Array, qd: Array, qdd: Array) -> tup
     """What the drives must give along a motion: headings, and one row per instant with time, torques, voltages, currents."""
     tau = robot.inverse_dynamics(q, qd, qdd)
     voltage, current = robot.motor_demand(qd, tau)
-    powered = [i for i, joint in enumerate(robot.arm.joints) if joint.motor is not None]
+    powered = [i for i, joint in enumerate(robot.arm.joints) if joint.electric_motor is not None]
     names = robot.joints
     units = ["Nm" if joint.type == "revolute" else "N" for joint in robot.arm.joints]
     headings = ["t_s", *(f"tau_motor_{name}_{unit}" for name, unit in zip(names, units, strict=True))]

@@ -12,6 +12,7 @@ from typing import Any
 from armsim.run.overview import kind_of
 from armsim.spec import Scenario, build_scenario, load_robot_file, load_scenario_file
 from armsim.spec.build import RADIANS, build_body
+from armsim.spec.motor import DryFriction
 from armsim.spec.quantity import Quantity
 from armsim.spec.robot import Robot
 from armsim.spec.scenario import Scenario as ScenarioKeys
@@ -73,7 +74,7 @@ def _of_robot(data: dict[str, Any], prefix: str) -> list[Origin]:
     filled: dict[str, float] = {}
     settled = settle(data)
     for i, joint in enumerate(settled["joints"]):
-        if joint["motor"] is not None:
+        if joint["motor"] is not None and joint["motor"]["Kp"] is not None:
             filled[f"joints[{i}].motor.Ke"] = joint["motor"]["Kp"]
         for k, body in enumerate(joint["bodies"]):
             filled[f"joints[{i}].bodies[{k}].{next(iter(body))}.mass"] = build_body(body).mass
@@ -131,6 +132,8 @@ class _Walk:
         elif isinstance(kind, Parameters):
             for name, quantity in data.items():
                 yield self._number(Number(), quantity, join(path, name), None)
+        elif isinstance(kind, DryFriction):
+            yield from self.numbers(kind.sides, data, path, type)
         elif isinstance(kind, OneOf):
             ((shape, body),) = data.items() if "mass" not in data else (("", data),)
             yield from self.numbers(kind.variants[shape or "point"], body, join(path, shape) if shape else path, type)

@@ -180,8 +180,8 @@ def commanded(plant: Plant, data: Mapping[str, Any]) -> dict[str, Any] | None:
     joints = []
     for i, joint in enumerate(plant.arm.joints):
         volt = 1.0 if command.output == "torque" or joint.motor is None else float(dc.voltage_gain(joint.motor))
-        motor = joint.motor if command.output == "voltage" else None
-        emf = 0.0 if motor is None else volt * motor.Ke * motor.gear
+        motor = joint.electric_motor if command.output == "voltage" else None
+        emf = 0.0 if motor is None else volt * motor.Ke * motor.gear  # type: ignore[operator]  # it is electric
         entry = {key: float(getattr(command, key)[i]) for key in ("target", "kp", "ki", "kd")}
         limit = command.limit[i]
         joints.append(

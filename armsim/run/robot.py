@@ -186,18 +186,27 @@ class Robot:
         return self._ask("jacobian", body, (6, self.arm.n), q=q)
 
     def motor_demand(self, qd: ArrayLike, tau: ArrayLike) -> tuple[Array, Array]:
-        """What the motors take to give torques at joint velocities: voltages [V] and currents [A], NaN without a motor.
+        """What the motors take to give torques at joint velocities: voltages [V] and currents [A], NaN without one.
 
         Args:
             qd: Joint velocities [rad/s or m/s], shape (n,) or (m, n).
             tau: Torques of the drives [N·m or N], likewise.
         """
         qd, tau = np.broadcast_arrays(self._array("qd", qd), self._array("tau", tau))
+        motors = [(i, joint.electric_motor) for i, joint in enumerate(self.arm.joints) if joint.electric_motor]
+
+        def body(qd, tau):
+            currents = [dc.current_for(motor, tau[i]) for i, motor in motors]
+            return [
+                *(dc.voltage_for(motor, x, qd[i]) for (i, motor), x in zip(motors, currents, strict=True)),
+                *currents,
+            ]
+
         voltage, current = np.full(tau.shape, math.nan), np.full(tau.shape, math.nan)
-        for i, joint in enumerate(self.arm.joints):
-            if joint.motor is not None:
-                current[..., i] = dc.current_for(joint.motor, tau[..., i])
-                voltage[..., i] = dc.voltage_for(joint.motor, current[..., i], qd[..., i])
+        if motors:
+            powered = [i for i, _ in motors]
+            found = self._ask("motor_demand", body, (2, len(motors)), qd=qd, tau=tau)
+            voltage[..., powered], current[..., powered] = found[..., 0, :], found[..., 1, :]
         return voltage, current
 
     def _array(self, name: str, values: ArrayLike) -> Array:

@@ -69,14 +69,15 @@ def _joints(run: Run, last: dict[tuple[str, str], float]) -> list[dict[str, Any]
         if droop is not None:
             entry["droop"] = droop[i]
         entry["peak_torque"] = run.peaks[i]
-        entry["peak_current"] = None if joint.motor is None else abs(dc.current_for(joint.motor, run.peaks[i]))
+        motor = joint.electric_motor
+        entry["peak_current"] = None if motor is None else abs(dc.current_for(motor, run.peaks[i]))
         joints.append(entry)
     return joints
 
 
 def joint_gain(plant: Plant, i: int) -> float | None:
     """The proportional gain of joint i as a stiffness [N·m/rad or N/m]: Kp gear kp / Ra for a voltage; None without feedback."""
-    command, motor = plant.command, plant.arm.joints[i].motor
+    command, motor = plant.command, plant.arm.joints[i].electric_motor
     if not isinstance(command, Feedback):
         return None
     if command.output == "torque":

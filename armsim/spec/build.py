@@ -1,4 +1,8 @@
-"""From settled data to the arm: units convert here, and no number is compared, so that any may be an expression."""
+"""From settled data to the arm: units convert here.
+
+No number is compared but with the value that means "not there" (no dry friction, a gear without loss), and that only where
+it is a plain number: one that is left open may become anything, so what it belongs to is there.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from armsim.expr import sqrt
-from armsim.model import Arm, Joint, Limit, Motor, bodies
+from armsim.model import Arm, BrushDrop, Coulomb, Joint, Limit, Motor, MotorLimits, bodies
 from armsim.spatial import (
     IDENTITY,
     Inertia,
@@ -82,6 +86,7 @@ def build_joint(joint: dict[str, Any], pre: Pose, offset: Scalar, after: Pose | 
         initial=joint["initial"] * turn,
         inertia=inertia,
         viscous=joint["friction"]["viscous"],
+        coulomb=build_coulomb(joint["friction"]["coulomb"]),
         limit=None
         if limits is None
         else Limit(limits["lower"] * turn, limits["upper"] * turn, limits["stiffness"], limits["damping"]),
@@ -92,8 +97,32 @@ def build_joint(joint: dict[str, Any], pre: Pose, offset: Scalar, after: Pose | 
 
 def build_motor(motor: dict[str, Any]) -> Motor:
     """A motor; its back-EMF constant is its torque constant unless given."""
-    Ke = motor["Kp"] if motor["Ke"] is None else motor["Ke"]
-    return Motor(motor["Kp"], Ke, motor["Ra"], motor["gear"], motor["rotor_inertia"], motor["viscous"])
+    brushes = motor["brush_drop"]
+    return Motor(
+        Kp=motor["Kp"],
+        Ke=motor["Kp"] if motor["Ke"] is None else motor["Ke"],
+        Ra=motor["Ra"],
+        gear=motor["gear"],
+        rotor_inertia=motor["rotor_inertia"],
+        viscous=motor["viscous"],
+        coulomb=build_coulomb(motor["coulomb"]),
+        efficiency=None if _is(motor["efficiency"], 1.0) else motor["efficiency"],
+        inductance=None if _is(motor["inductance"], 0.0) else motor["inductance"],
+        brush_drop=None if brushes is None or _is(brushes["max"], 0.0) else BrushDrop(brushes["max"], brushes["half"]),
+        limits=MotorLimits(**motor["limits"]),
+        model=motor["model"],
+    )
+
+
+def build_coulomb(coulomb: Scalar | dict[str, Scalar]) -> Coulomb | None:
+    """Dry friction from one number or two; None where there is none."""
+    sides = (coulomb["positive"], coulomb["negative"]) if isinstance(coulomb, dict) else (coulomb, coulomb)
+    return None if all(_is(side, 0.0) for side in sides) else Coulomb(*sides)
+
+
+def _is(x: Scalar, value: float) -> bool:
+    """Whether a scalar is this number, not just open."""
+    return isinstance(x, (int, float)) and x == value
 
 
 def build_frame(frame: dict[str, Any], degrees: bool = False) -> Pose:

@@ -7,9 +7,10 @@ from typing import Any
 
 from armsim.spec.bodies import BODIES, Payload, Solid
 from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text
+from armsim.spec.motor import ELECTRICAL, ELECTRICAL_LIMITS, DryFriction, Motor
 from armsim.spec.robot import FRAMES, Robot
 from armsim.spec.scenario import GAINS, Control, Inputs, RobotReference, Scenario, Signal
-from armsim.spec.schema import List, NotYet, OneOf, Parameters, PerJoint, Record
+from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 NAME = r"[^\W\d][\w.-]*"  # as in armsim.spec.kinds
@@ -49,9 +50,17 @@ def _convention(name: str) -> dict[str, Any]:
     return _if("convention", name, then)
 
 
+def _motor() -> dict[str, Any]:
+    """What a torque constant and a resistance are needed for."""
+    limits = {"required": ["limits"], "properties": {"limits": {"anyOf": [_given(key) for key in ELECTRICAL_LIMITS]}}}
+    electrical = [*(_given(key) for key in ("Kp", "Ra", *ELECTRICAL)), limits, _if("model", "dynamechs", {})["if"]]
+    return {"if": {"anyOf": electrical}, "then": _given("Kp", "Ra")}
+
+
 # what holds between the keys of a record, as far as a schema can say it; the records' own `check` says it in words
 RULES: dict[type[Record], dict[str, Any]] = {
     Solid: _either("mass", "density"),
+    Motor: _motor(),
     Robot: {"allOf": [_convention(name) for name in FRAMES]},
     Control: {"allOf": [_law(law) for law in GAINS]},
     Inputs: _either("torque", "voltage"),
@@ -84,17 +93,14 @@ def _of(kind: Kind) -> dict[str, Any]:
     if doc:
         schema = {"description": doc, **schema} if "$ref" not in schema else {"description": doc, "allOf": [schema]}
     default = kind.default
-    if not isinstance(kind, (Record, NotYet)) and default not in (
-        REQUIRED,
-        None,
-        math.inf,
-        -math.inf,
-    ):  # JSON has no inf
+    if not isinstance(kind, Record) and default not in (REQUIRED, None, math.inf, -math.inf):  # JSON has no inf
         schema["default"] = list(default) if isinstance(default, tuple) else default
     return schema
 
 
 def _bare(kind: Kind) -> dict[str, Any]:
+    if isinstance(kind, DryFriction):
+        return {"anyOf": [_number(kind), _record(kind.sides)]}
     if isinstance(kind, Number):
         return _number(kind)
     if isinstance(kind, Choice):
@@ -121,8 +127,6 @@ def _bare(kind: Kind) -> dict[str, Any]:
         return {"anyOf": [_of(kind.number), _record(kind.csv)]}
     if isinstance(kind, RobotReference):
         return {"anyOf": [{"type": "string"}, {"$ref": "#/definitions/robot"}]}
-    if isinstance(kind, NotYet):
-        return _not_yet(kind)
     raise TypeError(f"no JSON Schema for {type(kind).__name__}")
 
 
@@ -134,7 +138,9 @@ def _number(kind: Number) -> dict[str, Any]:
     if kind.above is not None:
         number["exclusiveMinimum"] = kind.above
     if kind.largest is not None:
-        number |= {"minimum": -kind.largest, "maximum": kind.largest}
+        number |= (
+            {"maximum": kind.largest} if kind.above is not None else {"minimum": -kind.largest, "maximum": kind.largest}
+        )
     if kind.nonzero:
         number["not"] = {"const": 0}
     return number
@@ -176,12 +182,3 @@ def _one_of(kind: OneOf) -> dict[str, Any]:
         for name in kind.variants
     ]
     return {"anyOf": variants}
-
-
-def _not_yet(kind: NotYet) -> dict[str, Any]:
-    if kind.neutral is None:
-        return {"type": "null"}
-    parts = {key: {"const": value} for key, value in kind.neutral.items() if key}
-    whole = [{"const": kind.neutral[""]}] if "" in kind.neutral else []
-    several = [{"type": "object", "properties": parts, "additionalProperties": False}] if parts else []
-    return {"anyOf": [*whole, *several]}

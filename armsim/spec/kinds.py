@@ -119,7 +119,7 @@ class Number(Kind):
         unit = self.unit_in(context)
         of = f" of {unit}" if unit else ""
         if self.above == 0:
-            return f"a positive number{of}"
+            return f"a positive number{of}" + (f", {self.largest:g} at most" if self.largest is not None else "")
         if self.minimum is not None:
             return f"a number{of}, {plain_number(self.minimum)} or more"
         if self.nonzero:
@@ -198,7 +198,10 @@ class Number(Kind):
         elif self.nonzero and value == 0:
             mend = f"write another number, for example `{key}: {self.example or 1}`"
         elif self.largest is not None and math.isfinite(value) and abs(value) > self.largest:
-            mend = f"write a number between {-self.largest:g} and {self.largest:g}"
+            bounds = (
+                f"between {-self.largest:g} and {self.largest:g}" if self.above is None else f"up to {self.largest:g}"
+            )
+            mend = f"write a number {bounds}"
         if mend:
             self.fault(node, path, context, mend, found)
         return not mend

@@ -20,7 +20,11 @@ def resolved_robot(data: dict[str, Any]) -> dict[str, Any]:
     robot: dict[str, Any] = plain(data)
     for joint in robot["joints"]:
         if "motor" in joint:
-            joint["motor"].setdefault("Ke", joint["motor"]["Kp"])
+            motor = joint["motor"]
+            if "Kp" in motor:
+                motor.setdefault("Ke", motor["Kp"])
+            if not motor["limits"]:
+                del motor["limits"]
     if not robot["parameters"]:
         del robot["parameters"]
     return robot

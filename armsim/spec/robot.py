@@ -7,8 +7,9 @@ from typing import Any
 
 from armsim.files.document import Map, Node, Place, Seq
 from armsim.spec.bodies import BODIES, Payload
+from armsim.spec.motor import DryFriction, JointSides, Motor
 from armsim.spec.quantity import Context, plain_number
-from armsim.spec.schema import Choice, Kind, List, NotYet, Number, OneOf, Parameters, Record, Text, join
+from armsim.spec.schema import Choice, Kind, List, Number, OneOf, Parameters, Record, Text, join
 
 FORMAT = "armsim/robot/1"
 NO_VECTOR = (0.0, 0.0, 0.0)
@@ -105,37 +106,7 @@ class Friction(Record):
     """Friction on the joint's side of the gear."""
 
     viscous = Number("N·m·s/rad or N·s/m", minimum=0, default=0.0, doc="viscous friction", example="0.1")
-    coulomb = NotYet(
-        {"": 0.0, "positive": 0.0, "negative": 0.0}, doc="Coulomb friction, not supported yet", example="coulomb: 0"
-    )
-
-
-class Motor(Record):
-    """A permanent-magnet DC motor on a joint; all quantities on the motor's side of the gear."""
-
-    Kp = Number("N·m/A", above=0, doc="torque constant", example="0.05")
-    Ke = Number("V·s/rad", minimum=0, default=None, doc="back-EMF constant", note="Kp", example="0.05")
-    Ra = Number("ohm", above=0, doc="armature resistance", example="1")
-    gear = Number(
-        nonzero=True,
-        default=1.0,
-        doc="turns of the motor per turn of the joint; negative where it reverses",
-        example="50",
-    )
-    rotor_inertia = Number(
-        "kg·m²", minimum=0, default=0.0, doc="of rotor and gear, as the motor feels it", example="1e-4"
-    )
-    viscous = Number("N·m·s/rad", minimum=0, default=0.0, doc="viscous friction of the motor", example="1e-4")
-    coulomb = NotYet(
-        {"": 0.0, "positive": 0.0, "negative": 0.0}, doc="Coulomb friction, not supported yet", example="coulomb: 0"
-    )
-    efficiency = NotYet({"": 1.0}, doc="of the gear, not supported yet", example="efficiency: 1")
-    inductance = NotYet({"": 0.0}, doc="[H], not supported yet", example="inductance: 0")
-    brush_drop = NotYet(
-        {"max": 0.0, "half": 0.0}, doc="[V], not supported yet", example="brush_drop: {max: 0, half: 0}"
-    )
-    limits = NotYet(None, doc="of voltage, current, torque and speed, not supported yet")
-    model = NotYet(None, doc="other kinds of motor, not supported yet")
+    coulomb = DryFriction("N·m or N", JointSides(), example="0.5")
 
 
 class Joint(Record):
@@ -159,6 +130,7 @@ class Joint(Record):
     motor = Motor(default=None, doc="its motor", note="no motor")
 
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        self._check_emulated(data, path, context)
         initial, limits = data["initial"], data["limits"]
         if initial is None or limits is None or limits["lower"] is None or limits["upper"] is None:
             return
@@ -167,6 +139,18 @@ class Joint(Record):
             expected = f"a position within the limits, {plain_number(lower.value)} to {plain_number(upper.value)}"
             mend = "give an initial position within the limits, or correct the limits"
             context.report.add(initial.place, f"{path}.initial", expected, plain_number(initial.value), mend)
+
+    def _check_emulated(self, data: dict[str, Any], path: str, context: Context) -> None:
+        """Report what a joint with DynaMechs' motor cannot have beside it."""
+        motor, friction = data["motor"], data["friction"]
+        if motor is None or friction is None or motor["model"] != "dynamechs":
+            return
+        for key, value in friction.items():
+            if isinstance(value, dict) or (value is not None and value.value):
+                place = next(iter(value.values())).place if isinstance(value, dict) else value.place
+                expected = "no friction beside DynaMechs' motor, which has its own"
+                mend = f"give the motor the friction: `motor: {{{key}: ...}}`"
+                context.report.add(place, f"{path}.friction.{key}", expected, f"`{key}` on the joint's side", mend)
 
 
 class Robot(Record):

@@ -20,6 +20,7 @@ from armsim.spec.run_scenario import Scenario, build_scenario
 from armsim.spec.scenario import FORMAT, beside, read_scenario_node
 from armsim.spec.schema import join
 from armsim.spec.timing import steps_of
+from armsim.spec.voltage import refusal
 
 Given = str | os.PathLike[str] | Mapping[str, Any]
 
@@ -162,17 +163,20 @@ def _check_times(data: dict[str, Any], path: str, context: Context) -> dict[str,
 
 
 def _check_motors(root: Map, robot: dict[str, Any], path: str, context: Context) -> None:
-    """Report joints without a motor where voltages are asked for."""
-    bare = [joint["name"] for joint in robot["joints"] or [] if joint is not None and joint["motor"] is None]
-    if not bare or None in bare:
+    """Report joints that no voltage can drive, where voltages are asked for."""
+    joints = [joint for joint in robot["joints"] or [] if joint is not None]
+    bare = [joint["name"] for joint in joints if joint["motor"] is None]
+    unknown = [joint["name"] for joint in joints if joint["motor"] is not None and joint["motor"]["Kp"] is None]
+    refused = None if None in bare + unknown else refusal(bare, unknown)
+    if refused is None:
         return
-    expected, found = "a motor on every joint, to put a voltage on", f"no motor on {', '.join(bare)}"
+    expected, found, give = refused
     control, inputs = root.get("control"), root.get("inputs")
     output = control.get("output") if isinstance(control, Map) else None
     if isinstance(output, Scalar) and output.value == "voltage":
-        mend = "give every joint a `motor` in the robot file, or write `output: torque`"
+        mend = f"{give} in the robot file, or write `output: torque`"
         context.report.add(output.place, join(path, "control.output"), expected, found, mend)
     voltage = inputs.entries.get("voltage") if isinstance(inputs, Map) else None
     if voltage is not None:
-        mend = "give every joint a `motor` in the robot file, or write `torque` for `voltage`"
+        mend = f"{give} in the robot file, or write `torque` for `voltage`"
         context.report.add(voltage[0], join(path, "inputs.voltage"), expected, found, mend)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from armsim.files.document import Map, Node, Place, Scalar, Seq, clipped, shown
+from armsim.files.document import Map, Node, Place, Seq, clipped
 from armsim.spec.faults import suggestion
 from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text, join
 from armsim.spec.quantity import Context, Quantity, plain_number
 
-__all__ = ["Choice", "Kind", "List", "NotYet", "Number", "OneOf", "Parameters", "PerJoint", "Record", "Text", "join"]
+__all__ = ["Choice", "Kind", "List", "Number", "OneOf", "Parameters", "PerJoint", "Record", "Text", "join"]
 
 
 class List(Kind):
@@ -176,34 +176,3 @@ class PerJoint(Kind):
             return self.fault(node, path, context, "write a list in square brackets, with commas")
         one = self.item.read(node, path, context)
         return [one] * (1 if context.joints is None else len(context.joints))
-
-
-class NotYet(Kind):
-    """A key whose effect is not built yet: only the value that means "no effect" is taken, and dropped.
-
-    Attributes:
-        neutral: The numbers that mean no effect, by path below the key ("" for the key itself); None to refuse all.
-        note: How `neutral` is written.
-    """
-
-    def __init__(self, neutral: dict[str, float] | None, **common: Any) -> None:
-        super().__init__(default=None, **common)
-        self.neutral = neutral
-
-    def expected(self, context: Context) -> str:
-        return f"{self.example}, or the key left out" if self.neutral is not None else "the key left out"
-
-    def read(self, node: Node, path: str, context: Context) -> None:
-        leaves = {"": node} if not isinstance(node, Map) else {key: value for key, (_, value) in node.entries.items()}
-        for key, leaf in leaves.items():
-            neutral = None if self.neutral is None else self.neutral.get(key)
-            if neutral is None or not isinstance(leaf, Scalar) or leaf.value != neutral:
-                name = path.rsplit(".", 1)[-1]
-                self.fault(
-                    node,
-                    path,
-                    context,
-                    f"take it out; armsim does not simulate `{name}` yet",
-                    f"{shown(node)}, not supported yet",
-                )
-                return

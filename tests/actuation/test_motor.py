@@ -69,7 +69,7 @@ def test_the_steady_speed_under_a_constant_voltage_balances_motor_and_friction(g
 
 def test_without_friction_the_steady_speed_is_the_voltage_over_the_back_emf_constant():
     m = replace(MOTOR, viscous=0.0)
-    assert math.isclose(dc.current(m, 12.0, 12.0 / (m.Ke * m.gear)), 0, abs_tol=1e-15)
+    assert math.isclose(dc.steady_current(m, 12.0, 12.0 / (m.Ke * m.gear)), 0, abs_tol=1e-15)
 
 
 def test_the_rotor_is_felt_through_the_gear_squared():

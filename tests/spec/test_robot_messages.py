@@ -180,21 +180,89 @@ bot.yaml:8:24: joints[0].mdh.alpha
   found:    "-pi/2" (`pi` in a file whose angles are degrees)
   mend:     write degrees: 180 for pi""",
     ),
-    "not supported yet": (
-        [("Ra: 1", "Ra: 1, efficiency: 0.9")],
+    "efficiency in percent": (
+        [("Ra: 1", "Ra: 1, efficiency: 80")],
         """\
 bot.yaml:13:40: joints[0].motor.efficiency
-  expected: efficiency: 1, or the key left out
-  found:    0.9, not supported yet
-  mend:     take it out; armsim does not simulate `efficiency` yet""",
+  expected: a positive number, 1 at most
+  found:    80
+  mend:     write a number up to 1""",
     ),
-    "Coulomb friction": (
-        [("viscous: 0.1", "coulomb: {positive: 0.1, negative: 0}")],
+    "Coulomb friction in one direction": (
+        [("viscous: 0.1", "coulomb: {positive: 0.1}")],
+        """\
+bot.yaml:10:25: joints[0].friction.coulomb.negative
+  expected: a number of N·m or N, 0 or more
+  found:    nothing: the key is missing
+  mend:     add `negative: 0.5`""",
+    ),
+    "Coulomb friction that is text": (
+        [("viscous: 0.1", "coulomb: [1, 2]")],
         """\
 bot.yaml:10:25: joints[0].friction.coulomb
-  expected: coulomb: 0, or the key left out
-  found:    a mapping (positive, negative), not supported yet
-  mend:     take it out; armsim does not simulate `coulomb` yet""",
+  expected: a number of N·m or N, 0 or more, or {positive, negative}
+  found:    a list of 2
+  mend:     write for example `coulomb: 0.5`""",
+    ),
+    "brushes without a half voltage": (
+        [("Ra: 1", "Ra: 1, brush_drop: {max: 0.5, half: 0}")],
+        """\
+bot.yaml:13:57: joints[0].motor.brush_drop.half
+  expected: a positive number of V
+  found:    0
+  mend:     write a number above 0, for example `half: 0.3`""",
+    ),
+    "a limit of zero": (
+        [("Ra: 1", "Ra: 1, limits: {current: 0}")],
+        """\
+bot.yaml:13:46: joints[0].motor.limits.current
+  expected: a positive number of A
+  found:    0
+  mend:     write a number above 0, for example `current: 5`""",
+    ),
+    "a torque constant alone": (
+        [("Kp: 10, Ra: 1", "Kp: 10")],
+        """\
+bot.yaml:13:12: joints[0].motor.Ra
+  expected: a positive number of ohm
+  found:    nothing: the key is missing
+  mend:     add `Ra: 1`""",
+    ),
+    "a current limit without a torque constant": (
+        [("Kp: 10, Ra: 1", "gear: 50, limits: {current: 3}")],
+        """\
+bot.yaml:13:12: joints[0].motor.Kp
+  expected: a positive number of N·m/A
+  found:    nothing: the key is missing, and `limits.current` needs it
+  mend:     add `Kp: 0.05`
+bot.yaml:13:12: joints[0].motor.Ra
+  expected: a positive number of ohm
+  found:    nothing: the key is missing, and `limits.current` needs it
+  mend:     add `Ra: 1`""",
+    ),
+    "another model of a motor": (
+        [("Ra: 1", "Ra: 1, model: stepper")],
+        """\
+bot.yaml:13:35: joints[0].motor.model
+  expected: dc or dynamechs
+  found:    "stepper"
+  mend:     take one of: dc, dynamechs""",
+    ),
+    "what DynaMechs' motor has not": (
+        [("Ra: 1", "Ra: 1, model: dynamechs, gear: 50, coulomb: {positive: 1, negative: 2}")],
+        """\
+bot.yaml:10:25: joints[0].friction.viscous
+  expected: no friction beside DynaMechs' motor, which has its own
+  found:    `viscous` on the joint's side
+  mend:     give the motor the friction: `motor: {viscous: ...}`
+bot.yaml:13:46: joints[0].motor.gear
+  expected: the key left out
+  found:    `gear`, which DynaMechs' motor has not
+  mend:     take it out, or take `model` out
+bot.yaml:13:56: joints[0].motor.coulomb
+  expected: one number
+  found:    two
+  mend:     give one number for both directions""",
     ),
     "unknown shape": (
         [("cylinder:", "cilinder:")],
@@ -369,16 +437,6 @@ def test_an_unknown_robot_names_the_nearest_shipped_one():
         "  found:    neither of them\n"
         "  mend:     did you mean `two_link`?"
     )
-
-
-def test_neutral_values_of_what_is_not_supported_yet_are_taken(tmp_path):
-    text = ROBOT.replace(
-        "Ra: 1", "Ra: 1, efficiency: 1, inductance: 0, coulomb: 0, brush_drop: {max: 0, half: 0}"
-    ).replace("viscous: 0.1", "viscous: 0.1, coulomb: {positive: 0, negative: 0}")
-    path = tmp_path / "bot.yaml"
-    path.write_text(text)
-    arm, _ = read_robot(path)
-    assert arm.joints[0].viscous == 0.1
 
 
 def test_no_more_than_fifty_faults_are_shown(message):

@@ -1,0 +1,162 @@
+"""The keys of a motor and of dry friction in a robot file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armsim.files.document import Map, Node
+from armsim.spec.quantity import Context, Quantity
+from armsim.spec.schema import Choice, Number, Record, join
+
+# what a torque constant and a resistance are needed for, and what DynaMechs' motor has not
+ELECTRICAL = ("Ke", "inductance", "brush_drop")
+ELECTRICAL_LIMITS = ("voltage", "current")
+NOT_IN_DYNAMECHS = ("gear", "efficiency", "inductance", "limits")
+
+
+def against(direction: str, unit: str) -> Number:
+    """Dry friction in one direction."""
+    return Number(unit, minimum=0, doc=f"against motion in the joint's {direction} direction", example="0.5")
+
+
+class JointSides(Record):
+    """Dry friction on the joint's side of the gear, by the joint's direction."""
+
+    positive = against("positive", "N·m or N")
+    negative = against("negative", "N·m or N")
+
+
+class MotorSides(Record):
+    """Dry friction on the motor's side of the gear, by the joint's direction."""
+
+    positive = against("positive", "N·m")
+    negative = against("negative", "N·m")
+
+
+class DryFriction(Number):
+    """Coulomb friction: one number for both directions, or {positive, negative}.
+
+    Attributes:
+        sides: The two.
+    """
+
+    def __init__(self, unit: str, sides: Record, **common: Any) -> None:
+        doc = "Coulomb (dry) friction: one number, or {positive, negative} by the joint's direction"
+        super().__init__(unit, minimum=0, default=0.0, doc=doc, **common)
+        self.sides = sides
+
+    def expected(self, context: Context) -> str:
+        return f"{super().expected(context)}, or {{positive, negative}}"
+
+    def read(self, node: Node, path: str, context: Context) -> Any:
+        return self.sides.read(node, path, context) if isinstance(node, Map) else super().read(node, path, context)
+
+
+class BrushDrop(Record):
+    """The voltage that brushes take: max (1 - 2^(-|V| / half)), at most |V|."""
+
+    max = Number("V", minimum=0, doc="drop at high voltages", example="0.5")
+    half = Number("V", above=0, doc="voltage at which half of it is reached", example="0.3")
+
+
+class MotorLimits(Record):
+    """What a motor and its amplifier can do at most, on the motor's side of the gear."""
+
+    voltage = Number("V", above=0, default=None, doc="of the supply: more than that is cut", note="none", example="24")
+    current = Number(
+        "A", above=0, default=None, doc="of the amplifier: more than that is cut", note="none", example="5"
+    )
+    torque = Number(
+        "N·m",
+        above=0,
+        default=None,
+        doc="at the motor's shaft, before the gear: more than that is cut",
+        note="none",
+        example="0.3",
+    )
+    speed = Number(
+        "rad/s",
+        above=0,
+        default=None,
+        doc="of the motor's shaft: beyond, the motor brakes but does not drive; no stop",
+        note="none",
+        example="600",
+    )
+
+
+class Motor(Record):
+    """A permanent-magnet DC motor on a joint; all quantities on the motor's side of the gear."""
+
+    Kp = Number(
+        "N·m/A",
+        above=0,
+        default=None,
+        doc="torque constant",
+        note="with Ra left out too, a drive of which only the torque is known: voltages cannot drive it",
+        example="0.05",
+    )
+    Ke = Number("V·s/rad", minimum=0, default=None, doc="back-EMF constant", note="Kp", example="0.05")
+    Ra = Number("ohm", above=0, default=None, doc="armature resistance", note="see Kp", example="1")
+    gear = Number(
+        nonzero=True,
+        default=1.0,
+        doc="turns of the motor per turn of the joint; negative where it reverses",
+        example="50",
+    )
+    rotor_inertia = Number(
+        "kg·m²", minimum=0, default=0.0, doc="of rotor and gear, as the motor feels it", example="1e-4"
+    )
+    viscous = Number("N·m·s/rad", minimum=0, default=0.0, doc="viscous friction of the motor", example="1e-4")
+    coulomb = DryFriction("N·m", MotorSides(), example="0.01")
+    efficiency = Number(
+        above=0,
+        largest=1,
+        default=1.0,
+        doc="of the gear: friction in it takes up to 1 - efficiency of the motor's torque",
+        example="0.8",
+    )
+    inductance = Number(
+        "H", minimum=0, default=0.0, doc="of the armature; 0: the current follows the voltage at once", example="1e-3"
+    )
+    brush_drop = BrushDrop(default=None, doc="voltage that the brushes take", note="none")
+    limits = MotorLimits(default={}, doc="what motor and amplifier can do at most", note="none")
+    model = Choice(
+        "dc",
+        "dynamechs",
+        default="dc",
+        doc="dynamechs: as the program DynaMechs computes a motor, its faults included, to replay its recordings",
+    )
+
+    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        given = {key for key in self.fields if node.get(key) is not None}
+        electrical = [key for key in ("Kp", "Ra", *ELECTRICAL) if key in given]
+        limits = node.get("limits")
+        if isinstance(limits, Map):
+            electrical += [f"limits.{key}" for key in ELECTRICAL_LIMITS if limits.get(key) is not None]
+        emulated = data["model"] == "dynamechs"
+        for key in ("Kp", "Ra"):
+            if key not in given and (electrical or emulated):
+                empty = key in node.entries
+                found = "nothing: the key has no value" if empty else "nothing: the key is missing"
+                if not {"Kp", "Ra"} & given:
+                    found += f", and `{electrical[0] if electrical else 'model: dynamechs'}` needs it"
+                place = node.entries[key][1].place if empty else node.place
+                self.fields[key].missing(place, join(path, key), context, found)
+        if emulated:
+            self._check_dynamechs(data, given, node, path, context)
+
+    def _check_dynamechs(self, data: dict[str, Any], given: set[str], node: Map, path: str, context: Context) -> None:
+        """Report what DynaMechs' motor has not."""
+        more = [key for key in NOT_IN_DYNAMECHS if key in given]
+        if isinstance(data["coulomb"], dict):
+            more.append("coulomb")
+        for key in more:
+            value = data[key]
+            if isinstance(value, Quantity) and value.value == self.fields[key].default:
+                continue
+            if key == "limits" and not any(value.values()):
+                continue
+            expected = "one number" if key == "coulomb" else "the key left out"
+            found = "two" if key == "coulomb" else f"`{key}`, which DynaMechs' motor has not"
+            mend = "give one number for both directions" if key == "coulomb" else "take it out, or take `model` out"
+            context.report.add(node.entries[key][0], join(path, key), expected, found, mend)

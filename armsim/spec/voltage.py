@@ -1,0 +1,49 @@
+"""Whether voltages can drive an arm, and what to say where they cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from armsim.model import Arm
+
+
+class Refusal(NamedTuple):
+    """Why voltages cannot drive an arm, in words.
+
+    Attributes:
+        expected: What they need.
+        found: What is missing, and where.
+        mend: What to give in the robot file.
+    """
+
+    expected: str
+    found: str
+    mend: str
+
+
+def voltage_refusal(arm: Arm) -> Refusal | None:
+    """Why voltages cannot drive an arm; None if they can."""
+    bare = [joint.name for joint in arm.joints if joint.motor is None]
+    unknown = [joint.name for joint in arm.joints if joint.motor is not None and joint.electric_motor is None]
+    return refusal(bare, unknown)
+
+
+def refusal(bare: Sequence[str], unknown: Sequence[str]) -> Refusal | None:
+    """Why voltages cannot drive joints; None if there are none.
+
+    Args:
+        bare: Names of joints without a motor.
+        unknown: Names of joints whose motor has no torque constant and resistance.
+    """
+    found, mend = [], []
+    if bare:
+        found.append(f"no motor on {', '.join(bare)}")
+        mend.append("every joint a `motor`")
+    if unknown:
+        found.append(f"no Kp and Ra for the motor{'s' if len(unknown) > 1 else ''} of {', '.join(unknown)}")
+        mend.append("every motor its Kp and Ra")
+    if not found:
+        return None
+    expected = "a motor on every joint, to put a voltage on" if bare else "motors whose torque per volt is known"
+    return Refusal(expected, "; ".join(found), f"give {' and '.join(mend)}")
