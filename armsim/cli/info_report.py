@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import replace
 from typing import Any
 
 from armsim.cli.state_report import demand_table
-from armsim.cli.table import WIDTH, Cell, bold, fixed, force_unit, joint_unit, number, numbers, shown, table
+from armsim.cli.table import Cell, bold, fixed, force_unit, joint_unit, number, numbers, shown, table, wrapped
 from armsim.run.origins import Origin
 
 SIDE_EFFECTS = ("stop_damping", "viscous", "rotor_inertia", "armature")  # columns that are left out where all are 0
@@ -48,7 +47,7 @@ def report(facts: dict[str, Any], angle: str, digits: int) -> str:
         f"{facts['scenario']}: {facts['duration']:g} s of {robot['robot']}, {facts['steps']} steps of {facts['dt']:g} s by "
         f"{facts['method']}"
     )
-    lines = [_wrapped(title), f"file     {facts['file'] or 'none'}", *_command_lines(facts)]
+    lines = [wrapped(title), f"file     {facts['file'] or 'none'}", *_command_lines(facts)]
     parts = ["\n".join([*lines, f"log      {facts['rows']} rows, one every {facts['log_every']:g} s"])]
     command = facts["command"]
     if command is not None:
@@ -107,7 +106,7 @@ def _gains(command: dict[str, Any], robot: dict[str, Any], angle: str, digits: i
         )
     if "droop" in keys:
         notes.append("droop: what gravity leaves at rest, gravity torque / stiffness")
-    return "\n".join([bold("Control"), table(["joint", *keys], rows), *(_wrapped(f"* {note}") for note in notes)])
+    return "\n".join([bold("Control"), table(["joint", *keys], rows), *(wrapped(f"* {note}") for note in notes)])
 
 
 def _robot(facts: dict[str, Any], angle: str, digits: int, where: str) -> str:
@@ -119,13 +118,14 @@ def _robot(facts: dict[str, Any], angle: str, digits: int, where: str) -> str:
     pose = facts["pose"]
     title = f"{facts['robot']}: {_joints(n)}, {number(facts['mass'])} kg{carried}, {far} to the tool"
     parts = [
-        f"{_wrapped(title)}\n"
+        f"{wrapped(title)}\n"
         f"file     {facts['file'] or 'none'}\n"
         f"gravity  {', '.join(number(x) for x in facts['gravity'])} m/s²",
         f"{bold('Joints')}\n{_joint_table(facts['joints'], angle, digits)}",
     ]
     if any(joint["motor"] for joint in facts["joints"]):
-        parts.append(f"{bold('Motors')}\n{_motor_table(facts['joints'], digits)}")
+        title = "Motors, on their side of the gear; armature and torque per volt at the joint"
+        parts.append(f"{bold(title)}\n{_motor_table(facts['joints'], digits)}")
     title = "Links: mass, centre of mass, inertia about it (`armsim inertia` has all of it)"
     parts.append(f"{bold(title)}\n{_link_table(facts, digits)}")
     types = [joint["type"] for joint in facts["joints"]]
@@ -192,10 +192,10 @@ def _motor_table(joints: list[dict[str, Any]], digits: int) -> str:
         "Ke": "Ke",
         "Ra": "Ra",
         "gear": "gear",
-        "rotor_inertia": "rotor inertia",
+        "rotor_inertia": "rotor",
         "viscous": "friction",
     }
-    wanted |= {"armature": "at the joint", "torque_per_volt": "torque per volt"}
+    wanted |= {"armature": "armature", "torque_per_volt": "per volt"}
     units = {"Kp": "N·m/A", "Ke": "V·s/rad", "Ra": "ohm", "gear": "", "rotor_inertia": "kg·m²", "viscous": "N·m·s/rad"}
     units |= {"armature": "kg·m²", "torque_per_volt": "N·m/V"}
     headings, rows = _columns([joint["motor"] for joint in powered], wanted, digits, lambda key, _: units[key])
@@ -212,10 +212,6 @@ def _link_table(facts: dict[str, Any], digits: int) -> str:
         tensor = numbers([link["about_com"][key] for key in ("xx", "yy", "zz")], digits)
         rows.append([name, (number(link["mass"], digits), "kg"), *com, *((x, "kg·m²") for x in tensor)])
     return table(["link", "mass", "x", "y", "z", "xx", "yy", "zz"], rows)
-
-
-def _wrapped(text: str) -> str:
-    return textwrap.fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def turned(origin: Origin) -> Origin:
