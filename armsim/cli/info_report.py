@@ -10,6 +10,7 @@ from armsim.cli.table import Cell, bold, fixed, force_unit, joint_unit, number, 
 from armsim.run.origins import Origin
 
 SIDE_EFFECTS = ("stop_damping", "viscous", "rotor_inertia", "armature")  # columns that are left out where all are 0
+TOOL = (("position", "position", "m"), ("roll, pitch, yaw", "rpy", ""), ("quaternion", "quaternion", "(w, x, y, z)"))
 FULL = 17  # digits that tell any two doubles apart
 
 
@@ -115,7 +116,6 @@ def _robot(facts: dict[str, Any], angle: str, digits: int, where: str) -> str:
     far = (
         "no end to its reach" if facts["reach"] is None else f"reach {number(facts['reach'], 4)} m from its first joint"
     )
-    pose = facts["pose"]
     title = f"{facts['robot']}: {_joints(n)}, {number(facts['mass'])} kg{carried}, {far} to the tool"
     parts = [
         f"{wrapped(title)}\n"
@@ -124,32 +124,39 @@ def _robot(facts: dict[str, Any], angle: str, digits: int, where: str) -> str:
         f"{bold('Joints')}\n{_joint_table(facts['joints'], angle, digits)}",
     ]
     if any(joint["motor"] for joint in facts["joints"]):
-        title = "Motors, on their side of the gear; armature and torque per volt at the joint"
+        felt = "armature and torque" if _rotors(facts) else "torque"
+        title = f"Motors, on their side of the gear; {felt} per volt at the joint"
         parts.append(f"{bold(title)}\n{_motor_table(facts['joints'], digits)}")
     title = "Links: mass, centre of mass, inertia about it (`armsim inertia` has all of it)"
     parts.append(f"{bold(title)}\n{_link_table(facts, digits)}")
+    return "\n\n".join([*parts, *_at_pose(facts, angle, digits, where)])
+
+
+def _at_pose(facts: dict[str, Any], angle: str, digits: int, where: str) -> list[str]:
+    """What holds the arm, its mass matrix and its tool, a part each."""
+    n, pose = len(facts["joints"]), facts["pose"]
     types = [joint["type"] for joint in facts["joints"]]
     names = [joint["name"] for joint in facts["joints"]]
     held = demand_table(types, {**pose, "joints": names}, angle == "deg", digits)
     outside = f"\n! outside their range, the stops counted in: {', '.join(pose['outside'])}" if pose["outside"] else ""
-    parts.append(f"{bold(f'What holds it at {where}')}\n{held}{outside}")
-    unit = "kg·m²" if set(types) == {"revolute"} else "kg·m², kg·m or kg"
-    rotors = (
-        ", rotors included" if any(joint["motor"] and joint["motor"]["armature"] for joint in facts["joints"]) else ""
-    )
+    title = f"Mass matrix there [{'kg·m²' if set(types) == {'revolute'} else 'kg·m², kg·m or kg'}]"
+    title += ", rotors included" if _rotors(facts) else ""
     flat = numbers([x for row in pose["mass_matrix"] for x in row], digits)
     rows: list[list[Cell]] = [[name, *flat[i * n : (i + 1) * n]] for i, name in enumerate(names)]
-    parts.append(f"{bold(f'Mass matrix there [{unit}]{rotors}')}\n{table(['', *names], rows)}")
-    tool = pose["tool"]
-    lines = []
-    for name, key, of in (
-        ("position", "position", "m"),
-        ("roll, pitch, yaw", "rpy", angle),
-        ("quaternion", "quaternion", ""),
-    ):
-        values = "  ".join(fixed(x, digits) for x in tool[key])
-        lines.append(f"{name:<16}  {values} {of}".rstrip())
-    return "\n\n".join([*parts, "\n".join([bold("Tool there, in the world"), *lines])])
+    lines = [bold("Tool there, in the world")]
+    for name, key, unit in TOOL:
+        values = "  ".join(fixed(x, digits) for x in pose["tool"][key])
+        lines.append(f"{name:<16}  {values} {unit or angle}")
+    return [
+        f"{bold(f'What holds it at {where}')}\n{held}{outside}",
+        f"{bold(title)}\n{table(['', *names], rows)}",
+        "\n".join(lines),
+    ]
+
+
+def _rotors(facts: dict[str, Any]) -> bool:
+    """Whether a motor's rotor has inertia."""
+    return any(joint["motor"] and joint["motor"]["armature"] for joint in facts["joints"])
 
 
 def _joints(n: int) -> str:
