@@ -10,7 +10,7 @@ from armsim.cli.table import fixed, number, numbers, shown, table
 def test_units_stand_after_their_numbers_where_there_is_room():
     assert (
         table(["joint", "q"], [["R1", ("1", "rad")], ["R10", ("-0.5", "m")]])
-        == "joint         q\nR1        1 rad\nR10      -0.5 m"
+        == "joint       q\nR1      1 rad\nR10    -0.5 m"
     )
 
 
