@@ -10,7 +10,7 @@ from armsim.cli.table import Cell, bold, fixed, force_unit, joint_unit, number, 
 from armsim.run.origins import Origin
 
 SIDE_EFFECTS = ("stop_damping", "viscous", "rotor_inertia", "armature")  # columns that are left out where all are 0
-TOOL = (("position", "position", "m"), ("roll, pitch, yaw", "rpy", ""), ("quaternion", "quaternion", "(w, x, y, z)"))
+TOOL = (("position", "position", "m"), ("roll, pitch, yaw", "rpy", "angle"), ("quaternion w x y z", "quaternion", ""))
 FULL = 17  # digits that tell any two doubles apart
 
 
@@ -146,7 +146,7 @@ def _at_pose(facts: dict[str, Any], angle: str, digits: int, where: str) -> list
     lines = [bold("Tool there, in the world")]
     for name, key, unit in TOOL:
         values = "  ".join(fixed(x, digits) for x in pose["tool"][key])
-        lines.append(f"{name:<16}  {values} {unit or angle}")
+        lines.append(f"{name:<18}  {values} {angle if unit == 'angle' else unit}".rstrip())
     return [
         f"{bold(f'What holds it at {where}')}\n{held}{outside}",
         f"{bold(title)}\n{table(['', *names], rows)}",
