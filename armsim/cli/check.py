@@ -54,7 +54,8 @@ def _print(result: Any, strict: bool, verbose: bool) -> None:
     elif result.faults:
         click.echo(f"{result.file}: {_count(len(result.faults), 'fault')}")
     else:
-        click.echo(f"{result.file}: {_count(len(result.warnings), 'warning')}; it can be run")
+        end = "counted as faults" if strict else "it can be run"
+        click.echo(f"{result.file}: {_count(len(result.warnings), 'warning')}; {end}")
     if verbose and result.arm is not None:
         click.echo(f"  {result.arm.name}: {_count(result.arm.n, 'joint')}")
 

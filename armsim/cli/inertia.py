@@ -8,7 +8,9 @@ from typing import Any
 import click
 
 from armsim.cli.options import SETTINGS, assignments, quiet_option, set_option, shipped, verbose_option
-from armsim.cli.table import Cell, bold, number, numbers, table
+from armsim.cli.table import Cell, bold, number, numbers, table, wrapped
+
+COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
 
 
 @click.command(
@@ -53,6 +55,7 @@ def report(found: dict[str, Any], digits: int) -> str:
     if found["payload"] is not None:
         solids.append(("payload", found["payload"]))
         parts[0] += f", and a payload of {number(found['payload']['mass'])} kg in the tool's frame"
+    parts[0] = wrapped(parts[0])
     described = [(f"{label} {_described(solid)}", solid) for label, solid in solids]
     parts += _section("Solids", "solid", _masses(described, "center", digits))
     parts += _section("Solids about their own centre [kg·m²]", "solid", _tensors(solids, "about_center", digits))
@@ -79,7 +82,7 @@ def _masses(items: list[tuple[str, dict[str, Any]]], center: str, digits: int) -
 
 def _tensors(items: list[tuple[str, dict[str, Any]]], about: str, digits: int) -> tuple[list[str], list[list[Cell]]]:
     rows: list[list[Cell]] = [[label, *numbers(list(item[about].values()), digits)] for label, item in items]
-    return list(items[0][1][about]), rows
+    return list(COMPONENTS), rows
 
 
 def _described(solid: dict[str, Any]) -> str:

@@ -36,24 +36,25 @@ def command(
     first: method, steps, rows, and what its gains come to at the joints. It takes files, names of shipped ones, and the
     run.yaml of a finished run.
     """
-    from armsim.cli import info_report
+    from armsim.cli.info_report import report, turn, turned
+    from armsim.cli.info_report import resolved as resolved_report
 
     if resolved:
         from armsim.run.origins import origins, plain
 
-        found = [info_report.turned(origin) if degrees else origin for origin in origins(file, assignments(settings))]
+        found = [turned(origin) if degrees else origin for origin in origins(file, assignments(settings))]
         if as_json:
             click.echo(json.dumps([plain(origin) for origin in found]))
         elif not quiet:
-            click.echo(info_report.resolved(found, verbose))
+            click.echo(resolved_report(found, verbose))
         return 0
     from armsim.run.overview import overview
 
     facts = overview(file, assignments(settings))
     if degrees:
-        info_report.turn(facts)
+        turn(facts)
     if as_json:
         click.echo(json.dumps(facts))
     elif not quiet:
-        click.echo(info_report.report(facts, "deg" if degrees else "rad", 10 if verbose else 5))
+        click.echo(report(facts, "deg" if degrees else "rad", 10 if verbose else 5))
     return 0

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import replace
 from typing import Any
 
 from armsim.cli.state_report import demand_table
-from armsim.cli.table import WIDTH, Cell, bold, fixed, force_unit, joint_unit, number, numbers, shown, table
+from armsim.cli.table import Cell, bold, fixed, force_unit, joint_unit, number, numbers, shown, table, wrapped
 from armsim.run.origins import Origin
 
 SIDE_EFFECTS = ("stop_damping", "viscous", "rotor_inertia", "armature")  # columns that are left out where all are 0
+TOOL = (("position", "position", "m"), ("roll, pitch, yaw", "rpy", "angle"), ("quaternion w x y z", "quaternion", ""))
 FULL = 17  # digits that tell any two doubles apart
 
 
@@ -48,7 +48,7 @@ def report(facts: dict[str, Any], angle: str, digits: int) -> str:
         f"{facts['scenario']}: {facts['duration']:g} s of {robot['robot']}, {facts['steps']} steps of {facts['dt']:g} s by "
         f"{facts['method']}"
     )
-    lines = [_wrapped(title), f"file     {facts['file'] or 'none'}", *_command_lines(facts)]
+    lines = [wrapped(title), f"file     {facts['file'] or 'none'}", *_command_lines(facts)]
     parts = ["\n".join([*lines, f"log      {facts['rows']} rows, one every {facts['log_every']:g} s"])]
     command = facts["command"]
     if command is not None:
@@ -107,7 +107,7 @@ def _gains(command: dict[str, Any], robot: dict[str, Any], angle: str, digits: i
         )
     if "droop" in keys:
         notes.append("droop: what gravity leaves at rest, gravity torque / stiffness")
-    return "\n".join([bold("Control"), table(["joint", *keys], rows), *(_wrapped(f"* {note}") for note in notes)])
+    return "\n".join([bold("Control"), table(["joint", *keys], rows), *(wrapped(f"* {note}") for note in notes)])
 
 
 def _robot(facts: dict[str, Any], angle: str, digits: int, where: str) -> str:
@@ -116,40 +116,47 @@ def _robot(facts: dict[str, Any], angle: str, digits: int, where: str) -> str:
     far = (
         "no end to its reach" if facts["reach"] is None else f"reach {number(facts['reach'], 4)} m from its first joint"
     )
-    pose = facts["pose"]
     title = f"{facts['robot']}: {_joints(n)}, {number(facts['mass'])} kg{carried}, {far} to the tool"
     parts = [
-        f"{_wrapped(title)}\n"
+        f"{wrapped(title)}\n"
         f"file     {facts['file'] or 'none'}\n"
         f"gravity  {', '.join(number(x) for x in facts['gravity'])} m/s²",
         f"{bold('Joints')}\n{_joint_table(facts['joints'], angle, digits)}",
     ]
     if any(joint["motor"] for joint in facts["joints"]):
-        parts.append(f"{bold('Motors')}\n{_motor_table(facts['joints'], digits)}")
+        felt = "armature and torque" if _rotors(facts) else "torque"
+        title = f"Motors, on their side of the gear; {felt} per volt at the joint"
+        parts.append(f"{bold(title)}\n{_motor_table(facts['joints'], digits)}")
     title = "Links: mass, centre of mass, inertia about it (`armsim inertia` has all of it)"
     parts.append(f"{bold(title)}\n{_link_table(facts, digits)}")
+    return "\n\n".join([*parts, *_at_pose(facts, angle, digits, where)])
+
+
+def _at_pose(facts: dict[str, Any], angle: str, digits: int, where: str) -> list[str]:
+    """What holds the arm, its mass matrix and its tool, a part each."""
+    n, pose = len(facts["joints"]), facts["pose"]
     types = [joint["type"] for joint in facts["joints"]]
     names = [joint["name"] for joint in facts["joints"]]
     held = demand_table(types, {**pose, "joints": names}, angle == "deg", digits)
     outside = f"\n! outside their range, the stops counted in: {', '.join(pose['outside'])}" if pose["outside"] else ""
-    parts.append(f"{bold(f'What holds it at {where}')}\n{held}{outside}")
-    unit = "kg·m²" if set(types) == {"revolute"} else "kg·m², kg·m or kg"
-    rotors = (
-        ", rotors included" if any(joint["motor"] and joint["motor"]["armature"] for joint in facts["joints"]) else ""
-    )
+    title = f"Mass matrix there [{'kg·m²' if set(types) == {'revolute'} else 'kg·m², kg·m or kg'}]"
+    title += ", rotors included" if _rotors(facts) else ""
     flat = numbers([x for row in pose["mass_matrix"] for x in row], digits)
     rows: list[list[Cell]] = [[name, *flat[i * n : (i + 1) * n]] for i, name in enumerate(names)]
-    parts.append(f"{bold(f'Mass matrix there [{unit}]{rotors}')}\n{table(['', *names], rows)}")
-    tool = pose["tool"]
-    lines = []
-    for name, key, of in (
-        ("position", "position", "m"),
-        ("roll, pitch, yaw", "rpy", angle),
-        ("quaternion", "quaternion", ""),
-    ):
-        values = "  ".join(fixed(x, digits) for x in tool[key])
-        lines.append(f"{name:<16}  {values} {of}".rstrip())
-    return "\n\n".join([*parts, "\n".join([bold("Tool there, in the world"), *lines])])
+    lines = [bold("Tool there, in the world")]
+    for name, key, unit in TOOL:
+        values = "  ".join(fixed(x, digits) for x in pose["tool"][key])
+        lines.append(f"{name:<18}  {values} {angle if unit == 'angle' else unit}".rstrip())
+    return [
+        f"{bold(f'What holds it at {where}')}\n{held}{outside}",
+        f"{bold(title)}\n{table(['', *names], rows)}",
+        "\n".join(lines),
+    ]
+
+
+def _rotors(facts: dict[str, Any]) -> bool:
+    """Whether a motor's rotor has inertia."""
+    return any(joint["motor"] and joint["motor"]["armature"] for joint in facts["joints"])
 
 
 def _joints(n: int) -> str:
@@ -192,10 +199,10 @@ def _motor_table(joints: list[dict[str, Any]], digits: int) -> str:
         "Ke": "Ke",
         "Ra": "Ra",
         "gear": "gear",
-        "rotor_inertia": "rotor inertia",
+        "rotor_inertia": "rotor",
         "viscous": "friction",
     }
-    wanted |= {"armature": "at the joint", "torque_per_volt": "torque per volt"}
+    wanted |= {"armature": "armature", "torque_per_volt": "per volt"}
     units = {"Kp": "N·m/A", "Ke": "V·s/rad", "Ra": "ohm", "gear": "", "rotor_inertia": "kg·m²", "viscous": "N·m·s/rad"}
     units |= {"armature": "kg·m²", "torque_per_volt": "N·m/V"}
     headings, rows = _columns([joint["motor"] for joint in powered], wanted, digits, lambda key, _: units[key])
@@ -212,10 +219,6 @@ def _link_table(facts: dict[str, Any], digits: int) -> str:
         tensor = numbers([link["about_com"][key] for key in ("xx", "yy", "zz")], digits)
         rows.append([name, (number(link["mass"], digits), "kg"), *com, *((x, "kg·m²") for x in tensor)])
     return table(["link", "mass", "x", "y", "z", "xx", "yy", "zz"], rows)
-
-
-def _wrapped(text: str) -> str:
-    return textwrap.fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def turned(origin: Origin) -> Origin:

@@ -79,7 +79,7 @@ def command(
             raise UsageError(
                 "--trajectory\n  expected: a file for the torques\n  found:    no -o\n  mend:     add for example -o torques.csv"
             )
-        return _along(robot, overrides, trajectory, output, degrees, as_json, quiet)
+        return _along(robot, overrides, trajectory, output, as_json, quiet)
     if output is not None:
         raise UsageError(
             f"-o {output}\n  expected: --trajectory with it\n  found:    a single pose\n  mend:     take --json > {output}"
@@ -114,9 +114,7 @@ def _payload(text: str) -> dict[str, Any]:
     return {"payload": {"mass": mass}}
 
 
-def _along(
-    robot: str, overrides: dict[str, Any], trajectory: str, output: str, degrees: bool, as_json: bool, quiet: bool
-) -> int:
+def _along(robot: str, overrides: dict[str, Any], trajectory: str, output: str, as_json: bool, quiet: bool) -> int:
     from armsim.files.csv_reader import read_csv
     from armsim.files.csv_writer import write_csv
     from armsim.run.inverse import demand_table, motion_of

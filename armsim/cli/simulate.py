@@ -31,7 +31,7 @@ PATIENCE = 1.0  # seconds before a progress bar appears
 Examples:
   armsim simulate arm5_hold
   armsim simulate my_arm/hold.yaml -o results
-  armsim simulate arm5_hold --set control.kp[0]=80 --set duration=2
+  armsim simulate arm5_hold --set "control.kp[0]=80" --set duration=2
   armsim simulate arm5_hold --set "robot.joints[R2].motor.Ra=1.2" --deg
   armsim simulate runs/arm5_hold-001/run.yaml -o again    the same, to the bit
 """,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
-from armsim.cli.table import WIDTH, Cell, fixed, force_unit, joint_unit, number, shown, table
+from armsim.cli.table import Cell, fixed, force_unit, joint_unit, number, shown, table, wrapped
 
 STATUS = {"complete": "", "interrupted": " (interrupted)", "diverged": " (diverged)"}
 
@@ -16,7 +15,7 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
         f"{summary['scenario']}: {summary['duration']:g} s of {summary['robot']}, {summary['steps']} steps of "
         f"{summary['dt']:g} s by {summary['method']}{STATUS[summary['status']]}"
     )
-    lines = [textwrap.fill(title, WIDTH, subsequent_indent="  ")]
+    lines = [wrapped(title)]
     if "joints" in summary:
         lines += ["", _joint_table(summary["joints"], degrees, 10 if verbose else 5), *_notes(summary, degrees), ""]
         x, y, z = (fixed(value, 6) for value in summary["tool"]["position"])
@@ -96,4 +95,4 @@ def _notes(summary: dict[str, Any], degrees: bool) -> list[str]:
             f"! {outside['joint']} was outside its range, first at {outside['since']:g} s, "
             f"by {number(shown(outside['most'], type, degrees), 3)} {joint_unit(type, degrees)} at most; {act}"
         )
-    return [textwrap.fill(note, WIDTH, subsequent_indent="  ") for note in notes]
+    return [wrapped(note) for note in notes]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from armsim.cli.table import WIDTH, Cell, force_unit, joint_unit, number, numbers, shown, table
+from armsim.cli.table import Cell, force_unit, joint_unit, number, numbers, shown, table, wrapped
 from armsim.model import Arm
 
 
@@ -52,5 +51,5 @@ def outside_notes(arm: Arm, q: Sequence[float], qd: Sequence[float], degrees: bo
         if found["limit_torque"] is None:
             act = "its limits have no stiffness, so nothing pushes back"
         note = f"! {found['joint']} is outside its range, {lower} to {upper} {joint_unit(type, degrees)}; {act}"
-        notes.append(textwrap.fill(note, WIDTH, subsequent_indent="  "))
+        notes.append(wrapped(note))
     return notes

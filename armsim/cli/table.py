@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+import textwrap
 from collections.abc import Sequence
 
 import click
@@ -16,6 +17,11 @@ Cell = str | tuple[str, str]  # text, or a number's text and its unit
 def bold(text: str) -> str:
     """Bold on a terminal that wants colour, plain elsewhere."""
     return click.style(text, bold=True) if sys.stdout.isatty() and "NO_COLOR" not in os.environ else text
+
+
+def wrapped(text: str) -> str:
+    """Text on lines that fit, all but the first indented."""
+    return textwrap.fill(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def number(value: float | None, digits: int = 5) -> str:

@@ -203,7 +203,8 @@ class _Composer:
         try:
             self._next()  # the stream begins
             if isinstance(self._next(), yaml.StreamEndEvent):
-                self._refuse(Place(self.source, 1, 1), "a mapping of keys and values", "an empty file", "fill it in")
+                mend = "fill it in; `armsim list -v` names files to start from"
+                self._refuse(Place(self.source, 1, 1), "a mapping of keys and values", "an empty file", mend)
             root = self._node(self._next(), 1, "")
             self._next()  # the document ends
             event = self._next()

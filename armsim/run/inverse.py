@@ -30,7 +30,11 @@ def motion_of(robot: Robot, columns: Mapping[str, Sequence[float]]) -> tuple[Arr
     """
     t = np.array(_column(columns, ["t_s"]))
     if np.any(np.diff(t) <= 0):
-        raise UsageError("t_s: expected times that increase from row to row")
+        k = int(np.argmax(np.diff(t) <= 0))
+        raise UsageError(
+            f"t_s\n  expected: times that increase from row to row\n  found:    {float(t[k + 1])!r} after {float(t[k])!r}\n"
+            "  mend:     sort the rows, and leave each time once"
+        )
     q = _joint_columns(robot, columns, "q")
     if q is None:
         raise UsageError(_missing(columns, _headings(robot, 0, "q")))
@@ -80,7 +84,10 @@ def _missing(columns: Mapping[str, Sequence[float]], headings: list[str]) -> str
 
 def _differentiated(values: Array, t: Array) -> Array:
     if len(t) < 3:
-        raise UsageError("expected at least 3 rows to differentiate from, or columns for qd and qdd")
+        raise UsageError(
+            f"a short trajectory\n  expected: at least 3 rows, to differentiate velocities and accelerations from\n"
+            f"  found:    {len(t)}\n  mend:     give more rows, or columns for qd and qdd"
+        )
     return np.gradient(values, t, axis=0, edge_order=2)
 
 

@@ -58,8 +58,8 @@ def simulate(
     count = scenario.steps // scenario.log_every + 1
     if count * width * 8 > LARGEST_LOG:
         raise UsageError(
-            f"log.every: the run would keep {count} rows of {width} numbers, more than {LARGEST_LOG // 2**30} GiB; "
-            "log less often or simulate less long"
+            f"log.every\n  expected: rows that take at most {LARGEST_LOG // 2**30} GiB\n"
+            f"  found:    {count} rows of {width} numbers\n  mend:     log less often, or simulate less long"
         )
     rows = (ctypes.c_double * (count * width))()
     peaks = (ctypes.c_double * plant.arm.n)()

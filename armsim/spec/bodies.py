@@ -39,7 +39,9 @@ class Solid(Record):
     """A body of uniform density; either its mass or its density is given."""
 
     mass = mass(default=None, note="from the density")
-    density = Number("kg/m³", minimum=0, default=None, doc="density, in place of the mass", example="2700")
+    density = Number(
+        "kg/m³", minimum=0, default=None, doc="density, in place of the mass", note="from the mass", example="2700"
+    )
     center = center()
 
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:

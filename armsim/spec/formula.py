@@ -166,6 +166,8 @@ class _Parser:
         mend = "write * for products" if self.kind in ("name", "number") or self.token == "(" else ""
         if self.kind == "name":
             mend = "leave units out; write * for products"
+        if self.token == ",":
+            mend = "write a point in a number, as in 0.38, and a list in square brackets"
         return FormulaError(f"unexpected `{self.token}`", mend)
 
     def sum(self, depth: int) -> Term:

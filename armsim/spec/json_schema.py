@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from armsim.spec.bodies import BODIES, Payload, Solid
+from armsim.spec.formula import RESERVED
 from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text
 from armsim.spec.motor import ELECTRICAL, ELECTRICAL_LIMITS, DryFriction, Motor
 from armsim.spec.robot import FRAMES, Robot
@@ -108,7 +109,8 @@ def _bare(kind: Kind) -> dict[str, Any]:
     if isinstance(kind, Text):
         return {"type": "string", "minLength": 1, **({"pattern": f"^{NAME}$"} if kind.name else {})}
     if isinstance(kind, Parameters):
-        return {"type": "object", "additionalProperties": _number(Number())}
+        names = {"pattern": r"^[^\W\d]\w*$", "not": {"enum": sorted(RESERVED)}}
+        return {"type": "object", "propertyNames": names, "additionalProperties": _number(Number())}
     if isinstance(kind, List):
         many = (
             {"minItems": kind.length, "maxItems": kind.length} if kind.length is not None else {"minItems": kind.least}

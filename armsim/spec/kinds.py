@@ -165,6 +165,7 @@ class Number(Kind):
         if unknown:
             close = None if context.report.full else nearest(unknown[0], [*context.parameters, *own])
             add = "give the number, or name it under `parameters`" if context.named else "give the number itself"
+            add = "an input may depend on the time `t` only" if self.of_time else add
             mend = f"did you mean `{close}`?" if close else add
             return self._bad_formula(node, path, context, FormulaError(f"there is no `{unknown[0]}`", mend))
         if "pi" in formula.names and context.degrees and not self.of_time:
@@ -175,20 +176,25 @@ class Number(Kind):
     def _bad_formula(self, node: Scalar, path: str, context: Context, error: FormulaError) -> Any:
         example = "-pi/2" if self.angle and not context.degrees else "0.5*0.38"
         mend = error.mend or f"write a number, or a formula such as `{example}`"
+        if self.of_time and not error.mend:
+            mend = "write a number, a formula such as `5*sin(5*t)`, or `{csv: file, column: name}`"
         return self.fault(node, path, context, mend, f"{shown(node)} ({error.problem})")
 
     def _check(self, quantity: Quantity, node: Node, path: str, context: Context) -> bool:
         value = quantity.value
         found = node.text if isinstance(node, Scalar) else ""
         if quantity.formula is not None:
-            found = f"{found} = {plain_number(value)}"
+            found = f"{found} = {plain_number(float(f'{value:.6g}'))}"
         found = clipped(found)
         key = re.sub(r"\[.*", "", path.rsplit(".", 1)[-1])
         mend = ""
         if math.isnan(value) or (math.isinf(value) and not self.infinite):
             mend = "write a finite number"
         elif (self.minimum == 0 or self.above == 0) and value < 0:
-            mend = f"write the {key} without its sign, for example `{key}: {self.example or plain_number(-value)}`"
+            if quantity.formula is not None:
+                mend = "correct the expression, or the parameters in it"
+            else:
+                mend = f"write the {key} without its sign, for example `{key}: {quantity.text.lstrip('-')}`"
         elif self.minimum is not None and value < self.minimum:
             mend = f"write {plain_number(self.minimum)} or more"
         elif self.above is not None and value <= self.above:

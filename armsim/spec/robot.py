@@ -125,7 +125,9 @@ class Joint(Record):
     limits = Limits(default=None, doc="range and stops", note="no limits")
     friction = Friction(default={}, doc="friction of the joint", note="none")
     bodies = List(
-        OneOf(BODIES), doc="what the link is made of, summed", example="[{point: {mass: 1, center: [0.2, 0, 0]}}]"
+        OneOf(BODIES, example="point: {mass: 1, center: [0.2, 0, 0]}"),
+        doc="what the link is made of, summed",
+        example="[{point: {mass: 1, center: [0.2, 0, 0]}}]",
     )
     motor = Motor(default=None, doc="its motor", note="no motor")
 
@@ -138,6 +140,8 @@ class Joint(Record):
         if lower.value < upper.value and not lower.value <= initial.value <= upper.value:
             expected = f"a position within the limits, {plain_number(lower.value)} to {plain_number(upper.value)}"
             mend = "give an initial position within the limits, or correct the limits"
+            if data["type"] == "revolute" and not context.degrees and abs(initial.value) > math.tau:
+                mend = "angles are radians, unless the file says `units: {angle: deg}`"
             context.report.add(initial.place, f"{path}.initial", expected, plain_number(initial.value), mend)
 
     def _check_emulated(self, data: dict[str, Any], path: str, context: Context) -> None:
@@ -177,7 +181,9 @@ class Robot(Record):
         default={}, doc="named numbers, for use in expressions of numbers, pi and one another", example="{upper: 0.38}"
     )
     base = Frame(default={}, doc="the arm's base in the world")
-    joints = List(Joint(), least=1, doc="from base to tip", example="[...]")
+    joints = List(
+        Joint(), least=1, doc="from base to tip", example="[{name: R1, type: revolute, mdh: {...}, bodies: [...]}]"
+    )
     tool = Frame(default={}, doc="the tool, in the last link's frame")
     payload = Payload(default=None, doc="what the tool carries, in the tool frame", note="nothing")
 

@@ -61,7 +61,7 @@ class Initial(Record):
 
 def gains(unit: str, doc: str, law: str) -> PerJoint:
     """Gains of a control law."""
-    return PerJoint(Number(unit), one_for_all=True, default=None, doc=doc, note=f"with {law} only", example="10")
+    return PerJoint(Number(unit), one_for_all=True, default=None, doc=doc, note=f"none; {law} need it", example="10")
 
 
 class Control(Record):
@@ -135,7 +135,7 @@ class CsvSignal(Record):
     csv = Text(doc="the file, relative to this one", example="torque.csv")
     column = Text(doc="heading of the column", example="tau_R1_Nm")
     hold = Choice("zero", "linear", default="zero", doc="between two times: the earlier value, or a straight line")
-    sha256 = Text(default=None, doc="of the file's bytes, checked if given")
+    sha256 = Text(default=None, doc="of the file's bytes", note="not checked")
 
     def read(self, node: Node, path: str, context: Context) -> dict[str, Any] | None:
         data = super().read(node, path, context)

@@ -131,7 +131,7 @@ class OneOf(Kind):
 
     def read(self, node: Node, path: str, context: Context) -> dict[str, Any] | None:
         if not isinstance(node, Map) or not node.entries:
-            return self.fault(node, path, context)
+            return self.fault(node, path, context, f"write for example `{self.example}`")
         unknown = [key for key in node.entries if key not in self.variants]
         for key in unknown:
             mend = "" if context.report.full else suggestion(key, self.variants, "choose one of")

@@ -229,3 +229,33 @@ def test_one_arm_in_three_conventions_has_one_dynamics(seed):
     assert tuple(link_poses(standard, q)[-1].position) == pytest.approx(
         tuple((link_poses(craig, q)[-1] @ beyond[-1]).position), abs=1e-13
     )
+
+
+SHAPES = {
+    "mass alone": {"mass": 2, "center": [0.1, 0.2, 0.3]},
+    "point": {"point": {"mass": 2, "center": [0.1, 0.2, 0.3]}},
+    "cylinder": {"cylinder": {"axis": "x", "height": 0.3, "radius": 0.1, "mass": 2, "center": [0.1, 0.2, 0.3]}},
+    "box": {"box": {"size": [0.1, 0.2, 0.3], "density": 500, "center": [0.1, 0.2, 0.3]}},
+    "sphere": {"sphere": {"radius": 0.1, "mass": 2}},
+    "tube": {"tube": {"axis": "y", "height": 0.3, "outer_radius": 0.1, "inner_radius": 0.08, "density": 7800}},
+    "rod": {"rod": {"axis": "z", "length": 0.3, "mass": 2, "center": [0.1, 0, 0.15]}},
+    "inertia": {
+        "inertia": {"mass": 2, "center": [0.1, 0, 0], "about": "com", "xx": 0.1, "yy": 0.2, "zz": 0.25, "xy": 0.01}
+    },
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_payload_of_any_shape_weighs_what_the_same_body_on_a_link_at_the_tool_would(shape):
+    body, rng = SHAPES[shape], random.Random(3)
+    link = {"name": "R1", "type": "revolute", "mdh": {}, "bodies": [{"sphere": {"radius": 0.1, "mass": 1}}]}
+    head = {"format": "armsim/robot/1", "name": "carrier", "gravity": [1, 2, -9]}
+    tool = {"xyz": [0.3, 0, 0], "rpy": [1, 0, 0]}  # where a second joint with a = 0.3, alpha = 1 has its frame at rest
+    carried, _ = read_robot({**head, "joints": [link], "tool": tool, "payload": body})
+    on_link = {"point": body} if "mass" in body else body
+    last = {"name": "R2", "type": "revolute", "mdh": {"a": 0.3, "alpha": 1}, "bodies": [on_link]}
+    jointed, _ = read_robot({**head, "joints": [link, last]})
+    for _ in range(3):
+        q, qd, qdd = (rng.uniform(-2, 2) for _ in range(3))
+        (torque,) = rnea(carried, [q], [qd], [qdd])
+        assert rnea(jointed, [q, 0.0], [qd, 0.0], [qdd, 0.0])[0] == pytest.approx(torque, rel=1e-13)

@@ -2,11 +2,16 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 import yaml
 
+from armsim.errors import FileFaults
+from armsim.files.document import Map, Seq
 from armsim.files.shipped import shipped_folder, shipped_names
+from armsim.files.yaml_reader import parse_yaml
+from armsim.spec.faults import Report
 from armsim.spec.json_schema import json_schema
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -88,3 +93,73 @@ def test_an_inline_robot_satisfies_the_schema():
     scenario, robot = next(shipped("configs")), next(shipped("robots"))
     assert validator("scenario").is_valid({**scenario, "robot": robot})
     assert not validator("scenario").is_valid({**scenario, "robot": {**robot, "joints": 3}})
+
+
+BAD = Path(__file__).parent.parent / "bad_files"
+NOT_YAML = [
+    "alias_bomb", "control_character", "deep_nesting", "empty", "indentation", "not_utf8", "open_bracket", "python_tag",
+    "second_document", "tab", "undefined_alias",
+]  # fmt: skip
+BEYOND_A_SCHEMA = {
+    "what stands in an expression": [
+        "bad_expression", "circular_parameters", "decimal_comma", "division_by_zero", "expression_below_zero",
+        "formula_as_python", "input_not_of_time", "inputs_as_text", "pi_among_degrees", "text_for_number",
+        "time_in_duration", "unit_in_number", "unknown_function", "unknown_parameter",
+    ],
+    "how two numbers compare": [
+        "degrees_without_units", "end_before_start", "initial_outside_limits", "period_below_dt", "swapped_limits",
+        "times_off_the_grid", "too_many_steps", "tube_radii", "zero_axis",
+    ],
+    "numbers that JSON does not have": ["infinite", "not_a_number"],
+    "names that must be there, or only once": ["duplicate_joint", "duplicate_key", "unknown_link"],
+    "the robot of a scenario": [
+        "robot_file_missing", "robot_with_faults", "too_many_positions", "unknown_robot", "voltage_inputs_without_motor",
+        "voltage_without_motor",
+    ],
+    "the content of CSV files": [
+        "csv_backwards", "csv_bad_cell", "csv_column_missing", "csv_missing", "csv_ragged", "csv_without_time",
+    ],
+    "mechanics": ["no_inertia"],
+}  # fmt: skip
+
+
+def content(node):
+    """Plain data of what the strict loader read."""
+    if isinstance(node, Map):
+        return {key: content(value) for key, (_, value) in node.entries.items()}
+    return [content(item) for item in node.items] if isinstance(node, Seq) else node.value
+
+
+def test_the_schema_rejects_every_bad_file_that_a_schema_can_reject():
+    accepted, unread = [], []
+    for path in sorted(BAD.glob("*.yaml")):
+        try:
+            data = content(parse_yaml(path.read_bytes(), path.name, Report()))
+        except FileFaults:
+            unread.append(path.stem)
+            continue
+        kind = "scenario" if isinstance(data, dict) and {"robot", "integrator", "scenario"} & set(data) else "robot"
+        if validator(kind).is_valid(data):
+            accepted.append(path.stem)
+    assert unread == NOT_YAML
+    assert accepted == sorted(name for names in BEYOND_A_SCHEMA.values() for name in names)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"control": {"law": "pd", "output": "torque", "kp": 1, "kd": 1}},
+        {"control": {"law": "pi", "output": "torque", "kp": 1, "ki": 1, "kd": None}},
+        {"control": {"law": "none"}},
+        {"control": None, "inputs": {"torque": ["sin(t)", 0]}},
+        {"inputs": None},
+        {"payload": {"sphere": {"radius": 0.1, "density": 1000, "mass": None}}},
+        {"initial": {"q": [0, "pi/2"]}, "log": None},
+    ],
+)
+def test_what_the_reader_takes_satisfies_the_schema(change):
+    from armsim.spec import read_scenario
+
+    scenario = {"format": "armsim/scenario/1", "robot": "rr", "duration": 1, "integrator": {"method": "rk4", "dt": 0.1}}
+    read_scenario({**scenario, **change})
+    assert list(validator("scenario").iter_errors({**scenario, **change})) == []

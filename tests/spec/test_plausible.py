@@ -1,6 +1,8 @@
 """Every rule of plausibility, with an arm just inside its bound and one just outside."""
 
+import json
 import math
+import random
 
 import pytest
 import yaml
@@ -294,3 +296,26 @@ def test_a_doubt_points_at_the_number(tmp_path, monkeypatch):
         "    bodies:\n      - inertia: {mass: 0, about: com, xx: 0, yy: 0, zz: 1}\n"
     )
     assert str(check("arm.yaml").warnings[0].where) == "arm.yaml:9:25"
+
+
+def test_no_numbers_however_odd_bring_check_down(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = random.Random(1)
+
+    def x():
+        return rng.choice([0, 1, -1, 5e-324, 1e-300, 1e308, -1e154, 1e9, 0.3]) * rng.choice([1, rng.random()])
+
+    for _ in range(200):
+        joints = []
+        for i in range(rng.randint(1, 3)):
+            body = tensor(x(), x(), x(), abs(x()), rng.choice(["com", "origin"]), (x(), x(), x()), xy=x(), yz=x())
+            limits = {"lower": -1e-3, "upper": 1e-3 + abs(x()), "stiffness": abs(x()), "damping": abs(x())}
+            row = {"a": x(), "alpha": x(), "d": x()}
+            joints.append(joint(f"J{i}", body, type=rng.choice(["revolute", "prismatic"]), mdh=row, limits=limits))
+        # JSON is YAML, too, and quickly written
+        (tmp_path / "odd.yaml").write_text(
+            json.dumps(robot(*joints, payload={"mass": abs(x()), "center": [x(), x(), x()]}))
+        )
+        checked = check("odd.yaml")
+        for fault in (*checked.faults, *checked.warnings):
+            assert len(str(fault).splitlines()) == 4

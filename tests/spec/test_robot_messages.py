@@ -130,7 +130,7 @@ bot.yaml:12:37: joints[0].bodies[0].cylinder.height
 bot.yaml:12:37: joints[0].bodies[0].cylinder.height
   expected: a positive number of m
   found:    upper - 0.5 = -0.12
-  mend:     write the height without its sign, for example `height: 0.3`""",
+  mend:     correct the expression, or the parameters in it""",
     ),
     "circular parameters": (
         [("{upper: 0.38}", "{upper: 2*fore, fore: wrist + 1, wrist: upper}")],
@@ -359,7 +359,7 @@ bot.yaml:13:25: joints[0].motor.Ra
 bot.yaml:4:9: joints
   expected: a list with at least one item
   found:    an empty list
-  mend:     write for example `joints: [...]`""",
+  mend:     write for example `joints: [{name: R1, type: revolute, mdh: {...}, bodies: [...]}]`""",
     ),
     "several at once, in the order of the file": (
         [

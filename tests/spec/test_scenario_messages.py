@@ -286,11 +286,11 @@ s.yaml:2:33: robot.nam
 s.yaml:2:49: robot.joints
   expected: a list with at least one item
   found:    3
-  mend:     write for example `joints: [...]`
+  mend:     write for example `joints: [{name: R1, type: revolute, mdh: {...}, bodies: [...]}]`
 s.yaml:3:11: duration
   expected: a positive number of s
   found:    -1
-  mend:     write the duration without its sign, for example `duration: 5`""",
+  mend:     write the duration without its sign, for example `duration: 1`""",
     ),
 }
 
@@ -340,7 +340,7 @@ OVERRIDES = {
 --set robot.joints[R2].bodies[0].point.mass: joints[1].bodies[0].point.mass
   expected: a number of kg, 0 or more
   found:    -1
-  mend:     write the mass without its sign, for example `mass: 0.8`
+  mend:     write the mass without its sign, for example `mass: 1`
 --set control.kd: control.kd[1]
   expected: a number of V·s/rad or N·m·s/rad
   found:    "x" (there is no `x`)

@@ -1,0 +1,127 @@
+"""Write the tables of docs/files.md from the declarations of the formats: `python docs/write_files_md.py`."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from armsim.spec.bodies import BODIES, Payload
+from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text
+from armsim.spec.quantity import plain_number
+from armsim.spec.robot import FRAMES, Frame, Robot
+from armsim.spec.scenario import RobotReference, Scenario, Signal
+from armsim.spec.schema import List, NotYet, OneOf, Parameters, PerJoint, Record
+
+PAGE = Path(__file__).with_name("files.md")
+HEAD = "| key | value | default | meaning |\n| --- | --- | --- | --- |"
+
+
+def tables(record: Record, path: str = "") -> Iterator[str]:
+    """The table of a record, and those of the records within it."""
+    rows = [row(name, kind) for name, kind in record.fields.items()]
+    if path:
+        yield f"### `{path}`\n\n{inspect.getdoc(record)}\n\n{HEAD}\n" + "\n".join(rows)
+    else:
+        yield f"{HEAD}\n" + "\n".join(rows)
+    for name, kind in record.fields.items():
+        inner = f"{path}.{name}" if path else name
+        if isinstance(kind, List) and isinstance(kind.item, Record):
+            yield from tables(kind.item, f"{inner}[]")
+        elif isinstance(kind, List) and isinstance(kind.item, OneOf):
+            yield f"### `{inner}[]`\n\n" + shapes()
+        elif name == "tool":
+            pass  # as `base`
+        elif type(kind) is Frame:
+            yield next(tables(kind, inner)).replace("### `base`", "### `base` and `tool`")
+        elif isinstance(kind, Record):
+            yield from tables(kind, inner)
+        elif isinstance(kind, PerJoint) and isinstance(kind.item, Signal) and name == "torque":
+            title = f"### `{inner}[]` and `{inner.replace('torque', 'voltage')}[]`, from a file"
+            yield next(tables(kind.item.csv, inner)).replace(f"### `{inner}`", title)
+
+
+def shapes() -> str:
+    """One table of the keys of all bodies."""
+    rows: dict[str, list[str]] = {}
+    for shape, record in BODIES.items():
+        for name, kind in record.fields.items():
+            rows.setdefault(row(name, kind), []).append(f"`{shape}`")
+    everywhere = f"all of these: {', '.join(f'`{shape}`' for shape in BODIES)}"
+    lines = [f"| {everywhere if len(of) == len(BODIES) else ', '.join(of)} {text}" for text, of in rows.items()]
+    lines.sort(key=lambda line: not line.startswith("| all"))
+    return "| body | key | value | default | meaning |\n| --- | --- | --- | --- | --- |\n" + "\n".join(lines)
+
+
+def row(name: str, kind: Kind) -> str:
+    """The line of one key."""
+    return f"| `{name}` | {value(kind)} | {default(kind)} | {meaning(name, kind)} |"
+
+
+def meaning(name: str, kind: Kind) -> str:
+    """What a key means."""
+    doc = kind.doc
+    if isinstance(kind, Record) and name in FRAMES:
+        doc = f"the joint's frame, **required** {doc}"
+    return doc.replace("|", "\\|")
+
+
+def value(kind: Kind) -> str:
+    """What a key takes."""
+    if isinstance(kind, Number):
+        units = (kind.unit or "number").split(" or ")
+        units[1:1] = [units[0].replace("rad", "°")] if kind.angle else []
+        return f"{', '.join(units[:-1])} or {units[-1]}" if len(units) > 1 else units[0]
+    if isinstance(kind, Choice):
+        return " ".join(f"`{option}`" for option in kind.options)
+    if isinstance(kind, Text):
+        return "name" if kind.name else "text"
+    if isinstance(kind, List) and isinstance(kind.item, Number):
+        return f"{kind.length} × {value(kind.item)}"
+    if isinstance(kind, List):
+        return "list"
+    if isinstance(kind, PerJoint):
+        inner = kind.item.number.unit if isinstance(kind.item, Signal) else value(kind.item)
+        return f"{inner}; {'one, or one per joint' if kind.one_for_all else 'one per joint'}"
+    if isinstance(kind, Parameters):
+        return "name: number"
+    if isinstance(kind, Payload):
+        return "`{mass, center}`, or a body"
+    if isinstance(kind, RobotReference):
+        return "text, or keys"
+    if isinstance(kind, NotYet):
+        return f"only `{plain_number(kind.neutral[''])}` yet" if kind.neutral and "" in kind.neutral else "not yet"
+    assert isinstance(kind, Record)
+    return "keys, below"
+
+
+def default(kind: Kind) -> str:
+    """What is taken where a key is left out."""
+    if kind.default is REQUIRED:
+        return "**required**"
+    given: Any = kind.default
+    if isinstance(kind, Record) and given == {} and not kind.note:
+        return "as below"
+    if kind.note or given in (None, {}, ()):
+        return kind.note.replace("required", "**required**") or "none"
+    if isinstance(given, tuple):
+        return f"`[{', '.join(plain_number(x) for x in given)}]`"
+    if isinstance(given, float):
+        return f"`{plain_number(given)}`"
+    return f"`{given}`"
+
+
+def with_tables(page: str) -> str:
+    """The page with its tables as the declarations have them today; all else is written by hand."""
+    for name, record in (("robot", Robot()), ("scenario", Scenario())):
+        body = "\n\n".join(tables(record))
+        pattern = rf"(<!-- {name} keys, by docs/write_files_md.py -->\n).*?(<!-- end of keys -->)"
+        page, count = re.subn(pattern, lambda m, body=body: f"{m[1]}\n{body}\n{m[2]}", page, flags=re.DOTALL)  # type: ignore[misc]
+        assert count == 1, f"{PAGE.name} has lost the place of its {name} keys"
+    return page
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,65 @@
+"""`armsim fk` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import armsim as library
+
+
+def answer(run, *args) -> dict:
+    done = run("fk", *args, "--json")
+    assert (done.code, done.err) == (0, "")
+    return json.loads(done.out)
+
+
+def test_the_planar_arm_stands_where_trigonometry_says(armsim):
+    a, b = 0.3, -1.1
+    found = answer(armsim, "rr", "--q", f"{a},{b}")
+    elbow = [0.8 * math.cos(a), 0.8 * math.sin(a), 0]
+    assert [link["name"] for link in found["links"]] == ["R1", "R2"]
+    assert found["links"][0]["position"] == [0, 0, 0]
+    assert found["links"][1]["position"] == pytest.approx(elbow, abs=1e-15)
+    tip = [elbow[0] + 0.8 * math.cos(a + b), elbow[1] + 0.8 * math.sin(a + b), 0]
+    assert found["tool"]["position"] == pytest.approx(tip, abs=1e-15)
+    assert found["tool"]["quaternion"] == pytest.approx([math.cos((a + b) / 2), 0, 0, math.sin((a + b) / 2)], abs=1e-15)
+    assert found["tool"]["rpy"] == pytest.approx([0, 0, a + b], abs=1e-15)
+
+
+def test_it_says_what_the_library_says(armsim):
+    q = [0.1, -0.4, 0.2, 0.6, -0.7]
+    found = answer(armsim, "arm5", "--q", ",".join(map(repr, q)))
+    arm = library.load_robot("arm5")
+    links, tool = arm.link_poses(q), arm.forward_kinematics(q)
+    np.testing.assert_array_equal([link["position"] for link in found["links"]], links.position)
+    np.testing.assert_array_equal([link["quaternion"] for link in found["links"]], links.quaternion)
+    np.testing.assert_array_equal(found["tool"]["position"], tool.position)
+    np.testing.assert_array_equal(found["tool"]["quaternion"], tool.quaternion)
+
+
+def test_degrees_are_taken_and_printed(armsim):
+    found = answer(armsim, "two_link", "--deg", "--q", "30,-45")
+    assert found["q"] == [30, -45]
+    assert found["tool"]["rpy"] == pytest.approx([0, 0, -15], abs=1e-13)
+    assert found["tool"]["position"][0] == pytest.approx(math.cos(math.radians(30)) + 0.8 * math.cos(math.radians(15)))
+
+
+def test_the_table_shows_every_frame_and_the_tool_without_minus_zeros(armsim):
+    lines = armsim("fk", "arm5").out.splitlines()
+    assert [line.split()[0] for line in lines[3:9]] == ["R1", "R2", "R3", "R4", "R5", "tool"]
+    assert "-0.00000 " not in armsim("fk", "arm5").out
+    assert lines[0] == "arm5: frames in the world at its initial pose"
+
+
+def test_verbose_shows_ten_decimals(armsim):
+    assert "0.6232181325" in armsim("fk", "arm5", "-v").out
+
+
+def test_a_wrong_number_of_joints_is_refused(armsim):
+    wrong = armsim("fk", "rr", "--q", "1")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "expected: 2 numbers separated by commas, one per joint (R1, R2)" in wrong.err

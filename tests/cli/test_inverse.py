@@ -1,0 +1,335 @@
+"""`armsim inverse` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import armsim as library
+
+G = 9.81
+
+
+def answer(run, *args) -> dict:
+    done = run("inverse", *args, "--json")
+    assert (done.code, done.err) == (0, "")
+    return json.loads(done.out)
+
+
+def test_without_a_pose_it_prints_what_holds_the_arm_at_its_initial_pose(armsim):
+    done = armsim("inverse", "rr")
+    assert (done.code, done.err) == (0, "")
+    # both links level: 3 kg at the first axis, 4 kg at 0.8 + 0.4 m; the second joint carries 4 kg at 0.4 m
+    assert done.out == (
+        "rr: torques that hold it at its initial pose\n\n"
+        "joint      q      torque\n"
+        f"R1     0 rad  {4 * G * 1.2:.3f} N·m\n"
+        f"R2     0 rad  {4 * G * 0.4:.3f} N·m\n"
+    )
+
+
+def test_json_has_the_keys_it_promises_and_null_where_there_is_no_motor(armsim):
+    found = answer(armsim, "rr")
+    assert list(found) == ["robot", "joints", "q", "torque", "voltage", "current"]
+    assert (found["robot"], found["joints"], found["q"]) == ("rr", ["R1", "R2"], [0, 0])
+    assert found["torque"] == pytest.approx([4 * G * 1.2, 4 * G * 0.4], rel=1e-14)
+    assert found["voltage"] == found["current"] == [None, None]
+
+
+def test_a_motor_at_rest_takes_the_torque_over_its_constant_as_current(armsim):
+    found = answer(armsim, "arm5")
+    for torque, Kp, current, voltage in zip(found["torque"], [10, 10, 10, 1, 1], found["current"], found["voltage"]):
+        assert current == pytest.approx(torque / Kp, rel=1e-15)
+        assert voltage == pytest.approx(current * 1.0, rel=1e-15)  # 1 ohm, no back-EMF at rest
+
+
+def test_a_turning_motor_needs_back_emf_as_well(armsim):
+    found = answer(armsim, "arm5", "--qd", "0.1,0.2,0.3,0.4,0.5")
+    for i, (Ke, rate) in enumerate(zip([10, 10, 10, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.5])):
+        assert found["voltage"][i] == pytest.approx(found["current"][i] + Ke * rate, rel=1e-14)
+
+
+def test_degrees_give_the_thesis_torques_of_two_link(armsim, reference):
+    thesis = reference("thesis_two_link").columns
+    scale = [np.abs(thesis[f"tau{i}_Nm"]).max() for i in (1, 2)]
+    for k in range(0, len(thesis["tau1_Nm"]), 7):
+        pairs = {
+            option: f"{float(thesis[f'{option}1_deg{unit}'][k])!r},{float(thesis[f'{option}2_deg{unit}'][k])!r}"
+            for option, unit in (("q", ""), ("qd", "_s"), ("qdd", "_s2"))
+        }
+        found = answer(
+            armsim, "two_link", "--deg", *(x for option, pair in pairs.items() for x in (f"--{option}", pair))
+        )
+        for i in (0, 1):
+            assert found["torque"][i] == pytest.approx(thesis[f"tau{i + 1}_Nm"][k], abs=1e-12 * scale[i])
+
+
+def test_a_trajectory_in_degrees_gives_the_thesis_torques_row_by_row(armsim, reference, empty_folder, read_table):
+    thesis = reference("thesis_two_link").columns
+    names = {"1": "shoulder", "2": "elbow"}
+    headings = {
+        f"{x}{i}_deg{u}": f"{x}_{names[i]}_deg{u}" for x, u in (("q", ""), ("qd", "_s"), ("qdd", "_s2")) for i in names
+    }
+    rows = np.stack([thesis[key] for key in headings], axis=1)
+    lines = [",".join(["t_s", *headings.values()])]
+    lines += [",".join(map(repr, [float(k), *map(float, row)])) for k, row in enumerate(rows)]
+    (empty_folder / "thesis.csv").write_text("\n".join(lines) + "\n")
+    done = armsim("inverse", "two_link", "--trajectory", "thesis.csv", "-o", "tau.csv")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == f"tau.csv: {len(rows)} rows of t_s, tau_motor_shoulder_Nm, tau_motor_elbow_Nm\n"
+    found = read_table(empty_folder / "tau.csv")
+    for i, name in names.items():
+        expected = thesis[f"tau{i}_Nm"]
+        np.testing.assert_allclose(found[f"tau_motor_{name}_Nm"], expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
+def test_what_is_shown_in_degrees_is_what_was_given(armsim):
+    assert answer(armsim, "two_link", "--deg")["q"] == [-60, 45]
+    assert answer(armsim, "two_link", "--deg", "--q", "-61,59.5")["q"] == [-61, 59.5]
+    assert "-60 deg" in armsim("inverse", "two_link", "--deg").out
+
+
+def test_numbers_may_be_formulas_but_for_names(armsim):
+    assert answer(armsim, "rr", "--q", "-pi/2,0.5*pi")["q"] == [-math.pi / 2, math.pi / 2]
+    wrong = armsim("inverse", "rr", "--q", "upper,0")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err == (
+        '--q\n  expected: a number, or a formula such as -pi/2\n  found:    "upper" (there is no `upper`)\n'
+        "  mend:     correct the number\n"
+    )
+
+
+@pytest.mark.parametrize("option", ["q", "qd", "qdd"])
+def test_a_wrong_number_of_joints_names_them(armsim, option):
+    wrong = armsim("inverse", "two_link", f"--{option}", "1,2,3")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err == (
+        f"--{option} 1,2,3\n  expected: 2 numbers separated by commas, one per joint (shoulder, elbow)\n  found:    3\n"
+        f"  mend:     write for example --{option} 0,0\n"
+    )
+
+
+def test_a_payload_hangs_at_the_tool_in_place_of_the_robots_own(armsim):
+    bare = answer(armsim, "two_link", "--payload", "0", "--q", "0,0")["torque"]
+    loaded = answer(armsim, "two_link", "--payload", "0.25", "--q", "0,0")["torque"]
+    assert loaded[0] - bare[0] == pytest.approx(0.25 * G * 1.8, rel=1e-12)
+    assert loaded[1] - bare[1] == pytest.approx(0.25 * G * 0.8, rel=1e-12)
+    assert bare[1] == pytest.approx(1.5 * G * 0.4, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("payload", "message"),
+    [
+        (
+            "-1",
+            "--payload\n  expected: a mass in kg, 0 or more\n  found:    -1\n  mend:     write for example --payload 0.5\n",
+        ),
+        (
+            "heavy",
+            '--payload\n  expected: a number, or a formula such as -pi/2\n  found:    "heavy" (there is no `heavy`)\n'
+            "  mend:     correct the number\n",
+        ),
+    ],
+)
+def test_a_payload_that_is_no_mass_is_refused(armsim, payload, message):
+    wrong = armsim("inverse", "rr", "--payload", payload)
+    assert (wrong.code, wrong.out, wrong.err) == (2, "", message)
+
+
+def test_a_pose_beyond_a_stop_says_that_the_stop_is_counted_in(armsim):
+    done = armsim("inverse", "arm5", "--q", "0,0.8,0,0,0")
+    # 1000 N·m/rad, 0.1 rad beyond
+    assert done.out.splitlines()[-2:] == [
+        "! R2 is outside its range, -1.2 to 0.7 rad; its stop pushes with -100 N·m, which",
+        "  is counted in",
+    ]
+
+
+def test_verbose_shows_more_digits(armsim):
+    assert "24.19073236 N·m" in armsim("inverse", "two_link", "-v").out
+
+
+def test_the_command_says_what_the_library_says(armsim):
+    q, qd, qdd = [0.1, -0.4, 0.2, 0.6, -0.7], [0.3, -0.2, 0.1, 0.4, -0.5], [1.0, -1.0, 0.5, -0.5, 0.25]
+    options = [
+        x for key, values in (("q", q), ("qd", qd), ("qdd", qdd)) for x in (f"--{key}", ",".join(map(repr, values)))
+    ]
+    found = answer(armsim, "arm5", *options)
+    arm = library.load_robot("arm5")
+    tau = arm.inverse_dynamics(q, qd, qdd)
+    assert found["torque"] == tau.tolist()
+    voltage, current = arm.motor_demand(qd, tau)
+    assert (found["voltage"], found["current"]) == (voltage.tolist(), current.tolist())
+
+
+# the assignment's own check
+
+
+@pytest.mark.parametrize("name", ["rr_config2_sigmoid", "rr_config2_sine", "rr_config1"])
+def test_inverse_dynamics_of_a_run_gives_back_the_torques_that_made_it(armsim, empty_folder, read_table, name):
+    armsim("simulate", name, "-o", "run", "--set", "duration=0.8", "--set", "log.every=4e-4")
+    done = armsim("inverse", "rr", "--trajectory", "run/trajectory.csv", "-o", "tau.csv")
+    assert (done.code, done.err) == (0, "")
+    applied, found = read_table(empty_folder / "run/torque.csv"), read_table(empty_folder / "tau.csv")
+    assert len(found["t_s"]) == 2001
+    np.testing.assert_array_equal(found["t_s"], applied["t_s"])
+    # 1e-10 of the largest torque; where none is applied, of the largest that gravity asks for
+    most = max(np.abs(applied["tau_motor_R1_Nm"]).max(), 4 * G * 1.2 if name == "rr_config1" else 0)
+    for heading in ("tau_motor_R1_Nm", "tau_motor_R2_Nm"):
+        np.testing.assert_allclose(found[heading], applied[heading], rtol=0, atol=1e-10 * most)
+
+
+def test_simulating_with_the_torques_of_inverse_dynamics_repeats_the_run(armsim, empty_folder, read_table):
+    cut = ("--set", "duration=2", "--set", "log.every=4e-4")
+    armsim("simulate", "rr_config2_sigmoid", "-o", "run", *cut)
+    armsim("inverse", "rr", "--trajectory", "run/trajectory.csv", "-o", "tau.csv")
+    (empty_folder / "again.yaml").write_text(
+        "format: armsim/scenario/1\nrobot: rr\nduration: 2\nintegrator: {method: semi_implicit_euler, dt: 4e-4}\n"
+        "initial: {q: [-pi/2, 0]}\nlog: {every: 4e-4}\n"
+        "inputs:\n  torque:\n"
+        "    - {csv: tau.csv, column: tau_motor_R1_Nm}\n"
+        "    - {csv: tau.csv, column: tau_motor_R2_Nm}\n"
+    )
+    assert armsim("simulate", "again.yaml", "-o", "again").code == 0
+    first, second = (read_table(empty_folder / name / "trajectory.csv") for name in ("run", "again"))
+    for heading, column in first.items():
+        np.testing.assert_allclose(second[heading], column, rtol=0, atol=1e-10 * max(np.abs(column).max(), 1e-6))
+
+
+def test_the_torques_of_a_run_are_inputs_that_repeat_it_to_the_bit(armsim, empty_folder):
+    cut = ("--set", "duration=0.4", "--set", "log.every=4e-4")
+    armsim("simulate", "rr_config2_sine", "-o", "run", *cut)
+    (empty_folder / "again.yaml").write_text(
+        "format: armsim/scenario/1\nrobot: rr\nduration: 0.4\nintegrator: {method: semi_implicit_euler, dt: 4e-4}\n"
+        "initial: {q: [-pi/2, 0]}\nlog: {every: 4e-4}\n"
+        "inputs: {torque: [{csv: run/torque.csv, column: tau_motor_R1_Nm}, {csv: run/torque.csv, column: tau_motor_R2_Nm}]}\n"
+    )
+    armsim("simulate", "again.yaml", "-o", "again")
+    for name in ("trajectory.csv", "torque.csv"):
+        assert (empty_folder / "again" / name).read_bytes() == (empty_folder / "run" / name).read_bytes()
+
+
+# trajectories as files
+
+
+def test_a_trajectory_writes_voltages_and_currents_of_motors(armsim, empty_folder, read_table):
+    armsim("simulate", "arm5_hold", "-o", "run", "--set", "duration=0.02", "--set", "log.every=1e-3")
+    armsim("inverse", "arm5", "--trajectory", "run/trajectory.csv", "-o", "tau.csv")
+    found, run = read_table(empty_folder / "tau.csv"), read_table(empty_folder / "run/torque.csv")
+    joints = ["R1", "R2", "R3", "R4", "R5"]
+    assert list(found) == [
+        "t_s",
+        *(f"tau_motor_{name}_Nm" for name in joints),
+        *(f"voltage_{name}_V" for name in joints),
+        *(f"current_{name}_A" for name in joints),
+    ]
+    for heading, column in found.items():
+        np.testing.assert_allclose(column, run[heading], rtol=0, atol=1e-10 * max(np.abs(run[heading]).max(), 1))
+
+
+@pytest.mark.parametrize("given", ["q", "q and qd"])
+def test_missing_velocities_and_accelerations_are_differentiated_to_second_order(
+    armsim, empty_folder, read_table, given
+):
+    # a pendulum of one moving joint: tau_2 = (Izz + m c²) qdd + m c g cos(q) about the level of the second link
+    errors = []
+    for count in (200, 400):
+        t = np.linspace(0, 2, count + 1)
+        q, qd, qdd = np.sin(3 * t), 3 * np.cos(3 * t), -9 * np.sin(3 * t)
+        columns = {"t_s": t, "q_R1_rad": 0 * t, "q_R2_rad": q}
+        if given == "q and qd":
+            columns |= {"qd_R1_rad_s": 0 * t, "qd_R2_rad_s": qd}
+        lines = [",".join(columns), *(",".join(map(repr, map(float, row))) for row in zip(*columns.values()))]
+        (empty_folder / "planned.csv").write_text("\n".join(lines))
+        armsim("inverse", "rr", "--trajectory", "planned.csv", "-o", "tau.csv")
+        exact = (2 + 4 * 0.4**2) * qdd + 4 * 0.4 * G * np.cos(q)
+        # away from the ends, where two one-sided differences follow each other
+        errors.append(np.abs(read_table(empty_folder / "tau.csv")["tau_motor_R2_Nm"] - exact)[5:-5].max())
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "t_s,q_R1_rad\n0,1\n",
+            "a column is missing\n  expected: q_R2_rad or q_R2_deg\n  found:    t_s, q_R1_rad\n  mend:     name the columns as "
+            "armsim's trajectory.csv does: t_s, q_<joint>_rad, qd_<joint>_rad_s, qdd_<joint>_rad_s2\n",
+        ),
+        (
+            "q_R1_rad,q_R2_rad\n0,1\n",
+            "a column is missing\n  expected: t_s\n  found:    q_R1_rad, q_R2_rad\n  mend:     name the columns as "
+            "armsim's trajectory.csv does: t_s, q_<joint>_rad, qd_<joint>_rad_s, qdd_<joint>_rad_s2\n",
+        ),
+        (
+            "t_s,q_R1_rad,q_R2_rad\n0,1,oops\n",
+            'bad.csv:2:5: q_R2_rad\n  expected: a finite number\n  found:    "oops"\n  mend:     correct the cell\n',
+        ),
+        (
+            "t_s,q_R1_rad,q_R2_rad\n",
+            "bad.csv:1:1\n  expected: rows of numbers below the headings\n  found:    no rows\n"
+            "  mend:     check that it is the right file\n",
+        ),
+    ],
+)
+def test_a_trajectory_that_cannot_be_read_says_why(armsim, empty_folder, text, message):
+    (empty_folder / "bad.csv").write_text(text)
+    wrong = armsim("inverse", "rr", "--trajectory", "bad.csv", "-o", "tau.csv")
+    assert (wrong.code, wrong.out, wrong.err) == (2, "", message)
+    assert not (empty_folder / "tau.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "t_s,q_R1_rad,q_R2_rad\n0,1,1\n0.5,1,1\n0.5,1,1\n",
+            "t_s\n  expected: times that increase from row to row\n  found:    0.5 after 0.5\n"
+            "  mend:     sort the rows, and leave each time once\n",
+        ),
+        (
+            "t_s,q_R1_rad,q_R2_rad\n0,1,1\n1,1,1\n",
+            "a short trajectory\n  expected: at least 3 rows, to differentiate velocities and accelerations from\n"
+            "  found:    2\n  mend:     give more rows, or columns for qd and qdd\n",
+        ),
+    ],
+)
+def test_a_trajectory_that_cannot_be_differentiated_is_refused(armsim, empty_folder, text, message):
+    (empty_folder / "bad.csv").write_text(text)
+    wrong = armsim("inverse", "rr", "--trajectory", "bad.csv", "-o", "tau.csv")
+    assert (wrong.code, wrong.out, wrong.err) == (2, "", message)
+
+
+def test_a_trajectory_that_is_not_there_is_refused(armsim):
+    wrong = armsim("inverse", "rr", "--trajectory", "none.csv", "-o", "tau.csv")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err == (
+        "none.csv\n  expected: a CSV file\n  found:    no file of this name\n  mend:     check the name and the folder\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--trajectory", "x.csv"), "add for example -o torques.csv"),
+        (("--trajectory", "x.csv", "-o", "y.csv", "--q", "0,0"), "leave them out"),
+        (("-o", "y.csv"), "take --json > y.csv"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused_in_four_lines(armsim, options, words):
+    wrong = armsim("inverse", "rr", *options)
+    assert (wrong.code, wrong.out) == (2, "")
+    assert words in wrong.err.splitlines()[3]
+
+
+def test_a_file_that_cannot_be_written_is_refused(armsim, empty_folder):
+    armsim("simulate", "rr_config1", "-o", "run")
+    wrong = armsim("inverse", "rr", "--trajectory", "run/trajectory.csv", "-o", "nowhere/tau.csv")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err == (
+        "-o nowhere/tau.csv\n  expected: a file that can be written\n  found:    No such file or directory\n"
+        "  mend:     check the folder and its permissions\n"
+    )

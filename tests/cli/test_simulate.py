@@ -1,0 +1,300 @@
+"""`armsim simulate` as a user meets it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import pty
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from armsim.files.shipped import shipped_names
+
+FILES = ["run.yaml", "torque.csv", "trajectory.csv"]
+SHORT = ("--set", "duration=0.02", "--set", "log.every=1e-3")
+ENDLESS = ("--set", "duration=100000", "--set", "log.every=10")  # minutes, in machine code
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in ("trajectory.csv", "torque.csv")}
+
+
+def test_a_shipped_scenario_makes_a_numbered_run_folder(armsim, empty_folder):
+    first = armsim("simulate", "arm5_hold", *SHORT)
+    assert (first.code, first.err) == (0, "")
+    armsim("simulate", "arm5_hold", *SHORT)
+    assert sorted(os.listdir(empty_folder / "runs")) == ["arm5_hold-001", "arm5_hold-002"]
+    assert sorted(os.listdir(empty_folder / "runs/arm5_hold-001")) == FILES
+    assert first.out.splitlines()[-1] == "written  runs/arm5_hold-001: trajectory.csv (21 rows), torque.csv, run.yaml"
+
+
+def test_the_report_says_where_the_arm_ended_and_how_far_off(armsim, read_table, empty_folder):
+    report = armsim("simulate", "arm5_hold", "-o", "run").out
+    end = {key: column[-1] for key, column in read_table(empty_folder / "run/trajectory.csv").items()}
+    row = next(line.split() for line in report.splitlines() if line.startswith("R2 "))
+    assert row[1:4] == [f"{end['q_R2_rad']:.5g}", "-1.1", f"{-1.1 - end['q_R2_rad']:.3g}"]
+    # at rest the motor holds gravity: Kp/Ra kp droop = tau_gravity, to first order in the droop
+    assert float(row[4]) == pytest.approx(-8.1234 / 600, abs=5e-5)  # three digits are shown
+    assert "the steady droop that gravity leaves under pd control" in report
+    assert "x 0.620960  y 0.000000  z 0.324010 m" in report
+
+
+def test_pi_control_has_no_droop_to_speak_of(armsim):
+    report = armsim("simulate", "arm5_hold_pi", *SHORT).out
+    assert "droop" not in report
+
+
+def test_energies_and_steps_are_reported(armsim):
+    report = armsim("simulate", "two_link_swing").out
+    assert "two_link_swing: 5 s of two_link, 5000 steps of 0.001 s by rk4" in report
+    energy = next(line.split() for line in report.splitlines() if line.startswith("energy"))
+    assert energy[1] == energy[6]  # rk4 keeps it to the six digits shown
+    assert "steps a second" in report
+
+
+def test_json_says_in_numbers_what_the_report_says_in_words(armsim, empty_folder):
+    summary = json.loads(armsim("simulate", "arm5_hold", *SHORT, "--json").out)
+    assert summary["status"] == "complete"
+    assert (summary["steps"], summary["rows"], summary["dt"]) == (200, 21, 1e-4)
+    assert [joint["name"] for joint in summary["joints"]] == ["R1", "R2", "R3", "R4", "R5"]
+    assert Path(summary["folder"]) == Path("runs/arm5_hold-001")
+    recorded = yaml.safe_load((empty_folder / "runs/arm5_hold-001/run.yaml").read_text())
+    assert recorded["joints"] == summary["joints"]
+
+
+def test_quiet_prints_nothing_and_writes_all(armsim, empty_folder):
+    done = armsim("simulate", "rr_config1", "-q")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert sorted(os.listdir(empty_folder / "runs/rr_config1-001")) == FILES
+
+
+def test_verbose_names_algorithm_engine_and_times(armsim):
+    report = armsim("simulate", "rr_config1", *SHORT, "-v", "--set", "integrator.dt=1e-3").out
+    assert "detail   crba forward dynamics, llvm engine" in report
+    assert "times    trace " in report
+
+
+def test_degrees_reach_the_files_the_report_and_the_json(armsim, read_table, empty_folder):
+    armsim("simulate", "arm5_hold", *SHORT, "-o", "rad")
+    report = armsim("simulate", "arm5_hold", *SHORT, "-o", "deg", "--deg").out
+    as_json = json.loads(armsim("simulate", "arm5_hold", *SHORT, "-o", "json", "--deg", "--json").out)
+    radians, degrees = (read_table(empty_folder / name / "trajectory.csv") for name in ("rad", "deg"))
+    for quantity, unit in (("q", ""), ("qd", "_s"), ("qdd", "_s2")):
+        expected = np.degrees(radians[f"{quantity}_R2_rad{unit}"])
+        np.testing.assert_allclose(degrees[f"{quantity}_R2_deg{unit}"], expected, rtol=1e-15)
+    assert contents(empty_folder / "rad")["torque.csv"] == contents(empty_folder / "deg")["torque.csv"]
+    end = degrees["q_R2_deg"][-1]
+    assert as_json["joints"][1]["q"] == pytest.approx(end, rel=1e-14)
+    assert as_json["joints"][1]["target"] == pytest.approx(math.degrees(-1.1), rel=1e-14)
+    assert f"{end:.5g}" in report
+    assert " deg" in report
+
+
+def test_set_changes_scenario_and_robot(armsim, empty_folder):
+    settings = ["control.kp[0]=80", "robot.joints[R2].motor.Ra=1.2", "initial.q=[0,-1.1,0.3,0,0]", "duration=0.01"]
+    armsim("simulate", "arm5_hold", "-o", "run", *(x for setting in settings for x in ("--set", setting)))
+    scenario = yaml.safe_load((empty_folder / "run/run.yaml").read_text())["scenario"]
+    assert scenario["control"]["kp"][0] == 80
+    assert scenario["robot"]["joints"][1]["motor"]["Ra"] == 1.2
+    assert scenario["initial"]["q"] == [0, -1.1, 0.3, 0, 0]
+    assert scenario["duration"] == 0.01
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        (
+            "control.kp",
+            "--set control.kp\n  expected: path=value\n  found:    no `=` with a path before it\n"
+            "  mend:     write for example --set control.kp[0]=80\n",
+        ),
+        (
+            "contol.kp=80",
+            "--set contol.kp: contol\n  expected: one of the keys format, name, robot, units, duration, integrator, initial, "
+            "control, inputs, external, payload, log\n  found:    the unknown key `contol`\n"
+            "  mend:     did you mean `control`?\n",
+        ),
+    ],
+)
+def test_a_setting_that_leads_nowhere_is_refused_before_anything_is_written(armsim, empty_folder, setting, message):
+    wrong = armsim("simulate", "arm5_hold", "--set", setting)
+    assert (wrong.code, wrong.out, wrong.err) == (2, "", message)
+    assert os.listdir(empty_folder) == []
+
+
+def test_a_scenario_with_faults_is_refused_with_all_of_them(armsim, empty_folder):
+    (empty_folder / "bad.yaml").write_text(
+        "format: armsim/scenario/1\nrobot: rr\nduration: -1\nintegrator: {method: rk4, dt: 1e-3}\nlog: {evry: 0.1}\n"
+    )
+    wrong = armsim("simulate", "bad.yaml")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err == (
+        "bad.yaml:3:11: duration\n  expected: a positive number of s\n  found:    -1\n"
+        "  mend:     write the duration without its sign, for example `duration: 1`\n"
+        "bad.yaml:5:7: log.evry\n  expected: one of the keys every\n  found:    the unknown key `evry`\n"
+        "  mend:     did you mean `every`?\n"
+    )
+    assert os.listdir(empty_folder) == ["bad.yaml"]
+
+
+def test_an_earlier_run_is_replaced_with_force_only(armsim, empty_folder):
+    armsim("simulate", "rr_config1", "-o", "run")
+    before = contents(empty_folder / "run")
+    again = armsim("simulate", "rr_config2_sine", "-o", "run")
+    assert (again.code, again.out) == (2, "")
+    assert again.err == (
+        "run\n  expected: a folder that is absent or empty\n  found:    an earlier run\n"
+        "  mend:     name another folder, or add --force to replace the run\n"
+    )
+    assert contents(empty_folder / "run") == before
+    assert armsim("simulate", "rr_config2_sine", "-o", "run", "--force").code == 0
+    assert contents(empty_folder / "run") != before
+    assert os.listdir(empty_folder) == ["run"]
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_a_folder_with_other_files_is_never_written(armsim, empty_folder, force):
+    (empty_folder / "mine").mkdir()
+    (empty_folder / "mine/thesis.txt").write_text("years of work")
+    wrong = armsim("simulate", "rr_config1", "-o", "mine", *force)
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "found:    a folder with other files in it" in wrong.err
+    assert os.listdir(empty_folder / "mine") == ["thesis.txt"]
+
+
+def test_a_run_yaml_repeats_its_run_to_the_bit(armsim, empty_folder):
+    armsim("simulate", "arm5_hold_pi", "-o", "first", "--set", "duration=0.2", "--set", "control.kp[1]=pi*20")
+    done = armsim("simulate", "first/run.yaml", "-o", "second")
+    assert done.code == 0
+    assert contents(empty_folder / "second") == contents(empty_folder / "first")
+
+
+def test_a_run_with_degrees_and_parameters_repeats_to_the_bit_too(armsim, empty_folder):
+    armsim("simulate", "two_link_hold", "-o", "first", "--set", "robot.parameters.l1=1.1", "--set", "duration=1")
+    armsim("simulate", "first/run.yaml", "-o", "second")
+    assert contents(empty_folder / "second") == contents(empty_folder / "first")
+
+
+def test_run_yaml_names_the_files_it_was_made_from_with_their_hashes(armsim, empty_folder):
+    armsim("simulate", "rr_config1", "-o", "run")
+    sources = yaml.safe_load((empty_folder / "run/run.yaml").read_text())["sources"]
+    assert [Path(source["path"]).name for source in sources] == ["rr_config1.yaml", "rr.yaml"]
+    for source in sources:
+        assert source["sha256"] == hashlib.sha256(Path(source["path"]).read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("name", shipped_names("configs"))
+def test_the_python_engine_writes_the_same_bytes_as_machine_code(armsim, empty_folder, name):
+    from armsim.spec import read_scenario
+
+    dt = read_scenario(name).dt
+    brief = ("--set", f"duration={200 * dt!r}", "--set", f"log.every={dt!r}")
+    for engine in ("llvm", "python"):
+        done = armsim("simulate", name, *brief, "--engine", engine, "-o", engine)
+        assert (done.code, done.err) == (0, "")
+    assert contents(empty_folder / "python") == contents(empty_folder / "llvm")
+    assert contents(empty_folder / "llvm")["trajectory.csv"].count(b"\n") == 202
+
+
+def test_an_unknown_engine_is_refused(armsim):
+    wrong = armsim("simulate", "rr_config1", "--engine", "fortran")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "'llvm', 'python'" in wrong.err
+
+
+def test_a_step_that_is_too_large_diverges_with_3_and_keeps_the_rows_it_has(armsim, read_table, empty_folder):
+    # explicit Euler is unstable above 0.58 ms on this arm: its back-EMF damps with 3449 1/s (reference README)
+    done = armsim("simulate", "arm5_hold", "-o", "run", "--set", "integrator.dt=1e-3")
+    assert done.code == 3
+    title, mend, kept = done.err.splitlines()
+    recorded = yaml.safe_load((empty_folder / "run/run.yaml").read_text())
+    where = recorded["diverged"]
+    joint = where["slot"].split("_", 1)[1]
+    assert title.startswith(f"the simulation diverged at t = {where['time']:.6g} s: the ")
+    assert f"of joint {joint} left all bounds" in title
+    assert mend.startswith("  mend:     take a smaller step than dt = 0.001 s with explicit_euler")
+    assert kept.strip() == "(the rows up to then are kept, and the run is marked as diverged)"
+    assert recorded["status"] == "diverged"
+    assert "(diverged)" in done.out
+    table = read_table(empty_folder / "run/trajectory.csv")
+    assert len(table["t_s"]) == recorded["rows"] > 1
+    assert table["t_s"][-1] <= where["time"]
+    assert all(np.isfinite(column).all() for column in table.values())
+
+
+def test_the_same_arm_at_half_the_stable_step_does_not_diverge(armsim):
+    assert armsim("simulate", "arm5_hold", "--set", "integrator.dt=2.5e-4").code == 0
+
+
+def interrupted_run(start) -> tuple[int, str, str]:
+    """A long run on a terminal, interrupted once its progress shows: exit code, standard output, standard error."""
+    ours, theirs = pty.openpty()
+    begun = start("simulate", "rr_config1", "-o", "run", *ENDLESS, stderr=theirs)
+    os.close(theirs)
+    seen = b""
+    while b"simulating" not in seen:
+        seen += os.read(ours, 1000)
+    begun.send_signal(signal.SIGINT)
+    out, _ = begun.communicate(timeout=60)
+    try:
+        while piece := os.read(ours, 1000):
+            seen += piece
+    except OSError:  # the other end has gone
+        pass
+    os.close(ours)
+    return begun.returncode, out, seen.decode()
+
+
+def test_ctrl_c_keeps_the_rows_and_marks_the_run(start, armsim, read_table, empty_folder):
+    code, out, err = interrupted_run(start)
+    assert code == 130
+    assert "Traceback" not in err
+    assert "(interrupted)" in out
+    recorded = yaml.safe_load((empty_folder / "run/run.yaml").read_text())
+    assert recorded["status"] == "interrupted"
+    table = read_table(empty_folder / "run/trajectory.csv")
+    assert len(table["t_s"]) == recorded["rows"] > 1
+    assert len(read_table(empty_folder / "run/torque.csv")["t_s"]) == recorded["rows"]
+    # the rows it has are those of the whole run
+    armsim("simulate", "rr_config1", "-o", "short", "--set", "duration=20", "--set", "log.every=10")
+    whole = (empty_folder / "short/trajectory.csv").read_text().splitlines()
+    assert (empty_folder / "run/trajectory.csv").read_text().splitlines()[: len(whole)] == whole
+
+
+def test_a_killed_run_leaves_nothing_that_looks_complete(start, empty_folder):
+    begun = start("simulate", "rr_config1", "-o", "run", *ENDLESS)
+    time.sleep(1.5)
+    assert begun.poll() is None
+    begun.kill()
+    begun.communicate(timeout=60)
+    assert [name for name in os.listdir(empty_folder) if not name.startswith(".")] == []
+
+
+def test_a_short_run_shows_no_progress_and_a_piped_one_never_does(on_a_terminal, process):
+    piped = process("simulate", "rr_config1", "--engine", "python", "--set", "duration=4", "--set", "log.every=4")
+    assert (piped.code, piped.err) == (0, "")
+
+
+def test_a_robot_with_voltage_inputs_and_no_motor_is_refused(armsim, empty_folder):
+    (empty_folder / "bad.yaml").write_text(
+        "format: armsim/scenario/1\nrobot: rr\nduration: 1\nintegrator: {method: rk4, dt: 1e-3}\ninputs: {voltage: [1, 2]}\n"
+    )
+    wrong = armsim("simulate", "bad.yaml")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "found:    no motor on R1, R2" in wrong.err
+
+
+def test_a_log_that_fits_in_no_memory_is_refused_and_says_what_to_change(armsim):
+    wrong = armsim("simulate", "rr_config1", "--set", "duration=1e5", "--set", "log.every=4e-4")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err == (
+        "log.every\n  expected: rows that take at most 2 GiB\n  found:    250000001 rows of 23 numbers\n"
+        "  mend:     log less often, or simulate less long\n"
+    )

@@ -1,0 +1,68 @@
+"""Tables at 80 columns."""
+
+from __future__ import annotations
+
+import pytest
+
+from armsim.cli.table import fixed, number, numbers, shown, table
+
+
+def test_units_stand_after_their_numbers_where_there_is_room():
+    assert (
+        table(["joint", "q"], [["R1", ("1", "rad")], ["R10", ("-0.5", "m")]])
+        == "joint       q\nR1      1 rad\nR10    -0.5 m"
+    )
+
+
+def test_a_common_unit_moves_under_its_heading_where_there_is_none():
+    wide = table(
+        ["joint", *"abcdef"],
+        [["R1", *[("123456789", "N·m/rad")] * 5, ("1", "m")], ["R2", *[("1", "N·m/rad")] * 5, "-"]],
+    )
+    lines = wide.splitlines()
+    assert lines[1].split() == ["N·m/rad"] * 5 + ["m"]
+    assert lines[2].split() == ["R1", *["123456789"] * 5, "1"]
+    assert max(map(len, lines)) <= 80
+
+
+def test_mixed_units_stay_with_their_numbers():
+    rows = [["R1", *[("123456789", "rad")] * 6], ["R2", *[("123456789", "m")] * 6]]
+    text = table(["joint", *"abcdef"], rows)
+    assert "123456789 rad" in text
+    assert "123456789 m" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_what_is_still_too_wide_breaks_into_blocks_that_begin_with_the_first_column():
+    names = [f"joint_{i}" for i in range(12)]
+    text = table(["", *names], [[name, *["-0.00012345"] * 12] for name in names])
+    assert max(map(len, text.splitlines())) <= 80
+    blocks = text.split("\n\n")
+    assert len(blocks) == 3
+    assert [heading for block in blocks for heading in block.splitlines()[0].split()] == names
+    for block in blocks:
+        assert [line.split()[0] for line in block.splitlines()[1:]] == names
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "-"), (float("nan"), "-"), (0.0, "0"), (-1e-17, "0"), (-8.12345678, "-8.1235"), (6e-5, "6e-05")],
+)
+def test_a_number_has_five_digits_and_rounding_is_zero(value, text):
+    assert number(value) == text
+
+
+def test_rounding_beside_large_numbers_is_zero():
+    assert numbers([1e3, 1e-12, -2.0]) == ["1000", "0", "-2"]
+    assert numbers([1e-12, 2e-13]) == ["1e-12", "0"]
+
+
+def test_fixed_decimals_have_no_minus_zero():
+    assert [fixed(x, 3) for x in (-1e-9, 0.0, -0.1234, 2.0)] == ["0.000", "0.000", "-0.123", "2.000"]
+
+
+def test_whole_degrees_come_back_whole():
+    import math
+
+    assert [shown(math.radians(x), "revolute", True) for x in range(-360, 361)] == list(range(-360, 361))
+    assert shown(0.25, "prismatic", True) == shown(0.25, "revolute", False) == 0.25
