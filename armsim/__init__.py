@@ -13,6 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from armsim.errors import ArmsimError, Diverged, FileFaults, ShapeError, UsageError
+    from armsim.run.compare import compare
+    from armsim.run.follow import follow
+    from armsim.run.forward_model import ForwardModel
+    from armsim.run.record import record
+    from armsim.run.replay import replay
     from armsim.run.result import Run
     from armsim.run.robot import Robot, load_robot
     from armsim.run.simulate import simulate
@@ -22,11 +27,16 @@ __all__ = [
     "ArmsimError",
     "Diverged",
     "FileFaults",
+    "ForwardModel",
     "Robot",
     "Run",
     "ShapeError",
     "UsageError",
+    "compare",
+    "follow",
     "load_robot",
+    "record",
+    "replay",
     "simulate",
 ]
 
@@ -36,9 +46,14 @@ _HOMES = {
     "FileFaults": "errors",
     "ShapeError": "errors",
     "UsageError": "errors",
+    "ForwardModel": "run.forward_model",
     "Robot": "run.robot",
     "Run": "run.result",
+    "compare": "run.compare",
+    "follow": "run.follow",
     "load_robot": "run.robot",
+    "record": "run.record",
+    "replay": "run.replay",
     "simulate": "run.simulate",
 }
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from armsim.errors import UsageError
 
 RUN_FORMAT = "armsim/run/1"
-RUN_FILES = ("trajectory.csv", "torque.csv", "run.yaml")
+RUN_FILES = ("trajectory.csv", "torque.csv", "record.csv", "run.yaml")
 
 
 def is_run(folder: str | os.PathLike[str]) -> bool:

@@ -1,0 +1,75 @@
+"""`armsim compare`"""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from armsim.cli.comparison_report import difference_table, finite, tolerance_values, verdict
+from armsim.cli.options import SETTINGS, json_option, quiet_option, verbose_option
+
+UNWELL = 1
+
+
+@click.command(
+    "compare",
+    context_settings=SETTINGS,
+    epilog="""\b
+Examples:
+  armsim compare runs/arm5_hold-001 runs/arm5_hold-002
+  armsim compare runs/arm5_hold-001 other.csv --interpolate --tolerance q=1e-3
+""",
+)
+@click.argument("a")
+@click.argument("b")
+@click.option("--tolerance", metavar="X | q=X,qd=X", help="Differences that are allowed. [default: none]")
+@click.option("--interpolate", is_flag=True, help="Take B, by straight lines, at the times of A.")
+@click.option("--plot", metavar="FILE", help="Draw both and their difference into a picture.")
+@json_option
+@quiet_option
+@verbose_option
+def command(
+    a: str,
+    b: str,
+    tolerance: str | None,
+    interpolate: bool,
+    plot: str | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Compare runs, recordings or CSV files A and B in every column that both have: B minus A.
+
+    Exits with 1 if they differ, by a bit or by more than --tolerance allows.
+    """
+    from armsim.run.compare import compare
+
+    allowed = tolerance_values(tolerance)
+    if plot is not None:
+        from armsim.run.comparison_plot import check_plot
+
+        check_plot(plot)
+    result = compare(a, b, allowed, interpolate)
+    comparison = result.comparison
+    if plot is not None:
+        from armsim.run.comparison_plot import plot_comparison
+
+        plot_comparison(plot, comparison, f"{b} against {a}", (a, b))
+    if as_json:
+        about = {"a": a, "b": b, "interpolated": result.interpolated}
+        columns = {"only_a": result.only_a, "only_b": result.only_b}
+        click.echo(json.dumps(finite({**about, **columns, **comparison.data()})))
+    elif not quiet:
+        how = ", interpolated at the times of the first" if result.interpolated else ""
+        lines = [f"{b} against {a}: {len(comparison.t)} instants to {comparison.t[-1]:g} s{how}", verdict(comparison)]
+        if not comparison.equal:
+            lines += ["", difference_table(comparison, verbose)]
+        for name, only in ((a, result.only_a), (b, result.only_b)):
+            if only:
+                more = f", and {len(only) - 6} more" if len(only) > 6 else ""
+                lines.append(f"only in {name}: {', '.join(only[:6])}{more}")
+        if plot is not None:
+            lines.append(f"drawn    {plot}")
+        click.echo("\n".join(lines))
+    return UNWELL if comparison.differs else 0

@@ -1,0 +1,115 @@
+"""What is printed about two courses held against each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from armsim.cli.options import number_value
+from armsim.cli.table import Cell, table
+from armsim.errors import UsageError
+
+if TYPE_CHECKING:
+    from armsim.run.comparison import Comparison, Difference
+    from armsim.run.follow import Followed
+
+FIRST = ("q", "qd")  # quantities that are always shown
+
+
+def tolerance_values(text: str | None) -> dict[str, float] | float | None:
+    """The tolerances of `--tolerance q=1e-6,qd=1e-5`, or the one of `--tolerance 1e-6`.
+
+    Raises:
+        UsageError: It is neither.
+        FileFaults: One is not a number.
+    """
+    if text is None:
+        return None
+    if "=" not in text:
+        return number_value("tolerance", text)
+    values = {}
+    for part in text.split(","):
+        name, equals, value = part.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(
+                f"--tolerance {text}\n  expected: quantity=number, separated by commas, or one number for all\n"
+                f"  found:    {part!r}\n  mend:     write for example --tolerance q=1e-6,qd=1e-5"
+            )
+        values[name.strip()] = number_value("tolerance", value)
+    return values
+
+
+def verdict(comparison: Comparison) -> str:
+    """Whether two courses are the same, in a line."""
+    count, m = len(comparison.differences), len(comparison.t)
+    numbers = f"{count} number{'' if count == 1 else 's'} at {m} instant{'' if m == 1 else 's'}"
+    if comparison.equal:
+        return f"equal to the bit: {numbers}"
+    judged = [d for d in comparison.differences if d.tolerance is not None]
+    if comparison.began is not None:
+        exact = all(d.tolerance == 0 for d in judged)
+        return f"{'differs' if exact else 'differs by more than the tolerance'} from {comparison.began:.9g} s on"
+    if judged:
+        return f"within the tolerance: {len(judged)} of {numbers}"
+    return "not judged: no tolerance was given"
+
+
+def difference_table(comparison: Comparison, verbose: bool) -> str:
+    """Final, RMS and largest difference of joint positions and velocities (all columns if verbose or there are none)."""
+    shown = [d for d in comparison.differences if d.column.quantity in FIRST and d.column.of]
+    if verbose or not shown:
+        shown = list(comparison.differences)
+    digits = 10 if verbose else 4
+    tolerant = any(d.tolerance for d in comparison.differences)
+    rows: list[list[Cell]] = []
+    for d in shown:
+        sizes = [small(x, digits) for x in (d.final, d.rms, d.largest)]
+        began = "-" if d.began is None else f"{d.began:.6g} s"
+        allowed = [] if not tolerant else ["-" if d.tolerance is None else small(d.tolerance)]
+        rows.append([_name(d), *sizes, *allowed, began])
+    headings = ["difference", "final", "rms", "largest", *(["tolerance"] if tolerant else []), "began"]
+    lines = [table(headings, rows)]
+    others = [d.column.heading for d in comparison.differences if d.began is not None and d not in shown]
+    if others:
+        more = f", and {len(others) - 4} more" if len(others) > 4 else ""
+        lines.append(f"also differing: {', '.join(others[:4])}{more} (-v shows them)")
+    return "\n".join(lines)
+
+
+def drift_table(followed: Followed, digits: int = 4) -> str:
+    """How far a model drifts from a log, per joint and horizon."""
+    headings = ["joint"]
+    for horizon in followed.horizons:
+        span = f"all, {horizon.seconds:g} s" if horizon.whole else f"{horizon.seconds:g} s"
+        headings += [span, "largest"]
+    rows: list[list[Cell]] = []
+    for i, joint in enumerate(followed.arm.joints):
+        unit = "rad" if joint.type == "revolute" else "m"
+        row: list[Cell] = [joint.name]
+        for horizon in followed.horizons:
+            row += [(small(horizon.final[i], digits), unit), (small(horizon.largest[i], digits), unit)]
+        rows.append(row)
+    return table(headings, rows)
+
+
+def small(value: float, digits: int = 4) -> str:
+    """A number to some significant digits, however small."""
+    return "0" if value == 0 else f"{value:.{digits}g}"
+
+
+def finite(data: Any) -> Any:
+    """Plain data for JSON, which has no infinity: None in its place."""
+    if isinstance(data, float):
+        return data if math.isfinite(data) else None
+    if isinstance(data, dict):
+        return {key: finite(value) for key, value in data.items()}
+    if isinstance(data, Sequence) and not isinstance(data, str):
+        return [finite(value) for value in data]
+    return data
+
+
+def _name(d: Difference) -> str:
+    if not d.column.of or d.column.quantity == "tool":
+        return d.column.heading
+    return f"{d.column.of} {d.column.quantity}" + (f" [{d.column.unit}]" if d.column.unit else "")

@@ -1,0 +1,104 @@
+"""`armsim record`"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from armsim.cli.main import INTERRUPTED
+from armsim.cli.options import (
+    SETTINGS,
+    assignments,
+    json_option,
+    quiet_option,
+    scenario_argument,
+    set_option,
+    verbose_option,
+)
+from armsim.errors import Diverged
+
+
+@click.command(
+    "record",
+    context_settings=SETTINGS,
+    epilog="""\b
+Examples:
+  armsim record arm5_hold --set control.period=1e-3 -o recorded
+  armsim record my_arm/sine.yaml --set inputs.period=1e-3
+  armsim replay recorded                                  the same, to the bit
+""",
+)
+@scenario_argument
+@click.option("-o", "--output", metavar="DIR", help="Folder for it [default: runs/<scenario>-001, next free number].")
+@set_option
+@click.option("--force", is_flag=True, help="Replace an earlier armsim run in the output folder.")
+@json_option
+@quiet_option
+@verbose_option
+def command(
+    scenario: str,
+    output: str | None,
+    settings: tuple[str, ...],
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Run SCENARIO and write record.csv, the full state and the inputs at every sample, and run.yaml.
+
+    The two need no other file: `armsim replay` runs the forward model on them. What drives the arm must be held from sample
+    to sample, by `control.period` or `inputs.period`.
+    """
+    from armsim.cli.simulate import ProgressBar, divergence
+    from armsim.files.run_folder import check_target
+    from armsim.run.record import record
+
+    if output is not None:
+        check_target(output, force)
+    progress = None if quiet or as_json or not sys.stderr.isatty() else ProgressBar()
+    recording = record(scenario, assignments(settings), progress)
+    if progress is not None:
+        progress.close()
+    folder = recording.save(output, force)
+    made = recording.scenario
+    summary: dict[str, Any] = {
+        "scenario": made.name,
+        "robot": made.arm.name,
+        "status": recording.status,
+        "method": made.method,
+        "algorithm": recording.algorithm,
+        "dt": made.dt,
+        "steps": recording.steps,
+        "samples": len(recording.t),
+        "output": recording.output or "none",
+        "slots": list(recording.slots),
+        "final": dict(zip(recording.slots, recording.states[-1].tolist(), strict=True)),
+        "seconds": recording.seconds,
+        "folder": str(folder),
+    }
+    if as_json:
+        click.echo(json.dumps(summary))
+    elif not quiet:
+        click.echo(_report(summary, float(recording.t[-1]), recording.inputs.shape[1], verbose))
+    if recording.diverged is not None:
+        time = recording.steps * made.time_ratio[0] / made.time_ratio[1]
+        raise Diverged(divergence({"slot": recording.diverged, "time": time}, made.method, made.dt))
+    return INTERRUPTED if recording.status == "interrupted" else 0
+
+
+def _report(summary: dict[str, Any], last: float, inputs: int, verbose: bool) -> str:
+    status = "" if summary["status"] == "complete" else f" ({summary['status']})"
+    what = f"{inputs} {summary['output']}{'s' if inputs > 1 else ''}" if inputs else "no inputs"
+    lines = [
+        f"{summary['scenario']}: {last:g} s of {summary['robot']}, {summary['steps']} steps of {summary['dt']:g} s "
+        f"by {summary['method']}{status}",
+        f"samples  {summary['samples']}, each with {len(summary['slots'])} numbers of state and {what}",
+    ]
+    if verbose:
+        lines.append(f"state    {', '.join(summary['slots'])}")
+        lines.append(f"detail   {summary['algorithm']} forward dynamics; {summary['seconds'] * 1e3:.3g} ms in all")
+    lines.append(f"written  {summary['folder']}: record.csv, run.yaml")
+    return "\n".join(lines)

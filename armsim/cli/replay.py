@@ -1,0 +1,210 @@
+"""`armsim replay`"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from armsim.cli.comparison_report import difference_table, drift_table, finite, tolerance_values, verdict
+from armsim.cli.options import SETTINGS, json_option, number_value, quiet_option, shipped, verbose_option
+from armsim.errors import Diverged, UsageError
+
+if TYPE_CHECKING:
+    from armsim.run.follow import Followed
+    from armsim.run.replay import Replay
+
+UNWELL = 1
+METHODS = "explicit_euler, semi_implicit_euler, rk4, ..."
+
+
+@click.command(
+    "replay",
+    context_settings=SETTINGS,
+    epilog="""\b
+Examples:
+  armsim replay recorded                               the same to the bit?
+  armsim replay recorded --dt 1e-3 --tolerance q=1e-4  is that step good enough?
+  armsim replay recorded --robot my_arm.yaml --plot out.png
+  armsim replay log.csv --robot my_arm.yaml --columns map.yaml
+""",
+)
+@click.argument("path", metavar="DIR|LOG")
+@click.option(
+    "--robot", metavar="ROBOT", shell_complete=shipped("robots"), help="The model: a robot file or a shipped robot."
+)
+@click.option("--method", metavar="METHOD", help=f"Integrator: {METHODS}")
+@click.option("--dt", metavar="S", help="Length of a step. [default: the recording's; 1e-4 for a log]")
+@click.option("--tolerance", metavar="X | q=X,qd=X", help="Differences that are allowed. [default: none]")
+@click.option("--columns", metavar="YAML", help="Which column of a log is which.")
+@click.option("--plot", metavar="FILE", help="Draw both and their difference into a picture.")
+@json_option
+@quiet_option
+@verbose_option
+def command(
+    path: str,
+    robot: str | None,
+    method: str | None,
+    dt: str | None,
+    tolerance: str | None,
+    columns: str | None,
+    plot: str | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Run the forward model on recorded inputs, and compare what it does with what was recorded.
+
+    DIR is a folder of `armsim record`: every sample is compared, to the bit unless --tolerance is given. LOG is the log of a
+    real arm, a CSV file with t_s, voltage_<joint>_V and q_<joint>_rad (or _deg): says how far the model drifts from it within
+    0.1 s, 1 s and the whole log. Exits with 1 if they differ by more than is allowed; of a log, nothing is asked without
+    --tolerance. Where a log's columns have other names, --columns names a file with lines such as `q_R1_rad: theta1`.
+    """
+    allowed = tolerance_values(tolerance)
+    step = None if dt is None else number_value("dt", dt)
+    if plot is not None:
+        from armsim.run.comparison_plot import check_plot
+
+        check_plot(plot)
+    if _is_log(path):
+        if robot is None:
+            raise UsageError(
+                f"{path}\n  expected: --robot ROBOT, the model that is to follow the log\n  found:    none\n"
+                f"  mend:     write for example armsim replay {path} --robot my_arm.yaml"
+            )
+        return _follow(path, robot, columns, method, step, allowed, plot, as_json, quiet, verbose)
+    if columns is not None:
+        raise UsageError(
+            f"--columns {columns}\n  expected: a log, whose columns it explains\n  found:    the folder {path}\n"
+            "  mend:     leave it out"
+        )
+    folder = os.path.dirname(path) or "." if os.path.basename(path) == "run.yaml" else path
+    return _replay(folder, robot, method, step, allowed, plot, as_json, quiet, verbose)
+
+
+def _is_log(path: str) -> bool:
+    return not os.path.isdir(path) and os.path.basename(path) != "run.yaml" and bool(os.path.splitext(path)[1])
+
+
+def _replay(
+    folder: str,
+    robot: str | None,
+    method: str | None,
+    dt: float | None,
+    allowed: dict[str, float] | float | None,
+    plot: str | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    from armsim.run.replay import replay
+
+    result = replay(folder, robot, method, dt, allowed)
+    comparison = result.comparison
+    if plot is not None:
+        from armsim.run.comparison_plot import plot_comparison
+
+        plot_comparison(plot, comparison, f"{folder}: {_model(result)}", ("recorded", "replayed"))
+    if as_json:
+        about = {
+            "recording": folder,
+            "robot": result.scenario.arm.name,
+            "method": result.scenario.method,
+            "algorithm": result.algorithm,
+            "dt": result.scenario.dt,
+            "steps": result.steps,
+            "diverged": result.diverged,
+        }
+        click.echo(json.dumps(finite({**about, **comparison.data()})))
+    elif not quiet:
+        samples = f"{len(result.recording.t)} samples over {result.recording.t[-1]:g} s"
+        lines = [f"{folder}: {samples}, replayed on {_model(result)}", verdict(comparison)]
+        if not comparison.equal:
+            lines += ["", difference_table(comparison, verbose)]
+        if plot is not None:
+            lines.append(f"drawn    {plot}")
+        click.echo("\n".join(lines))
+    if result.diverged is not None:
+        raise Diverged(_diverged(result.diverged, float(comparison.t[-1]), result.scenario.method, result.scenario.dt))
+    return UNWELL if comparison.differs else 0
+
+
+def _follow(
+    log: str,
+    robot: str,
+    columns: str | None,
+    method: str | None,
+    dt: float | None,
+    allowed: dict[str, float] | float | None,
+    plot: str | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    from armsim.run.follow import DT, METHOD, follow
+
+    result = follow(log, robot, columns, method or METHOD, DT if dt is None else dt, allowed)
+    comparison = result.comparison
+    about = f"{result.arm.name} by {result.method}, steps of at most {result.dt:g} s"
+    if plot is not None:
+        from armsim.run.comparison_plot import plot_comparison
+
+        plot_comparison(plot, comparison, f"{log}: {about}", ("measured", "model"))
+    if as_json:
+        click.echo(json.dumps(finite(_follow_data(result))))
+    elif not quiet:
+        lines = [
+            f"{log}: {len(result.log.t)} rows over {result.horizons[-1].seconds:g} s, followed by {about}",
+            f"inputs   {result.log.output}, each row's held until the next; velocities {result.log.rates_from}",
+            "",
+            drift_table(result, 10 if verbose else 3),
+            "",
+            "drift of q after so long, restarted from the log each time: RMS of the windows' ends, and largest within",
+        ]
+        if result.judged:
+            lines += ["", verdict(comparison)]
+        if result.judged or verbose:
+            lines += ["", difference_table(comparison, verbose)]
+        if plot is not None:
+            lines.append(f"drawn    {plot}")
+        click.echo("\n".join(lines))
+    if result.diverged is not None:
+        raise Diverged(_diverged(result.diverged, float(comparison.t[-1]), result.method, result.dt))
+    return UNWELL if comparison.differs else 0
+
+
+def _follow_data(result: Followed) -> dict[str, Any]:
+    horizons = [
+        {
+            "seconds": horizon.seconds,
+            "whole": horizon.whole,
+            "windows": horizon.windows,
+            "final": dict(zip((joint.name for joint in result.arm.joints), horizon.final, strict=True)),
+            "largest": dict(zip((joint.name for joint in result.arm.joints), horizon.largest, strict=True)),
+        }
+        for horizon in result.horizons
+    ]
+    return {
+        "log": result.log.name,
+        "robot": result.arm.name,
+        "method": result.method,
+        "dt": result.dt,
+        "inputs": result.log.output,
+        "velocities": result.log.rates_from,
+        "horizons": horizons,
+        "diverged": result.diverged,
+        **result.comparison.data(),
+    }
+
+
+def _model(result: Replay) -> str:
+    return f"{result.scenario.arm.name} by {result.scenario.method}, dt {result.scenario.dt:g} s"
+
+
+def _diverged(slot: str, time: float, method: str, dt: float) -> str:
+    return (
+        f"the replay diverged after t = {time:.6g} s: {slot} left all bounds\n"
+        f"  mend:     take a smaller step than {dt:g} s with {method}, or check the model"
+    )

@@ -1,0 +1,157 @@
+"""Any two runs, or CSV files with the same columns, held against each other."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from os import PathLike
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armsim.errors import UsageError
+from armsim.files.csv_reader import read_csv
+from armsim.files.document import Place, clipped
+from armsim.files.run_folder import RUN_FILES
+from armsim.run.comparison import Comparison, Tolerance, column_of, compared
+from armsim.spec.faults import refuse
+
+Array = NDArray[np.float64]
+TIME = ("t_s", "t")
+
+
+@dataclass(frozen=True)
+class Course:
+    """Columns over time.
+
+    Attributes:
+        name: What the user called it.
+        t: Times [s], shape (m,).
+        columns: Values by heading, each of shape (m,).
+    """
+
+    name: str
+    t: Array
+    columns: dict[str, Array]
+
+
+@dataclass(frozen=True)
+class ComparedCourses:
+    """Two courses held against each other.
+
+    Attributes:
+        comparison: B minus A, of every column that both have.
+        only_a: Columns that B does not have.
+        only_b: Columns that A does not have.
+        interpolated: Whether B was interpolated at the times of A.
+    """
+
+    comparison: Comparison
+    only_a: tuple[str, ...]
+    only_b: tuple[str, ...]
+    interpolated: bool
+
+
+def compare(
+    a: str | PathLike[str], b: str | PathLike[str], tolerance: Tolerance = None, interpolate: bool = False
+) -> ComparedCourses:
+    """Compare two runs, recordings or CSV files, column by column where their headings are the same.
+
+    Args:
+        a: A folder that `armsim simulate` or `armsim record` has written, or a CSV file with a column t_s.
+        b: Likewise.
+        tolerance: Magnitudes that differences may have, by quantity or heading, the others are not judged; one for all;
+            or None, where every bit counts.
+        interpolate: Where the times differ: interpolate B linearly at those times of A that both cover.
+
+    Raises:
+        FileFaults: A file is damaged, or is no table of numbers over time; says where and why.
+        UsageError: There is nothing to compare, or the times differ.
+    """
+    first, second = read_course(a), read_course(b)
+    shared = [name for name in first.columns if name in second.columns]
+    if not shared:
+        found = f"{clipped(', '.join(first.columns))}; {clipped(', '.join(second.columns))}"
+        raise UsageError(
+            f"{first.name}, {second.name}\n  expected: columns that both have\n  found:    {found}\n"
+            "  mend:     compare runs of the same arm, written in the same unit"
+        )
+    columns = [column_of(name) for name in shared]
+    values_a = np.column_stack([first.columns[name] for name in shared])
+    values_b = np.column_stack([second.columns[name] for name in shared])
+    t = first.t
+    interpolated = not np.array_equal(first.t, second.t)
+    if interpolated:
+        if not interpolate:
+            raise UsageError(_times_differ(first, second))
+        common = (t >= second.t[0]) & (t <= second.t[-1])
+        if not common.any():
+            raise UsageError(
+                f"{first.name}, {second.name}\n  expected: times that both cover\n"
+                f"  found:    {_span(first.t)}; {_span(second.t)}\n  mend:     compare runs of the same time"
+            )
+        t, values_a = t[common], values_a[common]
+        values_b = np.column_stack([np.interp(t, second.t, values_b[:, i]) for i in range(len(shared))])
+    return ComparedCourses(
+        comparison=compared(t, columns, values_a, values_b, tolerance),
+        only_a=tuple(name for name in first.columns if name not in second.columns),
+        only_b=tuple(name for name in second.columns if name not in first.columns),
+        interpolated=interpolated,
+    )
+
+
+def _times_differ(first: Course, second: Course) -> str:
+    if len(first.t) != len(second.t):
+        found = f"{len(first.t)} rows, {_span(first.t)}; {len(second.t)} rows, {_span(second.t)}"
+    else:
+        k = int(np.argmax(first.t != second.t))
+        found = f"{first.t[k]:.12g} s and {second.t[k]:.12g} s in line {k + 2}"
+    return (
+        f"{first.name}, {second.name}\n  expected: rows at the same times\n  found:    {found}\n"
+        "  mend:     add --interpolate to take the second at the times of the first"
+    )
+
+
+def _span(t: Array) -> str:
+    return f"{t[0]:.6g} to {t[-1]:.6g} s"
+
+
+def read_course(path: str | PathLike[str]) -> Course:
+    """The columns of a run folder or a CSV file, with their times.
+
+    Raises:
+        FileFaults: A file is damaged, or is no table of numbers over time; says where and why.
+        UsageError: The folder holds no run.
+    """
+    name = os.fspath(path)
+    if not os.path.isdir(name):
+        return _table(name, name)
+    tables = [file for file in RUN_FILES if file.endswith(".csv") and os.path.isfile(os.path.join(name, file))]
+    if not tables:
+        known = " or ".join(file for file in RUN_FILES if file.endswith(".csv"))
+        raise UsageError(
+            f"{name}\n  expected: a run or a recording\n  found:    a folder without {known}\n"
+            "  mend:     name a folder that `armsim simulate` or `armsim record` has written, or a CSV file"
+        )
+    course, *others = [_table(os.path.join(name, file), name) for file in tables]
+    columns = dict(course.columns)
+    for other in others:  # of one run, row for row
+        if np.array_equal(other.t, course.t):
+            columns = {**other.columns, **columns}
+    return Course(name, course.t, {**course.columns, **columns})
+
+
+def _table(file: str, name: str) -> Course:
+    csv = read_csv(file)
+    columns = {heading: np.array(values) for heading, values in csv.columns.items()}
+    time = next((heading for heading in TIME if heading in columns), None)
+    if time is None:
+        found, mend = clipped(", ".join(columns)), "name the column of times `t_s`"
+        raise refuse(Place(file, 1, 1), "", "a column `t_s`, the time in s", found, mend)
+    t = columns.pop(time)
+    steps = np.diff(t) > 0
+    if not steps.all():
+        k = int(np.argmax(~steps))
+        found = f"{t[k + 1]:.12g} after {t[k]:.12g}"
+        raise refuse(Place(file, k + 3, 1), time, "times that increase from row to row", found, "sort the rows")
+    return Course(name, t, columns)

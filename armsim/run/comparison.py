@@ -1,0 +1,200 @@
+"""Two courses of the same numbers held against each other."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armsim.errors import UsageError
+
+Array = NDArray[np.float64]
+Tolerance = Mapping[str, float] | float | None
+TOOL = ("x_m", "y_m", "z_m", "qw", "qx", "qy", "qz")
+HEADING = re.compile(
+    r"(qdd|qd|q|tau_motor|tau_friction|tau_limit|tau|voltage|current|power)_(.+)"
+    r"_(rad_s2|rad_s|rad|deg_s2|deg_s|deg|m_s2|m_s|m|Nm|N|V|A|W)"
+)
+UNITS = {"rad_s": "rad/s", "rad_s2": "rad/s²", "deg_s": "deg/s", "deg_s2": "deg/s²", "m_s": "m/s", "m_s2": "m/s²"}
+UNITS |= {"Nm": "N·m"}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A number that both courses have.
+
+    Attributes:
+        heading: As in the files, with its unit.
+        quantity: What tolerances call it: "q", "qd", "qdd", "tool", "tau", ...; the heading where that is not known.
+        of: The joint, or what of the tool; empty where that is not known.
+        unit: As people write it.
+    """
+
+    heading: str
+    quantity: str
+    of: str
+    unit: str
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How far a number of the second course is from the first, second minus first, in the unit of its heading.
+
+    Attributes:
+        column: Which number.
+        final: At the last instant.
+        rms: Root of the mean square over all instants.
+        largest: Largest magnitude.
+        at: Time of the largest [s].
+        began: Time at which it first exceeded the tolerance [s]; None if it never did.
+        tolerance: The magnitude it may have; 0 where every bit counts; None where it is not judged.
+    """
+
+    column: Compared
+    final: float
+    rms: float
+    largest: float
+    at: float
+    began: float | None
+    tolerance: float | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two courses and their differences.
+
+    Attributes:
+        t: Times [s], shape (m,).
+        first: Shape (m, number of columns).
+        second: Likewise.
+        differences: One per column.
+    """
+
+    t: Array
+    first: Array
+    second: Array
+    differences: tuple[Difference, ...]
+
+    @property
+    def differs(self) -> bool:
+        """Whether any number that is judged exceeds its tolerance."""
+        return any(difference.began is not None for difference in self.differences)
+
+    @property
+    def began(self) -> float | None:
+        """Time at which the first number exceeded its tolerance [s]; None if none did."""
+        return min((d.began for d in self.differences if d.began is not None), default=None)
+
+    @property
+    def equal(self) -> bool:
+        """Whether all numbers are equal to the bit (zeros of either sign are equal)."""
+        return bool((self.first == self.second).all())
+
+    def data(self) -> dict[str, Any]:
+        """As plain data: equal, differs, began, and for every column its differences."""
+        columns = {
+            d.column.heading: {
+                "final": d.final,
+                "rms": d.rms,
+                "largest": d.largest,
+                "at": d.at,
+                "began": d.began,
+                "tolerance": d.tolerance,
+            }
+            for d in self.differences
+        }
+        return {
+            "samples": len(self.t),
+            "equal": self.equal,
+            "differs": self.differs,
+            "began": self.began,
+            "columns": columns,
+        }
+
+
+def column_of(heading: str) -> Compared:
+    """What a heading of a trajectory.csv, torque.csv or record.csv says."""
+    if heading in TOOL:
+        return Compared(
+            heading, "tool", heading[:1] if heading.endswith("_m") else heading, "m" if "_" in heading else ""
+        )
+    match = HEADING.fullmatch(heading)
+    if match is None:
+        return Compared(heading, heading, "", "")
+    return Compared(heading, match[1], match[2], UNITS.get(match[3], match[3]))
+
+
+def compared(t: Array, columns: Sequence[Compared], first: Array, second: Array, tolerance: Tolerance) -> Comparison:
+    """The differences of two courses.
+
+    Args:
+        t: Times [s], shape (m,), m at least 1.
+        columns: What the numbers are.
+        first: Shape (m, len(columns)).
+        second: Likewise.
+        tolerance: Magnitudes that differences may have, by quantity or heading, the others are not judged; one for all;
+            or None, where every bit counts.
+
+    Raises:
+        UsageError: A tolerance is for something that is not there, or is none.
+    """
+    allowed = tolerances(columns, tolerance)
+    difference = second - first
+    magnitude = np.abs(difference)
+    differences = []
+    for i, (column, most) in enumerate(zip(columns, allowed, strict=True)):
+        beyond = ~(magnitude[:, i] <= (math.inf if most is None else most))
+        k = int(np.argmax(magnitude[:, i]))
+        scale = magnitude[k, i]
+        rms = scale * math.sqrt(float(np.mean((difference[:, i] / scale) ** 2))) if 0 < scale < math.inf else scale
+        differences.append(
+            Difference(
+                column,
+                final=float(difference[-1, i]),
+                rms=float(rms),
+                largest=float(scale),
+                at=float(t[k]),
+                began=float(t[int(np.argmax(beyond))]) if beyond.any() else None,
+                tolerance=most,
+            )
+        )
+    return Comparison(t, first, second, tuple(differences))
+
+
+def tolerances(columns: Sequence[Compared], tolerance: Tolerance) -> list[float | None]:
+    """The tolerance of every column; None where it is not judged.
+
+    Raises:
+        UsageError: As `compared` does.
+    """
+    if tolerance is None:
+        return [0.0] * len(columns)
+    if not isinstance(tolerance, Mapping):
+        tolerance = dict.fromkeys((column.quantity for column in columns), tolerance)
+    known = list(dict.fromkeys([column.quantity for column in columns] + [column.heading for column in columns]))
+    for name, most in tolerance.items():
+        if name not in known:
+            from armsim.spec.faults import suggestion
+
+            quantities = list(dict.fromkeys(column.quantity for column in columns))
+            raise UsageError(
+                f"tolerance: {name}\n  expected: a quantity or column that is compared\n  found:    {name!r}\n"
+                f"  mend:     {suggestion(name, known) if _near(name, known) else suggestion(name, quantities, 'there are')}"
+            )
+        if not 0 <= most < math.inf:
+            raise UsageError(
+                f"tolerance: {name}\n  expected: a magnitude, 0 or more\n  found:    {most!r}\n"
+                f"  mend:     write for example {name}=1e-6"
+            )
+    return [tolerance.get(column.heading, tolerance.get(column.quantity)) for column in columns]
+
+
+def _near(name: str, known: Sequence[str]) -> bool:
+    from armsim.spec.faults import nearest
+
+    return nearest(name, known) is not None

@@ -1,0 +1,187 @@
+"""A model that follows the log of a real arm: how far it drifts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armsim.model import Arm
+from armsim.run.columns import ANGULAR, LINEAR
+from armsim.run.comparison import Comparison, Tolerance, column_of, compared, tolerances
+from armsim.run.forward_model import check_dt, check_method
+from armsim.run.measured import MeasuredLog, read_log
+from armsim.run.playback import Playback, Played
+from armsim.run.replay import first_state
+from armsim.run.robot import Robot
+from armsim.run.state_vector import StateVector, driven_plant
+from armsim.spec import read_robot
+
+if TYPE_CHECKING:
+    from armsim.compile.target import Target
+
+Array = NDArray[np.float64]
+HORIZONS = (0.1, 1.0)  # s
+METHOD, DT = "semi_implicit_euler", 1e-4
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """How far the model drifts from the log within a time, restarted from the log again and again.
+
+    Attributes:
+        seconds: The time [s]; of the last one the length of the log.
+        whole: Whether that is all of the log.
+        windows: Number of stretches of that time.
+        final: Root mean square of the joints' errors at the ends of the windows [rad or m], n of them; inf if it diverged.
+        largest: Largest error within any window, likewise.
+    """
+
+    seconds: float
+    whole: bool
+    windows: int
+    final: tuple[float, ...]
+    largest: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A model run on the inputs of a log.
+
+    Attributes:
+        log: The log.
+        arm: The model.
+        method: Its integrator.
+        dt: Its longest step [s].
+        states: From the first row on without restart, one row per row of the log reached, as `slots` orders them.
+        slots: The name of every number of a state.
+        comparison: Model minus log over the whole log: positions, and velocities where the log has them.
+        horizons: Drift per horizon, the whole log last.
+        diverged: Of a model that left all bounds, the slot that did so first; else None.
+    """
+
+    log: MeasuredLog
+    arm: Arm
+    method: str
+    dt: float
+    states: Array
+    slots: tuple[str, ...]
+    comparison: Comparison
+    horizons: tuple[Horizon, ...]
+    diverged: str | None
+
+    @property
+    def judged(self) -> bool:
+        """Whether any tolerance was given."""
+        return any(d.tolerance is not None for d in self.comparison.differences)
+
+
+def follow(
+    log: str | PathLike[str] | MeasuredLog,
+    robot: str | PathLike[str] | Mapping[str, Any] | Robot | Arm,
+    columns: str | PathLike[str] | Mapping[str, str] | None = None,
+    method: str = METHOD,
+    dt: float = DT,
+    tolerance: Tolerance = None,
+    target: Target | None = None,
+) -> Followed:
+    """Run a robot's model on the inputs of a log from its first row, and see how far it drifts from what was measured.
+
+    Every input is held until the next row. Rows need not be evenly spaced: the time between two is divided into equal steps
+    of at most dt.
+
+    Args:
+        log: A CSV file, see `read_log`.
+        robot: The model: a robot file, the name of a shipped robot, its content, an `armsim.Robot` or its `Arm`.
+        columns: What the log's columns are called; see `read_log`.
+        method: Integrator.
+        dt: Longest step [s].
+        tolerance: Magnitudes that the drift over the whole log may have, by quantity ("q", "qd"), or one for all; None to
+            judge nothing.
+        target: The machine to compile for; the host unless given.
+
+    Raises:
+        FileFaults: A file is damaged or cannot be used; says where and why.
+        UsageError: An argument is of no use; says how to mend it.
+    """
+    arm = robot if isinstance(robot, Arm) else robot.arm if isinstance(robot, Robot) else read_robot(robot)[0]
+    if not isinstance(log, MeasuredLog):
+        log = read_log(log, arm, columns)
+    dt, method = check_dt(dt), check_method(method)
+    vector = StateVector(driven_plant(arm, method, log.output))
+    n, kinds = arm.n, ["q", "qd"] if log.qd is not None else ["q"]
+    headings = [
+        f"{kind}_{joint.name}_{(ANGULAR if joint.type == 'revolute' else LINEAR)[kind]}"
+        for kind in kinds
+        for joint in arm.joints
+    ]
+    named = [column_of(heading) for heading in headings]
+    tolerances(named, tolerance)  # refused before anything is compiled
+    playback = Playback(vector, None, target)
+    whole = _window(playback, log, dt, 0, len(log.t) - 1)
+    m = len(whole.states)
+    measured = np.concatenate([log.q, log.qd], axis=1) if log.qd is not None else log.q
+    nothing = {} if tolerance is None else tolerance  # of a real arm, bits are not expected to be equal
+    comparison = compared(log.t[:m], named, measured[:m], whole.states[:, : len(named)], nothing)
+    horizons = [_horizon(playback, log, dt, seconds) for seconds in HORIZONS]
+    error = whole.states[:, :n] - log.q[:m]
+    lost = whole.diverged is not None
+    last = Horizon(
+        seconds=float(log.t[-1] - log.t[0]),
+        whole=True,
+        windows=1,
+        final=tuple(math.inf if lost else float(abs(x)) for x in error[-1]),
+        largest=tuple(math.inf if lost else float(x) for x in np.abs(error).max(axis=0)),
+    )
+    return Followed(
+        log=log,
+        arm=arm,
+        method=method,
+        dt=dt,
+        states=whole.states,
+        slots=vector.names,
+        comparison=comparison,
+        horizons=(*(horizon for horizon in horizons if horizon is not None), last),
+        diverged=whole.diverged,
+    )
+
+
+def _window(playback: Playback, log: MeasuredLog, dt: float, first: int, last: int) -> Played:
+    """The model from row `first` of the log to row `last`."""
+    vector = playback.vector
+    known = [slot for slot in vector.slots if slot.kind in ("q", "qd")]
+    start = first_state(vector, tuple(known), np.concatenate([log.q[first], log.rates(first)]))
+    times = np.diff(log.t[first : last + 1])
+    counts = np.maximum(1, np.ceil(times / dt * (1.0 - 1e-9))).astype(int)
+    whole = np.abs(times / dt - counts) <= 1e-9 * counts
+    lengths = np.where(whole, dt, times / counts)
+    return playback.play(start, log.inputs[first : last + 1], counts.tolist(), (1, 1), lengths.tolist())
+
+
+def _horizon(playback: Playback, log: MeasuredLog, dt: float, seconds: float) -> Horizon | None:
+    """The drift within a time; None where the log is not longer than that, or its rows are farther apart."""
+    t, n = log.t, log.q.shape[1]
+    if t[-1] - t[0] <= seconds * (1.0 + 1e-9):
+        return None
+    ends, largest = [], np.zeros(n)
+    first = 0
+    while t[-1] - t[first] >= seconds * (1.0 - 1e-9):
+        last = int(np.searchsorted(t, t[first] + seconds * (1.0 + 1e-9), side="right")) - 1
+        if last == first:
+            return None
+        played = _window(playback, log, dt, first, last)
+        if played.diverged is not None:
+            ends.append(np.full(n, math.inf))
+            largest[:] = math.inf
+        else:
+            error = np.abs(played.states[:, :n] - log.q[first : last + 1])
+            ends.append(error[-1])
+            largest = np.maximum(largest, error.max(axis=0))
+        first = last
+    final = np.sqrt(np.mean(np.square(ends), axis=0))
+    return Horizon(seconds, False, len(ends), tuple(final.tolist()), tuple(largest.tolist()))

@@ -1,0 +1,278 @@
+"""Any state and inputs in, next state out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from os import PathLike
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armsim.compile import BatchKernel
+from armsim.compile.single import SingleKernel
+from armsim.errors import Diverged, ShapeError, UsageError
+from armsim.expr import Function, trace
+from armsim.integrate import METHODS
+from armsim.model import Arm
+from armsim.run.engine import bounds
+from armsim.run.robot import Robot
+from armsim.run.state_vector import Output, StateVector, driven_plant
+from armsim.spec import read_robot
+from armsim.spec.voltage import voltage_refusal
+
+if TYPE_CHECKING:
+    from armsim.compile.target import Target
+
+Array = NDArray[np.float64]
+OUTPUTS = ("voltage", "torque")
+
+
+class ForwardModel:
+    """An arm with its drives as a function from state and inputs to the state a step later, in machine code.
+
+        model = ForwardModel("arm5", dt=1e-3)
+        state = model.state(q, qd)
+        for voltages in ...:
+            state = model.step(state, voltages)
+
+    The state is one flat vector; `slots` names its numbers, in this order:
+
+    - q1 ... qn: joint positions [rad or m];
+    - qd1 ... qdn: joint velocities [rad/s or m/s];
+    - qdd1 ... qddn: joint accelerations [rad/s² or m/s²] at these positions and velocities under the inputs of the step
+      that led there, so what goes on acting for as long as the inputs stay as they are;
+    - x, y, z: the tool in the world [m];
+    - then what else the drives remember from step to step, each named kind and joint number.
+
+    It is complete: a step depends on state and inputs alone, not on the time and not on earlier calls. Accelerations and
+    tool follow from the other numbers, and a step takes no notice of what stands in their slots unless the drive model has
+    accelerations of its own as states. Steps taken one by one have the bits of `armsim.simulate` with the same robot,
+    method and dt, its inputs sampled at every step.
+
+    Args:
+        robot: A robot file, the name of a shipped robot, a file's content as plain data, an `armsim.Robot` or its `Arm`.
+        dt: Length of a step [s].
+        method: Integrator, one of `armsim.integrate.METHODS`.
+        output: What the inputs are: "voltage" at every motor [V], or the "torque" that every drive gives its joint [N·m, N].
+        target: The machine to compile for; the host unless given. The bits do not depend on it.
+
+    Attributes:
+        arm: The arm, n joints.
+        dt: Length of a step [s].
+        method: Name of the integrator.
+        output: What the inputs are.
+        slots: Name of every number of the state.
+
+    Raises:
+        FileFaults: The robot cannot be used; says where and why.
+        UsageError: dt, method or output is none; or a voltage is asked for and a joint has no motor.
+    """
+
+    def __init__(
+        self,
+        robot: str | PathLike[str] | Mapping[str, Any] | Robot | Arm,
+        dt: float,
+        method: str = "semi_implicit_euler",
+        output: Output = "voltage",
+        target: Target | None = None,
+    ) -> None:
+        self.arm = robot if isinstance(robot, Arm) else robot.arm if isinstance(robot, Robot) else read_robot(robot)[0]
+        self.dt = check_dt(dt)
+        self.method = check_method(method)
+        self.output = check_output(output, self.arm)
+        self._vector = StateVector(driven_plant(self.arm, self.method, self.output))
+        self.slots = self._vector.names
+        self._target = target
+        self._n, self._size = self.arm.n, len(self.slots)
+        self._state_shape, self._input_shape = (self._size,), (self._n,)
+        self._batches: dict[str, BatchKernel] = {}
+
+    def __repr__(self) -> str:
+        return f"ForwardModel({self.arm.name}, dt={self.dt!r}, method={self.method!r}, output={self.output!r})"
+
+    @property
+    def joints(self) -> list[str]:
+        """Names of the joints, from base to tip."""
+        return [joint.name for joint in self.arm.joints]
+
+    def state(self, q: ArrayLike | None = None, qd: ArrayLike | None = None, inputs: ArrayLike | None = None) -> Array:
+        """The state at joint positions and velocities, shape (len(slots),); or (m, len(slots)) if one argument has m rows.
+
+        Args:
+            q: Joint positions [rad or m], shape (n,) or (m, n); the robot's initial pose if not given.
+            qd: Joint velocities [rad/s or m/s], likewise; zero if not given.
+            inputs: What the accelerations in the state are taken under, likewise; zero if not given.
+
+        Raises:
+            ShapeError: An array has another shape; says both.
+        """
+        n = self._n
+        given = {"q": self.arm.initial if q is None else q, "qd": qd, "inputs": inputs}
+        arrays = {key: np.zeros(n) if x is None else np.asarray(x, dtype=float) for key, x in given.items()}
+        for key, array in arrays.items():
+            if array.ndim not in (1, 2) or array.shape[-1] != n:
+                raise ShapeError(f"{key}: expected shape ({n},) or (m, {n}), found {array.shape}")
+        rows = {len(array) for array in arrays.values() if array.ndim == 2}
+        if len(rows) > 1:
+            shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
+            raise ShapeError(f"state: expected as many rows in each array, found {shapes}")
+        count = max(rows, default=1)
+        columns = np.concatenate([np.broadcast_to(array, (count, n)) for array in arrays.values()], axis=1)
+        states = evaluate(self._batch("begin"), columns)
+        return states if rows else states[0]
+
+    def step(self, state: ArrayLike, inputs: ArrayLike) -> Array:
+        """The state one step later, the inputs held in between.
+
+        Args:
+            state: Shape (len(slots),), or (m, len(slots)) for m arms at once.
+            inputs: Voltages [V] or torques [N·m or N], shape (n,), or (m, n).
+
+        Returns:
+            A new array, of the shape of `state`. Of m arms, one that left all bounds is NaN from then on.
+
+        Raises:
+            ShapeError: An array has another shape; says both.
+            Diverged: A single arm left all bounds, or its state or an input is NaN.
+        """
+        if type(state) is not np.ndarray or type(inputs) is not np.ndarray:
+            state, inputs = np.asarray(state, dtype=float), np.asarray(inputs, dtype=float)
+        if state.shape != self._state_shape or inputs.shape != self._input_shape:
+            return self._step_batch(np.asarray(state, dtype=float), np.asarray(inputs, dtype=float))
+        return self._once(state, inputs)
+
+    @cached_property
+    def _once(self) -> Callable[[Array, Array], Array]:
+        """The single step, compiled, with room of its own for arguments and results.
+
+        A function over local names, because a step that takes some microseconds notices every attribute it asks for.
+        """
+        vector = self._vector
+        limits = dict(zip(vector.plant.slots, bounds(vector.plant), strict=True))
+        magnitudes = [None if slot.source is None else limits[vector.plant.slots[slot.source]] for slot in vector.slots]
+        call = SingleKernel(self._trace("step"), magnitudes, self._target).call
+        arguments, results = np.zeros(self._size + self._n), np.zeros(self._size)
+        state_in, inputs_in = arguments[: self._size], arguments[self._size :]
+        addresses = arguments.ctypes.data, results.ctypes.data
+        lock = Lock()  # of the room: several threads may use one model
+
+        def once(state: Array, inputs: Array) -> Array:
+            with lock:
+                state_in[:] = state
+                inputs_in[:] = inputs
+                bad = call(*addresses)
+                after: Array = results.copy()
+            if bad >= 0:
+                raise Diverged(self._divergence(bad, after[bad]))
+            return after
+
+        return once
+
+    def _step_batch(self, states: Array, inputs: Array) -> Array:
+        size, n = self._size, self._n
+        if states.ndim != 2 or inputs.ndim != 2 or states.shape[1] != size or inputs.shape != (len(states), n):
+            raise ShapeError(
+                f"step: expected state ({size},) with inputs ({n},), or state (m, {size}) with inputs (m, {n}), "
+                f"found state {states.shape} with inputs {inputs.shape}"
+            )
+        after = evaluate(self._batch("step"), np.concatenate([states, inputs], axis=1))
+        own = [i for i, _ in self._vector.carried]
+        limits = bounds(self._vector.plant)
+        sound = np.abs(after[:, own]) <= [limits[source] for _, source in self._vector.carried]
+        after[~sound.all(axis=1)] = math.nan
+        return after
+
+    def _batch(self, name: str) -> BatchKernel:
+        kernel = self._batches.get(name)
+        if kernel is None:
+            kernel = self._batches[name] = BatchKernel(self._trace(name), self._target)
+        return kernel
+
+    def _trace(self, name: str) -> Function:
+        """The plant's step or beginning on vectors."""
+        vector, plant, n, size = self._vector, self._vector.plant, self._n, self._size
+
+        def step(*x):
+            after = plant.step(0.0, vector.state(x[:size], x[size:]), self.dt)
+            return vector.vector(0.0, after)
+
+        def begin(*x):
+            state = plant.initial_state(list(x[:n]), list(x[n : 2 * n]))
+            return vector.vector(0.0, vector.with_inputs(state, x[2 * n :]))
+
+        if name == "step":
+            return trace(step, [*self.slots, *(f"u{i + 1}" for i in range(n))], "step")
+        return trace(begin, [f"{kind}{i + 1}" for kind in ("q", "qd", "u") for i in range(n)], "begin")
+
+    def _divergence(self, bad: int, value: float) -> str:
+        slot = self._vector.slots[bad]
+        where = "" if slot.joint is None else f" (joint {self.joints[slot.joint]})"
+        return (
+            f"step: the state diverged\n  expected: a state within all bounds\n  found:    {slot.name} = {value:.6g}{where}\n"
+            f"  mend:     take a smaller step than dt = {self.dt:g} s with {self.method}, or check the inputs"
+        )
+
+
+def evaluate(kernel: BatchKernel, rows: Array) -> Array:
+    """A kernel's results for every row of arguments, shape (rows, results)."""
+    count, width = rows.shape
+    padded = -(-count // kernel.lanes) * kernel.lanes
+    args = np.empty((width, padded))
+    args[:, :count] = rows.T
+    args[:, count:] = rows[-1:].T if count else 0.0
+    results = np.empty((len(kernel.function.outputs), padded))
+    kernel(args.ctypes.data, results.ctypes.data, padded)
+    return np.ascontiguousarray(results[:, :count].T)
+
+
+def check_dt(dt: float) -> float:
+    """The length of a step, if it is one.
+
+    Raises:
+        UsageError: It is not positive and finite.
+    """
+    if not 0.0 < dt < math.inf:
+        raise UsageError(
+            f"dt\n  expected: the length of a step in s, above 0\n  found:    {dt!r}\n  mend:     write for example dt=1e-3"
+        )
+    return float(dt)
+
+
+def check_method(method: str) -> str:
+    """The name of an integrator, if it is one.
+
+    Raises:
+        UsageError: There is none of that name.
+    """
+    if method not in METHODS:
+        from armsim.spec.faults import suggestion
+
+        raise UsageError(
+            f"method\n  expected: one of {', '.join(METHODS)}\n  found:    {method!r}\n"
+            f"  mend:     {suggestion(str(method), METHODS, 'methods are')}"
+        )
+    return method
+
+
+def check_output(output: Output, arm: Arm) -> Output:
+    """What inputs are, if the arm can take them.
+
+    Raises:
+        UsageError: It is neither voltage nor torque, or a voltage and a joint has no motor.
+    """
+    if output not in OUTPUTS:
+        raise UsageError(
+            f"output\n  expected: voltage or torque\n  found:    {output!r}\n"
+            "  mend:     write output='voltage' or output='torque'"
+        )
+    refusal = voltage_refusal(arm) if output == "voltage" else None
+    if refusal is not None:
+        raise UsageError(
+            f"output\n  expected: {refusal.expected}\n  found:    {refusal.found}\n"
+            f"  mend:     {refusal.mend} in the robot file, or write output='torque'"
+        )
+    return output

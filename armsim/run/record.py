@@ -1,0 +1,149 @@
+"""Running a scenario and keeping the full state and the inputs of every sample."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from armsim.control import Feedback
+from armsim.errors import UsageError
+from armsim.plant import Plant
+from armsim.run.engine import NativeEngine
+from armsim.run.playback import Playback, out_of_bounds
+from armsim.run.recording import Recording
+from armsim.run.simulate import LARGEST_LOG, Progress, make_plant
+from armsim.run.state_vector import StateVector, held, slot_of
+from armsim.spec import Scenario, read_scenario
+from armsim.spec.run_scenario import ConstantSignal
+
+if TYPE_CHECKING:
+    from armsim.compile.target import Target
+
+
+def record(
+    scenario: str | PathLike[str] | Mapping[str, Any] | Scenario,
+    overrides: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+    target: Target | None = None,
+) -> Recording:
+    """Run a scenario and keep the full state and the inputs at every sample of its command, and at its end.
+
+    Where the inputs are constant, or nothing drives the arm, the samples are the rows of its log. A run that is interrupted
+    by Ctrl-C, or that diverges, is returned with the samples it has; see `Recording.status`.
+
+    Args:
+        scenario: A scenario file, the name of a shipped one, its content, or what `armsim.spec.read_scenario` returned.
+        overrides: Values in place of the file's, by path.
+        progress: Called about twenty times a second with steps done and steps in all.
+        target: The machine to compile for; the host unless given. The bits do not depend on it.
+
+    Raises:
+        FileFaults: The scenario or its robot cannot be run; says where and why.
+        UsageError: The command is continuous, so that no list of inputs could repeat it; or too long to keep.
+    """
+    if not isinstance(scenario, Scenario):
+        scenario = read_scenario(scenario, overrides)
+    elif overrides:
+        raise UsageError("overrides go with a scenario's path or name, not with one that has been read already")
+    began = time.perf_counter()
+    every = sample_steps(scenario)
+    plant = _sampled(make_plant(scenario), every * scenario.dt)
+    output = None if plant.command is None else plant.command.output
+    vector = StateVector(held(plant, output))
+    starts = [*range(0, scenario.steps, every), scenario.steps]
+    if len(starts) * (len(vector.slots) + len(plant.slots)) * 8 > LARGEST_LOG:
+        raise UsageError(
+            f"{scenario.name}\n  expected: at most {LARGEST_LOG // 2**30} GiB of samples\n  found:    {len(starts)} of them\n"
+            "  mend:     sample less often, or simulate less long"
+        )
+
+    driver = NativeEngine(plant, scenario.dt, target)
+    state = (ctypes.c_double * len(plant.slots))(*plant.initial_state(scenario.initial_q, scenario.initial_qd))
+    view = np.frombuffer(memoryview(state), dtype=float)
+    row = (ctypes.c_double * len(plant.columns))()
+    peaks = (ctypes.c_double * len(plant.peaks(0.0, list(state))))()
+    pairs = _pairs(plant, vector.plant)
+    own = [(i, j) for i, j, is_input in pairs if not is_input]
+    inputs = [(i, j) for i, j, is_input in pairs if is_input]
+    table = np.zeros((len(starts), 1 + len(vector.plant.slots)))
+    num, den = scenario.time_ratio
+    status, diverged, done, rows, looked = "complete", None, 0, 0, began
+    try:
+        for k, first in enumerate(starts):
+            last = min(first + every, scenario.steps) if first < scenario.steps else first + 1
+            before = view.copy()
+            reached = driver.run(state, row, peaks, first, last, every, every, (num, den))
+            table[k, 0] = first * num / den
+            for i, j in own:
+                table[k, 1 + j] = before[i]
+            for i, j in inputs:  # sampled at `first`, and held since
+                table[k, 1 + j] = view[i]
+            rows = k + 1
+            if first == scenario.steps:
+                break
+            done = reached
+            if reached < last:
+                status, diverged = "diverged", out_of_bounds(StateVector(plant), view)
+                break
+            if progress is not None and time.perf_counter() - looked > 0.05:
+                looked = time.perf_counter()
+                progress(done, scenario.steps)
+    except KeyboardInterrupt:
+        status = "interrupted"
+    states = Playback(vector, scenario.dt, target).complete(table[:rows])
+    return Recording(
+        scenario=scenario,
+        output=output,
+        algorithm=plant.algorithm,
+        t=table[:rows, 0].copy(),
+        states=states,
+        inputs=table[:rows, [1 + i for i in vector.inputs]].copy(),
+        status=status,
+        steps=done,
+        diverged=diverged,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def sample_steps(scenario: Scenario) -> int:
+    """The number of steps from sample to sample.
+
+    Raises:
+        UsageError: The command changes continuously.
+    """
+    command = scenario.command
+    if scenario.sample_every is not None:
+        return scenario.sample_every
+    if command is None or (not isinstance(command, Feedback) and all(map(_constant, command.signals))):
+        return scenario.log_every
+    key, what = ("control", "feedback") if isinstance(command, Feedback) else ("inputs", "inputs")
+    raise UsageError(
+        f"{scenario.name}: {key}.period\n  expected: {what} held from sample to sample, so that a list of them repeats the run\n"
+        f"  found:    {what} followed continuously\n"
+        f"  mend:     set `{key}.period`, for example `--set {key}.period={10 * scenario.dt:g}`"
+    )
+
+
+def _constant(signal: Any) -> bool:
+    return isinstance(signal, ConstantSignal)
+
+
+def _sampled(plant: Plant, period: float) -> Plant:
+    """The same plant, a command without a period sampled: for one that does not change, so that nothing else does."""
+    if plant.command is None or plant.command.period is not None:
+        return plant
+    return replace(plant, command=replace(plant.command, period=period), _evaluations={})
+
+
+def _pairs(plant: Plant, driven: Plant) -> list[tuple[int, int, bool]]:
+    """(index in the state of the one plant, index in that of the other, whether it is an input) of the slots they share."""
+    places = {slot: i for i, slot in enumerate(plant.slots)}
+    return [
+        (places[slot], j, slot_of(driven, slot)[0] == "held") for j, slot in enumerate(driven.slots) if slot in places
+    ]

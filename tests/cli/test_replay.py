@@ -1,0 +1,180 @@
+"""`armsim record`, `replay` and `compare` as a user meets them."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+RECORD = ("record", "arm5_hold", "--set", "control.period=1e-3", "--set", "duration=0.5")
+
+
+@pytest.fixture
+def ask(tmp_path, monkeypatch, capsys):
+    """Runs armsim in this process, in an empty folder: exit code, standard output, standard error."""
+    from armsim.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*args) -> SimpleNamespace:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main([str(arg) for arg in args])
+        out, err = capsys.readouterr()
+        return SimpleNamespace(code=ended.value.code, out=out, err=err)
+
+    return run
+
+
+def test_a_recording_is_made_and_replayed(ask):
+    made = ask(*RECORD, "-o", "out")
+    assert (made.code, made.err) == (0, "")
+    assert made.out.splitlines() == [
+        "arm5_hold: 0.5 s of arm5, 5000 steps of 0.0001 s by explicit_euler",
+        "samples  501, each with 18 numbers of state and 5 voltages",
+        "written  out: record.csv, run.yaml",
+    ]
+    again = ask("replay", "out")
+    assert (again.code, again.err) == (0, "")
+    assert again.out.splitlines() == [
+        "out: 501 samples over 0.5 s, replayed on arm5 by explicit_euler, dt 0.0001 s",
+        "equal to the bit: 18 numbers at 501 instants",
+    ]
+    assert ask("replay", "out/run.yaml", "-q").out == ""
+
+
+def test_without_a_folder_it_is_numbered_like_a_run(ask):
+    assert "runs/arm5_hold-001" in ask(*RECORD).out
+    assert os.path.isfile("runs/arm5_hold-001/record.csv")
+    refused = ask(*RECORD, "-o", "runs/arm5_hold-001")
+    assert refused.code == 2
+    assert "an earlier run" in refused.err
+    assert ask(*RECORD, "-o", "runs/arm5_hold-001", "--force").code == 0
+
+
+def test_a_continuous_command_makes_nothing(ask):
+    refused = ask("record", "arm5_hold", "-o", "out")
+    assert refused.code == 2
+    assert "  mend:     set `control.period`, for example `--set control.period=0.001`" in refused.err
+    assert not os.path.exists("out")
+
+
+def test_another_integrator_differs_and_exits_with_1(ask):
+    ask(*RECORD, "-o", "out", "-q")
+    differs = ask("replay", "out", "--method", "rk4")
+    assert differs.code == 1
+    lines = differs.out.splitlines()
+    assert lines[1] == "differs from 0.001 s on"
+    assert lines[3].split() == ["difference", "final", "rms", "largest", "began"]
+    assert [line.split()[:2] for line in lines[4:6]] == [["R1", "q"], ["R2", "q"]]
+    assert all(len(line) <= 80 for line in lines[:14])
+    assert "also differing: qdd_R1_rad_s2" in lines[14]
+    assert len(ask("replay", "out", "--method", "rk4", "-v").out.splitlines()) == 4 + 18
+    within = ask("replay", "out", "--method", "rk4", "--tolerance", "q=1e-3,qd=1")
+    assert within.code == 0
+    assert "within the tolerance: 10 of 18 numbers at 501 instants" in within.out
+
+
+def test_json_holds_every_column(ask):
+    ask(*RECORD, "-o", "out", "-q")
+    data = json.loads(ask("replay", "out", "--method", "semi_implicit_euler", "--json").out)
+    assert (data["equal"], data["differs"], data["method"]) == (False, True, "semi_implicit_euler")
+    assert len(data["columns"]) == 18
+    assert set(data["columns"]["q_R1_rad"]) == {"final", "rms", "largest", "at", "began", "tolerance"}
+    assert json.loads(ask("compare", "out", "out", "--json").out)["equal"] is True
+    assert json.loads(ask(*RECORD, "-o", "two", "--json").out)["samples"] == 501
+
+
+def test_a_replay_that_diverges_exits_with_3(ask):
+    ask(*RECORD, "-o", "out", "-q")
+    lost = ask("replay", "out", "--dt", "1e-3")
+    assert lost.code == 3
+    assert lost.err.startswith("the replay diverged after t = ")
+    assert json.loads(ask("replay", "out", "--dt", "1e-3", "--json").out)["diverged"].startswith("qd_")
+
+
+def test_a_log_is_followed_without_judgement(ask):
+    ask(*RECORD, "-o", "out", "-q")
+    asked = ask("replay", "out/record.csv")
+    assert asked.code == 2
+    assert "--robot ROBOT" in asked.err
+    followed = ask("replay", "out/record.csv", "--robot", "arm5")
+    assert followed.code == 0
+    lines = followed.out.splitlines()
+    assert lines[1] == "inputs   voltage, each row's held until the next; velocities from the log"
+    assert lines[3].split() == ["joint", "0.1", "s", "largest", "all,", "0.5", "s", "largest"]
+    assert ask("replay", "out/record.csv", "--robot", "arm5", "--tolerance", "q=1e-9").code == 1
+    assert ask("replay", "out/record.csv", "--robot", "arm5", "--tolerance", "q=0.1").code == 0
+    data = json.loads(ask("replay", "out/record.csv", "--robot", "arm5", "--json").out)
+    assert [horizon["windows"] for horizon in data["horizons"]] == [5, 1]
+
+
+def test_runs_are_compared(ask):
+    for name, gain in (("a", 60), ("b", 60), ("c", 61)):
+        ask("simulate", "arm5_hold", "--set", "duration=0.5", "--set", f"control.kp[0]={gain}", "-o", name, "-q")
+    same = ask("compare", "a", "b")
+    assert same.code == 0
+    assert same.out.splitlines()[1].startswith("equal to the bit: ")
+    other = ask("compare", "a", "c")
+    assert other.code == 1
+    assert "differs from 0 s on" in other.out
+    assert ask("compare", "a", "c", "--tolerance", "q=0.1").code == 0
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("replay", "nothing"),
+        ("replay", "nothing.csv", "--robot", "arm5"),
+        ("replay", "out", "--columns", "map.yaml"),
+        ("replay", "out", "--tolerance", "q"),
+        ("replay", "out", "--tolerance", "q=,qd=1"),
+        ("replay", "out", "--tolerance", "speed=1"),
+        ("replay", "out", "--dt", "0"),
+        ("replay", "out", "--method", "euler"),
+        ("replay", "out", "--robot", "nobody"),
+        ("compare", "out", "nothing"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_a_mend(args, ask):
+    ask(*RECORD, "-o", "out", "-q")
+    refused = ask(*args)
+    assert (refused.code, refused.out) == (2, "")
+    assert len(refused.err.splitlines()) == 4
+    assert refused.err.splitlines()[3].startswith("  mend:  ")
+
+
+def test_without_matplotlib_a_plot_is_refused_before_anything_is_done(ask, monkeypatch):
+    ask(*RECORD, "-o", "out", "-q")
+    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
+    refused = ask("replay", "out", "--plot", "out.png")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == (
+        "--plot out.png\n"
+        "  expected: matplotlib, which draws\n"
+        "  found:    it is not installed\n"
+        '  mend:     pip install "armsim[plot]"\n'
+    )
+
+
+@pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="matplotlib is not installed")
+@pytest.mark.filterwarnings("default")  # matplotlib's own are not ours to mend
+def test_both_courses_are_drawn(ask):
+    ask(*RECORD, "-o", "out", "-q")
+    for command in (
+        ("replay", "out", "--method", "rk4"),
+        ("replay", "out/record.csv", "--robot", "arm5"),
+        ("compare", "out", "out"),
+    ):
+        assert "drawn    out.png" in ask(*command, "--plot", "out.png").out
+        with open("out.png", "rb") as file:
+            assert file.read(8) == b"\x89PNG\r\n\x1a\n"
+        os.remove("out.png")
+    refused = ask("replay", "out", "--plot", "out.xyz")
+    assert refused.code == 2
+    assert "write for example --plot out.png" in refused.err
+    assert ask("replay", "out", "--plot", "no/out.png").code == 2
