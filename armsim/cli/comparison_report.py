@@ -70,10 +70,9 @@ def difference_table(comparison: Comparison, verbose: bool) -> str:
         rows.append([_name(d), *sizes, *allowed, began])
     headings = ["difference", "final", "rms", "largest", *(["tolerance"] if tolerant else []), "began"]
     lines = [table(headings, rows)]
-    others = [d.column.heading for d in comparison.differences if d.began is not None and d not in shown]
+    others = [d.column.quantity for d in comparison.differences if d.began is not None and d not in shown]
     if others:
-        more = f", and {len(others) - 4} more" if len(others) > 4 else ""
-        lines.append(f"also differing: {', '.join(others[:4])}{more} (-v shows them)")
+        lines.append(f"also differing: {', '.join(dict.fromkeys(others))}\n(-v shows every column)")
     return "\n".join(lines)
 
 

@@ -25,8 +25,8 @@ METHODS = "explicit_euler, semi_implicit_euler, rk4, ..."
     context_settings=SETTINGS,
     epilog="""\b
 Examples:
-  armsim replay recorded                               the same to the bit?
-  armsim replay recorded --dt 1e-3 --tolerance q=1e-4  is that step good enough?
+  armsim replay recorded                                  the same to the bit?
+  armsim replay recorded --dt 1e-3 --tolerance q=1e-4     good enough?
   armsim replay recorded --robot my_arm.yaml --plot out.png
   armsim replay log.csv --robot my_arm.yaml --columns map.yaml
 """,
@@ -156,12 +156,15 @@ def _follow(
         click.echo(json.dumps(finite(_follow_data(result))))
     elif not quiet:
         lines = [
-            f"{log}: {len(result.log.t)} rows over {result.horizons[-1].seconds:g} s, followed by {about}",
-            f"inputs   {result.log.output}, each row's held until the next; velocities {result.log.rates_from}",
+            f"{log}: {len(result.log.t)} rows over {result.horizons[-1].seconds:g} s",
+            f"model    {about}",
+            f"inputs   {result.log.output}, each row's held until the next",
+            f"qd       {result.log.rates_from}",
             "",
             drift_table(result, 10 if verbose else 3),
             "",
-            "drift of q after so long, restarted from the log each time: RMS of the windows' ends, and largest within",
+            "How far q drifts in so long, restarted from the log each time:",
+            "root mean square at the ends, and the largest in between.",
         ]
         if result.judged:
             lines += ["", verdict(comparison)]
