@@ -10,10 +10,11 @@ from typing import Any
 
 from armsim.spec.bodies import BODIES, Payload
 from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text
+from armsim.spec.motor import DryFriction
 from armsim.spec.quantity import plain_number
 from armsim.spec.robot import FRAMES, Frame, Robot
 from armsim.spec.scenario import RobotReference, Scenario, Signal
-from armsim.spec.schema import List, NotYet, OneOf, Parameters, PerJoint, Record
+from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record
 
 PAGE = Path(__file__).with_name("files.md")
 HEAD = "| key | value | default | meaning |\n| --- | --- | --- | --- |"
@@ -73,6 +74,8 @@ def value(kind: Kind) -> str:
     if isinstance(kind, Number):
         units = (kind.unit or "number").split(" or ")
         units[1:1] = [units[0].replace("rad", "°")] if kind.angle else []
+        if isinstance(kind, DryFriction):
+            return f"{' or '.join(units)}; or keys {' and '.join(f'`{side}`' for side in kind.sides.fields)}"
         return f"{', '.join(units[:-1])} or {units[-1]}" if len(units) > 1 else units[0]
     if isinstance(kind, Choice):
         return " ".join(f"`{option}`" for option in kind.options)
@@ -91,8 +94,6 @@ def value(kind: Kind) -> str:
         return "`{mass, center}`, or a body"
     if isinstance(kind, RobotReference):
         return "text, or keys"
-    if isinstance(kind, NotYet):
-        return f"only `{plain_number(kind.neutral[''])}` yet" if kind.neutral and "" in kind.neutral else "not yet"
     assert isinstance(kind, Record)
     return "keys, below"
 

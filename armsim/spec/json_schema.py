@@ -52,10 +52,14 @@ def _convention(name: str) -> dict[str, Any]:
 
 
 def _motor() -> dict[str, Any]:
-    """What a torque constant and a resistance are needed for."""
+    """What a torque constant and a resistance are needed for, and what DynaMechs' motor has not."""
     limits = {"required": ["limits"], "properties": {"limits": {"anyOf": [_given(key) for key in ELECTRICAL_LIMITS]}}}
-    electrical = [*(_given(key) for key in ("Kp", "Ra", *ELECTRICAL)), limits, _if("model", "dynamechs", {})["if"]]
-    return {"if": {"anyOf": electrical}, "then": _given("Kp", "Ra")}
+    there = [{**_given(key), "properties": {key: {"not": {"enum": [0, None]}}}} for key in ("Kp", "Ra", *ELECTRICAL)]
+    bare = {"gear": {"enum": [1, None]}, "efficiency": {"enum": [1, None]}, "inductance": {"enum": [0, None]}}
+    bare |= {"limits": {"maxProperties": 0}, "coulomb": {"not": {"type": "object"}}}
+    emulated = _if("model", "dynamechs", {"properties": bare})
+    constants = {"if": {"anyOf": [*there, limits, emulated["if"]]}, "then": _given("Kp", "Ra")}
+    return {"allOf": [constants, emulated]}
 
 
 # what holds between the keys of a record, as far as a schema can say it; the records' own `check` says it in words

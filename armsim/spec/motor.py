@@ -91,12 +91,12 @@ class Motor(Record):
         "N·m/A",
         above=0,
         default=None,
-        doc="torque constant",
-        note="with Ra left out too, a drive of which only the torque is known: voltages cannot drive it",
+        doc="torque constant; without it and Ra only the torque of the drive is known, and no voltage can be put on it",
+        note="none",
         example="0.05",
     )
     Ke = Number("V·s/rad", minimum=0, default=None, doc="back-EMF constant", note="Kp", example="0.05")
-    Ra = Number("ohm", above=0, default=None, doc="armature resistance", note="see Kp", example="1")
+    Ra = Number("ohm", above=0, default=None, doc="armature resistance", note="none", example="1")
     gear = Number(
         nonzero=True,
         default=1.0,
@@ -129,7 +129,7 @@ class Motor(Record):
 
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
         given = {key for key in self.fields if node.get(key) is not None}
-        electrical = [key for key in ("Kp", "Ra", *ELECTRICAL) if key in given]
+        electrical = [key for key in ("Kp", "Ra", *ELECTRICAL) if key in given and not _neutral(data[key])]
         limits = node.get("limits")
         if isinstance(limits, Map):
             electrical += [f"limits.{key}" for key in ELECTRICAL_LIMITS if limits.get(key) is not None]
@@ -160,3 +160,8 @@ class Motor(Record):
             found = "two" if key == "coulomb" else f"`{key}`, which DynaMechs' motor has not"
             mend = "give one number for both directions" if key == "coulomb" else "take it out, or take `model` out"
             context.report.add(node.entries[key][0], join(path, key), expected, found, mend)
+
+
+def _neutral(value: Any) -> bool:
+    """Whether a number is 0, which stands for "not there"."""
+    return isinstance(value, Quantity) and value.value == 0.0

@@ -128,12 +128,30 @@ def test_the_schema_knows_what_a_torque_constant_is_needed_for():
     from armsim.spec.json_schema import json_schema
 
     validator = jsonschema.Draft7Validator(json_schema("robot"))
-    sound = [{"Kp": 1, "Ra": 1}, {}, {"gear": 60, "limits": {"torque": 2}}, {"Kp": 1, "Ra": 1, "limits": {"current": 2}},
-             {"Kp": 1, "Ra": 1, "efficiency": 0.5, "coulomb": {"positive": 0, "negative": 1}},
-             {"Kp": 1, "Ra": 1, "coulomb": 0.4, "gear": 1, "limits": {}, "model": "dynamechs"}]  # fmt: skip
-    faulty = [{"Kp": 1}, {"Ra": 1}, {"inductance": 1e-3}, {"limits": {"current": 2}}, {"model": "dynamechs"},
-              {"Kp": 1, "Ra": 1, "efficiency": 1.1}, {"Kp": 1, "Ra": 1, "efficiency": 0}, {"coulomb": {"positive": 1}},
-              {"Kp": 1, "Ra": 1, "brush_drop": {"max": 1}}, {"limits": {"torque": 0}}]  # fmt: skip
+    constants = {"Kp": 1, "Ra": 1}
+    sound = [
+        constants,
+        {},
+        {"gear": 60, "inductance": 0, "limits": {"torque": 2}},
+        {**constants, "limits": {"current": 2}},
+        {**constants, "efficiency": 0.5, "coulomb": {"positive": 0, "negative": 1}},
+        {**constants, "coulomb": 0.4, "gear": 1, "limits": {}, "model": "dynamechs"},
+    ]
+    faulty = [
+        {"Kp": 1},
+        {"Ra": 1},
+        {"inductance": 1e-3},
+        {"limits": {"current": 2}},
+        {"model": "dynamechs"},
+        {**constants, "efficiency": 1.1},
+        {**constants, "efficiency": 0},
+        {"coulomb": {"positive": 1}},
+        {**constants, "brush_drop": {"max": 1}},
+        {"limits": {"torque": 0}},
+        {**constants, "model": "dynamechs", "gear": 50},
+        {**constants, "model": "dynamechs", "limits": {"torque": 2}},
+        {**constants, "model": "dynamechs", "coulomb": {"positive": 0, "negative": 1}},
+    ]
     for motor in sound:
         read_robot(file_with(motor=motor))
         assert validator.is_valid(file_with(motor=motor)), motor

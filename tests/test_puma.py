@@ -1,0 +1,102 @@
+"""The shipped Puma 560: published figures, and a fall and a hold with its published friction."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+import armsim
+from armsim.actuation import dry_bounds
+from armsim.dynamics import crba, gravity_torque, rnea, tool_pose
+from armsim.spec import read_robot, read_scenario
+
+PUBLISHED = yaml.safe_load((Path(__file__).parent / "data" / "published_robots.yaml").read_text())["robots"][
+    "puma560_corke"
+]
+Q, QD, QDD = [0.1, -0.4, 0.5, -0.6, 0.7, -0.8], [0.3, -0.2, 0.1, 0.4, -0.5, 0.6], [1.0, -1.0, 0.5, -0.5, 0.25, -0.25]
+LAST_DIGIT = 1e-8  # of nine printed ones
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return read_robot("puma560")[0]
+
+
+def test_its_links_give_pinocchios_figures(arm):
+    golden = PUBLISHED["golden"]
+    assert gravity_torque(arm, Q) == pytest.approx(golden["holding_torque"], rel=LAST_DIGIT, abs=1e-9)
+    assert [row[-1] for row in crba(arm, Q)] == pytest.approx(golden["mass_matrix_diag"], rel=LAST_DIGIT)
+    assert rnea(arm, Q, QD, QDD) == pytest.approx(golden["rnea_tau"], rel=LAST_DIGIT, abs=1e-9)
+    assert list(tool_pose(arm, Q).position) == pytest.approx(golden["tool_position"], rel=LAST_DIGIT)
+
+
+def test_its_motors_and_ranges_are_the_published_ones(arm):
+    for joint, link in zip(arm.joints, PUBLISHED["links"], strict=True):
+        said = link["motor"]
+        assert (joint.motor.gear, joint.motor.rotor_inertia) == (said["gear_ratio"], said["rotor_inertia"])
+        assert joint.motor.viscous == said["viscous_motor"]
+        assert joint.motor.coulomb.positive == said["coulomb_motor_pos"]
+        assert joint.motor.coulomb.negative == -said["coulomb_motor_neg"]
+        assert [joint.limit.lower, joint.limit.upper] == pytest.approx(link["qlim"], abs=1e-9)  # printed to ten digits
+
+
+def test_no_voltage_or_current_is_invented_for_motors_without_constants(arm):
+    run = armsim.simulate("puma560_fall", overrides={"duration": 0.01})
+    kinds = {column.quantity for column in run.plant.columns}
+    assert kinds.isdisjoint({"voltage", "current", "power"})
+    robot = armsim.load_robot("puma560")
+    assert all(np.isnan(values).all() for values in robot.motor_demand(robot.initial, robot.initial))
+
+
+def test_let_go_it_falls_where_friction_cannot_hold_and_stays_where_it_can(arm):
+    run = armsim.simulate("puma560_fall")
+    start = run.q[0].tolist()
+    bounds = [dry_bounds(joint, 0.0) for joint in arm.joints]
+    gravity = gravity_torque(arm, start)
+    too_heavy = [not lower <= g <= upper for g, (lower, upper) in zip(gravity, bounds, strict=True)]
+    assert too_heavy == [False, True, True, False, False, False]
+    moved = [bool(np.any(run.qd[:, i] != 0.0)) for i in range(arm.n)]
+    assert moved == too_heavy
+    for i in (0, 3, 4, 5):
+        assert np.all(run.q[:, i] == start[i])
+    shoulder, elbow = np.degrees(run.q[-1] - run.q[0])[1:3]
+    assert -60 < shoulder < -45
+    assert -20 < elbow < -10
+    at_rest = run.qd[:, 2] == 0.0
+    assert at_rest[-10:].all()  # the elbow comes to rest on the way
+
+
+def test_the_energy_that_it_loses_in_the_fall_is_what_friction_takes(arm):
+    run = armsim.simulate("puma560_fall", overrides={"log.every": 1e-4})
+    n, at = arm.n, {(c.quantity, c.of): i for i, c in enumerate(run.plant.columns)}
+    rows = np.array(run.rows).reshape(run.count, -1)
+    energy = rows[:, at["energy", "kinetic"]] + rows[:, at["energy", "potential"]]
+    power = sum(rows[:, at["friction", arm.joints[i].name]] * run.qd[:, i] for i in range(n))
+    assert (power <= 0.0).all()
+    work = np.trapezoid(power, dx=1e-4) if hasattr(np, "trapezoid") else np.trapz(power, dx=1e-4)
+    # first order in dt: the motion turns by 1 rad in 1e4 steps, so 1e-3 of the energy at most
+    assert energy[-1] - energy[0] == pytest.approx(work, abs=1e-3 * abs(work))
+
+
+def test_held_by_pd_control_all_joints_come_to_rest_exactly():
+    run = armsim.simulate("puma560_hold")
+    late = run.t >= 1.0
+    assert np.all(run.qd[late] == 0.0)
+    assert np.all(run.q[late] == run.q[-1])
+    target = np.array(run.scenario.command.target)
+    assert np.all(np.abs(run.q[-1] - target) < math.radians(1.5))
+    assert np.any(run.q[-1] != target)
+
+
+def test_a_second_of_its_fall_takes_less_than_50_ms_once_compiled():
+    scenario = read_scenario("puma560_fall")
+    armsim.simulate(scenario)
+    began = time.perf_counter()
+    seconds = min(armsim.simulate(scenario).seconds["loop_s"] for _ in range(3))
+    assert seconds < 0.05  # 3 ms on the machine where it was written
+    assert time.perf_counter() - began < 5
