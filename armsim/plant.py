@@ -90,7 +90,7 @@ class Plant:
     external: Sequence[ExternalWrench] = ()
     method: str = "semi_implicit_euler"
     algorithm: Algorithm = "crba"
-    _evaluations: dict = field(default_factory=dict, repr=False, compare=False)
+    _evaluations: dict = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def sampled(self) -> bool:

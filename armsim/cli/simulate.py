@@ -92,7 +92,8 @@ def command(
 def divergence(where: dict[str, Any], method: str, dt: float) -> str:
     """What to say of a run that diverged."""
     kind, joint = where["slot"].split("_", 1)
-    what = {"q": "position", "qd": "velocity", "integral": "controller integral", "held": "command"}[kind]
+    names = {"q": "position", "qd": "velocity", "integral": "controller integral", "held": "command"}
+    what = names.get(kind, "motor current" if kind == "current" else "state")
     return (
         f"the simulation diverged at t = {where['time']:.6g} s: the {what} of joint {joint} left all bounds\n"
         f"  mend:     take a smaller step than dt = {dt:g} s with {method}, or check gains, stops and masses of that joint\n"

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from armsim.actuation import armature, drive_torques, driven, limit_torque
+from armsim.actuation import any_sticks, armature, drive_torques, driven, limit_torque
 from armsim.actuation import motor as dc
 from armsim.dynamics import crba, fewest_operations, link_poses, tool_pose
 from armsim.errors import UsageError
@@ -34,6 +34,23 @@ def demand(arm: Arm, q: Sequence[float], qd: Sequence[float], qdd: Sequence[floa
     """
     torque = [float(tau) for tau in drive_torques(arm, q, qd, qdd)]
     return {**_named(arm, q=q), "torque": torque, **_electric(arm, torque, qd)}
+
+
+def slipping(arm: Arm, q: Sequence[float]) -> list[str] | None:
+    """The joints that move when nothing drives an arm at rest; friction holds the others. None without dry friction.
+
+    Args:
+        arm: The arm, n joints.
+        q: Joint positions [rad or m], n of them.
+    """
+    if not any_sticks(arm):
+        return None
+    zeros = [0.0] * arm.n
+    try:
+        qdd = accelerations(arm, q, zeros, zeros)
+    except ZeroDivisionError:  # nothing resists some acceleration
+        return None
+    return [joint.name for joint, a in zip(arm.joints, qdd, strict=True) if a != 0.0]
 
 
 def motion(

@@ -13,9 +13,9 @@ from armsim.actuation import motor as dc
 from armsim.control import Feedback, OpenLoop
 from armsim.files.document import Place
 from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
-from armsim.model import Arm, Joint
+from armsim.model import Arm, Coulomb, Joint, Motor
 from armsim.plant import Plant
-from armsim.run.answers import demand, mass_matrix, outside, placed
+from armsim.run.answers import demand, mass_matrix, outside, placed, slipping
 from armsim.run.reach import reach
 from armsim.run.solids import summed
 from armsim.spec import build_robot, build_scenario, load_robot_file, load_scenario_file
@@ -141,7 +141,8 @@ def at_pose(arm: Arm, q: Sequence[float]) -> dict[str, Any]:
 
     Returns:
         q, torque that holds it [N·m or N], voltage [V] and current [A] for it (None without a motor), mass_matrix (n rows of
-        n, rotors included), tool (position, quaternion, rpy), and outside: joints outside their range.
+        n, rotors included), tool (position, quaternion, rpy), outside: joints outside their range, and slipping: joints that dry friction
+        alone does not hold (None for an arm without).
     """
     from armsim.dynamics import tool_pose
 
@@ -152,6 +153,7 @@ def at_pose(arm: Arm, q: Sequence[float]) -> dict[str, Any]:
         "mass_matrix": mass_matrix(arm, q),
         "tool": placed(tool_pose(arm, q)),
         "outside": [found["joint"] for found in outside(arm, q, zeros)],
+        "slipping": slipping(arm, q),
     }
 
 
@@ -216,11 +218,30 @@ def _joint(joint: Joint) -> dict[str, Any]:
         "stiffness": None if limit is None else limit.stiffness,
         "stop_damping": None if limit is None or limit.stiffness is None else limit.damping,
         "viscous": float(joint.viscous),
-        "motor": None
-        if motor is None
-        else {
-            **{key: float(getattr(motor, key)) for key in ("Kp", "Ke", "Ra", "gear", "rotor_inertia", "viscous")},
-            "armature": float(dc.armature(motor)),
-            "torque_per_volt": float(dc.voltage_gain(motor)),
-        },
+        "coulomb": None if joint.coulomb is None else _sides(joint.coulomb),
+        "motor": None if motor is None else _motor(motor),
     }
+
+
+def _motor(motor: Motor) -> dict[str, Any]:
+    """A motor; what it has not is None."""
+    keys = ("Kp", "Ke", "Ra", "gear", "rotor_inertia", "viscous", "efficiency", "inductance")
+    brushes, limits = motor.brush_drop, motor.limits
+    return {
+        **{key: _float(getattr(motor, key)) for key in keys},
+        "coulomb": None if motor.coulomb is None else _sides(motor.coulomb),
+        "brush_drop": None if brushes is None else {"max": float(brushes.max), "half": float(brushes.half)},
+        "limits": {key: _float(getattr(limits, key)) for key in ("voltage", "current", "torque", "speed")},
+        "model": motor.model,
+        "armature": float(dc.armature(motor)),
+        "torque_per_volt": None if motor.Kp is None else float(dc.voltage_gain(motor)),
+    }
+
+
+def _sides(coulomb: Coulomb) -> dict[str, float]:
+    """Dry friction by direction, as it stands in the file."""
+    return {"positive": float(coulomb.positive), "negative": float(coulomb.negative)}
+
+
+def _float(x: Any) -> float | None:
+    return None if x is None else float(x)

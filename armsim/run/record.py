@@ -138,7 +138,7 @@ def _sampled(plant: Plant, period: float) -> Plant:
     """The same plant, a command without a period sampled: for one that does not change, so that nothing else does."""
     if plant.command is None or plant.command.period is not None:
         return plant
-    return replace(plant, command=replace(plant.command, period=period), _evaluations={})
+    return replace(plant, command=replace(plant.command, period=period))
 
 
 def _pairs(plant: Plant, driven: Plant) -> list[tuple[int, int, bool]]:

@@ -87,7 +87,7 @@ def replay(
     scenario = _scenario(recording, robot, method, dt)
     plant = make_plant(scenario)
     if robot is None:
-        plant = replace(plant, algorithm=recording.algorithm, _evaluations={})  # type: ignore[arg-type]  # read as one
+        plant = replace(plant, algorithm=recording.algorithm)  # type: ignore[arg-type]  # read as one
     vector = StateVector(held(plant, recording.output))
     pairs = shared_slots(recording.vector, vector)
     columns = [_column(recording.vector, i) for i, _ in pairs]

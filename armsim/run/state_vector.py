@@ -82,7 +82,7 @@ def held(plant: Plant, output: Output | None) -> Plant:
         output: What the inputs are: motor voltages or joint torques.
     """
     command = _outside(plant.arm.n, output)
-    return replace(plant, command=command, _evaluations={})  # evaluations belong to the plant that made them
+    return replace(plant, command=command)
 
 
 def _outside(n: int, output: Output | None) -> OpenLoop | None:
