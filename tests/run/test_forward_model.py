@@ -169,9 +169,7 @@ def test_states_of_the_drives_come_along(arms, drive):
     assert model.slots[18:] == ("current1", "current2", "current3", "current4", "current5")
     q, volts = [0.2, -1.0, 0.5, 0.3, -0.2], (3.0, -6.0, 4.0, 1.0, 0.5)
     signals = tuple(lambda t, u=u: u for u in volts)
-    plant = replace(
-        driven_plant(arm, "semi_implicit_euler", "voltage"), command=OpenLoop("voltage", signals), _evaluations={}
-    )
+    plant = replace(driven_plant(arm, "semi_implicit_euler", "voltage"), command=OpenLoop("voltage", signals))
     run = drive(NativeEngine(plant, DT), plant, q, [0.0] * 5, 300, (1, 4000))
     state = model.state(q)
     for _ in range(300):
