@@ -40,9 +40,12 @@ def steady_current(motor: Motor, voltage: Scalar, qd: Scalar) -> Scalar:
 
 
 def current_after(motor: Motor, i: Scalar, voltage: Scalar, qd: Scalar, h: Scalar) -> Scalar:
-    """Armature current [A] after h seconds at constant voltage and velocity: the exact exponential of L di/dt = ... - Ra i."""
+    """Armature current [A] after h seconds at constant voltage and velocity: the exact exponential of L di/dt = ... - Ra i.
+
+    The amplifier keeps it within its limit, so that it falls at once when the voltage does.
+    """
     settled = steady_current(motor, voltage, qd)
-    return settled + (i - settled) * exp(-(motor.Ra * h / motor.inductance))
+    return limited_current(motor, settled + (i - settled) * exp(-(motor.Ra * h / motor.inductance)))
 
 
 def limited_current(motor: Motor, i: Scalar) -> Scalar:
@@ -69,6 +72,8 @@ def _within_limits(motor: Motor, shaft: Scalar, qd: Scalar) -> Scalar:
 
 def attainable(motor: Motor, tau: Scalar, qd: Scalar) -> Scalar:
     """What of a torque on the joint [N·m] the motor can give at a velocity [rad/s], within all its limits."""
+    if motor.Kp is None:
+        return motor.gear * _within_limits(motor, tau / motor.gear, qd)
     i = limited_current(motor, current_for(motor, tau))
     if motor.limits.voltage is not None:
         back = motor.Ke * motor.gear * qd
@@ -93,14 +98,16 @@ def voltage_for(motor: Motor, i: Scalar, qd: Scalar) -> Scalar:
     inner = motor.Ra * i + motor.Ke * motor.gear * qd
     if motor.brush_drop is None:
         return inner
-    outer = inner
+    brushes, wanted = motor.brush_drop, absolute(inner)
+    outer = wanted + brushes.max
     for _ in range(BRUSH_ROUNDS):
-        drop = _drop(motor.brush_drop, outer)
-        outer = where(inner < 0.0, inner - drop, inner + drop)
-    return outer
+        rest = exp(-LN_2 * outer / brushes.half)
+        left, slope = outer - brushes.max * (1.0 - rest), 1.0 - LN_2 * brushes.max / brushes.half * rest
+        outer = outer - (left - wanted) / slope
+    return where(inner < 0.0, -outer, where(inner > 0.0, outer, 0.0))
 
 
-BRUSH_ROUNDS = 8  # of the fixed point V = inner + drop(V), which converges from below
+BRUSH_ROUNDS = 8  # of Newton's method for V - drop(V) = inner, a convex function: from above it converges steadily
 
 
 def viscous(motor: Motor) -> Scalar:

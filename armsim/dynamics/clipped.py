@@ -11,6 +11,7 @@ from armsim.expr import Scalar, absolute, both, either, loop, maximum, where
 ROUNDS = 400  # never met in practice; principal pivoting with the least index ends by itself
 PATIENCE = 3  # rounds that flip all joints at once without a gain, before they are flipped one by one
 SLACK = 1e-13  # of a bound: what rounding may add to a holding force
+ROUNDING = 64 * 2.0**-53  # of the terms of a holding force: how far off their sum may be
 
 
 def clipped_solve(
@@ -44,8 +45,11 @@ def clipped_solve(
     """
     n = len(r)
 
-    def solved(side: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-        """x and f for given sides (1: moving up, -1: moving down, 0: held), and to which side each ought to change."""
+    def solved(side: Sequence[Scalar], rounding: float) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+        """x and f for given sides (1: moving up, -1: moving down, 0: held), and to which side each ought to change.
+
+        A holding force that is beyond its bound by no more than `rounding` of its terms is taken to be within.
+        """
         held = [absolute(s) < 0.5 for s in side]
         f = [where(s > 0.5, lo, hi) for s, lo, hi in zip(side, lower, upper, strict=True)]
         A = [
@@ -57,11 +61,13 @@ def clipped_solve(
         x = [where(held[i], 0.0, x[i]) for i in range(n)]
         change = []
         for i in range(n):
-            needed = -r[i]
+            needed, terms = -r[i], absolute(r[i])
             for j in range(n):
-                needed = needed + (M[i][j] if j <= i else M[j][i]) * x[j]
-            over = needed > upper[i] + SLACK * absolute(upper[i])
-            under = needed < lower[i] + SLACK * lower[i]
+                term = (M[i][j] if j <= i else M[j][i]) * x[j]
+                needed, terms = needed + term, terms + absolute(term)
+            spare = rounding * terms if rounding else 0.0
+            over = needed > upper[i] + SLACK * absolute(upper[i]) + spare
+            under = needed < lower[i] + SLACK * lower[i] - spare
             slip = where(over, -1.0, where(under, 1.0, 0.0))  # held no longer
             wrong = where(held[i], slip, where(both(side[i] > 0.5, x[i] < 0.0), -1.0, 0.0))
             wrong = where(held[i], wrong, where(both(side[i] < -0.5, x[i] > 0.0), 1.0, wrong))
@@ -80,7 +86,7 @@ def clipped_solve(
             where(known, 1.0, where(g > 0.0, 1.0, where(g < 0.0, -1.0, 0.0)))
             for g, known in zip(guess, free, strict=True)
         ]
-        x, f, change = solved(side)
+        x, f, change = solved(side, 0.0)
         return [*side, *x, *f, *change, count(change), float(PATIENCE)]
 
     def step(*state: Scalar) -> list[Scalar]:
@@ -92,7 +98,7 @@ def clipped_solve(
             moves = either(together, earlier < 0.5)
             flipped.append(where(moves, s + c, s))
             earlier = earlier + absolute(c)
-        x, f, fresh = solved(flipped)
+        x, f, fresh = solved(flipped, ROUNDING)  # or an exact tie would go to and fro
         left = count(fresh)
         gain = left < best
         return [

@@ -203,14 +203,26 @@ def loop(
     Returns:
         The state at the end.
     """
-    if not any(isinstance(x, Expr) for x in state):
-        values = list(state)
-        for _ in range(at_most):
-            if until(*values):
-                break
-            values = list(body(*values))
-        return values
-    graph = max((x.graph for x in state if isinstance(x, Expr)), key=lambda g: g.depth)
+    values, left = list(state), at_most
+    while not any(isinstance(x, Expr) for x in values):  # numbers; a body that uses expressions ends that
+        done = until(*values) if left else True
+        if isinstance(done, Expr):
+            return _traced_loop(values, body, until, left, [*values, done])
+        if done:
+            return values
+        values, left = list(body(*values)), left - 1
+    return _traced_loop(values, body, until, left, values)
+
+
+def _traced_loop(
+    state: Sequence[Any],
+    body: Callable[..., Iterable[Any]],
+    until: Callable[..., Any],
+    at_most: int,
+    seen: Sequence[Any],
+) -> list[Any]:
+    """The loop as a node, in the innermost graph of the expressions seen."""
+    graph = max((x.graph for x in seen if isinstance(x, Expr)), key=lambda g: g.depth)
     inner = Graph(graph.depth + 1)
     inputs = [inner.input(f"s{i}") for i in range(len(state))]
     traced = Loop(Function("loop", inner, [until(*inputs), *body(*inputs)]), len(state), at_most)
