@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from armsim.cli.state_report import demand_table
+from armsim.cli.state_report import demand_table, friction_notes
 from armsim.cli.table import Cell, bold, fixed, force_unit, joint_unit, number, numbers, shown, table, wrapped
 from armsim.run.origins import Origin
 
 SIDE_EFFECTS = ("stop_damping", "viscous", "rotor_inertia", "armature")  # columns that are left out where all are 0
 TOOL = (("position", "position", "m"), ("roll, pitch, yaw", "rpy", "angle"), ("quaternion w x y z", "quaternion", ""))
+DRY = {"dry_positive": "dry +", "dry_negative": "dry -"}  # friction, by the joint's direction
+LIMITS = {"voltage": "V", "current": "A", "torque": "N·m", "speed": "rad/s"}
 FULL = 17  # digits that tell any two doubles apart
 
 
@@ -138,6 +140,7 @@ def _at_pose(facts: dict[str, Any], angle: str, digits: int, where: str) -> list
     types = [joint["type"] for joint in facts["joints"]]
     names = [joint["name"] for joint in facts["joints"]]
     held = demand_table(types, {**pose, "joints": names}, angle == "deg", digits)
+    friction = "".join(f"\n{wrapped(note)}" for note in friction_notes(pose["slipping"], n))
     outside = f"\n! outside their range, the stops counted in: {', '.join(pose['outside'])}" if pose["outside"] else ""
     title = f"Mass matrix there [{'kg·m²' if set(types) == {'revolute'} else 'kg·m², kg·m or kg'}]"
     title += ", rotors included" if _rotors(facts) else ""
@@ -148,7 +151,7 @@ def _at_pose(facts: dict[str, Any], angle: str, digits: int, where: str) -> list
         values = "  ".join(fixed(x, digits) for x in pose["tool"][key])
         lines.append(f"{name:<18}  {values} {angle if unit == 'angle' else unit}".rstrip())
     return [
-        f"{bold(f'What holds it at {where}')}\n{held}{outside}",
+        f"{bold(f'What holds it at {where}')}\n{held}{friction}{outside}",
         f"{bold(title)}\n{table(['', *names], rows)}",
         "\n".join(lines),
     ]
@@ -174,16 +177,24 @@ def _columns(
     return [wanted[key] for key in keys], rows
 
 
+def _flat(item: dict[str, Any]) -> dict[str, Any]:
+    """A joint or a motor with its friction, brushes and limits among its own keys."""
+    dry = item["coulomb"] or {"positive": None, "negative": None}
+    brushes = item.get("brush_drop") or {"max": None, "half": None}
+    more = {"brushes": brushes["max"], "half": brushes["half"], **item.get("limits", {})}
+    return {**item, **dict(zip(DRY, dry.values(), strict=True)), **more}
+
+
 def _joint_table(joints: list[dict[str, Any]], angle: str, digits: int) -> str:
     def unit(key: str, joint: dict[str, Any]) -> str:
         type = joint["type"]
         force, per = force_unit(type), "rad" if type == "revolute" else "m"
         position = joint_unit(type, angle == "deg")
         units = {"stiffness": f"{force}/{per}", "stop_damping": f"{force}·s/{per}", "viscous": f"{force}·s/{per}"}
-        return units.get(key, position)
+        return units.get(key, force if key in DRY else position)
 
-    wanted = {"lower": "lower", "upper": "upper", "stiffness": "stop", "stop_damping": "damping", "viscous": "friction"}
-    headings, cells = _columns(joints, wanted, digits, unit)
+    wanted = {"lower": "lower", "upper": "upper", "stiffness": "stop", "stop_damping": "damping", "viscous": "viscous"}
+    headings, cells = _columns([_flat(joint) for joint in joints], {**wanted, **DRY}, digits, unit)
     width = max(len(joint["name"]) for joint in joints)
     rows: list[list[Cell]] = []
     for joint, more in zip(joints, cells, strict=True):
@@ -200,12 +211,16 @@ def _motor_table(joints: list[dict[str, Any]], digits: int) -> str:
         "Ra": "Ra",
         "gear": "gear",
         "rotor_inertia": "rotor",
-        "viscous": "friction",
+        "viscous": "viscous",
+        **DRY,
     }
-    wanted |= {"armature": "armature", "torque_per_volt": "per volt"}
+    wanted |= {"armature": "armature", "torque_per_volt": "per volt", "efficiency": "efficiency", "inductance": "L"}
+    wanted |= {"brushes": "brushes", "half": "half at", **{key: f"max {key}" for key in LIMITS}}
     units = {"Kp": "N·m/A", "Ke": "V·s/rad", "Ra": "ohm", "gear": "", "rotor_inertia": "kg·m²", "viscous": "N·m·s/rad"}
-    units |= {"armature": "kg·m²", "torque_per_volt": "N·m/V"}
-    headings, rows = _columns([joint["motor"] for joint in powered], wanted, digits, lambda key, _: units[key])
+    units |= {"armature": "kg·m²", "torque_per_volt": "N·m/V", "efficiency": "", "inductance": "H"}
+    units |= {"brushes": "V", "half": "V", **dict.fromkeys(DRY, "N·m"), **LIMITS}
+    motors = [_flat(joint["motor"]) for joint in powered]
+    headings, rows = _columns(motors, wanted, digits, lambda key, _: units[key])
     return table(["joint", *headings], [[joint["name"], *row] for joint, row in zip(powered, rows, strict=True)])
 
 

@@ -20,7 +20,7 @@ from armsim.cli.options import (
     robot_argument,
     verbose_option,
 )
-from armsim.cli.state_report import demand_table, outside_notes
+from armsim.cli.state_report import demand_table, friction_notes, outside_notes
 from armsim.cli.table import shown
 from armsim.errors import UsageError
 
@@ -62,10 +62,11 @@ def command(
 ) -> int:
     """Print the joint torques that hold ROBOT or move it, and the motor voltages and currents they ask for.
 
-    ROBOT is a robot file or the name of a shipped one. Rotor inertia and viscous friction are included, and what a joint's
-    stop pushes is taken off. Numbers may be formulas such as -pi/2.
+    ROBOT is a robot file or the name of a shipped one. Rotor inertia and friction are included (dry friction where a joint
+    moves: at rest it may hold as well as hinder), and what a joint's stop pushes is taken off. Numbers may be formulas such
+    as -pi/2.
     """
-    from armsim.run.answers import demand
+    from armsim.run.answers import demand, slipping
     from armsim.spec import read_robot
 
     overrides = {} if payload is None else _payload(payload)
@@ -91,14 +92,16 @@ def command(
     ]
     pose = [float(x) for x in arm.initial] if q is None else joint_values("q", q, arm, degrees)
     answer = demand(arm, pose, *motion)
+    holding = not any(x for values in motion for x in values)
+    answer["slipping"] = slipping(arm, pose) if holding else None
     answer["q"] = [shown(x, joint.type, degrees) for x, joint in zip(answer["q"], arm.joints, strict=True)]
     if as_json:
         click.echo(json.dumps(answer))
     elif not quiet:
-        holding = not any(x for values in motion for x in values)
         what = "torques that hold it" if holding else "torques for this motion"
         where = " at its initial pose" if q is None else ""
-        notes = "".join(f"\n{note}" for note in outside_notes(arm, pose, motion[0], degrees))
+        remarks = [*friction_notes(answer["slipping"], arm.n), *outside_notes(arm, pose, motion[0], degrees)]
+        notes = "".join(f"\n{note}" for note in remarks)
         rows = demand_table([joint.type for joint in arm.joints], answer, degrees, 10 if verbose else 5)
         click.echo(f"{arm.name}: {what}{where}\n\n{rows}{notes}")
     return 0

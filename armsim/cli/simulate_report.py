@@ -81,6 +81,11 @@ def _joint_table(joints: list[dict[str, Any]], degrees: bool, digits: int) -> st
 
 def _notes(summary: dict[str, Any], degrees: bool) -> list[str]:
     notes = []
+    dry = [joint for joint in summary["joints"] if joint["at_rest"] is not None]
+    if dry:
+        still = [joint["name"] for joint in dry if joint["at_rest"]]
+        held = "no joint" if not still else "all joints" if len(still) == len(summary["joints"]) else ", ".join(still)
+        notes.append(f"* at the end friction holds {held} exactly at rest")
     if any(joint.get("droop") is not None for joint in summary["joints"]):
         gain = "Kp kp / Ra" if any(joint["peak_current"] is not None for joint in summary["joints"]) else "kp"
         notes.append(

@@ -31,6 +31,21 @@ def demand_table(types: Sequence[str], answer: dict[str, Any], degrees: bool, di
     return table(["joint", "q", "torque", *(["voltage", "current"] if powered else [])], rows)
 
 
+def friction_notes(slipping: Sequence[str] | None, count: int) -> list[str]:
+    """What dry friction does for an arm that nothing drives.
+
+    Args:
+        slipping: The joints that it does not hold; None for an arm without dry friction.
+        count: Joints in all.
+    """
+    if slipping is None:
+        return []
+    if not slipping:
+        return ["* friction alone holds all joints there"]
+    rest = "" if len(slipping) == count else ", and friction holds the others"
+    return [f"* with nothing driving, {', '.join(slipping)} would move{rest}"]
+
+
 def outside_notes(arm: Arm, q: Sequence[float], qd: Sequence[float], degrees: bool) -> list[str]:
     """One line or two for every joint outside its range, because its stop is in the numbers.
 

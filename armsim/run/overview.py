@@ -141,8 +141,8 @@ def at_pose(arm: Arm, q: Sequence[float]) -> dict[str, Any]:
 
     Returns:
         q, torque that holds it [N·m or N], voltage [V] and current [A] for it (None without a motor), mass_matrix (n rows of
-        n, rotors included), tool (position, quaternion, rpy), outside: joints outside their range, and slipping: joints that dry friction
-        alone does not hold (None for an arm without).
+        n, rotors included), tool (position, quaternion, rpy), outside: joints outside their range, and slipping: joints
+        that dry friction alone does not hold (None for an arm without).
     """
     from armsim.dynamics import tool_pose
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from armsim.actuation import motor as dc
+from armsim.actuation import sticks
 from armsim.control import Feedback
 from armsim.dynamics import gravity_torque
 from armsim.plant import Plant
@@ -15,9 +16,9 @@ from armsim.run.result import Run
 def summarize(run: Run) -> dict[str, Any]:
     """What happened, as plain data in SI units: the `--json` of `armsim simulate`, and the summary in run.yaml.
 
-    Per joint: final position; under feedback the target, the final error (target - q) and, under pd, the steady droop that
-    gravity leaves; the largest motor torque and current over all steps. Then the tool, the energies, and the joints that
-    left their range.
+    Per joint: final position; whether it is exactly at rest (None without dry friction); under feedback the target, the final
+    error (target - q) and, under pd, the steady droop that gravity leaves; the largest motor torque and current over all
+    steps. Then the tool, the energies, and the joints that left their range.
     """
     plant, scenario = run.plant, run.scenario
     summary: dict[str, Any] = {
@@ -66,6 +67,7 @@ def _joints(run: Run, last: dict[tuple[str, str], float]) -> list[dict[str, Any]
         if feedback is not None:
             entry["target"] = feedback.target[i]
             entry["error"] = feedback.target[i] - entry["q"]
+        entry["at_rest"] = last["qd", joint.name] == 0.0 if sticks(joint) else None
         if droop is not None:
             entry["droop"] = droop[i]
         entry["peak_torque"] = run.peaks[i]

@@ -55,7 +55,11 @@ def _motor() -> dict[str, Any]:
     """What a torque constant and a resistance are needed for, and what DynaMechs' motor has not."""
     limits = {"required": ["limits"], "properties": {"limits": {"anyOf": [_given(key) for key in ELECTRICAL_LIMITS]}}}
     there = [{**_given(key), "properties": {key: {"not": {"enum": [0, None]}}}} for key in ("Kp", "Ra", *ELECTRICAL)]
-    bare = {"gear": {"enum": [1, None]}, "efficiency": {"enum": [1, None]}, "inductance": {"enum": [0, None]}}
+    bare: dict[str, Any] = {
+        "gear": {"enum": [1, None]},
+        "efficiency": {"enum": [1, None]},
+        "inductance": {"enum": [0, None]},
+    }
     bare |= {"limits": {"maxProperties": 0}, "coulomb": {"not": {"type": "object"}}}
     emulated = _if("model", "dynamechs", {"properties": bare})
     constants = {"if": {"anyOf": [*there, limits, emulated["if"]]}, "then": _given("Kp", "Ra")}

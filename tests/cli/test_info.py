@@ -58,7 +58,7 @@ def test_a_geared_motor_is_shown_at_the_joint(armsim, empty_folder):
     assert answer(armsim, "geared.yaml")["pose"]["mass_matrix"] == [[pytest.approx(1.25, rel=1e-15)]]
     report = armsim("info", "geared.yaml").out
     assert "Mass matrix there [kg·m²], rotors included" in report
-    assert words("joint Kp Ke Ra gear rotor friction armature per volt") in words(report)
+    assert words("joint Kp Ke Ra gear rotor viscous armature per volt") in words(report)
 
 
 def test_a_scenario_says_its_method_its_steps_and_its_rows(armsim):
@@ -253,3 +253,29 @@ def test_faults_are_shown_as_everywhere(armsim, empty_folder):
     wrong = armsim("info", "bad.yaml")
     assert (wrong.code, wrong.out) == (2, "")
     assert wrong.err.startswith("bad.yaml:3:9: joints\n  expected: ")
+
+
+def test_the_whole_motor_is_shown_and_what_is_not_there_takes_no_column(armsim, empty_folder):
+    (empty_folder / "whole.yaml").write_text(
+        "format: armsim/robot/1\nname: whole\njoints:\n  - name: A\n    type: revolute\n    mdh: {}\n"
+        "    friction: {coulomb: 0.7}\n    bodies: [{point: {mass: 1, center: [1, 0, 0]}}]\n"
+        "    motor: {Kp: 0.05, Ra: 2, gear: 50, coulomb: {positive: 0.01, negative: 0.02}, efficiency: 0.8,\n"
+        "            inductance: 1e-3, brush_drop: {max: 0.5, half: 0.3}, limits: {voltage: 24, torque: 0.3}}\n"
+    )
+    joint = answer(armsim, "whole.yaml")["joints"][0]
+    assert joint["coulomb"] == {"positive": 0.7, "negative": 0.7}
+    motor = joint["motor"]
+    assert motor["coulomb"] == {"positive": 0.01, "negative": 0.02}
+    assert (motor["efficiency"], motor["inductance"], motor["brush_drop"]) == (0.8, 1e-3, {"max": 0.5, "half": 0.3})
+    assert motor["limits"] == {"voltage": 24, "current": None, "torque": 0.3, "speed": None}
+    report = words(armsim("info", "whole.yaml").out)
+    assert "joint initial dry + dry - A revolute 0 rad 0.7 N·m 0.7 N·m" in report
+    assert "max voltage max torque" in report
+    assert "max current" not in report
+    assert "dry" not in armsim("info", "arm5").out
+
+
+def test_a_drive_by_torque_has_no_constants_to_show(armsim):
+    motor = answer(armsim, "puma560")["joints"][0]["motor"]
+    assert motor["Kp"] is motor["Ra"] is motor["torque_per_volt"] is None
+    assert "Kp" not in armsim("info", "puma560").out

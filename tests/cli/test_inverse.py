@@ -33,7 +33,7 @@ def test_without_a_pose_it_prints_what_holds_the_arm_at_its_initial_pose(armsim)
 
 def test_json_has_the_keys_it_promises_and_null_where_there_is_no_motor(armsim):
     found = answer(armsim, "rr")
-    assert list(found) == ["robot", "joints", "q", "torque", "voltage", "current"]
+    assert list(found) == ["robot", "joints", "q", "torque", "voltage", "current", "slipping"]
     assert (found["robot"], found["joints"], found["q"]) == ("rr", ["R1", "R2"], [0, 0])
     assert found["torque"] == pytest.approx([4 * G * 1.2, 4 * G * 0.4], rel=1e-14)
     assert found["voltage"] == found["current"] == [None, None]
@@ -333,3 +333,22 @@ def test_a_file_that_cannot_be_written_is_refused(armsim, empty_folder):
         "-o nowhere/tau.csv\n  expected: a file that can be written\n  found:    No such file or directory\n"
         "  mend:     check the folder and its permissions\n"
     )
+
+
+def test_it_says_which_joints_dry_friction_would_not_hold(armsim):
+    done = armsim("inverse", "puma560")
+    assert done.out.endswith("\n* with nothing driving, J2 would move, and friction holds the others\n")
+    assert answer(armsim, "puma560")["slipping"] == ["J2"]
+    upright = ("--deg", "--q=0,90,-90,0,0,0")
+    assert armsim("inverse", "puma560", *upright).out.endswith("\n* friction alone holds all joints there\n")
+    assert answer(armsim, "puma560", *upright)["slipping"] == []
+
+
+def test_a_joint_that_moves_needs_torque_against_its_dry_friction(armsim):
+    at_rest = answer(armsim, "puma560")["torque"]
+    up = answer(armsim, "puma560", "--qd", "0,1e-9,0,0,0,0")
+    down = answer(armsim, "puma560", "--qd", "0,-1e-9,0,0,0,0")
+    # 0.126 and 0.071 N·m at the motor, gear 107.815; what viscous friction and Coriolis add at 1e-9 rad/s is below 1e-7
+    assert up["torque"][1] - at_rest[1] == pytest.approx(0.126 * 107.815, abs=1e-6)
+    assert down["torque"][1] - at_rest[1] == pytest.approx(-0.071 * 107.815, abs=1e-6)
+    assert up["slipping"] is None

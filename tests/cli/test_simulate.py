@@ -298,3 +298,11 @@ def test_a_log_that_fits_in_no_memory_is_refused_and_says_what_to_change(armsim)
         "log.every\n  expected: rows that take at most 2 GiB\n  found:    250000001 rows of 23 numbers\n"
         "  mend:     log less often, or simulate less long\n"
     )
+
+
+def test_it_says_which_joints_friction_holds_at_the_end(armsim):
+    fall = armsim("simulate", "puma560_fall", "--set", "duration=0.1", "-o", "fall")
+    assert "\n* at the end friction holds J1, J4, J5, J6 exactly at rest\n" in fall.out
+    hold = armsim("simulate", "puma560_hold", "-o", "hold")
+    assert "\n* at the end friction holds all joints exactly at rest\n" in hold.out
+    assert "friction" not in armsim("simulate", "rr_config1", "--set", "duration=0.1", "-o", "rr").out
