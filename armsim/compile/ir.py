@@ -238,7 +238,9 @@ class Module:
             lines += [f"  %late = icmp uge i64 %k, {loop.at_most}", "  %stop = or i1 %all, %late"]
             lines += ["  br i1 %stop, label %end, label %work", "work:", *work]
             for i, value in enumerate(after):
-                lines.append(f"  %n{i} = select {self.truth} {ended}, {self.real} %s{i}, {self.real} {self.operand(value, names)}")
+                lines.append(
+                    f"  %n{i} = select {self.truth} {ended}, {self.real} %s{i}, {self.real} {self.operand(value, names)}"
+                )
             lines += ["  %k1 = add i64 %k, 1", "  br label %head", "end:"]
             for i in range(loop.size):
                 lines.append(f"  %out{i} = getelementptr {self.real}, ptr %out, i64 {i}")
