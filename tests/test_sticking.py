@@ -422,6 +422,35 @@ def test_a_joint_that_creeps_towards_its_bound_neither_stops_nor_turns(method, g
     assert 0 < run.state[0] - 6.0 / 600 < 0.19 * math.exp(-5.9)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_a_joint_that_stops_does_not_disturb_one_that_does_not_feel_it(method, go):
+    # two slides at right angles: each loses F/m of its speed a second, one of them for longer
+    first = Joint("P1", "prismatic", inertia=Inertia(1.0), coulomb=Coulomb(3.0, 3.0))
+    second = Joint("P2", "prismatic", rotation_x(math.pi / 2), inertia=Inertia(2.0), coulomb=Coulomb(4.0, 4.0))
+    arm = Arm("cross", ZERO, Pose(), (first, second))
+    run = go(Plant(arm, None, method=method), [0.0, 0.0], [0.2, 1.5], 601, 1000)
+    assert run.state[2] == 0
+    assert np.allclose(run.qd[:, 1], 1.5 - 2.0 * np.arange(601) / 1000, rtol=0, atol=1e-12)
+
+
+def test_a_step_on_which_nothing_starts_or_stops_needs_no_search(monkeypatch, arms):
+    from armsim.dynamics import clipped
+
+    searched = []
+
+    def counting(state, body, until, at_most):
+        searched.append(not until(*state))
+        return expr.loop(state, body, until, at_most)
+
+    monkeypatch.setattr(clipped, "loop", counting)
+    arm = rubbing(arms.serial("RPR", seed=5), (3.0, 50.0, 1.0))
+    plant = Plant(arm, None)
+    state = [0.1, 0.2, 0.3, 2.0, 0.0, -2.0]  # two slide, one is held
+    after = steps(plant, state[:3], state[3:], 5, 1e-4)[-1]
+    assert [np.sign(x) for x in after[3:]] == [1.0, 0.0, -1.0]
+    assert searched == [False] * 5
+
+
 # ---- accuracy ----
 
 
