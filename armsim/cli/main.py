@@ -24,6 +24,7 @@ COMMANDS = {
         "inverse": "Torques that hold a pose or make a motion, and what motors need.",
         "forward": "Accelerations under torques or motor voltages.",
         "fk": "Where every link and the tool stand.",
+        "motor": "What motors can do at their joints, and how much of it holding takes.",
     },
     "Look into files": {
         "check": "All that is wrong or doubtful about files, without running them.",
