@@ -59,13 +59,17 @@ class NativeHold:
 
     Args:
         scenario: The case.
+
+    Attributes:
+        plant: What it simulates.
+        rows: Of the last roll-out, one after the other.
     """
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
         self.plant = make_plant(scenario)
         powered = sum(joint.motor is not None for joint in self.plant.arm.joints)
-        self._rows = (ctypes.c_double * (len(self.plant.columns) * (scenario.steps // scenario.log_every + 1)))()
+        self.rows = (ctypes.c_double * (len(self.plant.columns) * (scenario.steps // scenario.log_every + 1)))()
         self._peaks = (ctypes.c_double * (self.plant.arm.n + powered))()
 
     @cached_property
@@ -79,7 +83,7 @@ class NativeHold:
         start = self.plant.initial_state(case.initial_q, case.initial_qd)
         state = (ctypes.c_double * len(start))(*start)
         every = (case.log_every, case.sample_every or 1, case.time_ratio)
-        reached = self.engine.run(state, self._rows, self._peaks, 0, steps, *every)
+        reached = self.engine.run(state, self.rows, self._peaks, 0, steps, *every)
         if reached != steps:
             raise RuntimeError(f"the hold diverged at step {reached}")
         return state[: self.plant.arm.n]
