@@ -96,7 +96,7 @@ def test_held_by_pd_control_all_joints_come_to_rest_exactly():
 def test_a_second_of_its_fall_takes_less_than_50_ms_once_compiled():
     scenario = read_scenario("puma560_fall")
     armsim.simulate(scenario)
-    began = time.perf_counter()
+    began = time.process_time()
     seconds = min(armsim.simulate(scenario).seconds["loop_s"] for _ in range(3))
     assert seconds < 0.05  # 3 ms on the machine where it was written
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

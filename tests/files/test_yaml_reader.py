@@ -144,9 +144,9 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_hostile_file_costs_over_a_second(name):
-    began = time.perf_counter()
+    began = time.process_time()
     try:
         parse_yaml(HOSTILE[name], "f.yaml")
     except FileFaults:
         pass
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1

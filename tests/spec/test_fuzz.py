@@ -109,6 +109,6 @@ HOSTILE = {
 def test_no_hostile_robot_costs_over_a_second(tmp_path, name):
     path = tmp_path / "hostile.yaml"
     path.write_text(HOSTILE[name])
-    began = time.perf_counter()
+    began = time.process_time()
     attempt(read_robot, path)
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
