@@ -140,7 +140,7 @@ class Plant:
             dt: Length of the step [s].
         """
         parts = self._parts(state)
-        after = METHODS[self.method](self._system(parts), t, self._motion(parts), dt)
+        after = METHODS[self.method](self._system(t, parts), t, self._motion(parts), dt)
         torques = self._drives(t, parts)
         currents = []
         for i, current in zip(self.inductive, parts.currents, strict=True):
@@ -184,7 +184,7 @@ class Plant:
         """Velocities, accelerations and torques that act from time t [s] on, n each."""
         parts = self._parts(state)
         torques = self._drives(t, parts)
-        system = self._system(parts)
+        system = self._system(t, parts)
         if not isinstance(system, Sticking):
             return parts.qd, system.rates(t, self._motion(parts)).v, torques
         now = system.within(t, self._motion(parts))
@@ -211,32 +211,32 @@ class Plant:
         """What the integrator advances: controller integrals only under continuous control."""
         return Motion(parts.q, parts.qd, [] if self.sampled else parts.integrals)
 
-    def _drives(self, t: Scalar, parts: Parts) -> list[JointTorque]:
+    def _drives(self, t: Scalar, parts: Parts, since: Scalar | None = None) -> list[JointTorque]:
         """What acts on every joint, dry friction still left out."""
         pairs = zip(self.arm.joints, parts.q, parts.qd, strict=True)
         if self.command is None:
             return [unpowered(joint, q, qd) for joint, q, qd in pairs]
-        u = parts.held if self.sampled else self.command.command(t, parts.q, parts.qd, parts.integrals)
+        u = parts.held if self.sampled else self.command.command(t, parts.q, parts.qd, parts.integrals, since)
         currents = dict(zip(self.inductive, parts.currents, strict=True))
         output = self.command.output
         return [driven(joint, output, u[i], q, qd, currents.get(i)) for i, (joint, q, qd) in enumerate(pairs)]
 
-    def _system(self, parts: Parts) -> System:
-        """The arm as the integrator sees it during a step: held commands and currents stay as they are."""
+    def _system(self, since: Scalar, parts: Parts) -> System:
+        """The arm as the integrator sees it during the step from `since` on: what is held or jumps stays as it was then."""
         sticking = any_sticks(self.arm)
         evaluate = self._forces if sticking else self._rates
         sizes = [len(parts.q), len(parts.qd), 0 if self.sampled else len(parts.integrals)]
         n = self.arm.n
 
-        def body(t, *x):
+        def body(since, t, *x):
             q, qd, z = _split(x, sizes)
             held, currents = _split(x[sum(sizes) :], [len(parts.held), len(parts.currents)])
-            return evaluate(t, Parts(q, qd, z, held, currents))
+            return evaluate(t, Parts(q, qd, z, held, currents), since)
 
         call = self._evaluations.setdefault(tuple(sizes), shared(body, "forces" if sticking else "rates"))
 
         def at(t: Scalar, y: Motion) -> list[Scalar]:
-            return call(t, *y.q, *y.v, *y.z, *parts.held, *parts.currents)
+            return call(since, t, *y.q, *y.v, *y.z, *parts.held, *parts.currents)
 
         if not sticking:
             return System(lambda t, y: Motion(y.v, *_split(at(t, y), [n, len(y.z)])))
@@ -247,18 +247,18 @@ class Plant:
 
         return Sticking(forces, [sticks(joint) for joint in self.arm.joints])
 
-    def _rates(self, t: Scalar, parts: Parts) -> list[Scalar]:
+    def _rates(self, t: Scalar, parts: Parts, since: Scalar) -> list[Scalar]:
         """Joint accelerations and rates of the controller's integrals."""
-        tau = [torque.total for torque in self._drives(t, parts)]
-        outside = self._outside(t, parts.q)
+        tau = [torque.total for torque in self._drives(t, parts, since)]
+        outside = self._outside(since, parts.q)
         qdd = forward_dynamics(self.arm, parts.q, parts.qd, tau, self._rotors, outside, self.algorithm)
         return [*qdd, *self._integral_rates(parts)]
 
-    def _forces(self, t: Scalar, parts: Parts) -> list[Scalar]:
+    def _forces(self, t: Scalar, parts: Parts, since: Scalar) -> list[Scalar]:
         """The mass matrix by rows, the joint forces less the bias, the bounds of dry friction, and the integrals' rates."""
-        drives = self._drives(t, parts)
+        drives = self._drives(t, parts, since)
         tau = [drive.total for drive in drives]
-        M, f = equation(self.arm, parts.q, parts.qd, tau, self._rotors, self._outside(t, parts.q))
+        M, f = equation(self.arm, parts.q, parts.qd, tau, self._rotors, self._outside(since, parts.q))
         bounds = [dry_bounds(joint, drive.motor) for joint, drive in zip(self.arm.joints, drives, strict=True)]
         lower, upper = ([bound[side] for bound in bounds] for side in (0, 1))
         return [*(x for row in M for x in row), *f, *lower, *upper, *self._integral_rates(parts)]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
-from armsim.cli.options import SETTINGS, json_option, quiet_option, verbose_option
+from armsim.cli.options import SETTINGS, json_option, print_json, quiet_option, verbose_option
 
 UNWELL = 1
 
@@ -36,7 +35,7 @@ def command(files: tuple[str, ...], strict: bool, as_json: bool, quiet: bool, ve
     results = [check(file) for file in files]
     unwell = any(result.faults or (strict and result.warnings) for result in results)
     if as_json:
-        click.echo(json.dumps([_data(result) for result in results]))
+        print_json([_data(result) for result in results])
     elif not quiet:
         for result in results:
             _print(result, strict, verbose)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
-from armsim.cli.comparison_report import difference_table, finite, tolerance_values, verdict
-from armsim.cli.options import SETTINGS, json_option, quiet_option, verbose_option
+from armsim.cli.comparison_report import difference_table, tolerance_values, verdict
+from armsim.cli.options import SETTINGS, json_option, print_json, quiet_option, verbose_option
 
 UNWELL = 1
 
@@ -59,7 +57,7 @@ def command(
     if as_json:
         about = {"a": a, "b": b, "interpolated": result.interpolated}
         columns = {"only_a": result.only_a, "only_b": result.only_b}
-        click.echo(json.dumps(finite({**about, **columns, **comparison.data()})))
+        print_json({**about, **columns, **comparison.data()})
     elif not quiet:
         how = ", interpolated at the times of the first" if result.interpolated else ""
         lines = [f"{b} against {a}: {len(comparison.t)} instants to {comparison.t[-1]:g} s{how}", verdict(comparison)]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from armsim.cli.options import number_value
 from armsim.cli.table import Cell, table
@@ -95,17 +93,6 @@ def drift_table(followed: Followed, digits: int = 4) -> str:
 def small(value: float, digits: int = 4) -> str:
     """A number to some significant digits, however small."""
     return "0" if value == 0 else f"{value:.{digits}g}"
-
-
-def finite(data: Any) -> Any:
-    """Plain data for JSON, which has no infinity: None in its place."""
-    if isinstance(data, float):
-        return data if math.isfinite(data) else None
-    if isinstance(data, dict):
-        return {key: finite(value) for key, value in data.items()}
-    if isinstance(data, Sequence) and not isinstance(data, str):
-        return [finite(value) for value in data]
-    return data
 
 
 def _name(d: Difference) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -12,6 +11,7 @@ from armsim.cli.options import (
     deg_option,
     joint_values,
     json_option,
+    print_json,
     q_option,
     quiet_option,
     robot_argument,
@@ -55,7 +55,7 @@ def command(robot: str, q: str | None, degrees: bool, as_json: bool, quiet: bool
         for place in (*answer["links"], answer["tool"]):
             place["rpy"] = [shown(angle, "revolute", True) for angle in place["rpy"]]
     if as_json:
-        click.echo(json.dumps(answer))
+        print_json(answer)
     elif not quiet:
         where = "its initial pose" if q is None else "this pose"
         click.echo(f"{arm.name}: frames in the world at {where}\n\n{_tables(answer, degrees, 10 if verbose else 5)}")

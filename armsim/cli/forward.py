@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -13,6 +12,7 @@ from armsim.cli.options import (
     joint_option,
     joint_values,
     json_option,
+    print_json,
     q_option,
     qd_option,
     quiet_option,
@@ -77,7 +77,7 @@ def command(
     for key in ("q", "qd", "qdd"):
         answer[key] = [shown(x, joint.type, degrees) for x, joint in zip(answer[key], arm.joints, strict=True)]
     if as_json:
-        click.echo(json.dumps(answer))
+        print_json(answer)
     elif not quiet:
         drive = (
             "these voltages" if volts is not None else "these torques" if tau is not None else "no torque of its drives"

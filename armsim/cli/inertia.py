@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
-from armsim.cli.options import SETTINGS, assignments, quiet_option, set_option, shipped, verbose_option
+from armsim.cli.options import SETTINGS, assignments, print_json, quiet_option, set_option, shipped, verbose_option
 from armsim.cli.table import Cell, bold, number, numbers, table, wrapped
 
 COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
@@ -39,7 +38,7 @@ def command(file: str, settings: tuple[str, ...], as_json: bool, quiet: bool, ve
 
     found = solids(file, assignments(settings))
     if as_json:
-        click.echo(json.dumps(found))
+        print_json(found)
     elif not quiet:
         click.echo(report(found, 10 if verbose else 5))
     return 0

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
-from armsim.cli.options import SETTINGS, assignments, json_option, quiet_option, set_option, shipped, verbose_option
+from armsim.cli.options import (
+    SETTINGS,
+    assignments,
+    json_option,
+    print_json,
+    quiet_option,
+    set_option,
+    shipped,
+    verbose_option,
+)
 
 
 @click.command(
@@ -44,7 +51,7 @@ def command(
 
         found = [turned(origin) if degrees else origin for origin in origins(file, assignments(settings))]
         if as_json:
-            click.echo(json.dumps([plain(origin) for origin in found]))
+            print_json([plain(origin) for origin in found])
         elif not quiet:
             click.echo(resolved_report(found, verbose))
         return 0
@@ -54,7 +61,7 @@ def command(
     if degrees:
         turn(facts)
     if as_json:
-        click.echo(json.dumps(facts))
+        print_json(facts)
     elif not quiet:
         click.echo(report(facts, "deg" if degrees else "rad", 10 if verbose else 5))
     return 0

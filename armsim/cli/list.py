@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 import click
 
-from armsim.cli.options import SETTINGS, quiet_option
+from armsim.cli.options import SETTINGS, print_json, quiet_option
 from armsim.cli.table import WIDTH, bold
 
 
@@ -30,7 +29,7 @@ def command(as_json: bool, quiet: bool, verbose: bool) -> int:
 
     found = catalog()
     if as_json:
-        click.echo(json.dumps(found))
+        print_json(found)
         return 0
     if quiet:
         return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
@@ -13,6 +12,7 @@ from armsim.cli.options import (
     deg_option,
     json_option,
     number_value,
+    print_json,
     quiet_option,
     robot_argument,
     verbose_option,
@@ -73,7 +73,7 @@ def command(
         all_of_them = motors(arm, volts)
         if as_json:
             facts = [turned(found) if degrees else found for found in all_of_them]
-            click.echo(json.dumps({"robot": arm.name, "motors": facts}))
+            print_json({"robot": arm.name, "motors": facts})
         elif not quiet:
             known = {found["joint"] for found in all_of_them}
             rest = [j.name for j in arm.joints if j.motor is not None and j.name not in known]
@@ -85,7 +85,7 @@ def command(
 
         plot_motor(plot, motor_curve(arm, joint, volts, points=401), f"{joint} of {arm.name}", degrees)
     if as_json:
-        click.echo(json.dumps({"robot": arm.name, **(turned(found) if degrees else found)}))
+        print_json({"robot": arm.name, **(turned(found) if degrees else found)})
     elif not quiet:
         drawn = "" if plot is None else f"\ndrawn          {plot}"
         click.echo(_curve(arm.name, found, degrees, digits) + drawn)

@@ -48,6 +48,21 @@ q_option = joint_option("q", "Joint positions [rad or m], one per joint. [defaul
 qd_option = joint_option("qd", "Joint velocities [rad/s or m/s]. [default: 0]")
 
 
+def print_json(data: Any) -> None:
+    """Print results as JSON; a number that is not finite, for which JSON has no word, becomes null."""
+    import json
+
+    click.echo(json.dumps(_finite(data), allow_nan=False))
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, float):
+        return data if math.isfinite(data) else None
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    return [_finite(value) for value in data] if isinstance(data, (list, tuple)) else data
+
+
 def assignments(items: tuple[str, ...]) -> dict[str, str]:
     """The paths and values of `--set path=value`."""
     values = {}

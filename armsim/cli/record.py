@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any
 
@@ -13,6 +12,7 @@ from armsim.cli.options import (
     SETTINGS,
     assignments,
     json_option,
+    print_json,
     quiet_option,
     scenario_argument,
     set_option,
@@ -80,7 +80,7 @@ def command(
         "folder": str(folder),
     }
     if as_json:
-        click.echo(json.dumps(summary))
+        print_json(summary)
     elif not quiet:
         click.echo(_report(summary, float(recording.t[-1]), recording.inputs.shape[1], verbose))
     if recording.diverged is not None:

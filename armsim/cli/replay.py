@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from armsim.cli.comparison_report import difference_table, drift_table, finite, tolerance_values, verdict
-from armsim.cli.options import SETTINGS, json_option, number_value, quiet_option, shipped, verbose_option
+from armsim.cli.comparison_report import difference_table, drift_table, tolerance_values, verdict
+from armsim.cli.options import SETTINGS, json_option, number_value, print_json, quiet_option, shipped, verbose_option
 from armsim.errors import Diverged, UsageError
 
 if TYPE_CHECKING:
@@ -117,7 +116,7 @@ def _replay(
             "steps": result.steps,
             "diverged": result.diverged,
         }
-        click.echo(json.dumps(finite({**about, **comparison.data()})))
+        print_json({**about, **comparison.data()})
     elif not quiet:
         samples = f"{len(result.recording.t)} samples over {result.recording.t[-1]:g} s"
         lines = [f"{folder}: {samples}, replayed on {_model(result)}", verdict(comparison)]
@@ -153,7 +152,7 @@ def _follow(
 
         plot_comparison(plot, comparison, f"{log}: {about}", ("measured", "model"))
     if as_json:
-        click.echo(json.dumps(finite(_follow_data(result))))
+        print_json(_follow_data(result))
     elif not quiet:
         lines = [
             f"{log}: {len(result.log.t)} rows over {result.horizons[-1].seconds:g} s",

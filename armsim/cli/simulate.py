@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from typing import Any
@@ -14,6 +13,7 @@ from armsim.cli.options import (
     SETTINGS,
     assignments,
     json_option,
+    print_json,
     quiet_option,
     scenario_argument,
     set_option,
@@ -79,7 +79,7 @@ def command(
     if as_json:
         from armsim.cli.simulate_report import in_degrees
 
-        click.echo(json.dumps(in_degrees(summary) if degrees else summary))
+        print_json(in_degrees(summary) if degrees else summary)
     elif not quiet:
         from armsim.cli.simulate_report import report
 
@@ -94,8 +94,14 @@ def divergence(where: dict[str, Any], method: str, dt: float) -> str:
     kind, joint = where["slot"].split("_", 1)
     names = {"q": "position", "qd": "velocity", "integral": "controller integral", "held": "command"}
     what = names.get(kind, "motor current" if kind == "current" else "state")
+    if not where["torques_finite"]:
+        return (
+            f"the simulation stopped at t = {where['time']:.6g} s: a torque was no longer finite\n"
+            "  mend:     look for a division by zero, or a root or logarithm of a negative number, in `inputs`\n"
+            "            (the rows up to then are kept, and the run is marked as diverged)"
+        )
     return (
-        f"the simulation diverged at t = {where['time']:.6g} s: the {what} of joint {joint} left all bounds\n"
+        f"the simulation diverged at t = {where['time']:.6g} s: the {what} of joint {joint} grew without bound\n"
         f"  mend:     take a smaller step than dt = {dt:g} s with {method}, or check gains, stops and masses of that joint\n"
         "            (the rows up to then are kept, and the run is marked as diverged)"
     )

@@ -87,7 +87,7 @@ def _notes(summary: dict[str, Any], degrees: bool) -> list[str]:
         held = "no joint" if not still else "all joints" if len(still) == len(summary["joints"]) else ", ".join(still)
         notes.append(f"* at the end friction holds {held} exactly at rest")
     if any(joint.get("droop") is not None for joint in summary["joints"]):
-        gain = "Kp kp / Ra" if any(joint["peak_current"] is not None for joint in summary["joints"]) else "kp"
+        gain = "Kp gear kp / Ra" if any(joint["peak_current"] is not None for joint in summary["joints"]) else "kp"
         notes.append(
             f"* the steady droop that gravity leaves under pd control: gravity torque / ({gain}); the integral of pi or pid "
             "takes it away"

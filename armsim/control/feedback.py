@@ -41,7 +41,7 @@ class Feedback:
         """Number of integrator states ∫e dt [rad·s or m·s]."""
         return 0 if self.law == "pd" else len(self.kp)
 
-    def command(self, t: Scalar, q, qd, integrals) -> list[Scalar]:
+    def command(self, t: Scalar, q, qd, integrals, since: Scalar | None = None) -> list[Scalar]:
         """The commands u [V, N·m or N] at joint positions q, velocities qd and integrator states, n scalars."""
         commands = []
         for i, target in enumerate(self.target):

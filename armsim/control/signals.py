@@ -8,7 +8,7 @@ from typing import Literal
 
 from armsim.expr import Scalar
 
-Signal = Callable[[Scalar], Scalar]
+Signal = Callable[[Scalar], Scalar]  # with an attribute `stepped`, true for one that jumps between steps
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,13 @@ class OpenLoop:
         """Number of integrator states."""
         return 0
 
-    def command(self, t: Scalar, q, qd, integrals) -> list[Scalar]:
-        """The commands at time t [V, N·m or N], n scalars."""
-        return [signal(t) for signal in self.signals]
+    def command(self, t: Scalar, q, qd, integrals, since: Scalar | None = None) -> list[Scalar]:
+        """The commands at time t [V, N·m or N], n scalars.
+
+        A signal that jumps does so between steps: within the step that began at `since` it has its value of then.
+        """
+        began = t if since is None else since
+        return [signal(began if getattr(signal, "stepped", False) else t) for signal in self.signals]
 
     def integral_rates(self, q, integrals) -> list[Scalar]:
         """Nothing is integrated."""

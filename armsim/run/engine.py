@@ -12,6 +12,7 @@ from armsim.compile.target import Target
 from armsim.errors import UsageError
 from armsim.expr import trace
 from armsim.plant import Plant
+from armsim.spec.formula import FormulaError
 
 # beyond these a run has diverged: positions (also the range of our sine), velocities, all other states
 BOUNDS = {"q": 1e6, "qd": 1e9, "integral": 1e15, "held": 1e15, "current": 1e9, "stuck": 1.0, "before": 1e9}
@@ -123,10 +124,10 @@ class PythonEngine:
                 if k % log_every == 0:
                     rows[filled : filled + width] = [value + 0.0 for value in self.plant.observe(t, x)]  # 0 for -0
                     filled += width
-            except ZeroDivisionError:
+            except (ZeroDivisionError, FormulaError):  # machine code goes on with infinities
                 after = [math.nan] * len(x)
             if not all(abs(value) <= bound for value, bound in zip(after, self._bounds, strict=True)):
-                state[:] = after
+                state[:] = x
                 return k
             x = after
         state[:] = x

@@ -16,9 +16,8 @@ from armsim.run.columns import TORQUE, TRAJECTORY, headings
 if TYPE_CHECKING:
     from armsim.run.result import Run
 
-COMMENT = (
-    "An armsim run. `armsim simulate run.yaml` repeats it to the bit: the scenario below holds all numbers it needs."
-)
+COMMENT = """An armsim run. `armsim simulate run.yaml` repeats it to the bit: the scenario below holds all numbers it needs,
+but for CSV inputs, which must still be where they were and are checked by their hash."""
 
 
 def write_run(run: Run, folder: str | PathLike[str] | None, force: bool, degrees: bool) -> Path:
@@ -54,7 +53,7 @@ def record(run: Run, degrees: bool) -> dict[str, Any]:
         "algorithm": summary["algorithm"],
         "steps": run.steps,
         "rows": run.count,
-        "angles": "deg" if degrees else "rad",
+        "csv_angles": "deg" if degrees else "rad",
         "seconds": summary["seconds"],
         **{key: summary[key] for key in ("diverged", "tool", "energy", "joints", "outside_limits") if key in summary},
         "sources": [{"path": source.path, "sha256": source.sha256} for source in run.scenario.sources],

@@ -31,8 +31,9 @@ class Run:
         steps: Steps carried out.
         rows: All rows, one after the other; see `Plant.columns`.
         count: Number of rows.
+        end: The row of the state reached, whether or not one was due then.
         peaks: Largest magnitude of every joint's motor torque over all steps [N·m or N].
-        state: The state reached; of a diverged run, the one out of bounds.
+        state: The state reached; of a diverged run, the last one within bounds.
         engine: "llvm" or "python".
         seconds: Wall time by part.
     """
@@ -43,6 +44,7 @@ class Run:
     steps: int
     rows: ctypes.Array = field(repr=False)
     count: int
+    end: list[float] = field(repr=False)
     peaks: list[float]
     state: list[float] = field(repr=False)
     engine: str
@@ -142,19 +144,21 @@ class Run:
 
         return write_run(self, folder, force, degrees)
 
-    def joint_out_of_bounds(self) -> str:
-        """Of a diverged run, what went out of bounds first, by its slot's name, for example "qd_R4"."""
+    def fastest_to_diverge(self) -> str:
+        """Of a diverged run, what was furthest on its way out of bounds, by its slot's name, for example "qd_R4"."""
         from armsim.run.engine import bounds
 
         if self.status != "diverged":
             raise UsageError("the run did not diverge")
-        for slot, value, bound in zip(self.plant.slots, self.state, bounds(self.plant), strict=True):
-            if not abs(value) <= bound:
-                return slot
-        raise AssertionError("a diverged state has an entry out of bounds")
+        shares = [abs(x) / bound for x, bound in zip(self.state, bounds(self.plant), strict=True)]
+        return self.plant.slots[max(range(len(shares)), key=shares.__getitem__)]
 
-    def summary(self) -> dict[str, Any]:
-        """What the command line prints, as plain data; see `armsim.run.summary`."""
+    @cached_property
+    def _summary(self) -> dict[str, Any]:
         from armsim.run.summary import summarize
 
         return summarize(self)
+
+    def summary(self) -> dict[str, Any]:
+        """What the command line prints, as plain data; see `armsim.run.summary`."""
+        return dict(self._summary)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import time
 from collections.abc import Callable, Mapping
 from os import PathLike
@@ -86,12 +87,18 @@ def simulate(
             chunk = _next_chunk(chunk, time.perf_counter() - chunk_began)
             if progress is not None:
                 progress(done, scenario.steps)
-        else:
-            _last_row(advance, state, scenario.steps)
     except KeyboardInterrupt:
         status = "interrupted"
     ended = time.perf_counter()
-    kept = count if status == "complete" else min(-(-(done + (status == "diverged")) // scenario.log_every), count)
+    # the state reached, as a row of its own: one more step from it, of which only the row is kept
+    end = (ctypes.c_double * width)()
+    driver.run((ctypes.c_double * len(state))(*state), end, peaks, done, done + 1, 1, *every[1:])
+    kept = min(-(-(done + (status == "diverged")) // scenario.log_every), count)
+    if status == "complete" and done % scenario.log_every == 0:
+        rows[kept * width : (kept + 1) * width] = end[:]
+        kept += 1
+    if kept and not all(map(math.isfinite, rows[(kept - 1) * width : kept * width])):
+        kept -= 1  # what led out of bounds may be infinite itself
     return Run(
         scenario=scenario,
         plant=plant,
@@ -99,6 +106,7 @@ def simulate(
         steps=done,
         rows=rows,
         count=kept,
+        end=list(end),
         peaks=list(peaks),
         state=list(state),
         engine=driver.name,
@@ -113,13 +121,6 @@ def make_plant(scenario: Scenario) -> Plant:
     if emulates(arm):
         return DynaMechsPlant(*parts, algorithm="aba")
     return Plant(*parts, algorithm="crba" if any_sticks(arm) else fewest_operations(arm))
-
-
-def _last_row(advance: Callable[[int, int], int], state: ctypes.Array, steps: int) -> None:
-    """Write the row of the last instant: one more step, of which only the row is kept."""
-    final = list(state)
-    advance(steps, steps + 1)
-    state[:] = final
 
 
 def _next_chunk(chunk: int, seconds: float) -> int:

@@ -36,8 +36,9 @@ def summarize(run: Run) -> dict[str, Any]:
     loop = run.seconds.get("loop_s", 0.0)
     summary["seconds"] = dict(run.seconds)
     summary["steps_per_second"] = run.steps / loop if loop > 0 else math.inf
-    if run.count:
-        first, last = _named(run, 0), _named(run, -1)
+    last = _named(run, run.end)
+    first = _named(run, run.row(0)) if run.count else last
+    if all(map(math.isfinite, run.end)):
         summary["joints"] = _joints(run, last)
         summary["tool"] = {"position": [last["pose", part] for part in "xyz"]}
         summary["tool"]["quaternion"] = [last["pose", part] for part in ("qw", "qx", "qy", "qz")]
@@ -47,13 +48,18 @@ def summarize(run: Run) -> dict[str, Any]:
         }
         summary["outside_limits"] = _outside(run)
     if run.status == "diverged":
-        summary["diverged"] = {"slot": run.joint_out_of_bounds(), "step": run.steps, "time": summary["duration"]}
+        summary["diverged"] = {
+            "slot": run.fastest_to_diverge(),
+            "step": run.steps,
+            "time": summary["duration"],
+            "torques_finite": all(map(math.isfinite, [*run.peaks, *run.end])),
+        }
     return summary
 
 
-def _named(run: Run, k: int) -> dict[tuple[str, str], float]:
-    """Row k by quantity and joint."""
-    return {(c.quantity, c.of): value for c, value in zip(run.plant.columns, run.row(k), strict=True)}
+def _named(run: Run, row: list[float]) -> dict[tuple[str, str], float]:
+    """A row by quantity and joint."""
+    return {(c.quantity, c.of): value for c, value in zip(run.plant.columns, row, strict=True)}
 
 
 def _joints(run: Run, last: dict[tuple[str, str], float]) -> list[dict[str, Any]]:
@@ -109,8 +115,11 @@ def _outside(run: Run) -> list[dict[str, Any]]:
         limit = joint.limit
         if limit is None:
             continue
+        seen = run.rows[i : run.count * width : width]
+        if not seen or (min(seen) >= limit.lower and max(seen) <= limit.upper):
+            continue
         since, worst = None, 0.0
-        for t, q in zip(run.times, run.rows[i : run.count * width : width], strict=True):
+        for t, q in zip(run.times, seen, strict=True):
             beyond = max(limit.lower - q, q - limit.upper)
             if beyond > 0:
                 since = t if since is None else since

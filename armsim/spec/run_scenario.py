@@ -102,6 +102,11 @@ class RecordedSignal:
 
     table: Table
 
+    @property
+    def stepped(self) -> bool:
+        """Whether it jumps from value to value."""
+        return self.table.hold == "zero"
+
     def __call__(self, t: Scalar) -> Scalar:
         return lookup(self.table, t)
 

@@ -175,7 +175,7 @@ def test_run_yaml_tells_how_the_run_went_and_holds_all_that_repeats_it(tmp_path)
     assert recorded["status"] == "complete"
     assert recorded["armsim"] == armsim.__version__
     assert (recorded["engine"], recorded["method"], recorded["algorithm"]) == ("llvm", "explicit_euler", "crba")
-    assert (recorded["steps"], recorded["rows"], recorded["angles"]) == (100, run.count, "rad")
+    assert (recorded["steps"], recorded["rows"], recorded["csv_angles"]) == (100, run.count, "rad")
     assert recorded["tool"]["position"] == [run[h][-1] for h in POSE[:3]]
     energy = recorded["energy"]["end"]
     assert (energy["kinetic"], energy["potential"]) == (run["kinetic_energy_J"][-1], run["potential_energy_J"][-1])
