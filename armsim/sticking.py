@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from armsim.actuation import any_sticks, armature, dry_bounds, sticks, unpowered
-from armsim.dynamics import bias, clipped_solve, crba, forward_dynamics, solve_ldl
+from armsim.actuation import any_sticks, armature, dry_bounds, mass_matrix, sticks, unpowered
+from armsim.dynamics import bias, clipped_solve, forward_dynamics, solve_ldl
 from armsim.dynamics.forward import Algorithm
 from armsim.expr import Scalar, both, either, fma, negated, where
 from armsim.integrate import Motion, System
@@ -163,10 +163,7 @@ def accelerations(arm: Arm, q, qd, drives, algorithm: Algorithm = "crba") -> lis
 
 def equation(arm: Arm, q, qd, tau, rotors, external=None) -> tuple[list[list[Scalar]], list[Scalar]]:
     """The equation of motion M qdd = f: the lower triangle of M, rotors included, and f = tau - bias."""
-    M = crba(arm, q)
-    for i, rotor in enumerate(rotors):
-        M[i][i] = M[i][i] + rotor
-    return M, [t - b for t, b in zip(tau, bias(arm, q, qd, external), strict=True)]
+    return mass_matrix(arm, q), [t - b for t, b in zip(tau, bias(arm, q, qd, external), strict=True)]
 
 
 def _row_times(M: Sequence[Sequence[Scalar]], i: int, x: Sequence[Scalar]) -> Scalar:

@@ -4,6 +4,7 @@ from armsim.actuation.drive import drive_torques
 from armsim.actuation.friction import any_sticks, dry_bounds, sticks
 from armsim.actuation.joint_torque import JointTorque, armature, driven, unpowered
 from armsim.actuation.limit import limit_torque
+from armsim.actuation.rotors import kinetic_energy, mass_matrix
 
 __all__ = [
     "JointTorque",
@@ -12,7 +13,9 @@ __all__ = [
     "drive_torques",
     "driven",
     "dry_bounds",
+    "kinetic_energy",
     "limit_torque",
+    "mass_matrix",
     "sticks",
     "unpowered",
 ]

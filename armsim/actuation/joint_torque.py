@@ -76,8 +76,7 @@ def driven(
     tau = dc.attainable(motor, u, qd) if dc.is_limited(motor) else u
     if joint.electric_motor is None:
         return JointTorque(tau, passive.viscous, passive.limit)
-    i = dc.current_for(motor, tau)
-    return JointTorque(tau, passive.viscous, passive.limit, dc.voltage_for(motor, i, qd), i)
+    return JointTorque(tau, passive.viscous, passive.limit, *dc.demand(motor, tau, qd))
 
 
 def unpowered(joint: Joint, q: Scalar, qd: Scalar) -> JointTorque:

@@ -48,6 +48,9 @@ q_option = joint_option("q", "Joint positions [rad or m], one per joint. [defaul
 qd_option = joint_option("qd", "Joint velocities [rad/s or m/s]. [default: 0]")
 
 
+LARGEST_POSITION = 1e6  # as in robot and scenario files
+
+
 def print_json(data: Any) -> None:
     """Print results as JSON; a number that is not finite, for which JSON has no word, becomes null."""
     import json
@@ -93,6 +96,11 @@ def joint_values(option: str, text: str, arm: Arm, degrees: bool = False) -> lis
             f"  mend:     write for example --{option} {','.join(['0'] * arm.n)}"
         )
     values = [number_value(option, part) for part in parts]
+    if option == "q" and max(map(abs, values)) > LARGEST_POSITION:
+        raise UsageError(
+            f"--{option} {text}\n  expected: positions up to {LARGEST_POSITION:g}\n"
+            f"  found:    {max(values, key=abs):g}\n  mend:     check the unit, and the decimal point"
+        )
     turns = [degrees and joint.type == "revolute" for joint in arm.joints]
     return [math.radians(value) if turn else value for value, turn in zip(values, turns, strict=True)]
 

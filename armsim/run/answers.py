@@ -9,9 +9,10 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from armsim.actuation import any_sticks, armature, drive_torques, driven, limit_torque
+from armsim import actuation
+from armsim.actuation import any_sticks, drive_torques, driven, limit_torque
 from armsim.actuation import motor as dc
-from armsim.dynamics import crba, fewest_operations, link_poses, tool_pose
+from armsim.dynamics import fewest_operations, link_poses, tool_pose
 from armsim.errors import UsageError
 from armsim.model import Arm
 from armsim.spatial import Matrix, Pose, quaternion
@@ -99,8 +100,8 @@ def motion(
     except ZeroDivisionError:
         qdd = [math.nan]
     if not all(math.isfinite(x) for x in qdd):
-        M = crba(arm, q)
-        free = [j.name for j, row in zip(arm.joints, M, strict=True) if not row[-1] + armature(j) > 0.0]
+        M = actuation.mass_matrix(arm, q)
+        free = [j.name for j, row in zip(arm.joints, M, strict=True) if not row[-1] > 0.0]
         raise UsageError(
             f"{arm.name}\n  expected: inertia that resists every joint's acceleration\n"
             f"  found:    none on {', '.join(free) or 'some motion of the joints'}\n"
@@ -165,9 +166,7 @@ def outside(arm: Arm, q: Sequence[float], qd: Sequence[float]) -> list[dict[str,
 
 def mass_matrix(arm: Arm, q: Sequence[float]) -> list[list[float]]:
     """The mass matrix with the rotors' reflected inertia, n rows of n [kg m², kg m or kg]."""
-    M = crba(arm, q)
-    for i, joint in enumerate(arm.joints):
-        M[i][i] = M[i][i] + armature(joint)
+    M = actuation.mass_matrix(arm, q)
     return [[float(M[max(i, j)][min(i, j)]) for j in range(arm.n)] for i in range(arm.n)]
 
 
@@ -182,7 +181,7 @@ def _electric(arm: Arm, torque: Sequence[float], qd: Sequence[float]) -> dict[st
     current: list[float | None] = []
     for joint, tau, rate in zip(arm.joints, torque, qd, strict=True):
         motor = joint.electric_motor
-        i = None if motor is None else float(dc.current_for(motor, tau))
+        u, i = (None, None) if motor is None else map(float, dc.demand(motor, tau, rate))
+        voltage.append(u)
         current.append(i)
-        voltage.append(None if motor is None else float(dc.voltage_for(motor, i, rate)))
     return {"voltage": voltage, "current": current}

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armsim import dynamics
-from armsim.actuation import armature, drive_torques, limit_torque
+from armsim.actuation import drive_torques, kinetic_energy, limit_torque, mass_matrix
 from armsim.actuation import motor as dc
 from armsim.compile import BatchKernel
 from armsim.errors import ShapeError, UsageError
@@ -22,6 +22,7 @@ from armsim.spatial import quaternion
 from armsim.spec import read_robot
 from armsim.sticking import accelerations
 
+LARGEST_POSITION = 1e6  # rad or m; up to there sine and cosine are exact to 2 ulp
 Array = NDArray[np.float64]
 Body = Callable[..., Sequence[Scalar]]
 
@@ -121,9 +122,7 @@ class Robot:
         n = self.arm.n
 
         def body(q):
-            M = dynamics.crba(self.arm, q)
-            for i, joint in enumerate(self.arm.joints):
-                M[i][i] = M[i][i] + armature(joint)
+            M = mass_matrix(self.arm, q)
             return [M[max(i, j)][min(i, j)] for i in range(n) for j in range(n)]
 
         return self._ask("mass_matrix", body, (n, n), q=q)
@@ -148,8 +147,7 @@ class Robot:
         """Kinetic energy of links, payload and rotors [J], shape (...)."""
 
         def body(q, qd):
-            rotors = sum((armature(joint) * v * v for joint, v in zip(self.arm.joints, qd, strict=True)), start=0.0)
-            return [dynamics.kinetic_energy(self.arm, q, qd) + rotors / 2]
+            return [kinetic_energy(self.arm, q, qd)]
 
         return self._ask("kinetic_energy", body, (), q=q, qd=qd)
 
@@ -196,11 +194,8 @@ class Robot:
         motors = [(i, joint.electric_motor) for i, joint in enumerate(self.arm.joints) if joint.electric_motor]
 
         def body(qd, tau):
-            currents = [dc.current_for(motor, tau[i]) for i, motor in motors]
-            return [
-                *(dc.voltage_for(motor, x, qd[i]) for (i, motor), x in zip(motors, currents, strict=True)),
-                *currents,
-            ]
+            demands = [dc.demand(motor, tau[i], qd[i]) for i, motor in motors]
+            return [x for column in zip(*demands, strict=True) for x in column]
 
         voltage, current = np.full(tau.shape, math.nan), np.full(tau.shape, math.nan)
         if motors:
@@ -214,6 +209,8 @@ class Robot:
         n = self.arm.n
         if array.ndim not in (1, 2) or array.shape[-1] != n:
             raise ShapeError(f"{name}: expected shape ({n},) or (m, {n}), found {array.shape}")
+        if name == "q" and array.size and not np.max(np.abs(array)) <= LARGEST_POSITION:
+            raise UsageError(f"q: expected positions up to {LARGEST_POSITION:g}, found {np.max(np.abs(array)):g}")
         return array
 
     def _ask(self, name: str, body: Body, shape: tuple[int, ...] | None = None, **given: ArrayLike | None) -> Array:

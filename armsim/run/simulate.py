@@ -91,7 +91,7 @@ def simulate(
         status = "interrupted"
     ended = time.perf_counter()
     # the state reached, as a row of its own: one more step from it, of which only the row is kept
-    end = (ctypes.c_double * width)()
+    end = (ctypes.c_double * width)(*[math.nan] * width)
     driver.run((ctypes.c_double * len(state))(*state), end, peaks, done, done + 1, 1, *every[1:])
     kept = min(-(-(done + (status == "diverged")) // scenario.log_every), count)
     if status == "complete" and done % scenario.log_every == 0:

@@ -25,10 +25,18 @@ TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)|(?P<name>[^\W\d]\w*)|(?P<sign>\*\*|[-+*/(),]))"
 )
 # name: (least number of arguments, function); only min and max take more than one
+LARGEST_ANGLE = 1e9  # rad; beyond it sine and cosine have no accuracy left
+
+
+def within_range(angle: Any) -> Any:
+    """An angle; not a number where it is too large to have a sine."""
+    return angle + expr.sqrt(expr.where(abs(angle) > LARGEST_ANGLE, -1.0, 0.0))
+
+
 FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
-    "sin": (1, expr.sin),
-    "cos": (1, expr.cos),
-    "tan": (1, expr.tan),
+    "sin": (1, lambda x: expr.sin(within_range(x))),
+    "cos": (1, lambda x: expr.cos(within_range(x))),
+    "tan": (1, lambda x: expr.tan(within_range(x))),
     "sqrt": (1, expr.sqrt),
     "exp": (1, expr.exp),
     "log": (1, expr.log),

@@ -10,8 +10,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from armsim.actuation import armature
-from armsim.dynamics import crba
+from armsim.actuation import mass_matrix
 from armsim.files.document import Place
 from armsim.model import Arm
 from armsim.spatial import Symmetric, point_tensor
@@ -38,9 +37,7 @@ def undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> list[Fault]:
         path: Of the robot, within another file.
     """
     for q in _poses(arm):
-        M = crba(arm, q)
-        for i, joint in enumerate(arm.joints):
-            M[i][i] = M[i][i] + armature(joint)
+        M = mass_matrix(arm, q)
         nothing = SINGULAR * max(abs(M[i][i]) for i in range(arm.n))
         bad, pivot = next(((k, pivot) for k, pivot in _pivots(M) if not pivot > nothing), (None, 0.0))
         if bad is None:
@@ -174,10 +171,7 @@ def _physical(moments: tuple[float, float, float], rounding: float) -> bool:
 
 def _of_stops(arm: Arm, data: dict[str, Any], path: str) -> Iterator[Fault]:
     """Stops so stiff that an explicit method would need steps below a microsecond."""
-    M = crba(arm, [float(q) for q in arm.initial])
-    for i, joint in enumerate(arm.joints):
-        M[i][i] = M[i][i] + armature(joint)
-    pivots = dict(_pivots(M))
+    pivots = dict(_pivots(mass_matrix(arm, [float(q) for q in arm.initial])))
     for i, joint in enumerate(arm.joints):
         limit, inertia = joint.limit, pivots[i]
         if limit is None or limit.stiffness is None or not inertia > 0:
