@@ -107,13 +107,13 @@ def voltage_for(motor: Motor, i: Scalar, qd: Scalar) -> Scalar:
     return where(inner < 0.0, -outer, where(inner > 0.0, outer, 0.0))
 
 
+BRUSH_ROUNDS = 8  # of Newton's method for V - drop(V) = inner, a convex function: from above it converges steadily
+
+
 def demand(motor: Motor, tau: Scalar, qd: Scalar) -> tuple[Scalar, Scalar]:
     """Voltage [V] and current [A] that a motor takes to give a torque at a joint velocity."""
     i = current_for(motor, tau)
     return voltage_for(motor, i, qd), i
-
-
-BRUSH_ROUNDS = 8  # of Newton's method for V - drop(V) = inner, a convex function: from above it converges steadily
 
 
 def viscous(motor: Motor) -> Scalar:
