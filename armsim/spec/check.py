@@ -12,12 +12,13 @@ from armsim.files.yaml_reader import read_yaml
 from armsim.model import Arm
 from armsim.spec.build import build_robot
 from armsim.spec.faults import Fault, Report
-from armsim.spec.plausible import doubts, undetermined
+from armsim.spec.plausible import doubts, too_short, undetermined
 from armsim.spec.robot import FORMAT as ROBOT_FORMAT
 from armsim.spec.robot_file import load_robot_file
 from armsim.spec.run_scenario import build_scenario
 from armsim.spec.scenario import FORMAT as SCENARIO_FORMAT
 from armsim.spec.scenario_file import RUN_FORMAT, load_scenario_file
+from armsim.spec.timing import time_at
 
 
 @dataclass(frozen=True)
@@ -49,19 +50,21 @@ def check(path_or_name: str | os.PathLike[str]) -> Checked:
     if not os.path.lexists(name):
         path = shipped_path("robots", name) or shipped_path("configs", name) or name
     kind = None
+    stretched: list[Fault] = []
     try:
         kind = kind_of(path)
         if kind == "scenario":
             scenario = build_scenario(load_scenario_file(path))
             robot, arm, payload = scenario.file.robot, scenario.arm, scenario.file.data["payload"]
             inline = "" if robot.sources else "robot"
+            stretched = too_short(scenario.file.data, time_at(scenario.steps, scenario.time_ratio))
         else:
             robot = load_robot_file(path)
             arm, payload, inline = build_robot(robot.data), None, ""
     except FileFaults as error:
         return Checked(name, kind, error.faults, ())
     faults = tuple(undetermined(arm, robot.data, inline))
-    warnings = tuple(doubts(arm, robot.data, inline, payload))  # they may well say why an arm is undetermined
+    warnings = (*doubts(arm, robot.data, inline, payload), *stretched)  # they may well say why an arm is undetermined
     return Checked(name, kind, faults, warnings, None if faults else arm)
 
 

@@ -26,6 +26,7 @@ NEAR = 1.0  # m: never a slip, however short the arm; its last link's length is 
 ROUNDING = 1e-3  # of the largest entry: tensors are published to three digits or so, and thin bodies lie on the bound
 TRANSFER = 0.75  # of the largest moment: a tensor with more of mass × distance² in it was probably about the origin
 SHORTEST_STEP = 1e-6  # s
+NO_TIME = 1e-9  # of the duration: rounding of times that are sums of steps
 
 
 def undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> list[Fault]:
@@ -86,6 +87,42 @@ def doubts(arm: Arm, data: dict[str, Any], path: str = "", payload: dict[str, An
     elif data["payload"] is not None:
         found += _of_body(data["payload"], _below(path, "payload"), "the payload", length)
     return [*found, *_of_stops(arm, data, path)]
+
+
+def too_short(data: dict[str, Any], duration: float) -> list[Fault]:
+    """Warnings: columns of CSV files whose times do not cover the run, so that their first or last value is stretched.
+
+    The last row counts for as long as the one before it did: samples of a run need no row at its very end.
+
+    Args:
+        data: Of a scenario.
+        duration: Of the scenario [s].
+    """
+    found: list[Fault] = []
+    for output, signals in (data["inputs"] or {}).items():
+        for i, signal in enumerate(signals or ()):
+            if not isinstance(signal, dict):
+                continue
+            times = signal["table"].x
+            covered = times[-1] + (times[-1] - times[-2] if len(times) > 1 else 0.0)
+            late, early = times[0] > 0, covered < duration * (1 - NO_TIME)
+            if not late and not early:
+                continue
+            stretched = " and ".join(
+                [f"its first value stands before {times[0]:g} s"] * late
+                + [f"its last value stands from {times[-1]:g} s on"] * early
+            )
+            mend = " and ".join(["add a row for 0 s"] * late + [f"add a row for {duration:g} s"] * early)
+            found.append(
+                Fault(
+                    signal["place"],
+                    f"inputs.{output}[{i}].csv",
+                    f"times that cover the scenario's duration, 0 to {duration:g} s",
+                    f"column `{signal['column']}` of {signal['csv']} from {times[0]:g} to {times[-1]:g} s; {stretched}",
+                    mend + (", or shorten `duration`" if early else ""),
+                )
+            )
+    return found
 
 
 def _of_body(body: dict[str, Any], path: str, owner: str, length: float) -> Iterator[Fault]:

@@ -54,17 +54,19 @@ def read_recorded(data: dict[str, Any], node: Map, path: str, context: Context) 
         if name not in csv.columns:
             value = node.entries[key][1]
             expected = f"a column of {file}" if key == "column" else f"a CSV file with a column `{TIME}`, the time"
-            found = shown(value) if key == "column" else f"{file} without it"
+            stands = shown(value) if key == "column" else f"{file} without it"
             mend = suggestion(name, csv.columns, "columns are") if key == "column" else f"name its time column `{TIME}`"
-            context.report.add(value.place, f"{path}.{key}", expected, found, mend)
+            context.report.add(value.place, f"{path}.{key}", expected, stands, mend)
             return None
     times = csv.columns[TIME]
     for line, (before, after) in enumerate(pairwise(times), start=3):
         if not before < after:
             place = node.entries["csv"][1].place
             expected = f"times that increase from row to row in {file}"
-            found = f"{after!r} after {before!r} in line {line}"
-            context.report.add(place, f"{path}.csv", expected, found, "sort the rows, and leave each time once")
+            order = f"{after!r} after {before!r} in line {line}"
+            context.report.add(place, f"{path}.csv", expected, order, "sort the rows, and leave each time once")
             return None
     table = Table(times, csv.columns[data["column"]], data["hold"])
-    return {**data, "csv": file, "file": os.path.abspath(file), "sha256": found_digest, "table": table}
+    where = node.entries["csv"][1].place
+    found = {"csv": file, "file": os.path.abspath(file), "sha256": found_digest, "table": table, "place": where}
+    return {**data, **found}

@@ -289,6 +289,40 @@ def test_a_payload_is_doubted_like_a_link(checked, payload, path):
     assert checked(emptied) == [[], []]
 
 
+@pytest.mark.parametrize(
+    ("times", "stretched", "mend"),
+    [
+        ([0, 0.5, 1], None, None),
+        ([0, 0.25, 0.5, 0.75], None, None),  # samples: the last counts for as long as the others
+        ([-1, 2], None, None),
+        ([0, 0.25, 0.5], "its last value stands from 0.5 s on", "add a row for 1 s, or shorten `duration`"),
+        ([0.2, 1], "its first value stands before 0.2 s", "add a row for 0 s"),
+        (
+            [0.5],
+            "its first value stands before 0.5 s and its last value stands from 0.5 s on",
+            "add a row for 0 s and add a row for 1 s, or shorten `duration`",
+        ),
+    ],
+)
+def test_a_recorded_input_that_does_not_cover_the_run_is_doubted(warnings, tmp_path, times, stretched, mend):
+    (tmp_path / "tau.csv").write_text("t_s,tau\n" + "".join(f"{t},1\n" for t in times))
+    doubts = warnings(
+        {
+            "format": "armsim/scenario/1",
+            "robot": robot(joint("R1", point()), joint("R2", point())),
+            "duration": 1,
+            "integrator": {"method": "rk4", "dt": 0.01},
+            "inputs": {"torque": [0, {"csv": "tau.csv", "column": "tau"}]},
+        }
+    )
+    expected = (
+        "inputs.torque[1].csv\n"
+        "times that cover the scenario's duration, 0 to 1 s\n"
+        f"column `tau` of tau.csv from {times[0]:g} to {times[-1]:g} s; {stretched}\n{mend}"
+    )
+    assert doubts == ([] if stretched is None else [expected])
+
+
 def test_a_doubt_points_at_the_number(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "arm.yaml").write_text(
