@@ -71,7 +71,7 @@ def main() -> int:
             sticking = cases["whole motors and dry friction"]
             assert [any_sticks(case.plant.arm) for case in cases.values()] == [False, False, True]
             steps = sticking.scenario.steps
-            times = in_turns({name: lambda c=case: c.roll_out(steps) for name, case in cases.items()}, rounds)
+            times = in_turns({name: lambda c=case, n=steps: c.roll_out(n) for name, case in cases.items()}, rounds)
             print_times(f"{title}, {rounds} rounds", "ns", 1e9 / steps, times, next(iter(cases)))
             line("  joints exactly at rest, of all rows", still_share(sticking))
             found = 1e9 / steps * median(times["whole motors and dry friction"])

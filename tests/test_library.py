@@ -76,3 +76,22 @@ def test_every_error_on_purpose_is_an_armsim_error():
 def test_exit_codes_of_errors_are_2_and_of_divergence_3():
     assert armsim.ArmsimError.exit_code == armsim.UsageError.exit_code == armsim.FileFaults.exit_code == 2
     assert armsim.Diverged.exit_code == 3
+
+
+def test_motor_demand_of_many_rows_is_that_of_each_brushes_included(tmp_path):
+    path = tmp_path / "one.yaml"
+    path.write_text(
+        "format: armsim/robot/1\nname: one\njoints:\n  - name: A\n    type: revolute\n    mdh: {}\n"
+        "    bodies: [{point: {mass: 1, center: [1, 0, 0]}}]\n"
+        "    motor: {Kp: 0.05, Ra: 2, gear: 50, brush_drop: {max: 0.5, half: 0.3}}\n"
+    )
+    arm = armsim.load_robot(path)
+    qd, tau = np.array([[0.0], [1.0], [-2.0]]), np.array([[5.0], [-3.0], [0.0]])
+    voltage, current = arm.motor_demand(qd, tau)
+    assert voltage.shape == current.shape == (3, 1)
+    np.testing.assert_allclose(current, tau / (0.05 * 50), rtol=1e-15)
+    drop = np.sign(voltage) * 0.5 * (1 - 2.0 ** (-np.abs(voltage) / 0.3))
+    np.testing.assert_allclose(voltage - drop, 2 * current + 0.05 * 50 * qd, rtol=1e-13)
+    for row in range(3):
+        one = arm.motor_demand(qd[row], tau[row])
+        assert (one[0][0], one[1][0]) == (voltage[row, 0], current[row, 0])

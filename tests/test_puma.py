@@ -100,3 +100,10 @@ def test_a_second_of_its_fall_takes_less_than_50_ms_once_compiled():
     seconds = min(armsim.simulate(scenario).seconds["loop_s"] for _ in range(3))
     assert seconds < 0.05  # 3 ms on the machine where it was written
     assert time.process_time() - began < 5
+
+
+def test_python_floats_and_machine_code_give_the_same_bits_while_joints_slip_and_stick():
+    short = {"duration": 0.06, "log.every": 1e-3}
+    for name in ("puma560_fall", "puma560_hold"):
+        runs = [armsim.simulate(name, overrides=short, engine=engine) for engine in ("llvm", "python")]
+        assert bytes(runs[0].rows) == bytes(runs[1].rows)

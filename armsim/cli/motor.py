@@ -176,7 +176,8 @@ def _curve(name: str, found: dict[str, Any], degrees: bool, digits: int) -> str:
         lines.append("! nothing bounds its speed: it has neither back-EMF nor viscous friction")
     share = "" if holding["of_stall"] is None else f", {number(100 * holding['of_stall'], 3)} % of stall torque"
     lines.append(f"holding        {number(holding['torque'], digits)} {force} at the initial pose{share}")
-    taken = f"{number(holding['current'], digits)} A, {number(holding['heat'], digits)} W of heat"
-    shares = [f"{number(100 * share, 3)} % of its limit of {key}" for key, share in holding["of_limits"].items()]
-    lines.append(wrapped(f"takes          {'; '.join([taken, *shares])}"))
+    lines.append(f"takes          {number(holding['current'], digits)} A, {number(holding['heat'], digits)} W of heat")
+    shares = [f"{number(100 * share, 3)} % of {key}" for key, share in holding["of_limits"].items()]
+    if shares:
+        lines.append(f"of its limits  {', '.join(shares)}")
     return "\n".join(lines)
