@@ -92,7 +92,7 @@ class FixedStepLoop:
             time_ratio: (num, den).
 
         Returns:
-            `last`; or the step that led out of bounds, and `state` is then the last one within them.
+            `last`; or the step that led out of bounds, and `state` is then what it led to.
         """
         num, den = time_ratio
         return int(self._run(state, rows, peaks, first, last, log_every, sample_every, num, float(den)))
@@ -153,7 +153,7 @@ def _print(body: LoopBody, target: Target) -> str:
             f"  %{counter}_full = icmp eq i64 %{counter}_1, %{counter}_every",
         ]
         out += [f"  %{counter}_next = select i1 %{counter}_full, i64 0, i64 %{counter}_1"]
-    out += ["  br label %head", "bad:", *_store([f"%s{i}" for i in range(n)], "%state", "w"), *leave, "  ret i64 %k"]
+    out += ["  br label %head", "bad:", *_store(next_state, "%state", "w"), *leave, "  ret i64 %k"]
     out += ["done:", *_store([f"%h{i}" for i in range(n)], "%state", "v"), *leave, "  ret i64 %last", "}"]
     module.add("\n".join(out))
     return str(module)

@@ -127,7 +127,7 @@ class PythonEngine:
             except (ZeroDivisionError, FormulaError):  # machine code goes on with infinities
                 after = [math.nan] * len(x)
             if not all(abs(value) <= bound for value, bound in zip(after, self._bounds, strict=True)):
-                state[:] = x
+                state[:] = after
                 return k
             x = after
         state[:] = x

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import math
 import time
@@ -75,24 +76,27 @@ def simulate(
     looped = time.perf_counter()
     status = "complete"
     done, chunk = 0, 256
+    before = list(state)
     try:
         while done < scenario.steps:
             last = min(done + chunk, scenario.steps)
             chunk_began = time.perf_counter()
             reached = advance(done, last)
-            if reached < last:
-                status, done = "diverged", reached
+            if reached < last:  # go back to the last state within bounds: it tells what went wrong
+                status, state[:] = "diverged", before
+                done = advance(done, reached)
                 break
-            done = last
+            done, before = last, list(state)
             chunk = _next_chunk(chunk, time.perf_counter() - chunk_began)
             if progress is not None:
                 progress(done, scenario.steps)
     except KeyboardInterrupt:
-        status = "interrupted"
+        status, state[:] = "interrupted", before
     ended = time.perf_counter()
     # the state reached, as a row of its own: one more step from it, of which only the row is kept
     end = (ctypes.c_double * width)(*[math.nan] * width)
-    driver.run((ctypes.c_double * len(state))(*state), end, peaks, done, done + 1, 1, *every[1:])
+    with contextlib.suppress(KeyboardInterrupt):
+        driver.run((ctypes.c_double * len(state))(*state), end, peaks, done, done + 1, 1, *every[1:])
     kept = min(-(-(done + (status == "diverged")) // scenario.log_every), count)
     if status == "complete" and done % scenario.log_every == 0:
         rows[kept * width : (kept + 1) * width] = end[:]

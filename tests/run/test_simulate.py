@@ -164,8 +164,8 @@ def test_a_diverged_run_stops_at_the_first_state_out_of_bounds(engine):
         scenario(control=control, integrator={"method": "explicit_euler", "dt": 1e-2}, log={"every": 1e-2}), {}, engine
     )
     assert run.status == "diverged"
-    assert run.joint_out_of_bounds() == "q_swing"
-    assert abs(run.state[0]) > 1e6
+    assert run.fastest_to_diverge() == "q_swing"
+    assert 1e5 < abs(run.state[0]) <= 1e6  # the last state within bounds
     assert run.count == run.steps + 1  # a row for every step, also for the last good state
     assert np.isfinite(run.table).all()
     assert np.abs(run.q).max() <= 1e6
@@ -173,7 +173,8 @@ def test_a_diverged_run_stops_at_the_first_state_out_of_bounds(engine):
         run.q[:-1, 0], run.qd[:-1, 0] / math.sqrt(2e4)
     )
     assert growth[-1] == pytest.approx(math.sqrt(3), rel=1e-4)
-    assert run.summary()["diverged"] == {"slot": "q_swing", "step": run.steps, "time": run.steps / 100}
+    where = {"slot": "q_swing", "step": run.steps, "time": run.steps / 100, "torques_finite": True}
+    assert run.summary()["diverged"] == where
 
 
 def test_both_engines_diverge_at_the_same_step():
@@ -185,7 +186,7 @@ def test_both_engines_diverge_at_the_same_step():
 
 def test_a_run_that_did_not_diverge_names_no_joint():
     with pytest.raises(UsageError, match="the run did not diverge"):
-        armsim.simulate("rr_config1", {"duration": 0.004}).joint_out_of_bounds()
+        armsim.simulate("rr_config1", {"duration": 0.004}).fastest_to_diverge()
 
 
 def test_the_last_row_is_the_state_reached():
@@ -222,3 +223,48 @@ def test_the_summary_says_who_left_its_range_and_whether_a_stop_pushed_back():
     (pushed,) = armsim.simulate(stopped).summary()["outside_limits"]
     assert pushed["stop"] is True
     assert pushed["most"] < found["most"]
+
+
+@pytest.mark.parametrize("dt", ["3*1e-4", "2*pi/1e4"])
+def test_a_step_written_as_a_product_keeps_one_clock_on_both_engines(dt):
+    given = {"integrator.dt": dt, "duration": f"3000*({dt})", "log.every": f"300*({dt})"}
+    native, floats = (armsim.simulate("rr_config2_sine", given, engine) for engine in ("llvm", "python"))
+    assert native.times == floats.times
+    assert native.times[-1] == pytest.approx(3000 * native.scenario.dt, rel=1e-12)
+    assert list(native.rows) == list(floats.rows)
+
+
+def test_the_summary_speaks_of_the_state_reached_not_of_the_last_row():
+    run = armsim.simulate("rr_config1", {"log.every": 20})
+    fine = armsim.simulate("rr_config1", {"log.every": 10})
+    assert run.count == 1
+    assert [joint["q"] for joint in run.summary()["joints"]] == fine.q[-1].tolist()
+    assert run.summary()["energy"] == fine.summary()["energy"]
+
+
+def test_a_torque_that_is_not_finite_is_told_apart_on_both_engines():
+    given = {"inputs": {"torque": ["1/(t-0.1)", 0]}, "log.every": 4e-4}
+    for engine in ("llvm", "python"):
+        run = armsim.simulate("rr_config1", given, engine)
+        assert (run.status, run.steps) == ("diverged", 250)
+        assert not run.summary()["diverged"]["torques_finite"]
+        assert np.isfinite(run.table).all()
+
+
+def test_a_force_switched_on_the_steps_is_integrated_exactly_by_runge_kutta():
+    # 1 N on 1 kg from 1 s to 2 s: 0.5 m after a second, then 1 m/s
+    slide = {
+        "format": "armsim/robot/1",
+        "name": "slide",
+        "gravity": [0, 0, 0],
+        "joints": [{"name": "x", "type": "prismatic", "mdh": {}, "bodies": [{"point": {"mass": 1}}]}],
+    }
+    given = {
+        "format": "armsim/scenario/1",
+        "robot": slide,
+        "duration": 3,
+        "integrator": {"method": "rk4", "dt": 0.05},
+        "external": [{"link": "x", "force": [0, 0, 1], "from": 1, "to": 2}],
+    }
+    run = armsim.simulate(read_scenario(given))
+    assert run.q[-1, 0] == pytest.approx(1.5, rel=1e-13)
