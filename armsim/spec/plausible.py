@@ -99,8 +99,9 @@ def too_short(data: dict[str, Any], duration: float) -> list[Fault]:
         duration: Of the scenario [s].
     """
     found: list[Fault] = []
-    for output, signals in (data["inputs"] or {}).items():
-        for i, signal in enumerate(signals or ()):
+    inputs = data["inputs"] or {}
+    for output in ("torque", "voltage"):
+        for i, signal in enumerate(inputs.get(output) or ()):
             if not isinstance(signal, dict):
                 continue
             times = signal["table"].x

@@ -312,7 +312,7 @@ def test_a_recorded_input_that_does_not_cover_the_run_is_doubted(warnings, tmp_p
             "robot": robot(joint("R1", point()), joint("R2", point())),
             "duration": 1,
             "integrator": {"method": "rk4", "dt": 0.01},
-            "inputs": {"torque": [0, {"csv": "tau.csv", "column": "tau"}]},
+            "inputs": {"period": 0.05, "torque": [0, {"csv": "tau.csv", "column": "tau"}]},
         }
     )
     expected = (
