@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 from typing import Any
 
 import click
@@ -14,6 +14,7 @@ from armsim.cli.options import (
     joint_values,
     json_option,
     number_value,
+    print_json,
     q_option,
     qd_option,
     quiet_option,
@@ -21,7 +22,7 @@ from armsim.cli.options import (
     verbose_option,
 )
 from armsim.cli.state_report import demand_table, friction_notes, outside_notes
-from armsim.cli.table import shown
+from armsim.cli.table import number, shown, table
 from armsim.errors import UsageError
 
 
@@ -42,7 +43,8 @@ Examples:
 @joint_option("qdd", "Joint accelerations [rad/s² or m/s²]. [default: 0]")
 @click.option("--payload", metavar="KG", help="Point mass at the tool, in place of the robot's payload.")
 @click.option("--trajectory", metavar="CSV", help="Do it for every row of a file with the columns of trajectory.csv.")
-@click.option("-o", "--output", metavar="CSV", help="Where the torques along the trajectory go.")
+@click.option("-o", "--output", metavar="CSV", help="Where the torques along the trajectory go: a new file.")
+@click.option("--force", is_flag=True, help="Let -o replace a file that exists.")
 @deg_option
 @json_option
 @quiet_option
@@ -55,6 +57,7 @@ def command(
     payload: str | None,
     trajectory: str | None,
     output: str | None,
+    force: bool,
     degrees: bool,
     as_json: bool,
     quiet: bool,
@@ -64,7 +67,7 @@ def command(
 
     ROBOT is a robot file or the name of a shipped one. Rotor inertia and friction are included (dry friction where a joint
     moves: at rest it may hold as well as hinder), and what a joint's stop pushes is taken off. Numbers may be formulas such
-    as -pi/2.
+    as -pi/2. The columns of a trajectory name their units (q_R1_rad or q_R1_deg); --deg is not for them.
     """
     from armsim.run.answers import demand, slipping
     from armsim.spec import read_robot
@@ -76,18 +79,24 @@ def command(
                 "--trajectory\n  expected: the motion from the file alone\n  found:    --q, --qd or --qdd as well\n"
                 "  mend:     leave them out"
             )
+        if degrees:
+            raise UsageError(
+                "--trajectory\n  expected: angles in the units that the file's columns name\n  found:    --deg as well\n"
+                "  mend:     leave --deg out, and name columns in degrees q_<joint>_deg"
+            )
         if output is None:
             raise UsageError(
                 "--trajectory\n  expected: a file for the torques\n  found:    no -o\n  mend:     add for example -o torques.csv"
             )
-        return _along(robot, overrides, trajectory, output, as_json, quiet)
+        _refuse_to_overwrite(output, [trajectory, robot], force)
+        return _along(robot, overrides, trajectory, output, as_json, quiet, verbose)
     if output is not None:
         raise UsageError(
             f"-o {output}\n  expected: --trajectory with it\n  found:    a single pose\n  mend:     take --json > {output}"
         )
     arm, _ = read_robot(robot, overrides)
     motion = [
-        joint_values(option, text, arm, degrees) if text else [0.0] * arm.n
+        [0.0] * arm.n if text is None else joint_values(option, text, arm, degrees)
         for option, text in (("qd", qd), ("qdd", qdd))
     ]
     pose = [float(x) for x in arm.initial] if q is None else joint_values("q", q, arm, degrees)
@@ -96,7 +105,7 @@ def command(
     answer["slipping"] = slipping(arm, pose) if holding else None
     answer["q"] = [shown(x, joint.type, degrees) for x, joint in zip(answer["q"], arm.joints, strict=True)]
     if as_json:
-        click.echo(json.dumps(answer))
+        print_json(answer)
     elif not quiet:
         what = "torques that hold it" if holding else "torques for this motion"
         where = " at its initial pose" if q is None else ""
@@ -117,7 +126,26 @@ def _payload(text: str) -> dict[str, Any]:
     return {"payload": {"mass": mass}}
 
 
-def _along(robot: str, overrides: dict[str, Any], trajectory: str, output: str, as_json: bool, quiet: bool) -> int:
+def _refuse_to_overwrite(output: str, inputs: list[str], force: bool) -> None:
+    """Refuse a file that is read as well, and one that exists unless its replacement was asked for."""
+    if not os.path.isfile(output):  # nothing to lose; devices and pipes are written to
+        return
+    for given in inputs:
+        if os.path.exists(given) and os.path.samefile(given, output):
+            raise UsageError(
+                f"-o {output}\n  expected: another file than those that are read\n  found:    {given} itself\n"
+                "  mend:     choose another name"
+            )
+    if not force:
+        raise UsageError(
+            f"-o {output}\n  expected: a new file\n  found:    one that exists\n"
+            "  mend:     choose another name, or add --force to replace it"
+        )
+
+
+def _along(
+    robot: str, overrides: dict[str, Any], trajectory: str, output: str, as_json: bool, quiet: bool, verbose: bool
+) -> int:
     from armsim.files.csv_reader import read_csv
     from armsim.files.csv_writer import write_csv
     from armsim.run.inverse import demand_table, motion_of
@@ -134,7 +162,19 @@ def _along(robot: str, overrides: dict[str, Any], trajectory: str, output: str, 
             "  mend:     check the folder and its permissions"
         ) from None
     if as_json:
-        click.echo(json.dumps({"robot": arm.arm.name, "rows": len(rows), "columns": headings, "file": output}))
+        print_json({"robot": arm.arm.name, "rows": len(rows), "columns": headings, "file": output})
     elif not quiet:
         click.echo(f"{output}: {len(rows)} rows of {', '.join(headings[:3])}{', ...' if len(headings) > 3 else ''}")
+        if verbose:
+            click.echo(f"\n{_extremes(headings, rows)}")
     return 0
+
+
+def _extremes(headings: list[str], rows: Any) -> str:
+    """The least and the greatest value of every column but the time's, and when it has them."""
+    t = rows[:, 0]
+    cells = []
+    for heading, column in zip(headings[1:], rows.T[1:], strict=True):
+        ends = [column.argmin(), column.argmax()]
+        cells.append([heading, *(part for k in ends for part in (number(column[k], 10), (number(t[k], 10), "s")))])
+    return table(["column", "least", "at", "greatest", "at"], cells)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 
 import orjson
@@ -32,7 +33,7 @@ def write_csv(
     """Write a table.
 
     Args:
-        path: The file; an existing one is replaced.
+        path: The file; an existing one is replaced once the new one is whole.
         headings: Of the columns that are written, from the first.
         values: Numbers row by row: a sequence, a ctypes array of doubles, or a flat numpy array.
         width: Numbers in a row of `values`; as many as headings unless given.
@@ -49,7 +50,7 @@ def write_csv(
     source: Any = memoryview(values).cast("B").cast("d") if isinstance(values, ctypes.Array) else values
     chosen = range(width) if pick is None else range(width)[pick] if isinstance(pick, slice) else tuple(pick)
     at_once = max(1, NUMBERS_AT_ONCE // max(width, 1))
-    with open(path, "wb") as file:
+    with _whole(path) as file:
         file.write(",".join(headings).encode() + b"\n")
         for first in range(0, count, at_once):
             last = min(first + at_once, count)
@@ -57,6 +58,26 @@ def write_csv(
             flat = flat.tolist() if hasattr(flat, "tolist") else flat
             times = None if lead is None else lead[first:last]
             _write_rows(file, _rows(flat, width, chosen, factors, times))
+
+
+@contextmanager
+def _whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A file that takes its name when it is complete; devices and pipes are written as they are."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as file:
+            yield file
+        return
+    path = os.path.realpath(path)  # a link stays one
+    folder, name = os.path.split(path)
+    beside = os.path.join(folder, f".{name[:200]}.{os.getpid()}.part")
+    try:
+        with open(beside, "wb") as file:
+            yield file
+        os.replace(beside, path)
+    except BaseException:
+        with suppress(OSError):
+            os.remove(beside)
+        raise
 
 
 def _rows(

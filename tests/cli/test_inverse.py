@@ -244,7 +244,7 @@ def test_missing_velocities_and_accelerations_are_differentiated_to_second_order
             columns |= {"qd_R1_rad_s": 0 * t, "qd_R2_rad_s": qd}
         lines = [",".join(columns), *(",".join(map(repr, map(float, row))) for row in zip(*columns.values()))]
         (empty_folder / "planned.csv").write_text("\n".join(lines))
-        armsim("inverse", "rr", "--trajectory", "planned.csv", "-o", "tau.csv")
+        armsim("inverse", "rr", "--trajectory", "planned.csv", "-o", "tau.csv", "--force")
         exact = (2 + 4 * 0.4**2) * qdd + 4 * 0.4 * G * np.cos(q)
         # away from the ends, where two one-sided differences follow each other
         errors.append(np.abs(read_table(empty_folder / "tau.csv")["tau_motor_R2_Nm"] - exact)[5:-5].max())
@@ -352,3 +352,78 @@ def test_a_joint_that_moves_needs_torque_against_its_dry_friction(armsim):
     assert up["torque"][1] - at_rest[1] == pytest.approx(0.126 * 107.815, abs=1e-6)
     assert down["torque"][1] - at_rest[1] == pytest.approx(-0.071 * 107.815, abs=1e-6)
     assert up["slipping"] is None
+
+
+# what it must not overwrite
+
+
+@pytest.fixture
+def run_of_rr(armsim):
+    """The trajectory of a short run, and options that ask for its torques."""
+    armsim("simulate", "rr_config1", "-o", "run", "--set", "duration=0.02", "--set", "log.every=4e-4")
+    return "inverse", "rr", "--trajectory", "run/trajectory.csv"
+
+
+def test_an_existing_file_is_replaced_only_if_that_is_asked_for(armsim, empty_folder, run_of_rr):
+    (empty_folder / "tau.csv").write_text("precious\n")
+    wrong = armsim(*run_of_rr, "-o", "tau.csv")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err == (
+        "-o tau.csv\n  expected: a new file\n  found:    one that exists\n"
+        "  mend:     choose another name, or add --force to replace it\n"
+    )
+    assert (empty_folder / "tau.csv").read_text() == "precious\n"
+    assert armsim(*run_of_rr, "-o", "tau.csv", "--force").code == 0
+    assert (empty_folder / "tau.csv").read_text().startswith("t_s,tau_motor_R1_Nm,")
+    assert sorted(path.name for path in empty_folder.iterdir()) == ["run", "tau.csv"]
+
+
+def test_what_is_read_is_never_overwritten(armsim, empty_folder, run_of_rr):
+    before = (empty_folder / "run/trajectory.csv").read_bytes()
+    (empty_folder / "link.csv").symlink_to("run/trajectory.csv")
+    for output in ("run/trajectory.csv", "./run/../run/trajectory.csv", "link.csv"):
+        wrong = armsim(*run_of_rr, "-o", output, "--force")
+        assert (wrong.code, wrong.out) == (2, "")
+        assert wrong.err == (
+            f"-o {output}\n  expected: another file than those that are read\n  found:    run/trajectory.csv itself\n"
+            "  mend:     choose another name\n"
+        )
+    assert (empty_folder / "run/trajectory.csv").read_bytes() == before
+    (empty_folder / "arm.yaml").write_text("refused before it is read\n")
+    refused = armsim("inverse", "arm.yaml", *run_of_rr[2:], "-o", "arm.yaml", "--force")
+    assert refused.err.splitlines()[2] == "  found:    arm.yaml itself"
+
+
+def test_a_trajectory_in_the_units_of_its_columns_refuses_deg(armsim, run_of_rr):
+    wrong = armsim(*run_of_rr, "-o", "tau.csv", "--deg")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err == (
+        "--trajectory\n  expected: angles in the units that the file's columns name\n  found:    --deg as well\n"
+        "  mend:     leave --deg out, and name columns in degrees q_<joint>_deg\n"
+    )
+
+
+def test_verbose_says_between_what_bounds_the_torques_are(armsim, empty_folder, run_of_rr, read_table):
+    plain, verbose = (armsim(*run_of_rr, "-o", name, *more) for name, more in (("a.csv", ()), ("b.csv", ("-v",))))
+    first, rest = verbose.out.split("\n\n")
+    assert first == plain.out.strip().replace("a.csv", "b.csv")
+    found = read_table(empty_folder / "b.csv")
+    lines = rest.splitlines()
+    assert lines[0].split() == ["column", "least", "at", "greatest", "at"]
+    assert [line.split()[0] for line in lines[1:]] == list(found)[1:]
+    for line in lines[1:]:
+        heading, least, since, _, most, until, _ = line.split()
+        column = found[heading]
+        assert [float(least), float(most)] == pytest.approx([column.min(), column.max()], rel=1e-9, abs=1e-12)
+        for when, value in ((since, column.min()), (until, column.max())):
+            assert column[np.argmin(np.abs(found["t_s"] - float(when)))] == value
+
+
+@pytest.mark.parametrize("option", ["q", "qd", "qdd"])
+def test_an_empty_list_is_no_list_of_zeros(armsim, option):
+    wrong = armsim("inverse", "rr", f"--{option}", "")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err == (
+        f"--{option} \n  expected: 2 numbers separated by commas, one per joint (R1, R2)\n  found:    1\n"
+        f"  mend:     write for example --{option} 0,0\n"
+    )

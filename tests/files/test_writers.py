@@ -120,3 +120,17 @@ def test_a_faulty_csv_file_is_explained(tmp_path, monkeypatch, text, message):
     with pytest.raises(FileFaults) as caught:
         read_csv("a.csv")
     assert str(caught.value) == message
+
+
+def test_a_table_takes_its_name_when_it_is_whole(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("before")
+    with pytest.raises(TypeError):  # after the headings have been written
+        write_csv(path, ["x"], [object()])
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+    link = tmp_path / "link.csv"
+    link.symlink_to(path)
+    write_csv(link, ["x"], [2.0])
+    assert link.is_symlink()
+    assert path.read_text() == "x\n2\n"
