@@ -11,13 +11,21 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from armsim.actuation import JointTorque, any_sticks, armature, driven, dry_bounds, sticks, unpowered
+from armsim.actuation import (
+    JointTorque,
+    any_sticks,
+    armature,
+    driven,
+    dry_bounds,
+    kinetic_energy,
+    sticks,
+    unpowered,
+)
 from armsim.actuation import motor as dc
 from armsim.control import Feedback, OpenLoop
 from armsim.dynamics import (
     ExternalWrench,
     forward_dynamics,
-    kinetic_energy,
     link_wrenches,
     own_poses,
     potential_energy,
@@ -170,13 +178,12 @@ class Plant:
         poses = own_poses(self.arm, q)
         tool = poses[-1] @ self.arm.tool_in_link
         powered = [torque for torque in torques if torque.voltage is not None]
-        rotors = sum((armature(joint) * v * v for joint, v in zip(self.arm.joints, qd, strict=True)), start=0.0)
         return [
             *(*q, *qd, *qdd),
             *(*tool.position, *quaternion(tool.rotation)),
             *(getattr(torque, kind) for kind in ("total", "motor", "friction", "limit") for torque in torques),
             *(getattr(torque, kind) for kind in ("voltage", "current", "power") for torque in powered),
-            kinetic_energy(self.arm, q, qd) + rotors / 2,
+            kinetic_energy(self.arm, q, qd),
             potential_energy(self.arm, q),
         ]
 
