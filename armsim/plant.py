@@ -265,7 +265,7 @@ class Plant:
         """The mass matrix by rows, the joint forces less the bias, the bounds of dry friction, and the integrals' rates."""
         drives = self._drives(t, parts, since)
         tau = [drive.total for drive in drives]
-        M, f = equation(self.arm, parts.q, parts.qd, tau, self._rotors, self._outside(since, parts.q))
+        M, f = equation(self.arm, parts.q, parts.qd, tau, self._outside(since, parts.q))
         bounds = [dry_bounds(joint, drive.motor) for joint, drive in zip(self.arm.joints, drives, strict=True)]
         lower, upper = ([bound[side] for bound in bounds] for side in (0, 1))
         return [*(x for row in M for x in row), *f, *lower, *upper, *self._integral_rates(parts)]

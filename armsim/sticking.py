@@ -154,14 +154,14 @@ def accelerations(arm: Arm, q, qd, drives, algorithm: Algorithm = "crba") -> lis
     lower, upper = ([bound[side] for bound in bounds] for side in (0, 1))
 
     def forces(t: Scalar, y: Motion) -> Forces:
-        M, f = equation(arm, q, qd, total, rotors)
+        M, f = equation(arm, q, qd, total)
         return Forces(M, f, lower, upper, [])
 
     system = Sticking(forces, [sticks(joint) for joint in arm.joints])
     return system.within(0.0, Motion(list(q), list(qd), [])).accelerations
 
 
-def equation(arm: Arm, q, qd, tau, rotors, external=None) -> tuple[list[list[Scalar]], list[Scalar]]:
+def equation(arm: Arm, q, qd, tau, external=None) -> tuple[list[list[Scalar]], list[Scalar]]:
     """The equation of motion M qdd = f: the lower triangle of M, rotors included, and f = tau - bias."""
     return mass_matrix(arm, q), [t - b for t, b in zip(tau, bias(arm, q, qd, external), strict=True)]
 

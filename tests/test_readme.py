@@ -54,9 +54,10 @@ def test_the_fault_of_the_readme_is_what_armsim_says(tmp_path, monkeypatch):
 
 def test_the_python_of_the_readme_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = {name: np.zeros(5) for name in ("q", "qd", "qdd")}
+    names = {name: np.zeros(5) for name in ("q", "qd", "qdd", "voltages")}
     exec(compile(PYTHON, "README.md", "exec"), names)
     assert names["tau"].shape == (5,)
+    assert names["state"].shape == names["model"].state(names["q"]).shape
     assert names["run"]["tau_R2_Nm"].shape == names["run"].t.shape
     assert Path("results", "run.yaml").is_file()
     assert names["armsim"] is armsim
