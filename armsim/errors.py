@@ -13,7 +13,7 @@ class FileFaults(ArmsimError):
     """The faults of one or more of the user's files, all at once.
 
     Attributes:
-        faults: The `armsim.spec.faults.Fault` of each, in the order of the file.
+        faults: The `armsim.files.faults.Fault` of each, in the order of the file.
     """
 
     def __init__(self, faults) -> None:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from armsim.files.document import Place, clipped
-from armsim.spec.faults import Report, refuse
+from armsim.files.faults import Report, refuse
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import yaml
 
 from armsim.files.document import Map, Node, Place, Scalar, Seq, clipped, shown
-from armsim.spec.faults import Report, nearest, refuse
+from armsim.files.faults import Report, nearest, refuse
 
 MOST_BYTES = 1_000_000
 MOST_NODES = 20_000  # aliases written out; a robot of 30 joints has about 1500

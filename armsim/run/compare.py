@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from armsim.errors import UsageError
 from armsim.files.csv_reader import read_csv
 from armsim.files.document import Place, clipped
+from armsim.files.faults import refuse
 from armsim.files.run_folder import RUN_FILES
 from armsim.run.comparison import Comparison, Tolerance, column_of, compared
-from armsim.spec.faults import refuse
 
 Array = NDArray[np.float64]
 TIME = ("t_s", "t")

@@ -179,7 +179,7 @@ def tolerances(columns: Sequence[Compared], tolerance: Tolerance) -> list[float 
     known = list(dict.fromkeys([column.quantity for column in columns] + [column.heading for column in columns]))
     for name, most in tolerance.items():
         if name not in known:
-            from armsim.spec.faults import suggestion
+            from armsim.files.faults import suggestion
 
             quantities = list(dict.fromkeys(column.quantity for column in columns))
             raise UsageError(
@@ -195,6 +195,6 @@ def tolerances(columns: Sequence[Compared], tolerance: Tolerance) -> list[float 
 
 
 def _near(name: str, known: Sequence[str]) -> bool:
-    from armsim.spec.faults import nearest
+    from armsim.files.faults import nearest
 
     return nearest(name, known) is not None

@@ -249,7 +249,7 @@ def check_method(method: str) -> str:
         UsageError: There is none of that name.
     """
     if method not in METHODS:
-        from armsim.spec.faults import suggestion
+        from armsim.files.faults import suggestion
 
         raise UsageError(
             f"method\n  expected: one of {', '.join(METHODS)}\n  found:    {method!r}\n"

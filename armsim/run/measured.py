@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from armsim.errors import FileFaults, UsageError
 from armsim.files.csv_reader import read_csv
 from armsim.files.document import Map, Place, Scalar, clipped, shown
+from armsim.files.faults import Report, refuse, suggestion
 from armsim.files.yaml_reader import read_yaml
 from armsim.model import Arm
 from armsim.run.columns import ANGULAR, DEGREES, LINEAR
 from armsim.run.state_vector import INPUTS, Output
-from armsim.spec.faults import Report, refuse, suggestion
 from armsim.spec.voltage import voltage_refusal
 
 Array = NDArray[np.float64]

@@ -97,7 +97,7 @@ def _motor(arm: Arm, name: str) -> tuple[int, Motor]:
     """The index of a joint, and its motor."""
     names = [joint.name for joint in arm.joints]
     if name not in names:
-        from armsim.spec.faults import suggestion
+        from armsim.files.faults import suggestion
 
         raise UsageError(
             f"--joint {name}\n  expected: a joint of {arm.name}\n  found:    {name}\n"

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from armsim.actuation import motor as dc
 from armsim.control import Feedback, OpenLoop
 from armsim.files.document import Place
+from armsim.files.faults import refuse, suggestion
 from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
 from armsim.model import Arm, Coulomb, Joint, Motor
 from armsim.plant import Plant
@@ -19,7 +20,6 @@ from armsim.run.answers import demand, mass_matrix, outside, placed, slipping
 from armsim.run.reach import reach
 from armsim.run.solids import summed
 from armsim.spec import build_robot, build_scenario, load_robot_file, load_scenario_file
-from armsim.spec.faults import refuse, suggestion
 
 Given = str | PathLike[str]
 FORMAT = re.compile(rb"^format:\s*[\"']?armsim/(robot|scenario|run)\b", re.MULTILINE)

@@ -19,12 +19,12 @@ from armsim.errors import UsageError
 from armsim.files.csv_reader import read_csv
 from armsim.files.csv_writer import write_csv
 from armsim.files.document import Map, Node, Place, Scalar, clipped, shown
+from armsim.files.faults import refuse
 from armsim.files.run_folder import RUN_FORMAT, new_run_folder
 from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
 from armsim.run.state_vector import Output, StateVector, held
 from armsim.spec import Scenario, read_scenario
-from armsim.spec.faults import refuse
 from armsim.spec.robot_file import digest
 
 Array = NDArray[np.float64]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from armsim.errors import UsageError
 from armsim.files.document import Place
+from armsim.files.faults import refuse
 from armsim.plant import Plant
 from armsim.run.comparison import Compared, Comparison, Tolerance, column_of, compared, tolerances
 from armsim.run.forward_model import check_dt, check_method
@@ -22,7 +23,6 @@ from armsim.run.recording import TABLE, Recording, load_recording
 from armsim.run.simulate import make_plant
 from armsim.run.state_vector import Slot, StateVector, held
 from armsim.spec import Scenario, load_robot_file, read_scenario, resolved_robot
-from armsim.spec.faults import refuse
 from armsim.spec.voltage import voltage_refusal
 
 if TYPE_CHECKING:

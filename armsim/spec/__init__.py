@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 _HOMES = {
-    "Fault": "faults",
+    "Fault": "armsim.files.faults",
     "RobotFile": "robot_file",
     "Scenario": "scenario_file",
     "ScenarioFile": "scenario_file",
@@ -30,4 +30,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"armsim.spec.{_HOMES[name]}"), name)
+    home = _HOMES[name]
+    return getattr(import_module(home if "." in home else f"armsim.spec.{home}"), name)

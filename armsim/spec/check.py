@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from armsim.errors import FileFaults
 from armsim.files.document import Map, Place, shown
+from armsim.files.faults import Fault, Report
 from armsim.files.shipped import shipped_path
 from armsim.files.yaml_reader import read_yaml
 from armsim.model import Arm
 from armsim.spec.build import build_robot
-from armsim.spec.faults import Fault, Report
 from armsim.spec.plausible import doubts, too_short, undetermined
 from armsim.spec.robot import FORMAT as ROBOT_FORMAT
 from armsim.spec.robot_file import load_robot_file

@@ -15,7 +15,7 @@ from typing import Any
 from armsim import expr
 from armsim.errors import ArmsimError
 from armsim.files.document import Place, clipped
-from armsim.spec.faults import refuse
+from armsim.files.faults import refuse
 
 LONGEST = 1000  # characters
 DEEPEST = 50  # levels of brackets and signs

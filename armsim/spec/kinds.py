@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from armsim.files.document import Node, Place, Scalar, clipped, shown
-from armsim.spec.faults import nearest, suggestion
+from armsim.files.faults import nearest, suggestion
 from armsim.spec.formula import Formula, FormulaError
 from armsim.spec.quantity import Context, Quantity, plain_number
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from armsim.files.document import Map, Node, Place, Scalar, Seq, document
-from armsim.spec.faults import Report, suggestion
+from armsim.files.faults import Report, suggestion
 from armsim.spec.paths import PathError, joint_index, parse_path, path_text
 
 

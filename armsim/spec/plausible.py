@@ -12,10 +12,10 @@ from typing import Any
 
 from armsim.actuation import mass_matrix
 from armsim.files.document import Place
+from armsim.files.faults import Fault
 from armsim.model import Arm
 from armsim.spatial import Symmetric, point_tensor
 from armsim.spec.build import build_body
-from armsim.spec.faults import Fault
 from armsim.spec.principal import principal_moments
 from armsim.spec.quantity import Quantity
 

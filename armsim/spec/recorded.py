@@ -10,7 +10,7 @@ from armsim.errors import FileFaults
 from armsim.expr import Table
 from armsim.files.csv_reader import read_csv
 from armsim.files.document import Map, shown
-from armsim.spec.faults import suggestion
+from armsim.files.faults import suggestion
 from armsim.spec.quantity import Context
 
 TIME = "t_s"

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from armsim.files.document import Map, Node, Place, document
+from armsim.files.faults import Report, refuse, suggestion
 from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
 from armsim.files.yaml_reader import read_yaml
 from armsim.model import Arm
 from armsim.spec.build import build_robot
-from armsim.spec.faults import Report, refuse, suggestion
 from armsim.spec.overrides import apply_overrides
 from armsim.spec.quantity import Context
 from armsim.spec.robot import FORMAT, read_robot_node

@@ -6,8 +6,8 @@ import os
 from typing import Any
 
 from armsim.files.document import Map, Node, Scalar, shown
+from armsim.files.faults import suggestion
 from armsim.spec.bodies import Payload
-from armsim.spec.faults import suggestion
 from armsim.spec.quantity import Context, Quantity
 from armsim.spec.robot import NO_VECTOR
 from armsim.spec.schema import Choice, Kind, List, Number, PerJoint, Record, Text, join

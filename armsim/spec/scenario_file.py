@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from armsim.files.document import Map, Node, Scalar, shown
+from armsim.files.faults import Report
 from armsim.files.run_folder import RUN_FORMAT
 from armsim.files.shipped import looks_like_a_file
 from armsim.files.yaml_reader import read_yaml
-from armsim.spec.faults import Report
 from armsim.spec.overrides import apply_overrides, split_overrides
 from armsim.spec.quantity import Context, Quantity
 from armsim.spec.robot import joint_names

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from armsim.files.document import Map, Node, Place, Seq, clipped
-from armsim.spec.faults import suggestion
+from armsim.files.faults import suggestion
 from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text, join
 from armsim.spec.quantity import Context, Quantity, plain_number
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from armsim.errors import UsageError
-from armsim.spec.faults import suggestion
+from armsim.files.faults import suggestion
 from armsim.spec.paths import PathError, joint_index, parse_path, path_text
 from armsim.spec.quantity import Quantity
 
