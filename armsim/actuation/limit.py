@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from armsim.expr import maximum, minimum, where
+from armsim.expr import fma, maximum, minimum, where
 from armsim.model import Limit
 from armsim.spatial import Scalar
 
@@ -23,10 +23,11 @@ def limit_torque(limit: Limit | None, q: Scalar, qd: Scalar) -> Scalar:
     tau: Scalar = 0.0
     if limit is None or limit.stiffness is None:
         return tau
+    drag = -(limit.damping * qd)
     if limit.lower != -inf:
-        push = limit.stiffness * (limit.lower - q) - limit.damping * qd
+        push = fma(limit.stiffness, limit.lower - q, drag)
         tau = tau + where(q < limit.lower, maximum(push, 0.0), 0.0)
     if limit.upper != inf:
-        push = limit.stiffness * (limit.upper - q) - limit.damping * qd
+        push = fma(limit.stiffness, limit.upper - q, drag)
         tau = tau + where(q > limit.upper, minimum(push, 0.0), 0.0)
     return tau

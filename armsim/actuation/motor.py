@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import log as number_log
 
-from armsim.expr import absolute, clip, exp, maximum, minimum, where
+from armsim.expr import absolute, clip, exp, fma, maximum, minimum, where
 from armsim.model import BrushDrop, Motor
 from armsim.spatial import Scalar
 
@@ -36,7 +36,7 @@ def _drop(brushes: BrushDrop, voltage: Scalar) -> Scalar:
 
 def steady_current(motor: Motor, voltage: Scalar, qd: Scalar) -> Scalar:
     """Armature current [A] that a terminal voltage [V] settles to at a joint velocity [rad/s]."""
-    return (behind_brushes(motor, voltage) - motor.Ke * motor.gear * qd) / motor.Ra
+    return fma(-(motor.Ke * motor.gear), qd, behind_brushes(motor, voltage)) / motor.Ra
 
 
 def current_after(motor: Motor, i: Scalar, voltage: Scalar, qd: Scalar, h: Scalar) -> Scalar:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from armsim.expr import Scalar, both, clip, either, where
+from armsim.expr import Scalar, both, clip, either, fma, where
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Feedback:
         """The commands u [V, N·m or N] at joint positions q, velocities qd and integrator states, n scalars."""
         commands = []
         for i, target in enumerate(self.target):
-            u = self.kp[i] * (target - q[i]) - self.kd[i] * qd[i]
+            u = fma(self.kp[i], target - q[i], -(self.kd[i] * qd[i]))
             if self.integrals:
                 u = u + _within(self.ki[i] * integrals[i], self.integral_limit[i])
             commands.append(_within(u, self.limit[i]))
