@@ -119,7 +119,9 @@ class DynaMechsPlant(Plant):
         crossed = [v * old < 0.0 for v, old in zip(parts.qd, before, strict=True)]
         qd = [where(c, 0.0, v) for c, v in zip(crossed, parts.qd, strict=True)]
         stuck = [where(c, 1.0, flag) for c, flag in zip(crossed, flags, strict=True)]
-        u = parts.held if self.sampled else self.command.command(t, parts.q, qd, parts.integrals)  # type: ignore[union-attr]
+        command = self.command
+        assert command is not None  # __post_init__ has seen to it
+        u = parts.held if self.sampled else command.command(t, parts.q, qd, parts.integrals)
         torques: list[JointTorque] = []
         for i, joint in enumerate(self.arm.joints):
             torques.append(_driven(joint, u[i], parts.q[i], qd[i]))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from armsim.actuation import any_sticks, armature, dry_bounds, mass_matrix, sticks, unpowered
-from armsim.dynamics import bias, clipped_solve, forward_dynamics, solve_ldl
+from armsim.dynamics import bias, clipped_solve, forward_dynamics, solve_held
 from armsim.dynamics.forward import Algorithm
 from armsim.expr import Scalar, both, either, fma, negated, where
 from armsim.integrate import Motion, System
@@ -94,16 +94,8 @@ class Sliding(System):
     def rates(self, t: Scalar, y: Motion) -> Motion:
         """The rates with held joints locked and the others sliding on."""
         now = self.arm.forces(t, y)
-        n = len(y.v)
-        held = self.held
-        A = [
-            [where(either(held[i], held[j]), 0.0, now.M[i][j]) for j in range(i)] + [where(held[i], 1.0, now.M[i][i])]
-            for i in range(n)
-        ]
-        friction = self._sliding_friction(now)
-        b = [where(held[i], 0.0, now.f[i] + friction[i]) for i in range(n)]
-        a = [where(stuck, 0.0, x) for stuck, x in zip(held, solve_ldl(A, b), strict=True)]
-        return Motion(y.v, a, now.z)
+        total = [f + dry for f, dry in zip(now.f, self._sliding_friction(now), strict=True)]
+        return Motion(y.v, solve_held(now.M, total, self.held), now.z)
 
     def arrest(self, before: Motion, after: Motion, h: Scalar) -> Motion:
         """Velocities at the step's end: a joint that has turned round within the step is stopped there if friction can.

@@ -5,7 +5,7 @@ from armsim.dynamics.clipped import clipped_solve
 from armsim.dynamics.crba import crba
 from armsim.dynamics.energy import kinetic_energy, potential_energy
 from armsim.dynamics.external import ExternalWrench, link_wrenches
-from armsim.dynamics.factor import solve_ldl
+from armsim.dynamics.factor import solve_held, solve_ldl
 from armsim.dynamics.forward import fewest_operations, forward_dynamics
 from armsim.dynamics.jacobian import tool_jacobian
 from armsim.dynamics.kinematics import link_poses, own_poses, tool_pose
@@ -26,6 +26,7 @@ __all__ = [
     "own_poses",
     "potential_energy",
     "rnea",
+    "solve_held",
     "solve_ldl",
     "tool_jacobian",
     "tool_pose",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from armsim.dynamics.factor import solve_ldl
+from armsim.dynamics.factor import solve_held
 from armsim.expr import Scalar, absolute, both, either, loop, maximum, where
 
 ROUNDS = 400  # never met in practice; principal pivoting with the least index ends by itself
@@ -52,13 +52,7 @@ def clipped_solve(
         """
         held = [absolute(s) < 0.5 for s in side]
         f = [where(s > 0.5, lo, hi) for s, lo, hi in zip(side, lower, upper, strict=True)]
-        A = [
-            [where(either(held[i], held[j]), 0.0, M[i][j]) for j in range(i)] + [where(held[i], 1.0, M[i][i])]
-            for i in range(n)
-        ]
-        b = [where(held[i], 0.0, r[i] + f[i]) for i in range(n)]
-        x = solve_ldl(A, b)
-        x = [where(held[i], 0.0, x[i]) for i in range(n)]
+        x = solve_held(M, [r[i] + f[i] for i in range(n)], held)
         change = []
         for i in range(n):
             needed, terms = -r[i], absolute(r[i])
