@@ -97,7 +97,9 @@ class DynaMechsPlant(Plant):
         qd = [fma(dt, a, v) for v, a in zip(now.qd, now.qdd, strict=True)]
         rates = self._integral_rates(parts)
         integrals = [fma(dt, r, x) for x, r in zip(parts.integrals, rates, strict=True)] or parts.integrals
-        return [*Parts(q, qd, integrals, parts.held, []).flat(), *now.stuck, *now.qd]
+        powers = self._powers(parts, now.torques, None)
+        works = [fma(dt, power, x) for x, power in zip(parts.works, powers, strict=True)]
+        return [*Parts(q, qd, integrals, parts.held, [], [], works).flat(), *now.stuck, *now.qd]
 
     def motion(self, t: Scalar, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[JointTorque]]:
         """Velocities, accelerations and torques that act from time t on."""

@@ -1,7 +1,8 @@
 """The plant: an arm with its drives, its command and its integrator, as pure functions of time and state.
 
-State is a flat list of scalars with named slots: joint positions, joint velocities, controller integrals, and, where the
-command is sampled, the commands held since the last sample.
+State is a flat list of scalars with named slots: joint positions, joint velocities, controller integrals, where the command is
+sampled the commands held since the last sample, armature currents of motors with an inductance, what an adaptive integrator
+remembers, and on request the work done so far.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from armsim.actuation import motor as dc
 from armsim.control import Feedback, OpenLoop
 from armsim.dynamics import (
     ExternalWrench,
+    external_power,
     forward_dynamics,
     link_wrenches,
     own_poses,
@@ -32,11 +34,12 @@ from armsim.dynamics import (
 )
 from armsim.dynamics.forward import Algorithm
 from armsim.dynamics.rnea import Wrench
-from armsim.expr import Scalar, shared
-from armsim.integrate import METHODS, Motion, System
+from armsim.expr import Scalar, fma, shared
+from armsim.integrate import METHODS, Method, Motion, Tolerance
+from armsim.mechanics import WORKS, Forces, Mechanics, equation
 from armsim.model import Arm
 from armsim.spatial import Pose, quaternion
-from armsim.sticking import Forces, Sticking, equation
+from armsim.sticking import Sticking
 
 Quantity = Literal[
     "q", "qd", "qdd", "pose", "tau", "motor", "friction", "limit", "voltage", "current", "power", "energy"
@@ -68,6 +71,8 @@ class Parts:
         integrals: Controller integrals [rad·s or m·s].
         held: Commands held since the last sample [V, N·m or N].
         currents: Armature currents of the motors that have an inductance [A].
+        memory: What an adaptive integrator remembers.
+        works: Work done on the arm since the start, by each of `WORKS` [J].
     """
 
     q: list[Scalar]
@@ -75,10 +80,12 @@ class Parts:
     integrals: list[Scalar]
     held: list[Scalar]
     currents: list[Scalar]
+    memory: list[Scalar]
+    works: list[Scalar]
 
     def flat(self) -> list[Scalar]:
         """The state again."""
-        return [*self.q, *self.qd, *self.integrals, *self.held, *self.currents]
+        return [*self.q, *self.qd, *self.integrals, *self.held, *self.currents, *self.memory, *self.works]
 
 
 @dataclass(frozen=True)
@@ -91,6 +98,8 @@ class Plant:
         external: Forces and moments from outside.
         method: Name of the integrator, of `armsim.integrate.METHODS`.
         algorithm: Of `armsim.dynamics.forward_dynamics`; an arm with dry friction needs its mass matrix, hence "crba".
+        tolerance: The error that an adaptive integrator may make in a step.
+        audit: Whether work is counted, by who does it.
     """
 
     arm: Arm
@@ -98,6 +107,8 @@ class Plant:
     external: Sequence[ExternalWrench] = ()
     method: str = "semi_implicit_euler"
     algorithm: Algorithm = "crba"
+    tolerance: Tolerance = Tolerance()
+    audit: bool = False
     _evaluations: dict = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -113,6 +124,11 @@ class Plant:
         motors = [joint.motor for joint in self.arm.joints]
         return tuple(i for i, motor in enumerate(motors) if motor is not None and motor.inductance is not None)
 
+    @property
+    def integrator(self) -> Method:
+        """How time advances."""
+        return METHODS[self.method]
+
     @cached_property
     def slots(self) -> tuple[str, ...]:
         """Names of the state's entries, in order."""
@@ -122,7 +138,8 @@ class Plant:
             slots += [f"integral_{name}" for name in names[: self.command.integrals]]
         if self.sampled:
             slots += [f"held_{name}" for name in names]
-        return tuple(slots + [f"current_{names[i]}" for i in self.inductive])
+        slots += [f"current_{names[i]}" for i in self.inductive]
+        return (*slots, *self.integrator.memory, *(f"work_{of}" for of in WORKS if self.audit))
 
     def initial_state(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
         """The state at joint positions q and velocities qd, all else zero; the first sample is still to be taken."""
@@ -148,15 +165,25 @@ class Plant:
             dt: Length of the step [s].
         """
         parts = self._parts(state)
-        after = METHODS[self.method](self._system(t, parts), t, self._motion(parts), dt)
+        after, memory = self.integrator.advance(
+            self._system(t, parts), t, self._motion(parts), dt, parts.memory, self.tolerance
+        )
+        integrals, currents = _split(after.z, self._further)
+        if self.sampled:
+            integrals = parts.integrals
+        if not self._currents_in_motion:
+            currents = self._currents_after(t, parts, dt)
+        return Parts(after.q, after.v, integrals, parts.held, currents, memory, after.w).flat()
+
+    def _currents_after(self, t: Scalar, parts: Parts, dt: Scalar) -> list[Scalar]:
+        """The armature currents a step later, by their exact exponential at constant voltage and speed."""
+        if not self.inductive:
+            return []
         torques = self._drives(t, parts)
-        currents = []
-        for i, current in zip(self.inductive, parts.currents, strict=True):
-            motor = self.arm.joints[i].motor
-            if motor is not None:
-                currents.append(dc.current_after(motor, current, torques[i].voltage, parts.qd[i], dt))
-        integrals = parts.integrals if self.sampled else after.z
-        return Parts(after.q, after.v, integrals, parts.held, currents).flat()
+        return [
+            dc.current_after(self.arm.joints[i].motor, current, torques[i].voltage, parts.qd[i], dt)
+            for i, current in zip(self.inductive, parts.currents, strict=True)
+        ]
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -206,69 +233,88 @@ class Plant:
     def _parts(self, state: Sequence[Scalar]) -> Parts:
         n = self.arm.n
         integrals = self.command.integrals if self.command is not None else 0
-        sizes = (n, n, integrals, n if self.sampled else 0, len(self.inductive))
-        rest = list(state)
-        taken = []
-        for size in sizes:
-            taken.append(rest[:size])
-            rest = rest[size:]
-        return Parts(*taken)
+        works = len(WORKS) if self.audit else 0
+        sizes = (n, n, integrals, n if self.sampled else 0, len(self.inductive), len(self.integrator.memory), works)
+        return Parts(*_split(state, sizes))
+
+    @property
+    def _currents_in_motion(self) -> bool:
+        """Whether the integrator advances the armature currents: where it sees to their error, too."""
+        return self.integrator.adaptive is not None
+
+    @cached_property
+    def _further(self) -> tuple[int, int]:
+        """How many of the further states of `Motion` are controller integrals, and how many are armature currents."""
+        integrals = 0 if self.command is None or self.sampled else self.command.integrals
+        return integrals, len(self.inductive) if self._currents_in_motion else 0
 
     def _motion(self, parts: Parts) -> Motion:
         """What the integrator advances: controller integrals only under continuous control."""
-        return Motion(parts.q, parts.qd, [] if self.sampled else parts.integrals)
+        integrals, currents = self._further
+        return Motion(parts.q, parts.qd, [*parts.integrals[:integrals], *parts.currents[:currents]], parts.works)
 
     def _drives(self, t: Scalar, parts: Parts, since: Scalar | None = None) -> list[JointTorque]:
         """What acts on every joint, dry friction still left out."""
         pairs = zip(self.arm.joints, parts.q, parts.qd, strict=True)
         if self.command is None:
             return [unpowered(joint, q, qd) for joint, q, qd in pairs]
-        u = parts.held if self.sampled else self.command.command(t, parts.q, parts.qd, parts.integrals, since)
+        began = None if self.integrator.adaptive is not None else since  # an error estimate notices a jump by itself
+        u = parts.held if self.sampled else self.command.command(t, parts.q, parts.qd, parts.integrals, began)
         currents = dict(zip(self.inductive, parts.currents, strict=True))
         output = self.command.output
         return [driven(joint, output, u[i], q, qd, currents.get(i)) for i, (joint, q, qd) in enumerate(pairs)]
 
-    def _system(self, since: Scalar, parts: Parts) -> System:
+    def _system(self, since: Scalar, parts: Parts) -> Mechanics:
         """The arm as the integrator sees it during the step from `since` on: what is held or jumps stays as it was then."""
+        n, works = self.arm.n, len(parts.works)
+        motion = self._motion(parts)
+        sizes = [n, n, len(motion.z)]
         sticking = any_sticks(self.arm)
-        evaluate = self._forces if sticking else self._rates
-        sizes = [len(parts.q), len(parts.qd), 0 if self.sampled else len(parts.integrals)]
-        n = self.arm.n
 
-        def body(since, t, *x):
-            q, qd, z = _split(x, sizes)
-            held, currents = _split(x[sum(sizes) :], [len(parts.held), len(parts.currents)])
-            return evaluate(t, Parts(q, qd, z, held, currents), since)
+        def evaluation(name: str, evaluate):
+            """`evaluate`, traced once: a function of time and motion."""
 
-        call = self._evaluations.setdefault(tuple(sizes), shared(body, "forces" if sticking else "rates"))
+            def body(since, t, *x):
+                q, qd, z = _split(x, sizes)
+                held, currents = _split(x[sum(sizes) :], [len(parts.held), len(parts.currents)])
+                integrals, integrated = _split(z, self._further)
+                inner = Parts(q, qd, integrals, held, integrated if self._currents_in_motion else currents, [], [])
+                return evaluate(t, inner, since)
 
-        def at(t: Scalar, y: Motion) -> list[Scalar]:
-            return call(since, t, *y.q, *y.v, *y.z, *parts.held, *parts.currents)
+            call = self._evaluations.setdefault((name, *sizes), shared(body, name))
+            return lambda t, y: call(since, t, *y.q, *y.v, *y.z, *parts.held, *parts.currents)
 
-        if not sticking:
-            return System(lambda t, y: Motion(y.v, *_split(at(t, y), [n, len(y.z)])))
+        rates = evaluation("rates", self._rates)
+        forces = evaluation("forces", self._forces)
 
-        def forces(t: Scalar, y: Motion) -> Forces:
-            *rows, f, lower, upper, z = _split(at(t, y), [*range(1, n + 1), n, n, n, len(y.z)])
-            return Forces(rows, f, lower, upper, z)
+        def all_rates(t: Scalar, y: Motion) -> Motion:
+            return Motion(y.v, *_split(rates(t, y), [n, len(y.z), works]))
 
-        return Sticking(forces, [sticks(joint) for joint in self.arm.joints])
+        def all_forces(t: Scalar, y: Motion) -> Forces:
+            *rows, f, lower, upper, z, w = _split(forces(t, y), [*range(1, n + 1), n, n, n, len(y.z), works])
+            return Forces(rows, f, lower, upper, z, w)
+
+        if sticking:
+            return Sticking(self.arm.joints, all_forces)
+        return Mechanics(self.arm.joints, all_forces, all_rates)
 
     def _rates(self, t: Scalar, parts: Parts, since: Scalar) -> list[Scalar]:
-        """Joint accelerations and rates of the controller's integrals."""
-        tau = [torque.total for torque in self._drives(t, parts, since)]
+        """Joint accelerations, rates of the further states, and powers."""
+        drives = self._drives(t, parts, since)
         outside = self._outside(since, parts.q)
+        tau = [drive.total for drive in drives]
         qdd = forward_dynamics(self.arm, parts.q, parts.qd, tau, self._rotors, outside, self.algorithm)
-        return [*qdd, *self._integral_rates(parts)]
+        return [*qdd, *self._further_rates(parts, drives), *self._powers(parts, drives, outside)]
 
     def _forces(self, t: Scalar, parts: Parts, since: Scalar) -> list[Scalar]:
-        """The mass matrix by rows, the joint forces less the bias, the bounds of dry friction, and the integrals' rates."""
+        """The entries of `Forces`, one after the other."""
         drives = self._drives(t, parts, since)
-        tau = [drive.total for drive in drives]
-        M, f = equation(self.arm, parts.q, parts.qd, tau, self._outside(since, parts.q))
+        outside = self._outside(since, parts.q)
+        M, f = equation(self.arm, parts.q, parts.qd, [drive.total for drive in drives], outside)
         bounds = [dry_bounds(joint, drive.motor) for joint, drive in zip(self.arm.joints, drives, strict=True)]
         lower, upper = ([bound[side] for bound in bounds] for side in (0, 1))
-        return [*(x for row in M for x in row), *f, *lower, *upper, *self._integral_rates(parts)]
+        further = [*self._further_rates(parts, drives), *self._powers(parts, drives, outside)]
+        return [*(x for row in M for x in row), *f, *lower, *upper, *further]
 
     @property
     def _rotors(self) -> list[Scalar]:
@@ -283,6 +329,28 @@ class Plant:
         if self.command is None or self.sampled:
             return []
         return self.command.integral_rates(parts.q, parts.integrals)
+
+    def _further_rates(self, parts: Parts, drives: Sequence[JointTorque]) -> list[Scalar]:
+        """Of the further states that the integrator advances."""
+        rates = self._integral_rates(parts)
+        if self._currents_in_motion:
+            for i, current in zip(self.inductive, parts.currents, strict=True):
+                rates.append(dc.current_rate(self.arm.joints[i].motor, current, drives[i].voltage, parts.qd[i]))
+        return rates
+
+    def _powers(self, parts: Parts, drives: Sequence[JointTorque], outside: Sequence[Wrench] | None) -> list[Scalar]:
+        """The power of each of `WORKS` [W], that of dry friction left out."""
+        if not self.audit:
+            return []
+        powers = [_dot([getattr(drive, kind) for drive in drives], parts.qd) for kind in ("motor", "friction", "limit")]
+        return [*powers, external_power(self.arm, parts.q, parts.qd, outside)]
+
+
+def _dot(x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
+    total: Scalar = 0.0
+    for a, b in zip(x, y, strict=True):
+        total = fma(a, b, total)
+    return total
 
 
 def _split(x: Sequence[Scalar], sizes: Sequence[int]) -> list[list[Scalar]]:

@@ -8,47 +8,30 @@ that what one joint holds is felt by the others. docs/friction.md derives it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from armsim.actuation import any_sticks, armature, dry_bounds, mass_matrix, sticks, unpowered
-from armsim.dynamics import bias, clipped_solve, forward_dynamics, solve_held
+from armsim.actuation import any_sticks, armature, dry_bounds, sticks, unpowered
+from armsim.dynamics import clipped_solve, forward_dynamics, solve_held
 from armsim.dynamics.forward import Algorithm
-from armsim.expr import Scalar, both, either, fma, negated, where
-from armsim.integrate import Motion, System
-from armsim.model import Arm
+from armsim.expr import Scalar, both, either, fma, minimum, negated, where
+from armsim.integrate import Motion
+from armsim.mechanics import WORKS, Forces, Mechanics, equation
+from armsim.model import Arm, Joint
+
+FRICTION = WORKS.index("friction")
 
 
-@dataclass(slots=True)
-class Forces:
-    """What acts on an arm at one instant.
-
-    Attributes:
-        M: Lower triangle of the mass matrix, rotors included.
-        f: All joint forces but dry friction, less the bias [N·m or N].
-        lower: Least dry friction [N·m or N].
-        upper: Greatest dry friction [N·m or N].
-        z: Rates of the further states.
-    """
-
-    M: list[list[Scalar]]
-    f: list[Scalar]
-    lower: list[Scalar]
-    upper: list[Scalar]
-    z: list[Scalar]
-
-
-class Sticking(System):
+class Sticking(Mechanics):
     """An arm whose joints stick and slide.
 
     Args:
+        joints: Its joints.
         forces: What acts at a time and a state.
-        dry: Which joints have dry friction.
     """
 
-    def __init__(self, forces: Callable[[Scalar, Motion], Forces], dry: Sequence[bool]) -> None:
-        self.forces = forces
-        self.dry = tuple(dry)
+    def __init__(self, joints: Sequence[Joint], forces: Callable[[Scalar, Motion], Forces]) -> None:
+        super().__init__(joints, forces, lambda t, y: self.within(t, y).rates(t, y))
+        self.dry = tuple(sticks(joint) for joint in joints)
 
     def kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
         """Velocities after h seconds: those that slide, and exact zeros where friction holds."""
@@ -56,15 +39,16 @@ class Sticking(System):
         n = len(y.v)
         r = [fma(h, now.f[i], _row_times(now.M, i, y.v)) for i in range(n)]
         lower, upper = [h * x for x in now.lower], [h * x for x in now.upper]
-        v, _ = clipped_solve(now.M, r, lower, upper, y.v, [not dry for dry in self.dry])
-        return Motion(y.q, v, [fma(h, rate, x) for x, rate in zip(y.z, now.z, strict=True)])
+        v, impulses = clipped_solve(now.M, r, lower, upper, y.v, [not dry for dry in self.dry])
+        w = [fma(h, power, x) for x, power in zip(y.w, now.w, strict=True)]
+        return Motion(y.q, v, [fma(h, rate, x) for x, rate in zip(y.z, now.z, strict=True)], worked(w, impulses, v))
 
     def within(self, t: Scalar, y: Motion) -> Sliding:
         """The system with every joint held, or sliding in one direction, as it is at (t, y)."""
         return Sliding(self, t, y)
 
 
-class Sliding(System):
+class Sliding(Mechanics):
     """An arm some of whose joints are held and whose other joints slide in known directions: smooth for one step.
 
     Attributes:
@@ -80,6 +64,7 @@ class Sliding(System):
         sliding = [where(v > 0.0, lo, hi) for v, lo, hi in zip(y.v, now.lower, now.upper, strict=True)]
         lower = [where(m, s, lo) for m, s, lo in zip(moving, sliding, now.lower, strict=True)]
         upper = [where(m, s, hi) for m, s, hi in zip(moving, sliding, now.upper, strict=True)]
+        super().__init__(arm.joints, arm.forces, self._rates_of)
         a, friction = clipped_solve(now.M, now.f, lower, upper, [0.0] * len(y.v), moving)
         self.arm = arm
         self.start = now
@@ -91,11 +76,25 @@ class Sliding(System):
         self.accelerations = a
         self.friction = friction
 
-    def rates(self, t: Scalar, y: Motion) -> Motion:
+    def _rates_of(self, t: Scalar, y: Motion) -> Motion:
         """The rates with held joints locked and the others sliding on."""
         now = self.arm.forces(t, y)
+        friction = self._sliding_friction(now)
+        a = solve_held(now.M, [f + dry for f, dry in zip(now.f, friction, strict=True)], self.held)
+        return Motion(y.v, a, now.z, worked(now.w, friction, y.v))
+
+    def guards(self, t: Scalar, start: Motion, end: Motion) -> list[Scalar]:
+        """Those of the stops; how fast every sliding joint still slides; how much more every held one could take."""
+        now = self.arm.forces(t, end)
         total = [f + dry for f, dry in zip(now.f, self._sliding_friction(now), strict=True)]
-        return Motion(y.v, solve_held(now.M, total, self.held), now.z)
+        a = solve_held(now.M, total, self.held)
+        guards = super().guards(t, start, end)
+        for i, dry in enumerate(self.arm.dry):
+            if dry:
+                needed = _row_times(now.M, i, a) - now.f[i]
+                spare = minimum(needed - now.lower[i], now.upper[i] - needed)
+                guards.append(where(self.held[i], spare, where(self.up[i], end.v[i], -end.v[i])))
+        return guards
 
     def arrest(self, before: Motion, after: Motion, h: Scalar) -> Motion:
         """Velocities at the step's end: a joint that has turned round within the step is stopped there if friction can.
@@ -116,7 +115,7 @@ class Sliding(System):
             r.append(_row_times(M, i, after.v))
         guess = [where(stuck, 0.0, v) for stuck, v in zip(self.held, after.v, strict=True)]
         v, _ = clipped_solve(M, r, lower, upper, guess, [not dry for dry in self.arm.dry])
-        return Motion(after.q, [where(turned, x, old) for x, old in zip(v, after.v, strict=True)], after.z)
+        return after._replace(v=[where(turned, x, old) for x, old in zip(v, after.v, strict=True)])
 
     def _sliding_friction(self, now: Forces) -> list[Scalar]:
         pairs = zip(self.up, now.lower, now.upper, strict=True)
@@ -147,15 +146,25 @@ def accelerations(arm: Arm, q, qd, drives, algorithm: Algorithm = "crba") -> lis
 
     def forces(t: Scalar, y: Motion) -> Forces:
         M, f = equation(arm, q, qd, total)
-        return Forces(M, f, lower, upper, [])
+        return Forces(M, f, lower, upper, [], [])
 
-    system = Sticking(forces, [sticks(joint) for joint in arm.joints])
-    return system.within(0.0, Motion(list(q), list(qd), [])).accelerations
+    system = Sticking(arm.joints, forces)
+    return system.within(0.0, Motion(list(q), list(qd), [], [])).accelerations
 
 
-def equation(arm: Arm, q, qd, tau, external=None) -> tuple[list[list[Scalar]], list[Scalar]]:
-    """The equation of motion M qdd = f: the lower triangle of M, rotors included, and f = tau - bias."""
-    return mass_matrix(arm, q), [t - b for t, b in zip(tau, bias(arm, q, qd, external), strict=True)]
+def worked(w: Sequence[Scalar], friction: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+    """Powers or works with those of dry friction added; nothing if they are not asked for.
+
+    Args:
+        w: One for each of `WORKS`, or none.
+        friction: Forces [N·m or N], or impulses [N·m·s or N·s].
+        v: Velocities [rad/s or m/s].
+    """
+    w = list(w)
+    if w:
+        for f, v_i in zip(friction, v, strict=True):
+            w[FRICTION] = fma(f, v_i, w[FRICTION])
+    return w
 
 
 def _row_times(M: Sequence[Sequence[Scalar]], i: int, x: Sequence[Scalar]) -> Scalar:

@@ -48,6 +48,15 @@ def current_after(motor: Motor, i: Scalar, voltage: Scalar, qd: Scalar, h: Scala
     return limited_current(motor, settled + (i - settled) * exp(-(motor.Ra * h / motor.inductance)))
 
 
+def current_rate(motor: Motor, i: Scalar, voltage: Scalar, qd: Scalar) -> Scalar:
+    """Rate of the armature current [A/s] at a terminal voltage and a joint velocity; the amplifier's limit is not passed."""
+    rate = (steady_current(motor, voltage, qd) - i) * (motor.Ra / motor.inductance)
+    limit = motor.limits.current
+    if limit is None:
+        return rate
+    return where(i >= limit, minimum(rate, 0.0), where(i <= -limit, maximum(rate, 0.0), rate))
+
+
 def limited_current(motor: Motor, i: Scalar) -> Scalar:
     """What of a current the amplifier lets through [A]."""
     limit = motor.limits.current

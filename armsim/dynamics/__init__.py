@@ -4,11 +4,11 @@ from armsim.dynamics.aba import aba
 from armsim.dynamics.clipped import clipped_solve
 from armsim.dynamics.crba import crba
 from armsim.dynamics.energy import kinetic_energy, potential_energy
-from armsim.dynamics.external import ExternalWrench, link_wrenches
+from armsim.dynamics.external import ExternalWrench, external_power, link_wrenches
 from armsim.dynamics.factor import solve_held, solve_ldl
 from armsim.dynamics.forward import fewest_operations, forward_dynamics
 from armsim.dynamics.jacobian import tool_jacobian
-from armsim.dynamics.kinematics import link_poses, own_poses, tool_pose
+from armsim.dynamics.kinematics import link_poses, link_velocities, own_poses, tool_pose
 from armsim.dynamics.rnea import bias, gravity_torque, rnea
 
 __all__ = [
@@ -17,11 +17,13 @@ __all__ = [
     "bias",
     "clipped_solve",
     "crba",
+    "external_power",
     "fewest_operations",
     "forward_dynamics",
     "gravity_torque",
     "kinetic_energy",
     "link_poses",
+    "link_velocities",
     "link_wrenches",
     "own_poses",
     "potential_energy",

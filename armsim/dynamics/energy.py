@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from armsim.dynamics.kinematics import joint_poses, own_poses
+from armsim.dynamics.kinematics import link_velocities, own_poses
 from armsim.model import Arm
-from armsim.spatial import ZERO, Scalar, Z, cross
+from armsim.spatial import Scalar, cross
 
 
 def kinetic_energy(arm: Arm, q, qd) -> Scalar:
@@ -16,14 +16,7 @@ def kinetic_energy(arm: Arm, q, qd) -> Scalar:
         qd: Joint velocities [rad/s or m/s], n scalars.
     """
     energy: Scalar = 0.0
-    w = v = ZERO
-    for (R, p), joint, inertia, qd_i in zip(joint_poses(arm, q), arm.joints, arm.inertias, qd, strict=True):
-        v = R.T @ (v + cross(w, p))
-        w = R.T @ w
-        if joint.type == "revolute":
-            w = w + Z * qd_i
-        else:
-            v = v + Z * qd_i
+    for (w, v), inertia in zip(link_velocities(arm, q, qd), arm.inertias, strict=True):
         momentum = v * inertia.mass + cross(w, inertia.h) * 2.0
         energy = energy + (v.dot(momentum) + w.dot(inertia.J @ w)) / 2
     return energy

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from armsim.dynamics.kinematics import link_velocities
 from armsim.dynamics.rnea import Wrench
 from armsim.expr import where
 from armsim.model import Arm
@@ -65,3 +66,18 @@ def link_wrenches(
         n, f = total[wrench.link]
         total[wrench.link] = (n + moment * share, f + force * share)
     return total
+
+
+def external_power(arm: Arm, q, qd, wrenches: Sequence[Wrench] | None) -> Scalar:
+    """Power of what acts on the links from outside [W].
+
+    Args:
+        arm: The arm, n joints.
+        q: Joint positions [rad or m], n scalars.
+        qd: Joint velocities [rad/s or m/s], n scalars.
+        wrenches: As `link_wrenches` gives them.
+    """
+    power: Scalar = 0.0
+    for (w, v), (moment, force) in zip(link_velocities(arm, q, qd), wrenches or (), strict=False):
+        power = power + (moment.dot(w) + force.dot(v))
+    return power

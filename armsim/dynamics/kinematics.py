@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from armsim.expr import cos, sin
 from armsim.model import Arm, Joint
-from armsim.spatial import JointRotation, Pose, Scalar, Vector, Z
+from armsim.spatial import ZERO, JointRotation, Pose, Scalar, Vector, Z, cross
 
 
 def joint_pose(joint: Joint, q: Scalar) -> tuple[JointRotation, Vector]:
@@ -43,3 +43,24 @@ def link_poses(arm: Arm, q) -> list[Pose]:
 def tool_pose(arm: Arm, q) -> Pose:
     """Forward kinematics: the tool in the world, at joint positions q [rad or m]."""
     return own_poses(arm, q)[-1] @ arm.tool_in_link
+
+
+def link_velocities(arm: Arm, q, qd) -> list[tuple[Vector, Vector]]:
+    """Angular velocity [rad/s] and velocity of the origin [m/s] of every link's own frame, in its own axes.
+
+    Args:
+        arm: The arm, n joints.
+        q: Joint positions [rad or m], n scalars.
+        qd: Joint velocities [rad/s or m/s], n scalars.
+    """
+    velocities = []
+    w = v = ZERO
+    for (R, p), joint, qd_i in zip(joint_poses(arm, q), arm.joints, qd, strict=True):
+        v = R.T @ (v + cross(w, p))
+        w = R.T @ w
+        if joint.type == "revolute":
+            w = w + Z * qd_i
+        else:
+            v = v + Z * qd_i
+        velocities.append((w, v))
+    return velocities

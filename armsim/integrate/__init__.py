@@ -1,18 +1,16 @@
-"""Ways to make a step of a motion, one method a file. They know nothing of robots."""
+"""Ways to advance a motion, one method a file. They know nothing of robots."""
 
-from collections.abc import Callable
-
-from armsim.expr import Scalar
-from armsim.integrate import explicit_euler, rk4, semi_implicit_euler
+from armsim.integrate import explicit_euler, rk4, rk54, semi_implicit_euler, velocity_verlet
+from armsim.integrate.method import Method, Step, Tolerance
 from armsim.integrate.motion import Motion
 from armsim.integrate.system import Rates, System
 
-Step = Callable[[System, Scalar, Motion, Scalar], Motion]  # system, time, state, step to the state a step later
-
-METHODS: dict[str, Step] = {
-    "explicit_euler": explicit_euler.step,
-    "semi_implicit_euler": semi_implicit_euler.step,
-    "rk4": rk4.step,
+METHODS: dict[str, Method] = {
+    "explicit_euler": explicit_euler.METHOD,
+    "semi_implicit_euler": semi_implicit_euler.METHOD,
+    "velocity_verlet": velocity_verlet.METHOD,
+    "rk4": rk4.METHOD,
+    "rk54": rk54.METHOD,
 }
 
-__all__ = ["METHODS", "Motion", "Rates", "Step", "System"]
+__all__ = ["METHODS", "Method", "Motion", "Rates", "Step", "System", "Tolerance"]

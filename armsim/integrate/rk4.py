@@ -1,8 +1,12 @@
-"""The classical Runge-Kutta method: order 4, four evaluations a step."""
+"""The classical Runge-Kutta method: order 4, four evaluations a step.
+
+Stable for real decaying modes while h |λ| <= 2.785, for undamped ones while h ω <= 2.83.
+"""
 
 from __future__ import annotations
 
 from armsim.expr import Scalar
+from armsim.integrate.method import Method
 from armsim.integrate.motion import Motion
 from armsim.integrate.runge_kutta import Tableau, rk_step
 from armsim.integrate.system import System
@@ -16,3 +20,6 @@ RK4 = Tableau(
 def step(system: System, t: Scalar, y: Motion, h: Scalar) -> Motion:
     """The state at t + h."""
     return rk_step(RK4, system, t, y, h)
+
+
+METHOD = Method(order=4, step=step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from armsim.expr import Scalar
@@ -27,6 +28,22 @@ class Tableau:
         return tuple(sum(row) for row in self.A)
 
 
+def rk_stages(tableau: Tableau, smooth: System, t: Scalar, y: Motion, h: Scalar) -> list[Motion]:
+    """The rates at the stages of a step from (t, y)."""
+    stages: list[Motion] = []
+    for row, c in zip(tableau.A, tableau.c, strict=True):
+        stages.append(smooth.rates(t + c * h, weighted(y, h, row, stages)))
+    return stages
+
+
+def weighted(y: Motion, h: Scalar, weights: Sequence[float], stages: Sequence[Motion]) -> Motion:
+    """y + h Σ weights stages"""
+    for weight, k in zip(weights, stages, strict=True):
+        if weight:
+            y = y.plus(weight * h, k)
+    return y
+
+
 def rk_step(tableau: Tableau, system: System, t: Scalar, y: Motion, h: Scalar) -> Motion:
     """The state at t + h.
 
@@ -34,15 +51,5 @@ def rk_step(tableau: Tableau, system: System, t: Scalar, y: Motion, h: Scalar) -
     rest within the step is stopped at its end, which is of first order.
     """
     smooth = system.within(t, y)
-    stages: list[Motion] = []
-    for row, c in zip(tableau.A, tableau.c, strict=True):
-        at = y
-        for a, k in zip(row, stages, strict=True):
-            if a:
-                at = at.plus(a * h, k)
-        stages.append(smooth.rates(t + c * h, at))
-    end = y
-    for b, k in zip(tableau.b, stages, strict=True):
-        if b:
-            end = end.plus(b * h, k)
+    end = weighted(y, h, tableau.b, rk_stages(tableau, smooth, t, y, h))
     return smooth.arrest(y, end, h)

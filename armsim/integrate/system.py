@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from armsim.expr import Scalar, fma
-from armsim.integrate.motion import Motion
+from armsim.expr import Scalar
+from armsim.integrate.motion import Motion, advanced
 
-Rates = Callable[[Scalar, Motion], Motion]  # time and state to (v, acceleration, rates of z)
+Rates = Callable[[Scalar, Motion], Motion]  # time and state to (v, acceleration, rates of z and w)
 
 
 class System:
@@ -27,12 +27,18 @@ class System:
     def kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
         """Velocities and further states after h seconds under what acts at (t, y); positions as they are."""
         k = self.rates(t, y)
-        v = [fma(h, a, x) for x, a in zip(y.v, k.v, strict=True)]
-        return Motion(y.q, v, [fma(h, rate, x) for x, rate in zip(y.z, k.z, strict=True)])
+        return Motion(y.q, advanced(y.v, h, k.v), advanced(y.z, h, k.z), advanced(y.w, h, k.w))
 
     def within(self, t: Scalar, y: Motion) -> System:
         """The system as it is to be taken for the stages of one step from (t, y): smooth."""
         return self
+
+    def guards(self, t: Scalar, start: Motion, end: Motion) -> list[Scalar]:
+        """Quantities that are not negative as long as a step from `start` that ends at (t, end) has stayed smooth.
+
+        One that is negative tells that within the step a stop was met, or a joint came to rest or was set free.
+        """
+        return []
 
     def arrest(self, before: Motion, after: Motion, h: Scalar) -> Motion:
         """The state at a step's end, with velocities that friction stops within the step."""

@@ -15,18 +15,18 @@ from armsim.integrate.runge_kutta import Tableau, rk_step
 def integrate(name: str, rates, y: Motion, duration: float, steps: int) -> Motion:
     h = duration / steps
     for k in range(steps):
-        y = METHODS[name](System(rates), k * h, y, h)
+        y = METHODS[name].step(System(rates), k * h, y, h)
     return y
 
 
 def pendulum(t, y):
     """A driven pendulum with friction and one further state: nothing about it is linear or decoupled."""
-    (q,), (v,), (z,) = y
-    return Motion([v], [-9.0 * math.sin(q) - 0.1 * v + math.cos(2 * t) + 0.2 * z], [q - z * v])
+    (q,), (v,), (z,), _ = y
+    return Motion([v], [-9.0 * math.sin(q) - 0.1 * v + math.cos(2 * t) + 0.2 * z], [q - z * v], [])
 
 
 def order(name: str, steps: list[int]) -> float:
-    start = Motion([0.5], [0.3], [0.1])
+    start = Motion([0.5], [0.3], [0.1], [])
     true = np.concatenate(integrate("rk4", pendulum, start, 1.0, 20_000))
     errors = [np.abs(np.concatenate(integrate(name, pendulum, start, 1.0, n)) - true).max() for n in steps]
     return -float(np.polyfit(np.log(steps), np.log(errors), 1)[0])
@@ -64,34 +64,34 @@ def test_the_tableau_is_explicit():
 
 
 def test_rk4_integrates_cubics_in_time_exactly():
-    cubics = System(lambda t, y: Motion([0.0], [4 * t**3], [3 * t**2]))
-    y = METHODS["rk4"](cubics, 1.0, Motion([0.0], [1.0], [1.0]), 1.0)
+    cubics = System(lambda t, y: Motion([0.0], [4 * t**3], [3 * t**2], []))
+    y = METHODS["rk4"].step(cubics, 1.0, Motion([0.0], [1.0], [1.0], []), 1.0)
     assert np.allclose([y.v[0], y.z[0]], [16.0, 8.0], rtol=1e-15)
 
 
 def test_a_tableau_of_one_stage_is_explicit_euler():
-    start = Motion([0.5], [0.3], [0.1])
+    start = Motion([0.5], [0.3], [0.1], [])
     one_stage = rk_step(Tableau(((),), (1.0,)), System(pendulum), 0.2, start, 0.01)
-    assert one_stage == METHODS["explicit_euler"](System(pendulum), 0.2, start, 0.01)
+    assert one_stage == METHODS["explicit_euler"].step(System(pendulum), 0.2, start, 0.01)
 
 
 def test_explicit_euler_advances_with_the_old_velocity_and_semi_implicit_with_the_new():
-    fall = System(lambda t, y: Motion(y.v, [-10.0], []))
-    assert METHODS["explicit_euler"](fall, 0.0, Motion([1.0], [2.0], []), 0.5) == ([2.0], [-3.0], [])
-    assert METHODS["semi_implicit_euler"](fall, 0.0, Motion([1.0], [2.0], []), 0.5) == ([-0.5], [-3.0], [])
+    fall = System(lambda t, y: Motion(y.v, [-10.0], [], []))
+    assert METHODS["explicit_euler"].step(fall, 0.0, Motion([1.0], [2.0], [], []), 0.5) == ([2.0], [-3.0], [], [])
+    assert METHODS["semi_implicit_euler"].step(fall, 0.0, Motion([1.0], [2.0], [], []), 0.5) == ([-0.5], [-3.0], [], [])
 
 
 def test_euler_advances_further_states_with_the_old_state():
-    rates = System(lambda t, y: Motion(y.v, [1.0], [y.q[0]]))
+    rates = System(lambda t, y: Motion(y.v, [1.0], [y.q[0]], []))
     for name in ("explicit_euler", "semi_implicit_euler"):
-        assert METHODS[name](rates, 0.0, Motion([3.0], [2.0], [1.0]), 0.5).z == [2.5]
+        assert METHODS[name].step(rates, 0.0, Motion([3.0], [2.0], [1.0], []), 0.5).z == [2.5]
 
 
 def test_energy_drifts_least_with_rk4_stays_bounded_with_semi_implicit_and_grows_with_explicit_euler():
-    swing = lambda t, y: Motion(y.v, [-math.sin(y.q[0])], [])  # noqa: E731
+    swing = lambda t, y: Motion(y.v, [-math.sin(y.q[0])], [], [])  # noqa: E731
 
     def drift(name: str) -> float:
-        end = integrate(name, swing, Motion([1.0], [0.0], []), 100.0, 5000)
+        end = integrate(name, swing, Motion([1.0], [0.0], [], []), 100.0, 5000)
         return end.v[0] ** 2 / 2 - math.cos(end.q[0]) + math.cos(1.0)
 
     rk4, symplectic, explicit = (drift(name) for name in ("rk4", "semi_implicit_euler", "explicit_euler"))
@@ -99,8 +99,8 @@ def test_energy_drifts_least_with_rk4_stays_bounded_with_semi_implicit_and_grows
 
 
 def test_a_smooth_system_is_the_same_within_a_step_and_is_not_arrested():
-    system, y = System(pendulum), Motion([0.5], [0.3], [0.1])
+    system, y = System(pendulum), Motion([0.5], [0.3], [0.1], [])
     assert system.within(0.2, y) is system
-    assert system.arrest(y, Motion([0.6], [-0.1], [0.0]), 0.1) == ([0.6], [-0.1], [0.0])
+    assert system.arrest(y, Motion([0.6], [-0.1], [0.0], []), 0.1) == ([0.6], [-0.1], [0.0], [])
     rates = pendulum(0.2, y)
-    assert system.kick(0.2, y, 0.5) == ([0.5], [0.3 + 0.5 * rates.v[0]], [0.1 + 0.5 * rates.z[0]])
+    assert system.kick(0.2, y, 0.5) == ([0.5], [0.3 + 0.5 * rates.v[0]], [0.1 + 0.5 * rates.z[0]], [])

@@ -1,0 +1,49 @@
+"""Dormand and Prince's embedded Runge-Kutta pair: order 5, steps chosen by an error estimate of order 4.
+
+Seven evaluations a step. For smooth motions that are not stiff, to any accuracy. J. R. Dormand and P. J. Prince, "A family of
+embedded Runge-Kutta formulae", *J. Computational and Applied Mathematics* 6 (1980).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from armsim.expr import Scalar
+from armsim.integrate.adaptive import MEMORY, Trial, adaptive_advance
+from armsim.integrate.method import Method, Tolerance
+from armsim.integrate.motion import Motion
+from armsim.integrate.runge_kutta import Tableau, rk_stages, weighted
+from armsim.integrate.system import System
+
+FIFTH = (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84, 0.0)
+FOURTH = (5179 / 57600, 0.0, 7571 / 16695, 393 / 640, -92097 / 339200, 187 / 2100, 1 / 40)
+DORMAND_PRINCE = Tableau(
+    A=(
+        (),
+        (1 / 5,),
+        (3 / 40, 9 / 40),
+        (44 / 45, -56 / 15, 32 / 9),
+        (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
+        (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
+        FIFTH[:6],
+    ),
+    b=FIFTH,
+)
+ERROR = tuple(b - lower for b, lower in zip(FIFTH, FOURTH, strict=True))
+
+
+def trial(smooth: System, t: Scalar, y: Motion, h: Scalar) -> Trial:
+    """One step and the estimate of its error."""
+    stages = rk_stages(DORMAND_PRINCE, smooth, t, y, h)
+    nothing = Motion(*([0.0] * len(x) for x in y))
+    return Trial(weighted(y, h, FIFTH, stages), weighted(nothing, h, ERROR, stages))
+
+
+def advance(
+    system: System, t: Scalar, y: Motion, h: Scalar, memory: Sequence[Scalar], tolerance: Tolerance
+) -> tuple[Motion, list[Scalar]]:
+    """The state at t + h, by as many steps as the tolerance asks for."""
+    return adaptive_advance(trial, 5, system, t, y, h, memory, tolerance)
+
+
+METHOD = Method(order=5, adaptive=advance, memory=MEMORY)
