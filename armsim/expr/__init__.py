@@ -1,5 +1,6 @@
 """Scalars that need not be numbers: traced expressions, and functions on floats, expressions and SymPy alike."""
 
+from armsim.expr.derivative import jacobian, partials, with_jacobian
 from armsim.expr.elementary import cos, exp, log, sin, tan
 from armsim.expr.function import Function, Graph, Loop, loop, shared, trace
 from armsim.expr.node import Expr
@@ -35,12 +36,14 @@ __all__ = [
     "either",
     "exp",
     "fma",
+    "jacobian",
     "log",
     "lookup",
     "loop",
     "maximum",
     "minimum",
     "negated",
+    "partials",
     "replay",
     "shared",
     "sin",
@@ -49,4 +52,5 @@ __all__ = [
     "tan",
     "trace",
     "where",
+    "with_jacobian",
 ]

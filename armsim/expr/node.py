@@ -121,7 +121,7 @@ def add(a, b):
         return b
     if not isinstance(b, Expr) and b == 0:
         return a
-    return graph_of(a, b).node("add", *_in_order(a, b))
+    return graph_of(a, b).node("add", *in_order(a, b))
 
 
 def subtract(a, b):
@@ -161,7 +161,7 @@ def multiply(a, b):
     elif not isinstance(b, Expr) and b == 1:
         product = a
     else:
-        product = graph_of(a, b).node("mul", *_in_order(a, b))
+        product = graph_of(a, b).node("mul", *in_order(a, b))
     return product if sign > 0 else -product
 
 
@@ -211,7 +211,7 @@ def fused(a, b, c):
     graph = graph_of(a, b)
     if isinstance(c, Expr) and c.graph.depth > graph.depth:
         graph = c.graph
-    return graph.node("fma", *_in_order(a, b), c)
+    return graph.node("fma", *in_order(a, b), c)
 
 
 def select(condition, a, b):
@@ -224,7 +224,7 @@ def select(condition, a, b):
     return deepest.graph.node("where", condition, a, b)
 
 
-def _in_order(a, b):
+def in_order(a, b):
     """Commuting arguments in one fixed order, so that a + b and b + a are one node: nodes by age, a constant last."""
     if not isinstance(a, Expr):
         return b, a

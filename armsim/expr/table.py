@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
 
 
@@ -36,3 +38,12 @@ class Table:
             return self.y[i]
         share = (x - self.x[i]) / (self.x[i + 1] - self.x[i])
         return self.y[i] + share * (self.y[i + 1] - self.y[i])
+
+    @cached_property
+    def slope(self) -> Table:
+        """The derivative, as a table: of straight lines their slopes, at a point that to the right; of held values zero."""
+        if self.hold == "zero":
+            return Table(self.x[:1], [0.0], "zero")
+        points = zip(self.x, self.y, strict=True)
+        slopes = [(y1 - y0) / (x1 - x0) for (x0, y0), (x1, y1) in pairwise(points)]
+        return Table([-math.inf, *self.x], [0.0, *slopes, 0.0], "zero")

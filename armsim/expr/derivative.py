@@ -1,0 +1,213 @@
+"""Exact derivatives of traced functions: forward mode, through the graph, sparse.
+
+Every node carries its partial derivatives with respect to the inputs it depends on and no others. They are nodes of the
+same graph, so what they have in common with the values, such as the cosine in the derivative of a sine, is computed once.
+A graph is differentiated as traced, before `armsim.compile` lowers it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from armsim.expr.elementary import cos, sin
+from armsim.expr.function import Function, Graph, shared, trace
+from armsim.expr.node import CONDITIONS, Expr, in_order
+from armsim.expr.replay import replay
+from armsim.expr.scalar import either, fma, lookup, where
+
+Partials = dict[int, Any]  # by the index of the input, those that are not zero everywhere
+
+
+def jacobian(function: Function, wrt: Sequence[int] | None = None) -> Function:
+    """A function and its partial derivatives.
+
+    Where the function has a kink, it is the derivative of the branch taken; that of |x| at 0 is 0, that of a table at a
+    point the one to the right.
+
+    Args:
+        function: m outputs; functions that it calls are opened up.
+        wrt: Indices of the inputs to differentiate by; all unless given.
+
+    Returns:
+        A function of the same inputs: the m outputs, followed by their derivatives, those of the first output first. One
+        that is zero everywhere is the number 0.0.
+
+    Raises:
+        NotImplementedError: It depends on an input through a loop.
+    """
+    graph = Graph(function.graph.depth)
+    inputs = [graph.input(str(node.args[0])) for node in function.inputs]
+    outputs = replay(function, inputs)
+    chosen = range(len(inputs)) if wrt is None else wrt
+    rows = partials(outputs, [inputs[i] for i in chosen])
+    return Function(f"{function.name}_jacobian", graph, [*outputs, *(x for row in rows for x in row)])
+
+
+def with_jacobian(
+    body: Callable[..., Iterable[Any]], wrt: Sequence[int], name: str
+) -> Callable[..., tuple[list[Any], list[list[Any]]]]:
+    """`body`, as a function that also gives its partial derivatives; in a graph it is one call, as by `shared`.
+
+    On numbers it is traced at the first call and replayed; numbers that `body` finds elsewhere stay as they were then.
+
+    Args:
+        body: Takes scalars, returns m scalars. It may use expressions of the graph it is called in; they are held constant.
+        wrt: Indices of the arguments to differentiate by.
+        name: Name of the function in generated code.
+
+    Returns:
+        From scalars to the m values and the m rows of their derivatives, one per index in `wrt`.
+    """
+    sizes: list[int] = []
+    on_numbers: list[Function] = []
+
+    def flat(*x: Any) -> list[Any]:
+        values = inlined(list(body(*x)), x[0].graph)
+        sizes[:] = [len(values)]
+        rows = partials(values, [x[i] for i in wrt])
+        return [*values, *(p for row in rows for p in row)]
+
+    in_graph = shared(flat, name)
+
+    def call(*args: Any) -> tuple[list[Any], list[list[Any]]]:
+        if any(isinstance(arg, Expr) for arg in args):
+            found = in_graph(*args)
+        else:
+            if not on_numbers:
+                on_numbers.append(trace(flat, [f"x{i}" for i in range(len(args))], name))
+            found = replay(on_numbers[0], args)
+        m, width = sizes[0], len(wrt)
+        return found[:m], [found[m + i * width : m + (i + 1) * width] for i in range(m)]
+
+    return call
+
+
+def inlined(outputs: Sequence[Any], graph: Graph) -> list[Any]:
+    """The same outputs with all function calls opened up, in the same graph."""
+    return replay(Function("inlined", graph, outputs), graph.inputs)
+
+
+def partials(outputs: Sequence[Any], wrt: Sequence[Expr]) -> list[list[Any]]:
+    """Derivatives of expressions with respect to inputs of their graph, as expressions of that graph.
+
+    Args:
+        outputs: Expressions without function calls (see `inlined`), or floats.
+        wrt: Inputs.
+
+    Returns:
+        One row per output, one entry per input; 0.0 where it is zero everywhere.
+
+    Raises:
+        NotImplementedError: An output depends on one of the inputs through a loop.
+    """
+    if not wrt:
+        return [[] for _ in outputs]
+    known: dict[Expr, Partials] = {x: {k: 1.0} for k, x in enumerate(wrt)}
+    for node in Function("outputs", wrt[0].graph, outputs).live():
+        if any(arg in known for arg in node.args if isinstance(arg, Expr)) and node.op not in CONDITIONS:
+            found = _of_choice(node, known) if node.op == "where" else _by_chain_rule(node, known)
+            found = {k: x for k, x in found.items() if isinstance(x, Expr) or x != 0}
+            if found:
+                known[node] = found
+    rows = [known.get(out, {}) if isinstance(out, Expr) else {} for out in outputs]
+    return [[row.get(k, 0.0) for k in range(len(wrt))] for row in rows]
+
+
+def _of_choice(node: Expr, known: dict[Expr, Partials]) -> Partials:
+    """The derivatives of the branch taken."""
+    condition, a, b = node.args
+    of_a, of_b = (known.get(x, {}) if isinstance(x, Expr) else {} for x in (a, b))
+    return {k: where(condition, of_a.get(k, 0.0), of_b.get(k, 0.0)) for k in {**of_a, **of_b}}
+
+
+def _by_chain_rule(node: Expr, known: dict[Expr, Partials]) -> Partials:
+    """The sum over the arguments: slope times the argument's derivative."""
+    total: Partials = {}
+    for arg, slope in _slopes(node):
+        if isinstance(arg, Expr) and arg in known:
+            for k, x in known[arg].items():
+                total[k] = _product_plus(slope, x, total[k]) if k in total else slope * x
+    return total
+
+
+def _slopes(node: Expr) -> Iterator[tuple[Any, Any]]:
+    """The arguments of an operation, each with the derivative of the operation with respect to it."""
+    op, args = node.op, node.args
+    if op == "add":
+        yield args[0], 1.0
+        yield args[1], 1.0
+    elif op == "sub":
+        yield args[0], 1.0
+        yield args[1], -1.0
+    elif op == "neg":
+        yield args[0], -1.0
+    elif op in ("mul", "fma"):
+        a, b, *rest = args
+        yield from ((c, 1.0) for c in rest)
+        if a is b:
+            yield a, a + a
+        else:
+            yield a, b
+            yield b, a
+    elif op == "div":
+        inverse = 1.0 / args[1]
+        yield args[0], inverse
+        yield args[1], -node * inverse
+    elif op == "sin":
+        yield args[0], cos(args[0])
+    elif op == "cos":
+        yield args[0], -sin(args[0])
+    elif op == "exp":
+        yield args[0], node
+    elif op == "log":
+        yield args[0], _over(1.0, args[0])
+    elif op == "sqrt":
+        yield args[0], _over(0.5, node)
+    elif op == "abs":
+        (x,) = args
+        yield x, where(x > 0.0, 1.0, where(x < 0.0, -1.0, 0.0))
+    elif op == "lookup":
+        table, x = args
+        yield x, lookup(table.slope, x) if table.hold == "linear" else 0.0
+    elif op == "loop":
+        raise NotImplementedError("a loop is not differentiated: take the derivative of what its result solves instead")
+    else:
+        raise NotImplementedError(f"no derivative of {node!r}: differentiate before calls are made and graphs lowered")
+
+
+def _over(number: float, x: Expr) -> Any:
+    """number / x, infinite at 0: of a branch not taken it may be asked for there."""
+    elsewhere = either(x > 0.0, x < 0.0)
+    return where(elsewhere, number / where(elsewhere, x, 1.0), float("inf"))
+
+
+def _product_plus(p: Any, x: Any, s: Any) -> Any:
+    """p x + s; where s is a product, too, in the form in which the graph has it.
+
+    The components of a turned vector, c x - s y and s x + c y, are each other's derivatives with respect to the angle.
+    """
+    product = p * x
+    if isinstance(product, Expr) and isinstance(s, Expr):
+        for one, other in ((product, s), (s, product)):
+            found = _existing_sum(one, other)
+            if found is not None:
+                return found
+    return fma(p, x, s)
+
+
+def _existing_sum(product: Expr, rest: Expr) -> Expr | None:
+    """The node that is product + rest, or its negative, with that product fused, if there is one."""
+    positive = product.op != "neg"
+    inner = product if positive else product.args[0]
+    if inner.op != "mul" or not isinstance(inner.args[1], Expr):
+        return None
+    u, v = inner.args
+    for sign in (True, False):
+        addend = rest if sign else -rest
+        factors = [(u, v)] if positive is sign else [(-u, v), (-v, u)]
+        for pair in factors:
+            found = inner.graph.existing("fma", *in_order(*pair), addend)
+            if found is not None:
+                return found if sign else -found
+    return None
