@@ -29,6 +29,10 @@ class System:
         k = self.rates(t, y)
         return Motion(y.q, advanced(y.v, h, k.v), advanced(y.z, h, k.z), advanced(y.w, h, k.w))
 
+    def implicit_kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
+        """As `kick`, with damping taken at the new velocities, as far as the system knows which of its rates is damping."""
+        return self.kick(t, y, h)
+
     def within(self, t: Scalar, y: Motion) -> System:
         """The system as it is to be taken for the stages of one step from (t, y): smooth."""
         return self

@@ -7,14 +7,14 @@ from typing import Any
 
 from armsim.files.document import Map, Node, Scalar, shown
 from armsim.files.faults import suggestion
+from armsim.integrate import METHODS
 from armsim.spec.bodies import Payload
 from armsim.spec.quantity import Context, Quantity
 from armsim.spec.robot import NO_VECTOR
 from armsim.spec.schema import Choice, Kind, List, Number, PerJoint, Record, Text, join
 
 FORMAT = "armsim/scenario/1"
-METHODS = ("explicit_euler", "semi_implicit_euler", "rk4")
-LATER_METHODS = ("velocity_verlet", "rk54", "velocity_implicit", "implicit_midpoint", "auto")
+LATER_METHODS = ("auto",)
 GAINS = {"none": (), "pd": ("kp", "kd"), "pi": ("kp", "ki"), "pid": ("kp", "ki", "kd")}
 
 
