@@ -35,8 +35,8 @@ from armsim.dynamics import (
     potential_energy,
 )
 from armsim.dynamics.forward import Algorithm
-from armsim.dynamics.rnea import Wrench
-from armsim.expr import Scalar, absolute, fma, maximum, minimum, shared, with_jacobian
+from armsim.dynamics.rnea import Wrench, rnea
+from armsim.expr import Scalar, absolute, fma, maximum, minimum, shared, where, with_jacobian
 from armsim.integrate import METHODS, Method, Motion, Tolerance
 from armsim.mechanics import WORKS, Damped, Forces, Mechanics, equation
 from armsim.model import Arm, Motor
@@ -225,6 +225,34 @@ class Plant:
         for torque, dry in zip(torques, now.friction, strict=True):
             torque.dry = dry
         return parts.qd, now.accelerations, torques
+
+    def imbalance(
+        self, t: Scalar, state: Sequence[Scalar], qdd: Sequence[Scalar], sliding: Sequence[Scalar]
+    ) -> list[Scalar]:
+        """Joint forces left over if the joints accelerated by qdd [N·m or N], n scalars: zero for the true accelerations.
+
+        Its derivatives give those of the accelerations: M dqdd = d(imbalance) at the true qdd, with M = -d(imbalance)/dqdd.
+
+        Args:
+            t: Time [s].
+            state: See `slots`.
+            qdd: Joint accelerations [rad/s² or m/s²], n scalars.
+            sliding: The direction in which each joint slides against dry friction, n scalars: 1, -1, or 0 for no friction.
+        """
+        parts = self._parts(state)
+        drives = self._drives(t, parts)
+        needed = rnea(self.arm, parts.q, parts.qd, qdd, self._outside(t, parts.q))
+        left = []
+        for joint, drive, tau, qdd_i, side in zip(self.arm.joints, drives, needed, qdd, sliding, strict=True):
+            lower, upper = dry_bounds(joint, drive.motor)
+            dry = where(side > 0.0, lower, where(side < 0.0, upper, 0.0))
+            left.append(drive.total + dry - fma(armature(joint), qdd_i, tau))
+        return left
+
+    def current_rates(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
+        """Rates of the armature currents that are states [A/s], in the order of `inductive`."""
+        parts = self._parts(state)
+        return self._current_rates(parts, self._drives(t, parts))
 
     def peaks(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
         """What a run keeps the largest magnitude of: the motor torque of every joint."""
@@ -420,11 +448,11 @@ class Plant:
 
     def _further_rates(self, parts: Parts, drives: Sequence[JointTorque]) -> list[Scalar]:
         """Of the further states that the integrator advances."""
-        rates = self._integral_rates(parts)
-        if self._currents_in_motion:
-            for (i, motor), current in zip(self.inductive.items(), parts.currents, strict=True):
-                rates.append(dc.current_rate(motor, current, drives[i].voltage, parts.qd[i]))
-        return rates
+        return self._integral_rates(parts) + (self._current_rates(parts, drives) if self._currents_in_motion else [])
+
+    def _current_rates(self, parts: Parts, drives: Sequence[JointTorque]) -> list[Scalar]:
+        pairs = zip(self.inductive.items(), parts.currents, strict=True)
+        return [dc.current_rate(motor, x, drives[i].voltage, parts.qd[i]) for (i, motor), x in pairs]
 
     def _powers(self, parts: Parts, drives: Sequence[JointTorque], outside: Sequence[Wrench] | None) -> list[Scalar]:
         """The power of each of `WORKS` [W], that of dry friction left out."""

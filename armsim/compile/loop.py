@@ -135,7 +135,14 @@ def _print(body: LoopBody, target: Target) -> str:
         out += [f"  %pp{i} = getelementptr double, ptr %peaks, i64 {i}", f"  %po{i} = load double, ptr %pp{i}"]
         out += [f"  %pc{i} = fcmp ogt double %pm{i}, %po{i}"]
         out += [f"  %pn{i} = select i1 %pc{i}, double %pm{i}, double %po{i}", f"  store double %pn{i}, ptr %pp{i}"]
-    out += ["  %due = icmp eq i64 %log_in, 0", "  br i1 %due, label %log, label %check", "log:", *row_lines, "  br label %logged", "logged:"]
+    out += [
+        "  %due = icmp eq i64 %log_in, 0",
+        "  br i1 %due, label %log, label %check",
+        "log:",
+        *row_lines,
+        "  br label %logged",
+        "logged:",
+    ]
     # a zero has no sign in a row: folding 0 * x to 0 loses it, and rows are to be the same bits from every engine
     out += [f"  %unsigned{i} = fadd double {value}, 0.0" for i, value in enumerate(row_values)]
     out += _store([f"%unsigned{i}" for i in range(len(row))], "%room", "r")
