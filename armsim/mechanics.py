@@ -9,7 +9,7 @@ from math import inf
 from armsim.actuation import mass_matrix
 from armsim.dynamics import Law, bias, clipped_solve
 from armsim.expr import Scalar, fma, where
-from armsim.integrate import Motion, Rates, System, advanced
+from armsim.integrate import Linear, Motion, Rates, System, advanced
 from armsim.model import Arm, Joint
 
 WORKS = (
@@ -20,6 +20,7 @@ WORKS = (
 )  # who does work on an arm: its quadratures, where they are asked for
 
 
+Derivatives = Callable[[Scalar, Motion, Sequence[Scalar], Sequence[Scalar]], Linear]
 FRICTION = WORKS.index("friction")
 
 
@@ -72,6 +73,7 @@ class Mechanics(System):
         joints: Its joints.
         forces: What acts at a time and a state.
         damped: The same, with what depends on a joint's own velocity apart.
+        linear: How the rates change with the state: by time, state, accelerations, and directions of sliding (1, -1 or 0).
         rates: The rates of a state.
     """
 
@@ -80,12 +82,22 @@ class Mechanics(System):
         joints: Sequence[Joint],
         forces: Callable[[Scalar, Motion], Forces],
         damped: Callable[[Scalar, Motion], Damped],
+        linear: Derivatives,
         rates: Rates,
     ) -> None:
         super().__init__(rates)
         self.joints = joints
         self.forces = forces
         self.damped = damped
+        self.derivatives = linear
+
+    def powers(self, t: Scalar, y: Motion) -> list[Scalar]:
+        """The power of each of `WORKS` [W]; or nothing."""
+        return self.forces(t, y).w
+
+    def linear(self, t: Scalar, y: Motion, k: Motion) -> Linear:
+        """How the rates k at (t, y) change with the state, exactly."""
+        return self.derivatives(t, y, k.v, [0.0] * len(y.v))
 
     def implicit_kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
         """Velocities after h seconds with damping, stops and friction taken at the new velocities; positions as they are."""

@@ -19,6 +19,7 @@ from armsim.actuation import (
     driven,
     dry_bounds,
     kinetic_energy,
+    mass_matrix,
     sticks,
     stop_law,
     unpowered,
@@ -37,7 +38,7 @@ from armsim.dynamics import (
 from armsim.dynamics.forward import Algorithm
 from armsim.dynamics.rnea import Wrench, rnea
 from armsim.expr import Scalar, absolute, fma, maximum, minimum, shared, where, with_jacobian
-from armsim.integrate import METHODS, Method, Motion, Tolerance
+from armsim.integrate import METHODS, Linear, Method, Motion, Tolerance
 from armsim.mechanics import WORKS, Damped, Forces, Mechanics, equation
 from armsim.model import Arm, Motor
 from armsim.spatial import Pose, quaternion
@@ -240,14 +241,7 @@ class Plant:
             sliding: The direction in which each joint slides against dry friction, n scalars: 1, -1, or 0 for no friction.
         """
         parts = self._parts(state)
-        drives = self._drives(t, parts)
-        needed = rnea(self.arm, parts.q, parts.qd, qdd, self._outside(t, parts.q))
-        left = []
-        for joint, drive, tau, qdd_i, side in zip(self.arm.joints, drives, needed, qdd, sliding, strict=True):
-            lower, upper = dry_bounds(joint, drive.motor)
-            dry = where(side > 0.0, lower, where(side < 0.0, upper, 0.0))
-            left.append(drive.total + dry - fma(armature(joint), qdd_i, tau))
-        return left
+        return self._imbalance(parts, self._drives(t, parts), self._outside(t, parts.q), qdd, sliding)
 
     def current_rates(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
         """Rates of the armature currents that are states [A/s], in the order of `inductive`."""
@@ -345,9 +339,31 @@ class Plant:
                 made.append(Law(i, lower, upper, b, None if kind == "dry" else slope))
             return Damped(rows, f, d, made, z, w)
 
+        fixed = [*parts.held, *([] if self._currents_in_motion else parts.currents)]
+
+        def linear(t: Scalar, y: Motion, qdd: Sequence[Scalar], sliding: Sequence[Scalar]) -> Linear:
+            call = self._derivatives(sizes, len(parts.held))
+            _, rows = call(t, *y.q, *y.v, *y.z, since, *qdd, *sliding, *fixed)
+            return Linear.of(mass_matrix(self.arm, y.q), rows, n)
+
         if sticking:
-            return Sticking(self.arm.joints, all_forces, all_damped)
-        return Mechanics(self.arm.joints, all_forces, all_damped, all_rates)
+            return Sticking(self.arm.joints, all_forces, all_damped, linear)
+        return Mechanics(self.arm.joints, all_forces, all_damped, linear, all_rates)
+
+    def _derivatives(self, sizes: Sequence[int], held: int):
+        """The imbalance and the rates of the further states, with derivatives by time, q, qd and further states."""
+        n = self.arm.n
+
+        def body(t, *x):
+            q, qd, z, (since,), qdd, sliding, holding, currents = _split(x, [*sizes, 1, n, n, held, len(x)])
+            integrals, integrated = _split(z, self._further)
+            inner = Parts(q, qd, integrals, holding, integrated if self._currents_in_motion else currents, [], [])
+            drives = self._drives(t, inner, since)
+            left = self._imbalance(inner, drives, self._outside(since, q), qdd, sliding)
+            return [*left, *self._further_rates(inner, drives)]
+
+        call = with_jacobian(body, range(1 + sum(sizes)), "linear")
+        return self._evaluations.setdefault(("linear", *sizes), call)
 
     def _rates(self, t: Scalar, parts: Parts, since: Scalar) -> list[Scalar]:
         """Joint accelerations, rates of the further states, and powers."""
@@ -453,6 +469,23 @@ class Plant:
     def _current_rates(self, parts: Parts, drives: Sequence[JointTorque]) -> list[Scalar]:
         pairs = zip(self.inductive.items(), parts.currents, strict=True)
         return [dc.current_rate(motor, x, drives[i].voltage, parts.qd[i]) for (i, motor), x in pairs]
+
+    def _imbalance(
+        self,
+        parts: Parts,
+        drives: Sequence[JointTorque],
+        outside: Sequence[Wrench] | None,
+        qdd: Sequence[Scalar],
+        sliding: Sequence[Scalar],
+    ) -> list[Scalar]:
+        """See `imbalance`."""
+        needed = rnea(self.arm, parts.q, parts.qd, qdd, outside)
+        left = []
+        for joint, drive, tau, qdd_i, side in zip(self.arm.joints, drives, needed, qdd, sliding, strict=True):
+            lower, upper = dry_bounds(joint, drive.motor)
+            dry = where(side > 0.0, lower, where(side < 0.0, upper, 0.0))
+            left.append(drive.total + dry - fma(armature(joint), qdd_i, tau))
+        return left
 
     def _powers(self, parts: Parts, drives: Sequence[JointTorque], outside: Sequence[Wrench] | None) -> list[Scalar]:
         """The power of each of `WORKS` [W], that of dry friction left out."""

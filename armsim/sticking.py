@@ -14,8 +14,8 @@ from armsim.actuation import any_sticks, armature, dry_bounds, sticks, unpowered
 from armsim.dynamics import Law, clipped_solve, forward_dynamics, solve_held
 from armsim.dynamics.forward import Algorithm
 from armsim.expr import Scalar, both, either, fma, minimum, negated, where
-from armsim.integrate import Motion, advanced
-from armsim.mechanics import Damped, Forces, Mechanics, by_joint, equation, row_times, worked
+from armsim.integrate import Linear, Motion, advanced
+from armsim.mechanics import Damped, Derivatives, Forces, Mechanics, by_joint, equation, row_times, worked
 from armsim.model import Arm, Joint
 
 
@@ -26,6 +26,7 @@ class Sticking(Mechanics):
         joints: Its joints.
         forces: What acts at a time and a state.
         damped: The same, with what depends on a joint's own velocity apart.
+        linear: How the rates change with the state; see `Mechanics`.
     """
 
     def __init__(
@@ -33,8 +34,9 @@ class Sticking(Mechanics):
         joints: Sequence[Joint],
         forces: Callable[[Scalar, Motion], Forces],
         damped: Callable[[Scalar, Motion], Damped],
+        linear: Derivatives,
     ) -> None:
-        super().__init__(joints, forces, damped, lambda t, y: self.within(t, y).rates(t, y))
+        super().__init__(joints, forces, damped, linear, lambda t, y: self.within(t, y).rates(t, y))
         self.dry = tuple(sticks(joint) for joint in joints)
 
     def kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
@@ -63,7 +65,7 @@ class Sliding(Mechanics):
     """
 
     def __init__(self, arm: Sticking, t: Scalar, y: Motion) -> None:
-        super().__init__(arm.joints, arm.forces, arm.damped, self._rates_of)
+        super().__init__(arm.joints, arm.forces, arm.damped, arm.derivatives, self._rates_of)
         now = arm.forces(t, y)
         moving = _moving(arm.dry, y.v)
         a, friction = at_instant(arm.dry, now, y.v)
@@ -83,6 +85,18 @@ class Sliding(Mechanics):
         friction = self._sliding_friction(now)
         a = solve_held(now.M, [f + dry for f, dry in zip(now.f, friction, strict=True)], self.held)
         return Motion(y.v, a, now.z, worked(now.w, friction, y.v))
+
+    def powers(self, t: Scalar, y: Motion) -> list[Scalar]:
+        """The power of each of `WORKS` [W]; or nothing."""
+        now = self.arm.forces(t, y)
+        return worked(now.w, self._sliding_friction(now), y.v)
+
+    def linear(self, t: Scalar, y: Motion, k: Motion) -> Linear:
+        """How the rates k at (t, y) change with the state, exactly; held joints stay."""
+        sides = [where(up, 1.0, -1.0) if dry else 0.0 for up, dry in zip(self.up, self.arm.dry, strict=True)]
+        found = self.derivatives(t, y, k.v, sides)
+        found.held = self.held
+        return found
 
     def guards(self, t: Scalar, start: Motion, end: Motion) -> list[Scalar]:
         """Those of the stops; how fast every sliding joint still slides; how much more every held one could take."""
