@@ -49,6 +49,7 @@ Examples:
     show_default=True,
     help="Same bits; python is slow.",
 )
+@click.option("--force-step", is_flag=True, help="Run even if the step is known to be too long.")
 @click.option("--deg", "degrees", is_flag=True, help="Print and write joint angles in degrees.")
 @json_option
 @quiet_option
@@ -59,6 +60,7 @@ def command(
     settings: tuple[str, ...],
     force: bool,
     engine: str,
+    force_step: bool,
     degrees: bool,
     as_json: bool,
     quiet: bool,
@@ -71,7 +73,7 @@ def command(
     if output is not None:
         check_target(output, force)
     progress = None if quiet or as_json or not sys.stderr.isatty() else ProgressBar()
-    run = simulate(scenario, assignments(settings), engine, progress)
+    run = simulate(scenario, assignments(settings), engine, progress, force_step)
     if progress is not None:
         progress.close()
     folder = run.save(output, force, degrees)

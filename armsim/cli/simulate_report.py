@@ -24,6 +24,7 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
         lines.append(f"energy   {number(energy['start'], 6)} J at the start, {number(energy['end'], 6)} J at the end")
     else:
         lines.append("")
+    lines += [wrapped(f"! {warning}") for warning in summary["advice"]]
     seconds = summary["seconds"]
     lines.append(
         f"speed    {_speed(summary['steps_per_second'])} steps a second, {seconds['loop_s'] * 1e3:.3g} ms in all"

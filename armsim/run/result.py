@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from armsim.errors import UsageError
 from armsim.plant import Plant
+from armsim.run.advice import Advice
 from armsim.run.columns import TORQUE, TRAJECTORY, Heading, headings
 from armsim.spec import Scenario
 
@@ -35,6 +36,7 @@ class Run:
         peaks: Largest magnitude of every joint's motor torque over all steps [N·m or N].
         state: The state reached; of a diverged run, the last one within bounds.
         engine: "llvm" or "python".
+        advice: What was said of the step beforehand.
         seconds: Wall time by part.
     """
 
@@ -48,6 +50,7 @@ class Run:
     peaks: list[float]
     state: list[float] = field(repr=False)
     engine: str
+    advice: Advice
     seconds: dict[str, float]
 
     @cached_property

@@ -15,6 +15,7 @@ from armsim.dynamechs import DynaMechsPlant, emulates
 from armsim.dynamics import fewest_operations
 from armsim.errors import UsageError
 from armsim.plant import Plant
+from armsim.run.advice import Advising
 from armsim.run.engine import make_engine
 from armsim.run.result import Run
 from armsim.spec import Scenario, read_scenario
@@ -30,6 +31,7 @@ def simulate(
     overrides: Mapping[str, Any] | None = None,
     engine: str = "llvm",
     progress: Progress | None = None,
+    force_step: bool = False,
 ) -> Run:
     """Run a scenario.
 
@@ -40,13 +42,14 @@ def simulate(
         overrides: Values in place of the file's, by path: {"control.kp[0]": 80, "robot.joints[R2].motor.Kp": 12}.
         engine: "llvm" for machine code, "python" for the same physics on Python floats, with the same bits.
         progress: Called about twenty times a second.
+        force_step: Run even if the step is known to be too long; see `armsim.run.advice`.
 
     Returns:
         The result; nothing is written.
 
     Raises:
         FileFaults: The scenario or its robot cannot be run; says where and why.
-        UsageError: The log would not fit into memory.
+        UsageError: The step is so long that the run would blow up; or the log would not fit into memory.
     """
     if not isinstance(scenario, Scenario):
         scenario = read_scenario(scenario, overrides)
@@ -54,7 +57,11 @@ def simulate(
         raise UsageError("overrides go with a scenario's path or name, not with one that has been read already")
     began = time.perf_counter()
     plant = make_plant(scenario)
+    advising = Advising(scenario, plant)
     driver = make_engine(engine, plant, scenario.dt)
+    ready = time.perf_counter()
+    advice = advising.heeded(force_step)
+    advised = time.perf_counter() - ready
 
     width = len(plant.columns)
     count = scenario.steps // scenario.log_every + 1
@@ -114,7 +121,8 @@ def simulate(
         peaks=list(peaks),
         state=list(state),
         engine=driver.name,
-        seconds={**driver.preparation, "loop_s": ended - looped, "total_s": ended - began},
+        advice=advice,
+        seconds={"advice_s": advised, **driver.preparation, "loop_s": ended - looped, "total_s": ended - began},
     )
 
 

@@ -32,6 +32,7 @@ def summarize(run: Run) -> dict[str, Any]:
         "duration": run.steps * scenario.time_ratio[0] / scenario.time_ratio[1],
         "rows": run.count,
         "engine": run.engine,
+        "advice": list(run.advice.warnings),
     }
     loop = run.seconds.get("loop_s", 0.0)
     summary["seconds"] = dict(run.seconds)
