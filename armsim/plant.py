@@ -154,7 +154,7 @@ class Plant:
         for i, current in zip(self.inductive, parts.currents, strict=True):
             motor = self.arm.joints[i].motor
             if motor is not None:
-                currents.append(dc.current_after(motor, current, torques[i].voltage, parts.qd[i], dt))
+                currents.append(dc.current_after(motor, current, torques[i].supply, parts.qd[i], dt))
         integrals = parts.integrals if self.sampled else after.z
         return Parts(after.q, after.v, integrals, parts.held, currents).flat()
 
