@@ -168,7 +168,9 @@ def _along(
             "  mend:     check the folder and its permissions"
         ) from None
     if as_json:
-        print_json({"robot": arm.arm.name, "rows": len(rows), "columns": headings, "file": output, "exceeded": exceeded})
+        print_json(
+            {"robot": arm.arm.name, "rows": len(rows), "columns": headings, "file": output, "exceeded": exceeded}
+        )
     elif not quiet:
         click.echo(f"{output}: {len(rows)} rows of {', '.join(headings[:3])}{', ...' if len(headings) > 3 else ''}")
         for note in overload_notes(exceeded, len(rows)):

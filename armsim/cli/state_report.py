@@ -81,7 +81,9 @@ def overload_notes(overloads: Sequence[dict[str, Any]], rows: int = 1) -> list[s
     for found in overloads:
         shaft = " at the motor's shaft" if found["quantity"] in ("torque", "speed") else ""
         where = f" at t = {number(found['t_s'])} s (line {found['line']})" if "t_s" in found else ""
-        share = f"; too much in {found['rows']} of {rows} rows, from t = {number(found['from_s'])} s on" if where else ""
+        share = (
+            f"; too much in {found['rows']} of {rows} rows, from t = {number(found['from_s'])} s on" if where else ""
+        )
         need, limit = (f"{number(found[key])} {found['unit']}" for key in ("needed", "limit"))
         notes.append(wrapped(f"! {found['joint']} needs {need}{shaft}{where}, more than its limit of {limit}{share}"))
     return notes

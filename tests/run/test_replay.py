@@ -251,3 +251,12 @@ def test_a_plain_run_is_no_recording(tmp_path):
 @pytest.mark.skipif(not X86, reason="is about x86-64 processors")
 def test_a_generic_processor_replays_an_outside_force_to_the_bit(recorded):
     assert armsim.replay(recorded("pushed"), target=Target("x86-64", "")).comparison.equal
+
+
+def test_progress_ends_at_the_last_sample_and_never_goes_back(recorded, monkeypatch):
+    from armsim.run import playback
+
+    monkeypatch.setattr(playback, "LOOK", 0.0)  # else it is called twenty times a second
+    seen: list[tuple[int, int]] = []
+    armsim.replay(recorded("pd"), progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(k, 600) for k in range(1, 601)]
