@@ -184,7 +184,7 @@ class Plant:
             return []
         torques = self._drives(t, parts)
         pairs = zip(self.inductive.items(), parts.currents, strict=True)
-        return [dc.current_after(motor, x, torques[i].voltage, parts.qd[i], dt) for (i, motor), x in pairs]
+        return [dc.current_after(motor, x, torques[i].supply, parts.qd[i], dt) for (i, motor), x in pairs]
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -468,7 +468,7 @@ class Plant:
 
     def _current_rates(self, parts: Parts, drives: Sequence[JointTorque]) -> list[Scalar]:
         pairs = zip(self.inductive.items(), parts.currents, strict=True)
-        return [dc.current_rate(motor, x, drives[i].voltage, parts.qd[i]) for (i, motor), x in pairs]
+        return [dc.current_rate(motor, x, drives[i].supply, parts.qd[i]) for (i, motor), x in pairs]
 
     def _imbalance(
         self,

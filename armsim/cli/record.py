@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
@@ -18,6 +17,7 @@ from armsim.cli.options import (
     set_option,
     verbose_option,
 )
+from armsim.cli.progress import progress_bar
 from armsim.errors import Diverged
 
 
@@ -52,16 +52,14 @@ def command(
     The two need no other file: `armsim replay` runs the forward model on them. What drives the arm must be held from sample
     to sample, by `control.period` or `inputs.period`.
     """
-    from armsim.cli.simulate import ProgressBar, divergence
+    from armsim.cli.simulate import divergence
     from armsim.files.run_folder import check_target
     from armsim.run.record import record
 
     if output is not None:
         check_target(output, force)
-    progress = None if quiet or as_json or not sys.stderr.isatty() else ProgressBar()
-    recording = record(scenario, assignments(settings), progress)
-    if progress is not None:
-        progress.close()
+    with progress_bar("recording", not quiet and not as_json) as progress:
+        recording = record(scenario, assignments(settings), progress)
     folder = recording.save(output, force)
     made = recording.scenario
     summary: dict[str, Any] = {

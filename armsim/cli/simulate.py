@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from typing import Any
 
 import click
@@ -19,9 +17,8 @@ from armsim.cli.options import (
     set_option,
     verbose_option,
 )
+from armsim.cli.progress import progress_bar
 from armsim.errors import Diverged
-
-PATIENCE = 1.0  # seconds before a progress bar appears
 
 
 @click.command(
@@ -72,10 +69,8 @@ def command(
 
     if output is not None:
         check_target(output, force)
-    progress = None if quiet or as_json or not sys.stderr.isatty() else ProgressBar()
-    run = simulate(scenario, assignments(settings), engine, progress, force_step)
-    if progress is not None:
-        progress.close()
+    with progress_bar("simulating", not quiet and not as_json) as progress:
+        run = simulate(scenario, assignments(settings), engine, progress, force_step)
     folder = run.save(output, force, degrees)
     summary = {**run.summary(), "folder": str(folder)}
     if as_json:
@@ -107,25 +102,3 @@ def divergence(where: dict[str, Any], method: str, dt: float) -> str:
         f"  mend:     take a smaller step than dt = {dt:g} s with {method}, or check gains, stops and masses of that joint\n"
         "            (the rows up to then are kept, and the run is marked as diverged)"
     )
-
-
-class ProgressBar:
-    """A bar on standard error, once a run has taken a second."""
-
-    def __init__(self) -> None:
-        self._began = time.monotonic()
-        self._bar: Any = None
-        self._shown = 0
-
-    def __call__(self, done: int, steps: int) -> None:
-        if self._bar is None and time.monotonic() - self._began > PATIENCE:
-            self._bar = click.progressbar(length=steps, label="simulating", file=sys.stderr)
-            self._bar.__enter__()
-        if self._bar is not None:
-            self._bar.update(done - self._shown)
-            self._shown = done
-
-    def close(self) -> None:
-        """Leave the terminal on a line of its own."""
-        if self._bar is not None:
-            self._bar.__exit__(None, None, None)
