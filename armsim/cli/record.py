@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from armsim.cli.divergence import divergence
 from armsim.cli.main import INTERRUPTED
 from armsim.cli.options import (
     SETTINGS,
@@ -52,7 +53,6 @@ def command(
     The two need no other file: `armsim replay` runs the forward model on them. What drives the arm must be held from sample
     to sample, by `control.period` or `inputs.period`.
     """
-    from armsim.cli.simulate import divergence
     from armsim.files.run_folder import check_target
     from armsim.run.record import record
 

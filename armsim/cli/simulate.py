@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
+from armsim.cli.divergence import divergence
 from armsim.cli.main import INTERRUPTED
 from armsim.cli.options import (
     SETTINGS,
@@ -84,21 +83,3 @@ def command(
     if run.status == "diverged":
         raise Diverged(divergence(summary["diverged"], run.plant.method, run.scenario.dt))
     return INTERRUPTED if run.status == "interrupted" else 0
-
-
-def divergence(where: dict[str, Any], method: str, dt: float) -> str:
-    """What to say of a run that diverged."""
-    kind, joint = where["slot"].split("_", 1)
-    names = {"q": "position", "qd": "velocity", "integral": "controller integral", "held": "command"}
-    what = names.get(kind, "motor current" if kind == "current" else "state")
-    if not where["torques_finite"]:
-        return (
-            f"the simulation stopped at t = {where['time']:.6g} s: a torque was no longer finite\n"
-            "  mend:     look for a division by zero, or a root or logarithm of a negative number, in `inputs`\n"
-            "            (the rows up to then are kept, and the run is marked as diverged)"
-        )
-    return (
-        f"the simulation diverged at t = {where['time']:.6g} s: the {what} of joint {joint} grew without bound\n"
-        f"  mend:     take a smaller step than dt = {dt:g} s with {method}, or check gains, stops and masses of that joint\n"
-        "            (the rows up to then are kept, and the run is marked as diverged)"
-    )

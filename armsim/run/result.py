@@ -35,6 +35,7 @@ class Run:
         end: The row of the state reached, whether or not one was due then.
         peaks: Largest magnitude of every joint's motor torque over all steps [N·m or N].
         state: The state reached; of a diverged run, the last one within bounds.
+        approach: Of a diverged run, the last states within bounds, one step apart; else empty.
         engine: "llvm" or "python".
         advice: What was said of the step beforehand.
         seconds: Wall time by part.
@@ -49,6 +50,7 @@ class Run:
     end: list[float] = field(repr=False)
     peaks: list[float]
     state: list[float] = field(repr=False)
+    approach: list[list[float]] = field(repr=False)
     engine: str
     advice: Advice
     seconds: dict[str, float]

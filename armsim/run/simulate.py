@@ -16,6 +16,7 @@ from armsim.dynamics import fewest_operations
 from armsim.errors import UsageError
 from armsim.plant import Plant
 from armsim.run.advice import Advising
+from armsim.run.divergence import LAST_STEPS
 from armsim.run.engine import make_engine
 from armsim.run.result import Run
 from armsim.spec import Scenario, read_scenario
@@ -83,22 +84,29 @@ def simulate(
     looped = time.perf_counter()
     status = "complete"
     done, chunk = 0, 256
-    before = list(state)
+    earlier = before = (0, list(state))  # where the last two chunks began
+    approach: list[list[float]] = []
     try:
         while done < scenario.steps:
             last = min(done + chunk, scenario.steps)
             chunk_began = time.perf_counter()
             reached = advance(done, last)
-            if reached < last:  # go back to the last state within bounds: it tells what went wrong
-                status, state[:] = "diverged", before
-                done = advance(done, reached)
+            if reached < last:  # go back and see the last states within bounds: they tell what went wrong
+                status = "diverged"
+                done, state[:] = before if reached - before[0] >= LAST_STEPS else earlier
+                done = advance(done, max(done, reached - LAST_STEPS))
+                approach.append(list(state))
+                while done < reached:
+                    done = advance(done, done + 1)
+                    approach.append(list(state))
                 break
-            done, before = last, list(state)
+            done = last
+            earlier, before = before, (done, list(state))
             chunk = _next_chunk(chunk, time.perf_counter() - chunk_began)
             if progress is not None:
                 progress(done, scenario.steps)
     except KeyboardInterrupt:
-        status, state[:] = "interrupted", before
+        status, (done, state[:]) = "interrupted", before
     ended = time.perf_counter()
     # the state reached, as a row of its own: one more step from it, of which only the row is kept
     end = (ctypes.c_double * width)(*[math.nan] * width)
@@ -120,6 +128,7 @@ def simulate(
         end=list(end),
         peaks=list(peaks),
         state=list(state),
+        approach=approach,
         engine=driver.name,
         advice=advice,
         seconds={"advice_s": advised, **driver.preparation, "loop_s": ended - looped, "total_s": ended - began},
