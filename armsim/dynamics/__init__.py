@@ -9,6 +9,7 @@ from armsim.dynamics.factor import solve_held, solve_ldl
 from armsim.dynamics.forward import fewest_operations, forward_dynamics
 from armsim.dynamics.jacobian import tool_jacobian
 from armsim.dynamics.kinematics import link_poses, link_velocities, own_poses, tool_pose
+from armsim.dynamics.momentum import momenta, momenta_and_forces
 from armsim.dynamics.rnea import bias, gravity_torque, rnea
 
 __all__ = [
@@ -26,6 +27,8 @@ __all__ = [
     "link_poses",
     "link_velocities",
     "link_wrenches",
+    "momenta",
+    "momenta_and_forces",
     "own_poses",
     "potential_energy",
     "rnea",
