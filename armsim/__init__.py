@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from armsim.run.compare import compare
     from armsim.run.follow import follow
     from armsim.run.forward_model import ForwardModel
+    from armsim.run.linearize import linearize
     from armsim.run.record import record
     from armsim.run.replay import replay
     from armsim.run.result import Run
@@ -34,6 +35,7 @@ __all__ = [
     "UsageError",
     "compare",
     "follow",
+    "linearize",
     "load_robot",
     "record",
     "replay",
@@ -51,6 +53,7 @@ _HOMES = {
     "Run": "run.result",
     "compare": "run.compare",
     "follow": "run.follow",
+    "linearize": "run.linearize",
     "load_robot": "run.robot",
     "record": "run.record",
     "replay": "run.replay",

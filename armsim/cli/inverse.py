@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
@@ -70,6 +69,7 @@ def command(
     have to exceed its limits. Numbers may be formulas such as -pi/2. The columns of a trajectory name their units (q_R1_rad or
     q_R1_deg); --deg is not for them.
     """
+    from armsim.files.new_file import refuse_to_overwrite
     from armsim.run.answers import demand, slipping
     from armsim.run.overload import overloads
     from armsim.spec import read_robot
@@ -90,7 +90,7 @@ def command(
             raise UsageError(
                 "--trajectory\n  expected: a file for the torques\n  found:    no -o\n  mend:     add for example -o torques.csv"
             )
-        _refuse_to_overwrite(output, [trajectory, robot], force)
+        refuse_to_overwrite(output, [trajectory, robot], force)
         return _along(robot, overrides, trajectory, output, as_json, quiet, verbose)
     if output is not None:
         raise UsageError(
@@ -128,23 +128,6 @@ def _payload(text: str) -> dict[str, Any]:
             f"--payload\n  expected: a mass in kg, 0 or more\n  found:    {text}\n  mend:     write for example --payload 0.5"
         )
     return {"payload": {"mass": mass}}
-
-
-def _refuse_to_overwrite(output: str, inputs: list[str], force: bool) -> None:
-    """Refuse a file that is read as well, and one that exists unless its replacement was asked for."""
-    if not os.path.isfile(output):  # nothing to lose; devices and pipes are written to
-        return
-    for given in inputs:
-        if os.path.exists(given) and os.path.samefile(given, output):
-            raise UsageError(
-                f"-o {output}\n  expected: another file than those that are read\n  found:    {given} itself\n"
-                "  mend:     choose another name"
-            )
-    if not force:
-        raise UsageError(
-            f"-o {output}\n  expected: a new file\n  found:    one that exists\n"
-            "  mend:     choose another name, or add --force to replace it"
-        )
 
 
 def _along(
