@@ -120,6 +120,7 @@ def follow(
     if not isinstance(log, MeasuredLog):
         log = read_log(log, arm, columns)
     dt, method = check_dt(dt), check_method(method)
+    dt = min(dt, float(np.diff(log.t).max()))
     vector = StateVector(driven_plant(arm, method, log.output))
     n, kinds = arm.n, ["q", "qd"] if log.qd is not None else ["q"]
     headings = [

@@ -198,3 +198,9 @@ def test_degrees_are_for_differences_and_tolerances(recording, tmp_path):
     assert degrees.comparison.differs
     assert not radians.comparison.differs
     assert degrees.horizons == radians.horizons
+
+
+def test_no_step_is_longer_than_the_time_between_rows(recording, tmp_path):
+    log = write(tmp_path / "log.csv", columns_of(recording))
+    assert armsim.follow(log, "arm5", dt=1.0).dt == pytest.approx(1e-3, rel=1e-12)
+    assert armsim.follow(log, "arm5", dt=5e-4).dt == 5e-4
