@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from armsim.errors import ArmsimError, Diverged, FileFaults, ShapeError, UsageError
     from armsim.run.compare import compare
+    from armsim.run.converge import converge
     from armsim.run.follow import follow
     from armsim.run.forward_model import ForwardModel
     from armsim.run.record import record
@@ -33,6 +34,7 @@ __all__ = [
     "ShapeError",
     "UsageError",
     "compare",
+    "converge",
     "follow",
     "load_robot",
     "record",
@@ -50,6 +52,7 @@ _HOMES = {
     "Robot": "run.robot",
     "Run": "run.result",
     "compare": "run.compare",
+    "converge": "run.converge",
     "follow": "run.follow",
     "load_robot": "run.robot",
     "record": "run.record",
