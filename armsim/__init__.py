@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from armsim.errors import ArmsimError, Diverged, FileFaults, ShapeError, UsageError
     from armsim.run.compare import compare
+    from armsim.run.converge import converge
     from armsim.run.follow import follow
     from armsim.run.forward_model import ForwardModel
     from armsim.run.linearize import linearize
@@ -34,6 +35,7 @@ __all__ = [
     "ShapeError",
     "UsageError",
     "compare",
+    "converge",
     "follow",
     "linearize",
     "load_robot",
@@ -52,6 +54,7 @@ _HOMES = {
     "Robot": "run.robot",
     "Run": "run.result",
     "compare": "run.compare",
+    "converge": "run.converge",
     "follow": "run.follow",
     "linearize": "run.linearize",
     "load_robot": "run.robot",

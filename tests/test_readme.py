@@ -18,8 +18,9 @@ PYTHON = "".join(re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MUL
 
 
 def steady(text):
-    """Text without what differs from run to run: speeds, and the number of a run's folder."""
+    """Text without what differs from run to run: speeds and times, and the number of a run's folder."""
     text = re.sub(r"^(speed +).*$", r"\1...", text, flags=re.MULTILINE)
+    text = re.sub(r" +[\d.]+ m?s$", " ...", text, flags=re.MULTILINE)
     return re.sub(r"(runs/\w+)-\d+", r"\1-...", text)
 
 
