@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,9 @@ from armsim.cli.options import (
     verbose_option,
 )
 from armsim.errors import Diverged
+
+if TYPE_CHECKING:
+    from armsim.spec import Scenario
 
 PATIENCE = 1.0  # seconds before a progress bar appears
 
@@ -85,25 +88,39 @@ def command(
 
         click.echo(report(summary, degrees, verbose))
     if run.status == "diverged":
-        raise Diverged(divergence(summary["diverged"], run.plant.method, run.scenario.dt))
+        raise Diverged(divergence(summary["diverged"], run.scenario))
     return INTERRUPTED if run.status == "interrupted" else 0
 
 
-def divergence(where: dict[str, Any], method: str, dt: float) -> str:
-    """What to say of a run that diverged."""
+KEPT = "            (the rows up to then are kept, and the run is marked as diverged)"
+
+
+def divergence(where: dict[str, Any], scenario: Scenario) -> str:
+    """What to say of a run that diverged.
+
+    Args:
+        where: slot and time [s]; unless they are known to be as usual, whether torques_finite and stalled.
+        scenario: What was run.
+    """
     kind, joint = where["slot"].split("_", 1)
     names = {"q": "position", "qd": "velocity", "integral": "controller integral", "held": "command"}
     what = names.get(kind, "motor current" if kind == "current" else "state")
-    if not where["torques_finite"]:
+    method, at = scenario.method, f"at t = {where['time']:.6g} s"
+    if not where.get("torques_finite", True):
         return (
-            f"the simulation stopped at t = {where['time']:.6g} s: a torque was no longer finite\n"
+            f"the simulation stopped {at}: a torque was no longer finite\n"
             "  mend:     look for a division by zero, or a root or logarithm of a negative number, in `inputs`\n"
-            "            (the rows up to then are kept, and the run is marked as diverged)"
+            f"{KEPT}"
         )
+    if where.get("stalled"):
+        return (
+            f"the simulation stopped {at}: {method} found no step short enough for rtol {scenario.tolerance.rtol:g}\n"
+            f"  mend:     take a greater integrator.rtol, or check gains, stops and inputs\n{KEPT}"
+        )
+    shorter = "" if scenario.adaptive else f"take a smaller step than dt = {scenario.dt:g} s with {method}, or "
     return (
-        f"the simulation diverged at t = {where['time']:.6g} s: the {what} of joint {joint} grew without bound\n"
-        f"  mend:     take a smaller step than dt = {dt:g} s with {method}, or check gains, stops and masses of that joint\n"
-        "            (the rows up to then are kept, and the run is marked as diverged)"
+        f"the simulation diverged {at}: the {what} of joint {joint} grew without bound\n"
+        f"  mend:     {shorter}check gains, stops and masses of that joint\n{KEPT}"
     )
 
 

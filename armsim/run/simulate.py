@@ -13,9 +13,12 @@ from typing import Any
 from armsim.actuation import any_sticks
 from armsim.dynamechs import DynaMechsPlant, emulates
 from armsim.dynamics import fewest_operations
+from armsim.dynamics.forward import Algorithm
 from armsim.errors import UsageError
+from armsim.integrate.adaptive import FAILED
 from armsim.plant import Plant
 from armsim.run.engine import make_engine
+from armsim.run.method_choice import with_method
 from armsim.run.result import Run
 from armsim.spec import Scenario, read_scenario
 
@@ -53,6 +56,7 @@ def simulate(
     elif overrides:
         raise UsageError("overrides go with a scenario's path or name, not with one that has been read already")
     began = time.perf_counter()
+    scenario = with_method(scenario)
     plant = make_plant(scenario)
     driver = make_engine(engine, plant, scenario.dt)
 
@@ -74,8 +78,8 @@ def simulate(
         return driver.run(state, (ctypes.c_double * room).from_buffer(rows, kept), peaks, first, last, *every)
 
     looped = time.perf_counter()
-    status = "complete"
-    done, chunk = 0, 256
+    status, stalled = "complete", False
+    done, chunk = 0, 1 if scenario.adaptive else 256
     before = list(state)
     try:
         while done < scenario.steps:
@@ -83,6 +87,7 @@ def simulate(
             chunk_began = time.perf_counter()
             reached = advance(done, last)
             if reached < last:  # go back to the last state within bounds: it tells what went wrong
+                stalled = FAILED in state
                 status, state[:] = "diverged", before
                 done = advance(done, reached)
                 break
@@ -114,6 +119,7 @@ def simulate(
         peaks=list(peaks),
         state=list(state),
         engine=driver.name,
+        stalled=stalled,
         seconds={**driver.preparation, "loop_s": ended - looped, "total_s": ended - began},
     )
 
@@ -124,7 +130,8 @@ def make_plant(scenario: Scenario) -> Plant:
     parts = (arm, scenario.command, scenario.external, scenario.method)
     if emulates(arm):
         return DynaMechsPlant(*parts, algorithm="aba")
-    return Plant(*parts, algorithm="crba" if any_sticks(arm) else fewest_operations(arm))
+    algorithm: Algorithm = "crba" if any_sticks(arm) else fewest_operations(arm)
+    return Plant(*parts, algorithm, scenario.tolerance)
 
 
 def _next_chunk(chunk: int, seconds: float) -> int:
