@@ -7,12 +7,21 @@ from dataclasses import dataclass
 from math import inf
 
 from armsim.actuation import mass_matrix
-from armsim.dynamics import bias
-from armsim.expr import Scalar, where
-from armsim.integrate import Motion, Rates, System
+from armsim.dynamics import Law, bias, clipped_solve
+from armsim.expr import Scalar, fma, where
+from armsim.integrate import Linear, Motion, Rates, System, advanced
 from armsim.model import Arm, Joint
 
-WORKS = ("motors", "friction", "stops", "external")  # who does work on an arm: its quadratures, where they are asked for
+WORKS = (
+    "motors",
+    "friction",
+    "stops",
+    "external",
+)  # who does work on an arm: its quadratures, where they are asked for
+
+
+Derivatives = Callable[[Scalar, Motion, Sequence[Scalar], Sequence[Scalar]], Linear]
+FRICTION = WORKS.index("friction")
 
 
 @dataclass(slots=True)
@@ -36,19 +45,73 @@ class Forces:
     w: list[Scalar]
 
 
+@dataclass(slots=True)
+class Damped:
+    """What acts on an arm at one instant, that which depends on a joint's own velocity apart.
+
+    Attributes:
+        M: Lower triangle of the mass matrix, rotors included.
+        f: All joint forces but those of `laws`, less the bias [N·m or N].
+        d: Linear damping that is part of f: back-EMF, viscous friction, derivative gains [N·m·s/rad or N·s/m].
+        laws: Dry friction, stops, and commands that saturate.
+        z: Rates of the further states.
+        w: As of `Forces`.
+    """
+
+    M: list[list[Scalar]]
+    f: list[Scalar]
+    d: list[Scalar]
+    laws: list[Law]
+    z: list[Scalar]
+    w: list[Scalar]
+
+
 class Mechanics(System):
     """An arm without dry friction.
 
     Args:
         joints: Its joints.
         forces: What acts at a time and a state.
+        damped: The same, with what depends on a joint's own velocity apart.
+        linear: How the rates change with the state: by time, state, accelerations, and directions of sliding (1, -1 or 0).
         rates: The rates of a state.
     """
 
-    def __init__(self, joints: Sequence[Joint], forces: Callable[[Scalar, Motion], Forces], rates: Rates) -> None:
+    def __init__(
+        self,
+        joints: Sequence[Joint],
+        forces: Callable[[Scalar, Motion], Forces],
+        damped: Callable[[Scalar, Motion], Damped],
+        linear: Derivatives,
+        rates: Rates,
+    ) -> None:
         super().__init__(rates)
         self.joints = joints
         self.forces = forces
+        self.damped = damped
+        self.derivatives = linear
+
+    def powers(self, t: Scalar, y: Motion) -> list[Scalar]:
+        """The power of each of `WORKS` [W]; or nothing."""
+        return self.forces(t, y).w
+
+    def linear(self, t: Scalar, y: Motion, k: Motion) -> Linear:
+        """How the rates k at (t, y) change with the state, exactly."""
+        return self.derivatives(t, y, k.v, [0.0] * len(y.v))
+
+    def implicit_kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
+        """Velocities after h seconds with damping, stops and friction taken at the new velocities; positions as they are."""
+        now = self.damped(t, y)
+        A = [[*row[:i], fma(h, d, row[i])] for i, (row, d) in enumerate(zip(now.M, now.d, strict=True))]
+        r = [
+            fma(h, fma(d, v, f), row_times(now.M, i, y.v))
+            for i, (f, d, v) in enumerate(zip(now.f, now.d, y.v, strict=True))
+        ]
+        laws = [law.times(h) for law in now.laws]
+        v, impulses = clipped_solve(A, r, laws, y.v)
+        dry = [(law, impulse) for law, impulse in zip(laws, impulses, strict=True) if law.d is None]
+        friction = by_joint([law for law, _ in dry], [impulse for _, impulse in dry], len(v))
+        return Motion(y.q, v, advanced(y.z, h, now.z), worked(advanced(y.w, h, now.w), friction, v))
 
     def guards(self, t: Scalar, start: Motion, end: Motion) -> list[Scalar]:
         """How far every joint with stops still is from the ends of its range, on the side on which it began."""
@@ -67,3 +130,34 @@ class Mechanics(System):
 def equation(arm: Arm, q, qd, tau, external=None) -> tuple[list[list[Scalar]], list[Scalar]]:
     """The equation of motion M qdd = f: the lower triangle of M, rotors included, and f = tau - bias."""
     return mass_matrix(arm, q), [t - b for t, b in zip(tau, bias(arm, q, qd, external), strict=True)]
+
+
+def row_times(M: Sequence[Sequence[Scalar]], i: int, x: Sequence[Scalar]) -> Scalar:
+    """Row i of M x, M given by its lower triangle."""
+    total: Scalar = 0.0
+    for j, x_j in enumerate(x):
+        total = fma(M[i][j] if j <= i else M[j][i], x_j, total)
+    return total
+
+
+def by_joint(laws: Sequence[Law], forces: Sequence[Scalar], n: int) -> list[Scalar]:
+    """What laws give to each of n joints."""
+    total: list[Scalar] = [0.0] * n
+    for law, force in zip(laws, forces, strict=True):
+        total[law.joint] = total[law.joint] + force
+    return total
+
+
+def worked(w: Sequence[Scalar], friction: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+    """Powers or works with those of dry friction added; nothing if they are not asked for.
+
+    Args:
+        w: One for each of `WORKS`, or none.
+        friction: Forces [N·m or N], or impulses [N·m·s or N·s].
+        v: Velocities [rad/s or m/s].
+    """
+    w = list(w)
+    if w:
+        for f, v_i in zip(friction, v, strict=True):
+            w[FRICTION] = fma(f, v_i, w[FRICTION])
+    return w

@@ -19,13 +19,16 @@ from armsim.actuation import (
     driven,
     dry_bounds,
     kinetic_energy,
+    mass_matrix,
     sticks,
+    stop_law,
     unpowered,
 )
 from armsim.actuation import motor as dc
 from armsim.control import Feedback, OpenLoop
 from armsim.dynamics import (
     ExternalWrench,
+    Law,
     external_power,
     forward_dynamics,
     link_wrenches,
@@ -33,11 +36,11 @@ from armsim.dynamics import (
     potential_energy,
 )
 from armsim.dynamics.forward import Algorithm
-from armsim.dynamics.rnea import Wrench
-from armsim.expr import Scalar, fma, shared
-from armsim.integrate import METHODS, Method, Motion, Tolerance
-from armsim.mechanics import WORKS, Forces, Mechanics, equation
-from armsim.model import Arm
+from armsim.dynamics.rnea import Wrench, rnea
+from armsim.expr import Scalar, absolute, fma, maximum, minimum, shared, where, with_jacobian
+from armsim.integrate import METHODS, Linear, Method, Motion, Tolerance
+from armsim.mechanics import WORKS, Damped, Forces, Mechanics, equation
+from armsim.model import Arm, Motor
 from armsim.spatial import Pose, quaternion
 from armsim.sticking import Sticking
 
@@ -117,12 +120,12 @@ class Plant:
         return self.command is not None and self.command.period is not None
 
     @cached_property
-    def inductive(self) -> tuple[int, ...]:
-        """The joints whose motor's current is a state of its own: it has an inductance and is driven by a voltage."""
+    def inductive(self) -> dict[int, Motor]:
+        """The motors whose current is a state of its own, by joint: they have an inductance and are driven by a voltage."""
         if self.command is None or self.command.output != "voltage":
-            return ()
+            return {}
         motors = [joint.motor for joint in self.arm.joints]
-        return tuple(i for i, motor in enumerate(motors) if motor is not None and motor.inductance is not None)
+        return {i: motor for i, motor in enumerate(motors) if motor is not None and motor.inductance is not None}
 
     @property
     def integrator(self) -> Method:
@@ -185,10 +188,8 @@ class Plant:
         if not self.inductive:
             return []
         torques = self._drives(t, parts)
-        return [
-            dc.current_after(self.arm.joints[i].motor, current, torques[i].voltage, parts.qd[i], dt)
-            for i, current in zip(self.inductive, parts.currents, strict=True)
-        ]
+        pairs = zip(self.inductive.items(), parts.currents, strict=True)
+        return [dc.current_after(motor, x, torques[i].voltage, parts.qd[i], dt) for (i, motor), x in pairs]
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -231,6 +232,27 @@ class Plant:
             torque.dry = dry
         return parts.qd, now.accelerations, torques
 
+    def imbalance(
+        self, t: Scalar, state: Sequence[Scalar], qdd: Sequence[Scalar], sliding: Sequence[Scalar]
+    ) -> list[Scalar]:
+        """Joint forces left over if the joints accelerated by qdd [N·m or N], n scalars: zero for the true accelerations.
+
+        Its derivatives give those of the accelerations: M dqdd = d(imbalance) at the true qdd, with M = -d(imbalance)/dqdd.
+
+        Args:
+            t: Time [s].
+            state: See `slots`.
+            qdd: Joint accelerations [rad/s² or m/s²], n scalars.
+            sliding: The direction in which each joint slides against dry friction, n scalars: 1, -1, or 0 for no friction.
+        """
+        parts = self._parts(state)
+        return self._imbalance(parts, self._drives(t, parts), self._outside(t, parts.q), qdd, sliding)
+
+    def current_rates(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
+        """Rates of the armature currents that are states [A/s], in the order of `inductive`."""
+        parts = self._parts(state)
+        return self._current_rates(parts, self._drives(t, parts))
+
     def peaks(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
         """What a run keeps the largest magnitude of: the motor torque of every joint."""
         return [torque.motor for torque in self._drives(t, self._parts(state))]
@@ -260,14 +282,27 @@ class Plant:
 
     def _drives(self, t: Scalar, parts: Parts, since: Scalar | None = None) -> list[JointTorque]:
         """What acts on every joint, dry friction still left out."""
-        pairs = zip(self.arm.joints, parts.q, parts.qd, strict=True)
+        return self._drives_under(self._commands(t, parts, since), parts)
+
+    def _commands(self, t: Scalar, parts: Parts, since: Scalar | None) -> list[Scalar | None]:
+        """What every drive is told; None for open terminals."""
         if self.command is None:
-            return [unpowered(joint, q, qd) for joint, q, qd in pairs]
+            return [None] * self.arm.n
+        if self.sampled:
+            return [*parts.held]
         began = None if self.integrator.adaptive is not None else since  # an error estimate notices a jump by itself
-        u = parts.held if self.sampled else self.command.command(t, parts.q, parts.qd, parts.integrals, began)
+        return [*self.command.command(t, parts.q, parts.qd, parts.integrals, began)]
+
+    def _drives_under(self, u: Sequence[Scalar | None], parts: Parts) -> list[JointTorque]:
+        """What acts on every joint under given commands."""
         currents = dict(zip(self.inductive, parts.currents, strict=True))
-        output = self.command.output
-        return [driven(joint, output, u[i], q, qd, currents.get(i)) for i, (joint, q, qd) in enumerate(pairs)]
+        drives = []
+        for i, (joint, q, qd) in enumerate(zip(self.arm.joints, parts.q, parts.qd, strict=True)):
+            if self.command is None:
+                drives.append(unpowered(joint, q, qd))
+            else:
+                drives.append(driven(joint, self.command.output, u[i], q, qd, currents.get(i)))
+        return drives
 
     def _system(self, since: Scalar, parts: Parts) -> Mechanics:
         """The arm as the integrator sees it during the step from `since` on: what is held or jumps stays as it was then."""
@@ -299,9 +334,41 @@ class Plant:
             *rows, f, lower, upper, z, w = _split(forces(t, y), [*range(1, n + 1), n, n, n, len(y.z), works])
             return Forces(rows, f, lower, upper, z, w)
 
+        damped = evaluation("damped", self._damped)
+
+        def all_damped(t: Scalar, y: Motion) -> Damped:
+            found = _split(damped(t, y), [*range(1, n + 1), n, n, *[4] * len(self._laws), len(y.z), works])
+            rows, (f, d), (z, w) = found[:n], found[n : n + 2], found[-2:]
+            made = []
+            for (i, kind), (b, slope, lower, upper) in zip(self._laws, found[n + 2 : -2], strict=True):
+                made.append(Law(i, lower, upper, b, None if kind == "dry" else slope))
+            return Damped(rows, f, d, made, z, w)
+
+        fixed = [*parts.held, *([] if self._currents_in_motion else parts.currents)]
+
+        def linear(t: Scalar, y: Motion, qdd: Sequence[Scalar], sliding: Sequence[Scalar]) -> Linear:
+            call = self._derivatives(sizes, len(parts.held))
+            _, rows = call(t, *y.q, *y.v, *y.z, since, *qdd, *sliding, *fixed)
+            return Linear.of(mass_matrix(self.arm, y.q), rows, n)
+
         if sticking:
-            return Sticking(self.arm.joints, all_forces)
-        return Mechanics(self.arm.joints, all_forces, all_rates)
+            return Sticking(self.arm.joints, all_forces, all_damped, linear)
+        return Mechanics(self.arm.joints, all_forces, all_damped, linear, all_rates)
+
+    def _derivatives(self, sizes: Sequence[int], held: int):
+        """The imbalance and the rates of the further states, with derivatives by time, q, qd and further states."""
+        n = self.arm.n
+
+        def body(t, *x):
+            q, qd, z, (since,), qdd, sliding, holding, currents = _split(x, [*sizes, 1, n, n, held, len(x)])
+            integrals, integrated = _split(z, self._further)
+            inner = Parts(q, qd, integrals, holding, integrated if self._currents_in_motion else currents, [], [])
+            drives = self._drives(t, inner, since)
+            left = self._imbalance(inner, drives, self._outside(since, q), qdd, sliding)
+            return [*left, *self._further_rates(inner, drives)]
+
+        call = with_jacobian(body, range(1 + sum(sizes)), "linear")
+        return self._evaluations.setdefault(("linear", *sizes), call)
 
     def _rates(self, t: Scalar, parts: Parts, since: Scalar) -> list[Scalar]:
         """Joint accelerations, rates of the further states, and powers."""
@@ -321,6 +388,71 @@ class Plant:
         further = [*self._further_rates(parts, drives), *self._powers(parts, drives, outside)]
         return [*(x for row in M for x in row), *f, *lower, *upper, *further]
 
+    @cached_property
+    def _laws(self) -> list[tuple[int, Literal["dry", "stop", "command"]]]:
+        """The laws that an implicit step solves for: which joint's, and what of it."""
+        laws: list[tuple[int, Literal["dry", "stop", "command"]]] = []
+        for i, joint in enumerate(self.arm.joints):
+            if sticks(joint):
+                laws.append((i, "dry"))
+            if joint.limit is not None and joint.limit.stiffness is not None:
+                laws.append((i, "stop"))
+            if self._saturation(i) is not None:
+                laws.append((i, "command"))
+        return laws
+
+    def _saturation(self, i: int) -> tuple[Scalar, Scalar] | None:
+        """Of a joint whose torque is linear in a continuous command that is limited and damps: torque per command, and limit."""
+        command, joint = self.command, self.arm.joints[i]
+        if not isinstance(command, Feedback) or command.period is not None or command.law == "pi":
+            return None
+        limit, motor = command.limit[i], joint.motor
+        if command.output == "torque":
+            return None if limit is None or (motor is not None and dc.is_limited(motor)) else (1.0, limit)
+        if motor is None or not dc.is_linear(motor) or i in self.inductive:
+            return None
+        supply = motor.limits.voltage
+        bounds = [bound for bound in (limit, supply) if bound is not None]
+        return (dc.voltage_gain(motor), minimum(bounds[0], bounds[-1])) if bounds else None
+
+    def _damped(self, t: Scalar, parts: Parts, since: Scalar) -> list[Scalar]:
+        """The entries of `Damped`, one after the other; of every law b, d, lower and upper."""
+        n = self.arm.n
+        sizes = [n, n, len(parts.integrals), len(parts.held), len(parts.currents)]
+
+        def own(since, t, *x):
+            """The torques that depend on a joint's own velocity, those of `laws` left out."""
+            inner = Parts(*_split(x, sizes), [], [])
+            u = self._commands(t, inner, since)
+            kept = [x if self._saturation(i) is None else 0.0 for i, x in enumerate(u)]
+            return [drive.motor + drive.viscous for drive in self._drives_under(kept, inner)]
+
+        along = with_jacobian(own, range(2 + n, 2 + 2 * n), "own")
+        tau, slopes = along(since, t, *parts.q, *parts.qd, *parts.integrals, *parts.held, *parts.currents)
+        outside = self._outside(since, parts.q)
+        M, f = equation(self.arm, parts.q, parts.qd, tau, outside)
+        d = [maximum(-slopes[i][i], 0.0) for i in range(n)]
+        drives = self._drives(t, parts, since)
+        laws = [self._law(i, kind, parts, drives[i]) for i, kind in self._laws]
+        further = [*self._further_rates(parts, drives), *self._powers(parts, drives, outside)]
+        return [*(x for row in M for x in row), *f, *d, *(x for law in laws for x in law), *further]
+
+    def _law(self, i: int, kind: str, parts: Parts, drive: JointTorque) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+        """b, d, lower and upper of a law."""
+        joint = self.arm.joints[i]
+        if kind == "dry":
+            return 0.0, 0.0, *dry_bounds(joint, drive.motor)
+        if kind == "stop":
+            assert joint.limit is not None
+            return stop_law(joint.limit, parts.q[i])
+        command, saturation = self.command, self._saturation(i)
+        assert isinstance(command, Feedback)
+        assert saturation is not None
+        gain, limit = saturation
+        d = maximum(gain * command.kd[i], 0.0)
+        b = fma(d, parts.qd[i], gain * command.unlimited(parts.q, parts.qd, parts.integrals)[i])
+        return b, d, -(absolute(gain) * limit), absolute(gain) * limit
+
     @property
     def _rotors(self) -> list[Scalar]:
         return [armature(joint) for joint in self.arm.joints]
@@ -337,11 +469,28 @@ class Plant:
 
     def _further_rates(self, parts: Parts, drives: Sequence[JointTorque]) -> list[Scalar]:
         """Of the further states that the integrator advances."""
-        rates = self._integral_rates(parts)
-        if self._currents_in_motion:
-            for i, current in zip(self.inductive, parts.currents, strict=True):
-                rates.append(dc.current_rate(self.arm.joints[i].motor, current, drives[i].voltage, parts.qd[i]))
-        return rates
+        return self._integral_rates(parts) + (self._current_rates(parts, drives) if self._currents_in_motion else [])
+
+    def _current_rates(self, parts: Parts, drives: Sequence[JointTorque]) -> list[Scalar]:
+        pairs = zip(self.inductive.items(), parts.currents, strict=True)
+        return [dc.current_rate(motor, x, drives[i].voltage, parts.qd[i]) for (i, motor), x in pairs]
+
+    def _imbalance(
+        self,
+        parts: Parts,
+        drives: Sequence[JointTorque],
+        outside: Sequence[Wrench] | None,
+        qdd: Sequence[Scalar],
+        sliding: Sequence[Scalar],
+    ) -> list[Scalar]:
+        """See `imbalance`."""
+        needed = rnea(self.arm, parts.q, parts.qd, qdd, outside)
+        left = []
+        for joint, drive, tau, qdd_i, side in zip(self.arm.joints, drives, needed, qdd, sliding, strict=True):
+            lower, upper = dry_bounds(joint, drive.motor)
+            dry = where(side > 0.0, lower, where(side < 0.0, upper, 0.0))
+            left.append(drive.total + dry - fma(armature(joint), qdd_i, tau))
+        return left
 
     def _powers(self, parts: Parts, drives: Sequence[JointTorque], outside: Sequence[Wrench] | None) -> list[Scalar]:
         """The power of each of `WORKS` [W], that of dry friction left out."""

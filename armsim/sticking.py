@@ -11,14 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from armsim.actuation import any_sticks, armature, dry_bounds, sticks, unpowered
-from armsim.dynamics import clipped_solve, forward_dynamics, solve_held
+from armsim.dynamics import Law, clipped_solve, forward_dynamics, solve_held
 from armsim.dynamics.forward import Algorithm
 from armsim.expr import Scalar, both, either, fma, minimum, negated, where
-from armsim.integrate import Motion
-from armsim.mechanics import WORKS, Forces, Mechanics, equation
+from armsim.integrate import Linear, Motion, advanced
+from armsim.mechanics import Damped, Derivatives, Forces, Mechanics, by_joint, equation, row_times, worked
 from armsim.model import Arm, Joint
-
-FRICTION = WORKS.index("friction")
 
 
 class Sticking(Mechanics):
@@ -27,21 +25,29 @@ class Sticking(Mechanics):
     Args:
         joints: Its joints.
         forces: What acts at a time and a state.
+        damped: The same, with what depends on a joint's own velocity apart.
+        linear: How the rates change with the state; see `Mechanics`.
     """
 
-    def __init__(self, joints: Sequence[Joint], forces: Callable[[Scalar, Motion], Forces]) -> None:
-        super().__init__(joints, forces, lambda t, y: self.within(t, y).rates(t, y))
+    def __init__(
+        self,
+        joints: Sequence[Joint],
+        forces: Callable[[Scalar, Motion], Forces],
+        damped: Callable[[Scalar, Motion], Damped],
+        linear: Derivatives,
+    ) -> None:
+        super().__init__(joints, forces, damped, linear, lambda t, y: self.within(t, y).rates(t, y))
         self.dry = tuple(sticks(joint) for joint in joints)
 
     def kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
         """Velocities after h seconds: those that slide, and exact zeros where friction holds."""
         now = self.forces(t, y)
         n = len(y.v)
-        r = [fma(h, now.f[i], _row_times(now.M, i, y.v)) for i in range(n)]
-        lower, upper = [h * x for x in now.lower], [h * x for x in now.upper]
-        v, impulses = clipped_solve(now.M, r, lower, upper, y.v, [not dry for dry in self.dry])
-        w = [fma(h, power, x) for x, power in zip(y.w, now.w, strict=True)]
-        return Motion(y.q, v, [fma(h, rate, x) for x, rate in zip(y.z, now.z, strict=True)], worked(w, impulses, v))
+        r = [fma(h, now.f[i], row_times(now.M, i, y.v)) for i in range(n)]
+        laws = dry_laws(self.dry, [h * x for x in now.lower], [h * x for x in now.upper])
+        v, impulses = clipped_solve(now.M, r, laws, y.v)
+        w = worked(advanced(y.w, h, now.w), by_joint(laws, impulses, n), v)
+        return Motion(y.q, v, advanced(y.z, h, now.z), w)
 
     def within(self, t: Scalar, y: Motion) -> Sliding:
         """The system with every joint held, or sliding in one direction, as it is at (t, y)."""
@@ -59,13 +65,10 @@ class Sliding(Mechanics):
     """
 
     def __init__(self, arm: Sticking, t: Scalar, y: Motion) -> None:
+        super().__init__(arm.joints, arm.forces, arm.damped, arm.derivatives, self._rates_of)
         now = arm.forces(t, y)
-        moving = [either(v > 0.0, v < 0.0) if dry else True for v, dry in zip(y.v, arm.dry, strict=True)]
-        sliding = [where(v > 0.0, lo, hi) for v, lo, hi in zip(y.v, now.lower, now.upper, strict=True)]
-        lower = [where(m, s, lo) for m, s, lo in zip(moving, sliding, now.lower, strict=True)]
-        upper = [where(m, s, hi) for m, s, hi in zip(moving, sliding, now.upper, strict=True)]
-        super().__init__(arm.joints, arm.forces, self._rates_of)
-        a, friction = clipped_solve(now.M, now.f, lower, upper, [0.0] * len(y.v), moving)
+        moving = _moving(arm.dry, y.v)
+        a, friction = at_instant(arm.dry, now, y.v)
         self.arm = arm
         self.start = now
         self.held: list[Any] = [
@@ -83,6 +86,18 @@ class Sliding(Mechanics):
         a = solve_held(now.M, [f + dry for f, dry in zip(now.f, friction, strict=True)], self.held)
         return Motion(y.v, a, now.z, worked(now.w, friction, y.v))
 
+    def powers(self, t: Scalar, y: Motion) -> list[Scalar]:
+        """The power of each of `WORKS` [W]; or nothing."""
+        now = self.arm.forces(t, y)
+        return worked(now.w, self._sliding_friction(now), y.v)
+
+    def linear(self, t: Scalar, y: Motion, k: Motion) -> Linear:
+        """How the rates k at (t, y) change with the state, exactly; held joints stay."""
+        sides = [where(up, 1.0, -1.0) if dry else 0.0 for up, dry in zip(self.up, self.arm.dry, strict=True)]
+        found = self.derivatives(t, y, k.v, sides)
+        found.held = self.held
+        return found
+
     def guards(self, t: Scalar, start: Motion, end: Motion) -> list[Scalar]:
         """Those of the stops; how fast every sliding joint still slides; how much more every held one could take."""
         now = self.arm.forces(t, end)
@@ -91,7 +106,7 @@ class Sliding(Mechanics):
         guards = super().guards(t, start, end)
         for i, dry in enumerate(self.arm.dry):
             if dry:
-                needed = _row_times(now.M, i, a) - now.f[i]
+                needed = row_times(now.M, i, a) - now.f[i]
                 spare = minimum(needed - now.lower[i], now.upper[i] - needed)
                 guards.append(where(self.held[i], spare, where(self.up[i], end.v[i], -end.v[i])))
         return guards
@@ -112,14 +127,38 @@ class Sliding(Mechanics):
             spent = where(self.held[i], self.friction[i], used[i])
             lower.append(h * (self.start.lower[i] - spent))
             upper.append(h * (self.start.upper[i] - spent))
-            r.append(_row_times(M, i, after.v))
+            r.append(row_times(M, i, after.v))
         guess = [where(stuck, 0.0, v) for stuck, v in zip(self.held, after.v, strict=True)]
-        v, _ = clipped_solve(M, r, lower, upper, guess, [not dry for dry in self.arm.dry])
+        v, _ = clipped_solve(M, r, dry_laws(self.arm.dry, lower, upper), guess)
         return after._replace(v=[where(turned, x, old) for x, old in zip(v, after.v, strict=True)])
 
     def _sliding_friction(self, now: Forces) -> list[Scalar]:
         pairs = zip(self.up, now.lower, now.upper, strict=True)
         return [where(up, lo, hi) if dry else 0.0 for (up, lo, hi), dry in zip(pairs, self.arm.dry, strict=True)]
+
+
+def at_instant(dry: Sequence[bool], now: Forces, v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    """Joint accelerations and dry friction at velocities v: joints that move slide on, those at rest are held or set free."""
+    moving = _moving(dry, v)
+    sliding = [where(x > 0.0, lo, hi) for x, lo, hi in zip(v, now.lower, now.upper, strict=True)]
+    lower = [where(m, s, lo) for m, s, lo in zip(moving, sliding, now.lower, strict=True)]
+    upper = [where(m, s, hi) for m, s, hi in zip(moving, sliding, now.upper, strict=True)]
+    laws = dry_laws(dry, lower, upper, moving)
+    a, friction = clipped_solve(now.M, now.f, laws, [0.0] * len(v))
+    return a, by_joint(laws, friction, len(v))
+
+
+def dry_laws(
+    dry: Sequence[bool], lower: Sequence[Scalar], upper: Sequence[Scalar], free: Sequence[Any] | None = None
+) -> list[Law]:
+    """The laws of dry friction, for the joints that have any."""
+    free = free or [False] * len(dry)
+    return [Law(i, lower[i], upper[i], free=free[i]) for i, sticky in enumerate(dry) if sticky]
+
+
+def _moving(dry: Sequence[bool], v: Sequence[Scalar]) -> list[Any]:
+    """Which joints move; those without dry friction always count as moving."""
+    return [either(x > 0.0, x < 0.0) if sticky else True for x, sticky in zip(v, dry, strict=True)]
 
 
 def accelerations(arm: Arm, q, qd, drives, algorithm: Algorithm = "crba") -> list[Scalar]:
@@ -144,32 +183,5 @@ def accelerations(arm: Arm, q, qd, drives, algorithm: Algorithm = "crba") -> lis
     bounds = [dry_bounds(joint, drive) for joint, drive in zip(arm.joints, drives, strict=True)]
     lower, upper = ([bound[side] for bound in bounds] for side in (0, 1))
 
-    def forces(t: Scalar, y: Motion) -> Forces:
-        M, f = equation(arm, q, qd, total)
-        return Forces(M, f, lower, upper, [], [])
-
-    system = Sticking(arm.joints, forces)
-    return system.within(0.0, Motion(list(q), list(qd), [], [])).accelerations
-
-
-def worked(w: Sequence[Scalar], friction: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-    """Powers or works with those of dry friction added; nothing if they are not asked for.
-
-    Args:
-        w: One for each of `WORKS`, or none.
-        friction: Forces [N·m or N], or impulses [N·m·s or N·s].
-        v: Velocities [rad/s or m/s].
-    """
-    w = list(w)
-    if w:
-        for f, v_i in zip(friction, v, strict=True):
-            w[FRICTION] = fma(f, v_i, w[FRICTION])
-    return w
-
-
-def _row_times(M: Sequence[Sequence[Scalar]], i: int, x: Sequence[Scalar]) -> Scalar:
-    """Row i of M x, M given by its lower triangle."""
-    total: Scalar = 0.0
-    for j, x_j in enumerate(x):
-        total = fma(M[i][j] if j <= i else M[j][i], x_j, total)
-    return total
+    M, f = equation(arm, q, qd, total)
+    return at_instant([sticks(joint) for joint in arm.joints], Forces(M, f, lower, upper, [], []), qd)[0]

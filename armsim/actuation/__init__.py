@@ -3,7 +3,7 @@
 from armsim.actuation.drive import drive_torques
 from armsim.actuation.friction import any_sticks, dry_bounds, sticks
 from armsim.actuation.joint_torque import JointTorque, armature, driven, unpowered
-from armsim.actuation.limit import limit_torque
+from armsim.actuation.limit import limit_torque, stop_law
 from armsim.actuation.rotors import kinetic_energy, mass_matrix
 
 __all__ = [
@@ -17,5 +17,6 @@ __all__ = [
     "limit_torque",
     "mass_matrix",
     "sticks",
+    "stop_law",
     "unpowered",
 ]

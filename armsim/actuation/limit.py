@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from armsim.expr import fma, maximum, minimum, where
+from armsim.expr import either, fma, maximum, minimum, where
 from armsim.model import Limit
 from armsim.spatial import Scalar
 
@@ -31,3 +31,16 @@ def limit_torque(limit: Limit | None, q: Scalar, qd: Scalar) -> Scalar:
         push = fma(limit.stiffness, limit.upper - q, drag)
         tau = tau + where(q > limit.upper, minimum(push, 0.0), 0.0)
     return tau
+
+
+def stop_law(limit: Limit, q: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """The torque of a joint's stops as a function of its velocity alone, clip(b - d qd, lower, upper): (b, d, lower, upper).
+
+    Args:
+        limit: A range with stiffness.
+        q: Joint position [rad or m].
+    """
+    below, above = q < limit.lower, q > limit.upper
+    outside = either(below, above)
+    b = where(below, limit.stiffness * (limit.lower - q), where(above, limit.stiffness * (limit.upper - q), 0.0))
+    return b, where(outside, limit.damping, 0.0), where(below, 0.0, -inf), where(above, 0.0, inf)

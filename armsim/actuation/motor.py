@@ -50,7 +50,7 @@ def current_after(motor: Motor, i: Scalar, voltage: Scalar, qd: Scalar, h: Scala
 
 def current_rate(motor: Motor, i: Scalar, voltage: Scalar, qd: Scalar) -> Scalar:
     """Rate of the armature current [A/s] at a terminal voltage and a joint velocity; the amplifier's limit is not passed."""
-    rate = (steady_current(motor, voltage, qd) - i) * (motor.Ra / motor.inductance)
+    rate = (steady_current(motor, voltage, qd) - i) * motor.Ra / motor.inductance
     limit = motor.limits.current
     if limit is None:
         return rate
@@ -138,3 +138,9 @@ def armature(motor: Motor) -> Scalar:
 def voltage_gain(motor: Motor) -> Scalar:
     """Torque at the joint at rest per volt [N·m/V]: what turns a gain in V/rad into one in N·m/rad."""
     return motor.Kp * motor.gear / motor.Ra
+
+
+def is_linear(motor: Motor) -> bool:
+    """Whether its torque is linear in voltage and speed, within what the supply gives."""
+    limits = motor.limits
+    return motor.brush_drop is None and limits.current is None and limits.torque is None and limits.speed is None

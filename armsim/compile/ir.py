@@ -49,6 +49,7 @@ class Module:
         self._tables: dict[Table, str] = {}
         self._loops: dict[Loop, str] = {}
         self._allocas: list[str] = []
+        self._merged: dict[Expr, list[str]] = {}  # results of loops that may not have been entered
 
     def __str__(self) -> str:
         return "\n".join([*self._declarations, *self._globals, *self._bodies, ""])
@@ -83,10 +84,16 @@ class Module:
         return names[arg] if isinstance(arg, Expr) else self.constant(arg)
 
     def lines(self, nodes: Iterable[Expr], names: dict[Expr, str], prefix: str = "x") -> list[str]:
-        """Instructions that compute nodes, arguments first. Names of the results are added to `names`."""
+        """Instructions that compute nodes, arguments first. Names of the results are added to `names`.
+
+        They may end in another block than they begin in.
+        """
         out: list[str] = []
         for node in nodes:
             if node in names or node.op == "input":
+                continue
+            if node.op == "out" and node.args[0] in self._merged:
+                names[node] = self._merged[node.args[0]][int(node.args[1])]
                 continue
             if node.op == "out":
                 call, index = node.args
@@ -96,6 +103,9 @@ class Module:
                 out.append(f"  {names[node]} = load {self.real}, ptr {pointer}")
                 continue
             names[node] = f"%{prefix}{node.index}"
+            if node.op == "loop" and self.width == 1:
+                out += self._entered(node, names[node], names)
+                continue
             if node.op == "pack":
                 out += self._pack(node, names[node], names)
                 continue
@@ -178,6 +188,26 @@ class Module:
         self._allocas = [*outer, f"  {name} = alloca [{max(len(function.outputs), 1)} x {self.real}]"]
         return [f"call void {called}({', '.join([*args, f'ptr {name}'])})"]
 
+    def _entered(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
+        """A loop that is called only if it is not done to begin with, so that nothing is stored and loaded where it is."""
+        repeated, *given = node.args
+        operands = [self.operand(arg, names) for arg in given]
+        block = name[1:]
+        done = repeated.body.outputs[0]
+        inner = dict(zip(repeated.body.inputs, operands, strict=True))
+        lines = [f"  br label %{block}before", f"{block}before:"]
+        lines += self.lines(repeated.body.live([done]), inner, prefix=f"{block}u")
+        lines += [f"  br i1 {self.operand(done, inner)}, label %{block}after, label %{block}enter", f"{block}enter:"]
+        lines += [f"  {line}" for line in self._call(node, name, names)]
+        for i in range(repeated.size):
+            lines.append(f"  {name}p{i} = getelementptr double, ptr {name}, i64 {i}")
+            lines.append(f"  {name}l{i} = load double, ptr {name}p{i}")
+        lines += [f"  br label %{block}after", f"{block}after:"]
+        for i in range(repeated.size):
+            lines.append(f"  {name}r{i} = phi double [ {operands[i]}, %{block}before ], [ {name}l{i}, %{block}enter ]")
+        self._merged[node] = [f"{name}r{i}" for i in range(repeated.size)]
+        return lines
+
     def _pack(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
         """A function of one argument on several at a time: packed into lanes, computed, results named r0, r1, ..."""
         function, *given = node.args
@@ -227,8 +257,8 @@ class Module:
             params = [f"{self.real} %in{i}" for i in range(len(loop.body.inputs))]
             lines = [f"define internal void {name}({', '.join([*params, 'ptr noalias %out'])}) noinline {{", "entry:"]
             lines += [*self.allocas(), "  br label %head", "head:"]
-            lines += ["  %k = phi i64 [ 0, %entry ], [ %k1, %work ]"]
-            lines += [f"  %s{i} = phi {self.real} [ %in{i}, %entry ], [ %n{i}, %work ]" for i in range(loop.size)]
+            lines += ["  %k = phi i64 [ 0, %entry ], [ %k1, %worked ]"]
+            lines += [f"  %s{i} = phi {self.real} [ %in{i}, %entry ], [ %n{i}, %worked ]" for i in range(loop.size)]
             lines += test
             if self.width == 1:
                 lines += [f"  %all = and i1 {ended}, true"]
@@ -236,7 +266,7 @@ class Module:
                 self.declare(f"declare i1 @llvm.vector.reduce.and.v{self.width}i1({self.truth})")
                 lines += [f"  %all = call i1 @llvm.vector.reduce.and.v{self.width}i1({self.truth} {ended})"]
             lines += [f"  %late = icmp uge i64 %k, {loop.at_most}", "  %stop = or i1 %all, %late"]
-            lines += ["  br i1 %stop, label %end, label %work", "work:", *work]
+            lines += ["  br i1 %stop, label %end, label %work", "work:", *work, "  br label %worked", "worked:"]
             for i, value in enumerate(after):
                 lines.append(
                     f"  %n{i} = select {self.truth} {ended}, {self.real} %s{i}, {self.real} {self.operand(value, names)}"

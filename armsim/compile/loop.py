@@ -130,18 +130,25 @@ def _print(body: LoopBody, target: Target) -> str:
     out += ["  %scaled = mul i64 %k, %num", "  %top = sitofp i64 %scaled to double", "  %t = fdiv double %top, %den"]
     out += sample_lines
     out += ["step:", *(f"  %s{i} = phi double {source}" for i, source in enumerate(_step_sources(body)))]
-    out += step_lines
+    out += [*step_lines, "  br label %stepped", "stepped:"]
     for i, value in enumerate(peak_values):
         out += [f"  %pm{i} = call double @llvm.fabs.f64(double {value})"]
         out += [f"  %pp{i} = getelementptr double, ptr %peaks, i64 {i}", f"  %po{i} = load double, ptr %pp{i}"]
         out += [f"  %pc{i} = fcmp ogt double %pm{i}, %po{i}"]
         out += [f"  %pn{i} = select i1 %pc{i}, double %pm{i}, double %po{i}", f"  store double %pn{i}, ptr %pp{i}"]
-    out += ["  %due = icmp eq i64 %log_in, 0", "  br i1 %due, label %log, label %check", "log:", *row_lines]
+    out += [
+        "  %due = icmp eq i64 %log_in, 0",
+        "  br i1 %due, label %log, label %check",
+        "log:",
+        *row_lines,
+        "  br label %logged",
+        "logged:",
+    ]
     # a zero has no sign in a row: folding 0 * x to 0 loses it, and rows are to be the same bits from every engine
     out += [f"  %unsigned{i} = fadd double {value}, 0.0" for i, value in enumerate(row_values)]
     out += _store([f"%unsigned{i}" for i in range(len(row))], "%room", "r")
     out += [f"  %room_after = getelementptr double, ptr %room, i64 {len(row)}", "  br label %check", "check:"]
-    out += ["  %room_next = phi ptr [ %room, %step ], [ %room_after, %log ]"]
+    out += ["  %room_next = phi ptr [ %room, %stepped ], [ %room_after, %logged ]"]
     sound = "true"
     for i, bound in enumerate(body.bounds):
         if bound == inf:
@@ -175,14 +182,14 @@ def _sample(body: LoopBody, module: Module) -> list[str]:
         for i, out in enumerate(sample.outputs)
     ]
     due = ["  %sample_due = icmp eq i64 %sample_in, 0", "  br i1 %sample_due, label %sample, label %step"]
-    return [*due, "sample:", *lines, "  br label %step"]
+    return [*due, "sample:", *lines, "  br label %sampled", "sampled:", "  br label %step"]
 
 
 def _step_sources(body: LoopBody) -> list[str]:
     """Where each state entry comes from when the step begins."""
     if body.sample is None:
         return [f"[ %h{i}, %time ]" for i in range(body.states)]
-    return [f"[ %h{i}, %time ], [ %u{i}, %sample ]" for i in range(body.states)]
+    return [f"[ %h{i}, %time ], [ %u{i}, %sampled ]" for i in range(body.states)]
 
 
 def _load(pointer: str, prefix: str, count: int) -> list[str]:

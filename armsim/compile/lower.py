@@ -27,7 +27,6 @@ def lower(function: Function, pack: bool = False, first: int = 0) -> Function:
     """
     graph = Graph(function.graph.depth)
     inputs = [graph.input(str(node.args[0])) for node in function.inputs]
-    called = Counter(node.args[0] for node in function.live() if node.op == "call")
     known: dict[Any, tuple[Any, Any]] = {}
     lowered: dict[Function, Function] = {}
 
@@ -44,22 +43,28 @@ def lower(function: Function, pack: bool = False, first: int = 0) -> Function:
         "log": logarithm,
     }
 
-    def call(inner: Function, args: list[Any]) -> list[Any]:
-        if called[inner] == 1 and not any(node.op == "call" for node in inner.live()):
-            if pack:
-                known.update(_packed(graph, inner, args, machine))
-            return replay(inner, args, machine)
-        if inner not in lowered:
-            lowered[inner] = lower(inner, pack)
-        node = graph.node("call", lowered[inner], *args)
-        outs = enumerate(lowered[inner].outputs)
-        return [graph.node("out", node, i) if isinstance(out, Expr) else out for i, out in outs]
+    def calls_of(outer: Function) -> Callable[[Function, list[Any]], list[Any]]:
+        """What becomes of the calls in a function that is being opened up, or of those in the whole."""
+        times = Counter(node.args[0] for node in outer.live() if node.op == "call")
+
+        def call(inner: Function, args: list[Any]) -> list[Any]:
+            if times[inner] == 1:
+                if pack:
+                    known.update(_packed(graph, inner, args, machine))
+                return replay(inner, args, machine, calls_of(inner))
+            if inner not in lowered:
+                lowered[inner] = lower(inner, pack)
+            node = graph.node("call", lowered[inner], *args)
+            outs = enumerate(lowered[inner].outputs)
+            return [graph.node("out", node, i) if isinstance(out, Expr) else out for i, out in outs]
+
+        return call
 
     if pack:
         urgent = Function(function.name, function.graph, function.outputs[:first])
         for part in (urgent, function):
             known.update(_packed(graph, part, inputs, machine, known))
-    return Function(function.name, graph, replay(function, inputs, machine, call))
+    return Function(function.name, graph, replay(function, inputs, machine, calls_of(function)))
 
 
 def _packed(

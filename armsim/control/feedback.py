@@ -43,12 +43,17 @@ class Feedback:
 
     def command(self, t: Scalar, q, qd, integrals, since: Scalar | None = None) -> list[Scalar]:
         """The commands u [V, N·m or N] at joint positions q, velocities qd and integrator states, n scalars."""
+        unlimited = self.unlimited(q, qd, integrals)
+        return [_within(u, bound) for u, bound in zip(unlimited, self.limit, strict=True)]
+
+    def unlimited(self, q, qd, integrals) -> list[Scalar]:
+        """The commands before they are kept within their limits, n scalars."""
         commands = []
         for i, target in enumerate(self.target):
             u = fma(self.kp[i], target - q[i], -(self.kd[i] * qd[i]))
             if self.integrals:
                 u = u + _within(self.ki[i] * integrals[i], self.integral_limit[i])
-            commands.append(_within(u, self.limit[i]))
+            commands.append(u)
         return commands
 
     def integral_rates(self, q, integrals) -> list[Scalar]:

@@ -1,7 +1,7 @@
 """The textbook algorithms, each over scalars that may be numbers or expressions."""
 
 from armsim.dynamics.aba import aba
-from armsim.dynamics.clipped import clipped_solve
+from armsim.dynamics.clipped import Law, clipped_solve
 from armsim.dynamics.crba import crba
 from armsim.dynamics.energy import kinetic_energy, potential_energy
 from armsim.dynamics.external import ExternalWrench, external_power, link_wrenches
@@ -13,6 +13,7 @@ from armsim.dynamics.rnea import bias, gravity_torque, rnea
 
 __all__ = [
     "ExternalWrench",
+    "Law",
     "aba",
     "bias",
     "clipped_solve",

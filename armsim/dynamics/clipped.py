@@ -1,72 +1,110 @@
-"""Forces that hold a joint still as long as they can: dry friction, solved for all joints together."""
+"""Forces that give way: dry friction, stops and limited damping, solved for all joints together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from armsim.dynamics.factor import solve_held
-from armsim.expr import Scalar, absolute, both, either, loop, maximum, where
+from armsim.dynamics.factor import solve_held, solve_ldl
+from armsim.expr import Scalar, absolute, both, either, fma, loop, maximum, where
 
 ROUNDS = 400  # never met in practice; principal pivoting with the least index ends by itself
-PATIENCE = 3  # rounds that flip all joints at once without a gain, before they are flipped one by one
-SLACK = 1e-13  # of a bound: what rounding may add to a holding force
-ROUNDING = 64 * 2.0**-53  # of the terms of a holding force: how far off their sum may be
+PATIENCE = 3  # rounds that flip all laws at once without a gain, before they are flipped one by one
+SLACK = 1e-13  # of a bound: what rounding may add to a force
+ROUNDING = 64 * 2.0**-53  # of the terms of a force: how far off their sum may be
+
+
+@dataclass(slots=True)
+class Law:
+    """A force on one joint that decreases with the joint's x, within bounds: clip(b - d x, lower, upper).
+
+    Attributes:
+        joint: Its index.
+        lower: Least force.
+        upper: Greatest force.
+        b: The force at x = 0, within no bounds. Of dry friction it does not count.
+        d: Slope, not negative; None for infinitely steep: dry friction, which holds x at zero within its bounds.
+        free: Where this condition holds, the force is `lower` whatever x is; for dry friction only.
+    """
+
+    joint: int
+    lower: Scalar
+    upper: Scalar
+    b: Scalar = 0.0
+    d: Scalar | None = None
+    free: Any = False
+
+    def times(self, h: Scalar) -> Law:
+        """The law of the impulses over h seconds, with x a velocity."""
+        slope = None if self.d is None else h * self.d
+        return Law(self.joint, h * self.lower, h * self.upper, h * self.b, slope, self.free)
 
 
 def clipped_solve(
-    M: Sequence[Sequence[Scalar]],
-    r: Sequence[Scalar],
-    lower: Sequence[Scalar],
-    upper: Sequence[Scalar],
-    guess: Sequence[Scalar],
-    free: Sequence[Any],
+    M: Sequence[Sequence[Scalar]], r: Sequence[Scalar], laws: Sequence[Law], guess: Sequence[Scalar]
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """x and f with M x = r + f, where f holds x_i at zero within its bounds and gives way at them.
+    """x and the laws' forces f with M x = r + (the sum of the forces on each joint).
 
-    For each i one of three holds: lower_i <= f_i <= upper_i and x_i = 0; f_i = lower_i and x_i >= 0; f_i = upper_i and
-    x_i <= 0. With x the joint velocities after a step and f the impulses of friction this is Coulomb's law for all joints
-    together. M is positive definite, so there is exactly one solution.
+    With x the joint velocities after a step and f impulses this is Coulomb's law, the law of stops and that of damping which
+    saturates, for all joints together. M is positive definite and every force decreases with its x, so there is exactly one
+    solution.
 
-    Block principal pivoting: all joints that violate their part are moved to the next one at once, as long as that makes
-    violations fewer, else the first of them alone, which cannot cycle (Júdice and Pires 1992, *J. Optimization Theory and
-    Applications* 74(2); Murty's least-index rule).
+    Block principal pivoting: every law is within its bounds (dry friction: holds), or at one of them. All that turn out not to
+    be are moved on at once, as long as that makes them fewer, else the first of them alone, which cannot cycle (Júdice and
+    Pires 1992, *J. Optimization Theory and Applications* 74(2); Murty's least-index rule).
 
     Args:
         M: Lower triangle of a positive definite matrix, row i with i + 1 entries.
         r: Right-hand side, n scalars.
-        lower: Least forces, not positive.
-        upper: Greatest forces, not negative.
-        guess: Signs of x expected, n scalars: positive, negative, or zero for held.
-        free: Conditions; where one holds, f_i is lower_i whatever x_i is.
+        laws: Any number for a joint, but dry friction at most once.
+        guess: x expected, n scalars; of dry friction only the sign counts, zero for held.
 
     Returns:
-        x, exactly zero where held, and f; n scalars each.
+        x, exactly zero where dry friction holds, n scalars; and one force per law.
     """
-    n = len(r)
+    n, m = len(r), len(laws)
+    if not laws:
+        return solve_ldl([list(row) for row in M], list(r)), []
 
     def solved(side: Sequence[Scalar], rounding: float) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-        """x and f for given sides (1: moving up, -1: moving down, 0: held), and to which side each ought to change.
+        """x and f for given sides (1: at the lower bound, -1: at the upper, 0: between), and how each ought to change.
 
-        A holding force that is beyond its bound by no more than `rounding` of its terms is taken to be within.
+        A force that is beyond its bound by no more than `rounding` of its terms is taken to be within.
         """
-        held = [absolute(s) < 0.5 for s in side]
-        f = [where(s > 0.5, lo, hi) for s, lo, hi in zip(side, lower, upper, strict=True)]
-        x = solve_held(M, [r[i] + f[i] for i in range(n)], held)
-        change = []
-        for i in range(n):
-            needed, terms = -r[i], absolute(r[i])
-            for j in range(n):
-                term = (M[i][j] if j <= i else M[j][i]) * x[j]
-                needed, terms = needed + term, terms + absolute(term)
-            spare = rounding * terms if rounding else 0.0
-            over = needed > upper[i] + SLACK * absolute(upper[i]) + spare
-            under = needed < lower[i] + SLACK * lower[i] - spare
-            slip = where(over, -1.0, where(under, 1.0, 0.0))  # held no longer
-            wrong = where(held[i], slip, where(both(side[i] > 0.5, x[i] < 0.0), -1.0, 0.0))
-            wrong = where(held[i], wrong, where(both(side[i] < -0.5, x[i] > 0.0), 1.0, wrong))
-            change.append(where(free[i], 0.0, wrong))
-            f[i] = where(held[i], needed, f[i])
+        A, b = [list(row) for row in M], list(r)
+        between = [absolute(s) < 0.5 for s in side]
+        f: list[Scalar] = []
+        held: list[Any] = [False] * n
+        for law, s, inner in zip(laws, side, between, strict=True):
+            i = law.joint
+            f.append(where(inner, law.b if law.d is not None else 0.0, where(s > 0.5, law.lower, law.upper)))
+            b[i] = b[i] + f[-1]
+            if law.d is None:
+                held[i] = inner
+            else:
+                A[i][i] = A[i][i] + where(inner, law.d, 0.0)
+        x = solve_held(A, b, held) if any(law.d is None for law in laws) else solve_ldl(A, b)
+        change: list[Scalar] = [0.0] * m
+        for e, law in enumerate(laws):
+            if law.d is not None:
+                slope = law.d * x[law.joint]
+                terms = absolute(law.b) + absolute(slope)
+                change[e] = _change(law, side[e], between[e], law.b - slope, rounding * terms if rounding else 0.0)
+                f[e] = where(between[e], law.b - slope, f[e])
+        for e, law in enumerate(laws):
+            if law.d is None:
+                i = law.joint
+                needed, terms = -r[i], absolute(r[i])
+                for j in range(n):
+                    term = (M[i][j] if j <= i else M[j][i]) * x[j]
+                    needed, terms = needed + term, terms + absolute(term)
+                for other, force in zip(laws, f, strict=True):
+                    if other.joint == i and other is not law:
+                        needed, terms = needed - force, terms + absolute(force)
+                wrong = _change_of_dry(law, side[e], between[e], needed, x[i], rounding * terms if rounding else 0.0)
+                change[e] = where(law.free, 0.0, wrong)
+                f[e] = where(between[e], needed, f[e])
         return x, f, change
 
     def count(change: Sequence[Scalar]) -> Scalar:
@@ -76,16 +114,13 @@ def clipped_solve(
         return total
 
     def begin() -> list[Scalar]:
-        side = [
-            where(known, 1.0, where(g > 0.0, 1.0, where(g < 0.0, -1.0, 0.0)))
-            for g, known in zip(guess, free, strict=True)
-        ]
+        side = [_side(law, guess[law.joint]) for law in laws]
         x, f, change = solved(side, 0.0)
         return [*side, *x, *f, *change, count(change), float(PATIENCE)]
 
     def step(*state: Scalar) -> list[Scalar]:
-        side, change = state[:n], state[3 * n : 4 * n]
-        best, patience = state[4 * n], state[4 * n + 1]
+        side, change = state[:m], state[2 * m + n : 3 * m + n]
+        best, patience = state[-2:]
         together = patience > 0.5
         flipped, earlier = [], 0.0
         for s, c in zip(side, change, strict=True):
@@ -105,11 +140,36 @@ def clipped_solve(
         ]
 
     def done(*state: Scalar) -> Scalar:
-        none = state[3 * n]
-        satisfied = absolute(none) < 0.5
-        for c in state[3 * n + 1 : 4 * n]:
+        satisfied: Any = True
+        for c in state[2 * m + n : 3 * m + n]:
             satisfied = both(satisfied, absolute(c) < 0.5)
         return satisfied
 
     end = loop(begin(), step, done, ROUNDS)
-    return list(end[n : 2 * n]), list(end[2 * n : 3 * n])
+    return list(end[m : m + n]), list(end[m + n : 2 * m + n])
+
+
+def _side(law: Law, x: Scalar) -> Scalar:
+    """Where a law is expected to be at x."""
+    if law.d is None:
+        return where(law.free, 1.0, where(x > 0.0, 1.0, where(x < 0.0, -1.0, 0.0)))
+    force = fma(-law.d, x, law.b)
+    return where(force < law.lower, 1.0, where(force > law.upper, -1.0, 0.0))
+
+
+def _change(law: Law, side: Scalar, between: Any, force: Scalar, spare: Scalar) -> Scalar:
+    """How the side of a law ought to change whose force would be `force` without its bounds."""
+    low, high = SLACK * absolute(law.lower) + spare, SLACK * absolute(law.upper) + spare
+    leaves = where(force > law.upper + high, -1.0, where(force < law.lower - low, 1.0, 0.0))
+    from_lower = where(force <= law.lower + low, 0.0, -1.0)
+    from_upper = where(force >= law.upper - high, 0.0, 1.0)
+    return where(between, leaves, where(side > 0.5, from_lower, from_upper))
+
+
+def _change_of_dry(law: Law, side: Scalar, between: Any, needed: Scalar, x: Scalar, spare: Scalar) -> Scalar:
+    """How the side of dry friction ought to change: it slips if more than its bounds is needed, and never drives."""
+    over = needed > law.upper + SLACK * absolute(law.upper) + spare
+    under = needed < law.lower + SLACK * law.lower - spare
+    slips = where(over, -1.0, where(under, 1.0, 0.0))
+    holds = where(both(side > 0.5, x < 0.0), -1.0, where(both(side < -0.5, x > 0.0), 1.0, 0.0))
+    return where(between, slips, holds)

@@ -1,16 +1,19 @@
 """Ways to advance a motion, one method a file. They know nothing of robots."""
 
-from armsim.integrate import explicit_euler, rk4, rk54, semi_implicit_euler, velocity_verlet
+from armsim.integrate import explicit_euler, rk4, rk54, rodas, semi_implicit_euler, velocity_implicit, velocity_verlet
+from armsim.integrate.linear import Linear
 from armsim.integrate.method import Method, Step, Tolerance
-from armsim.integrate.motion import Motion
+from armsim.integrate.motion import Motion, advanced
 from armsim.integrate.system import Rates, System
 
 METHODS: dict[str, Method] = {
     "explicit_euler": explicit_euler.METHOD,
     "semi_implicit_euler": semi_implicit_euler.METHOD,
+    "velocity_implicit": velocity_implicit.METHOD,
     "velocity_verlet": velocity_verlet.METHOD,
     "rk4": rk4.METHOD,
     "rk54": rk54.METHOD,
+    "rodas": rodas.METHOD,
 }
 
-__all__ = ["METHODS", "Method", "Motion", "Rates", "Step", "System", "Tolerance"]
+__all__ = ["METHODS", "Linear", "Method", "Motion", "Rates", "Step", "System", "Tolerance", "advanced"]

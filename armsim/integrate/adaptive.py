@@ -70,7 +70,9 @@ def adaptive_advance(
         left = h - done
         cutting = high > 0.0
         fall = low_guard - high_guard
-        share = where(both(low_guard > 0.0, fall > 0.0), clip(low_guard / where(fall > 0.0, fall, 1.0), 0.05, 0.95), 0.5)
+        share = where(
+            both(low_guard > 0.0, fall > 0.0), clip(low_guard / where(fall > 0.0, fall, 1.0), 0.05, 0.95), 0.5
+        )
         found = high - low <= EVENT * h
         to_event = where(found, high, low + share * (high - low))
         free = where(length >= left, left, where(length > left / 2, left / 2, length))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from armsim.expr import Scalar
+from armsim.expr import Scalar, with_jacobian
+from armsim.integrate.linear import Linear
 from armsim.integrate.motion import Motion, advanced
 
 Rates = Callable[[Scalar, Motion], Motion]  # time and state to (v, acceleration, rates of z and w)
@@ -28,6 +29,26 @@ class System:
         """Velocities and further states after h seconds under what acts at (t, y); positions as they are."""
         k = self.rates(t, y)
         return Motion(y.q, advanced(y.v, h, k.v), advanced(y.z, h, k.z), advanced(y.w, h, k.w))
+
+    def implicit_kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
+        """As `kick`, with damping taken at the new velocities, as far as the system knows which of its rates is damping."""
+        return self.kick(t, y, h)
+
+    def powers(self, t: Scalar, y: Motion) -> list[Scalar]:
+        """The rates of the quadratures alone."""
+        return self.rates(t, y).w
+
+    def linear(self, t: Scalar, y: Motion, k: Motion) -> Linear:
+        """How the rates k at (t, y) change with the state, exactly."""
+        n, further = len(y.v), len(y.z)
+
+        def body(t: Scalar, *x: Scalar) -> list[Scalar]:
+            rates = self.rates(t, Motion(list(x[:n]), list(x[n : 2 * n]), list(x[2 * n :]), y.w))
+            return [*rates.v, *rates.z]
+
+        _, rows = with_jacobian(body, range(1 + 2 * n + further), "linear")(t, *y.q, *y.v, *y.z)
+        unit: list[list[Scalar]] = [[*[0.0] * i, 1.0] for i in range(n)]
+        return Linear.of(unit, rows, n)
 
     def within(self, t: Scalar, y: Motion) -> System:
         """The system as it is to be taken for the stages of one step from (t, y): smooth."""

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from armsim.dynamics import clipped, clipped_solve
+from armsim.dynamics import Law, clipped, clipped_solve
 from armsim.expr import trace
 
 # exact data, well conditioned, on which flipping all joints at once goes round in circles
@@ -43,6 +43,11 @@ def problems(rng, n: int, count: int, kind: str = "plain") -> SimpleNamespace:
     )
 
 
+def solve(M, r, lower, upper, guess, free):
+    """With dry friction on every joint."""
+    return clipped_solve(M, r, [Law(i, lower[i], upper[i], free=free[i]) for i in range(len(r))], guess)
+
+
 def body(n: int):
     """`clipped_solve` as a function of one flat list of scalars."""
 
@@ -52,8 +57,7 @@ def body(n: int):
             M.append(list(x[k : k + i + 1]))
             k += i + 1
         r, lower, upper, guess, free = (list(x[k + j * n : k + (j + 1) * n]) for j in range(5))
-        v, f = clipped_solve(M, r, lower, upper, guess, [value > 0.5 for value in free])
-        return [*v, *f]
+        return [*(x for part in solve(M, r, lower, upper, guess, [value > 0.5 for value in free]) for x in part)]
 
     return flat
 
@@ -138,7 +142,7 @@ def test_all_guesses_lead_to_the_same_solution(rounds):
     p = problems(np.random.default_rng(3), 3, 60)
     for c in range(60):
         given = rows(p.M[c]), p.r[c].tolist(), p.lower[c].tolist(), p.upper[c].tolist()
-        found = [clipped_solve(*given, guess, NOBODY) for guess in itertools.product([-1.0, 0.0, 1.0], repeat=3)]
+        found = [solve(*given, guess, NOBODY) for guess in itertools.product([-1.0, 0.0, 1.0], repeat=3)]
         x, f = np.array(found).transpose(1, 0, 2)
         assert (np.sign(x) == np.sign(x[0])).all()
         assert np.allclose(x, x[0], rtol=1e-10)  # the paths are equal from the sides on: only minus zeros differ
@@ -154,21 +158,21 @@ def test_flipping_all_at_once_can_go_in_circles_and_the_fallback_ends_it(rounds,
         n=3, M=M[None], r=np.array([c.r]), lower=np.array([c.lower]), upper=np.array([c.upper]), free=np.array([NOBODY])
     )
 
-    def solve():
-        x, f = clipped_solve(c.M, c.r, c.lower, c.upper, [0.0] * 3, NOBODY)
+    def solution():
+        x, f = solve(c.M, c.r, c.lower, c.upper, [0.0] * 3, NOBODY)
         return np.array([x]), np.array([f])
 
     with monkeypatch.context() as patch:
         patch.setattr(clipped, "PATIENCE", 10**9)
-        x, f = solve()
+        x, f = solution()
         assert rounds.last == clipped.ROUNDS
         assert violation(p, x, f)[0] > 1e-3
-    x, f = solve()
+    x, f = solution()
     assert clipped.PATIENCE < rounds.last <= 20
     assert violation(p, x, f)[0] < 1e-15
     with monkeypatch.context() as patch:
         patch.setattr(clipped, "PATIENCE", 0)
-        alone = solve()
+        alone = solution()
     assert alone[0].tolist() == x.tolist()
     assert alone[1].tolist() == f.tolist()
 
@@ -197,7 +201,7 @@ def test_a_good_share_of_problems_needs_the_fallback(n, evaluate, monkeypatch):
 def test_running_out_of_rounds_ends_with_numbers(monkeypatch):
     monkeypatch.setattr(clipped, "ROUNDS", 1)
     c = CIRCLE
-    x, f = clipped_solve(c.M, c.r, c.lower, c.upper, [0.0] * 3, NOBODY)
+    x, f = solve(c.M, c.r, c.lower, c.upper, [0.0] * 3, NOBODY)
     assert all(map(math.isfinite, [*x, *f]))
 
 
@@ -229,7 +233,7 @@ def test_an_exact_tie_is_settled_in_a_few_rounds(bound, singular, rounds):
             low = np.where(side == 0, rng.random(n) < 0.5, side > 0)
             r = M @ x - np.where(low, lower, upper)
             guess = rng.choice([-1.0, 0.0, 1.0], size=n).tolist()
-            found, f = clipped_solve(rows(M), r.tolist(), lower.tolist(), upper.tolist(), guess, [False] * n)
+            found, f = solve(rows(M), r.tolist(), lower.tolist(), upper.tolist(), guess, [False] * n)
             assert rounds.last <= 20
             # what rounding of r, 1e-16 of the terms, makes of x through M: its condition is 1e4, or 1e10
             assert np.allclose(found, x, rtol=0, atol=1e-4 if singular else 1e-10)
@@ -240,17 +244,17 @@ def test_a_single_joint_is_held_below_the_bound_and_slips_above_it_by_a_part_in_
     for load in (1e-6, 1.0, 3e7):
         for sign, guess in itertools.product((1.0, -1.0), (-1.0, 0.0, 1.0)):
             above, below = load * (1 + 1e-12), load * (1 - 1e-12)
-            held, f = clipped_solve([[2.0]], [sign * load], [-above], [above], [guess], [False])
+            held, f = solve([[2.0]], [sign * load], [-above], [above], [guess], [False])
             assert held == [0.0]
             assert f == [-sign * load]
-            slips, f = clipped_solve([[2.0]], [sign * load], [-below], [below], [guess], [False])
+            slips, f = solve([[2.0]], [sign * load], [-below], [below], [guess], [False])
             assert sign * slips[0] > 0
             assert f == [-sign * below]
 
 
 def test_a_load_at_the_bound_itself_is_held():
     for sign in (1.0, -1.0):
-        assert clipped_solve([[2.0]], [sign * 0.3], [-0.3], [0.3], [0.0], [False]) == ([0.0], [-sign * 0.3])
+        assert solve([[2.0]], [sign * 0.3], [-0.3], [0.3], [0.0], [False]) == ([0.0], [-sign * 0.3])
 
 
 def test_bounds_of_zero_give_the_solution_without_friction(evaluate):
@@ -273,29 +277,29 @@ def test_bounds_beyond_any_load_hold_everything(evaluate):
 def test_loads_and_bounds_of_very_different_size_do_not_disturb_each_other(rounds):
     # 1e-12 kg m² beside 1e9: each of two joints that do not feel each other behaves as if alone
     M = [[1e-12], [0.0, 1e9]]
-    x, f = clipped_solve(M, [2e-9, -3e6], [-1e-9, -1e6], [1e-9, 1e6], [0.0, 0.0], [False] * 2)
+    x, f = solve(M, [2e-9, -3e6], [-1e-9, -1e6], [1e-9, 1e6], [0.0, 0.0], [False] * 2)
     assert np.allclose(x, [1e-9 / 1e-12, -2e6 / 1e9], rtol=1e-14)
     assert f == [-1e-9, 1e6]
-    x, f = clipped_solve(M, [0.9e-9, -3e6], [-1e-9, -1e6], [1e-9, 1e6], [1.0, 1.0], [False] * 2)
+    x, f = solve(M, [0.9e-9, -3e6], [-1e-9, -1e6], [1e-9, 1e6], [1.0, 1.0], [False] * 2)
     assert x[0] == 0
     assert f == [-0.9e-9, 1e6]
 
 
 def test_one_sided_bounds_hold_on_their_side_only():
     for guess in (-1.0, 0.0, 1.0):
-        assert clipped_solve([[2.0]], [1.0], [0.0], [9.0], [guess], [False]) == ([0.5], [0.0])
-        assert clipped_solve([[2.0]], [-1.0], [0.0], [9.0], [guess], [False]) == ([0.0], [1.0])
+        assert solve([[2.0]], [1.0], [0.0], [9.0], [guess], [False]) == ([0.5], [0.0])
+        assert solve([[2.0]], [-1.0], [0.0], [9.0], [guess], [False]) == ([0.0], [1.0])
 
 
 def test_a_free_joint_is_never_held_and_has_its_lower_force():
-    x, f = clipped_solve([[2.0]], [0.0], [-1.0], [5.0], [0.0], [True])
+    x, f = solve([[2.0]], [0.0], [-1.0], [5.0], [0.0], [True])
     assert (x, f) == ([-0.5], [-1.0])
 
 
 def test_the_motion_of_one_joint_relieves_the_other():
     # the second alone would slip under its load of 1; as the first gives way, nothing is left for it to hold
     M, r = [[2.0], [1.0, 1.0]], [2.0, 1.0]
-    x, f = clipped_solve(M, r, [0.0, -0.5], [0.0, 0.5], [0.0, 0.0], [True, False])
+    x, f = solve(M, r, [0.0, -0.5], [0.0, 0.5], [0.0, 0.0], [True, False])
     assert x == [1.0, 0.0]
     assert f == [0.0, 0.0]  # needed: M21 x1 - r2 = 1 - 1
 

@@ -314,8 +314,8 @@ def test_arguments_that_are_of_no_use_are_refused():
         "  found:    no motor on R1, R2\n"
         "  mend:     give every joint a `motor` in the robot file, or write output='torque'"
     )
-    with pytest.raises(UsageError, match="did you mean `rk54`"):
-        ForwardModel("arm5", dt=DT, method="rk5")
+    with pytest.raises(UsageError, match="did you mean `rk4`"):
+        ForwardModel("arm5", dt=DT, method="rk40")
     with pytest.raises(UsageError, match="expected: voltage or torque"):
         ForwardModel("arm5", dt=DT, output="current")
     for dt in (0.0, -1e-3, math.inf, math.nan):
@@ -327,7 +327,7 @@ def test_arguments_that_are_of_no_use_are_refused():
         "rtol\n"
         "  expected: no tolerance with rk4, whose steps have a given length\n"
         "  found:    1e-06\n"
-        "  mend:     leave it out, or take a method that chooses its steps: rk54"
+        "  mend:     leave it out, or take a method that chooses its steps: rk54, rodas"
     )
     for given in ({"rtol": 0.0}, {"rtol": 1.0}, {"rtol": math.nan}, {"atol": 0.0}, {"atol": math.inf}):
         with pytest.raises(UsageError, match=r"expected: a number (from 1e-13 to 0\.1|above 0)"):

@@ -154,7 +154,7 @@ s.yaml:3:11: duration
 s.yaml:4:13: integrator.dt
   expected: a positive number of s
   found:    nothing, and rk4 takes steps of a given length
-  mend:     add `dt: 1e-4`, or take a method that chooses its steps: rk54""",
+  mend:     add `dt: 1e-4`, or take a method that chooses its steps: rk54, rodas""",
     ),
     "tolerance of a method without": (
         [("dt: 1e-3", "dt: 1e-3, rtol: 1e-6")],

@@ -1,0 +1,118 @@
+"""A Rosenbrock method for stiff motions: order 4, steps chosen by an error estimate of order 3.
+
+Six stages with one exact Jacobian and one factorisation a step; stiffly accurate and L-stable, so that fast decaying modes
+(back-EMF, stiff stops) set no limit to the step. Coefficients of RODAS: E. Hairer and G. Wanner, *Solving Ordinary Differential
+Equations II*, section IV.7.
+
+With positions q, q' = v, the positions' part of every stage is known once the velocities' is: the linear systems have the size
+of the velocities, and are those of the mass matrix with damping and stiffness added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from armsim.expr import Scalar, fma, where
+from armsim.integrate.adaptive import MEMORY, Trial, adaptive_advance
+from armsim.integrate.linear import LU, Linear, dot, welded
+from armsim.integrate.method import Method, Tolerance
+from armsim.integrate.motion import Motion, advanced
+from armsim.integrate.system import System
+
+GAMMA = 0.25
+A = (
+    (),
+    (1.544,),
+    (0.9466785280815826, 0.2557011698983284),
+    (3.314825187068521, 2.896124015972201, 0.9986419139977817),
+    (1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950),
+    (1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950, 1.0),
+)
+C = (
+    (),
+    (-5.6688,),
+    (-2.430093356833875, -0.2063599157091915),
+    (-0.1073529058151375, -9.594562251023355, -20.47028614809616),
+    (7.496443313967647, -10.24680431464352, -33.99990352819905, 11.70890893206160),
+    (8.083246795921522, -7.981132988064893, -31.52159432874371, 16.31930543123136, -6.058818238834054),
+)
+TIMES = (0.0, 0.386, 0.21, 0.63, 1.0, 1.0)
+BY_TIME = (0.25, -0.1043, 0.1035, -0.0362, 0.0, 0.0)
+WITHIN = (  # the first five stages in the two upper coefficients of the continuous extension
+    (10.12623508344586, -7.487995877610167, -34.80091861555747, -7.992771707568823, 1.025137723295662),
+    (-0.6762803392801253, 6.087714651680015, 16.43084320892478, 24.76722511418386, -6.594389125716872),
+)
+
+
+def trial(smooth: System, t: Scalar, y: Motion, h: Scalar) -> Trial:
+    """One step and the estimate of its error."""
+    start = smooth.rates(t, y)
+    solve = _stage_solver(smooth.linear(t, y, start), h * GAMMA)
+    nothing = Motion([0.0] * len(y.q), [0.0] * len(y.v), [0.0] * len(y.z), [])
+    stages: list[Motion] = []
+    at = y
+    for a, c, time, by_time in zip(A, C, TIMES, BY_TIME, strict=True):
+        at = _weighted(y, a, stages)
+        rates = smooth.rates(t + time * h, at) if stages else start
+        before = _weighted(nothing, c, stages)
+        stages.append(solve(rates._replace(w=[]).plus(1.0 / h, before), h * by_time))
+    end = _weighted(at, (1.0,), stages[-1:])
+    if y.w:  # by Simpson's rule
+        low, high = (_weighted(nothing, row, stages[:5]) for row in WITHIN)
+        q, v, z = (_halfway(*x) for x in zip(y[:3], end[:3], low[:3], high[:3], strict=True))
+        middle = Motion(q, v, z, y.w)
+        inner, last = smooth.powers(t + h / 2, middle), smooth.powers(t + h, end)
+        total = [a + 4.0 * b + c for a, b, c in zip(start.w, inner, last, strict=True)]
+        end = end._replace(w=advanced(y.w, h / 6, total))
+    return Trial(end, stages[-1])
+
+
+def _stage_solver(linear: Linear, scale: Scalar) -> Callable[[Motion, Scalar], Motion]:
+    """Solves (1 / scale - J) k = right + by_time J_t, J and J_t the derivatives of the rates by state and time."""
+    n, further = len(linear.Fq), len(linear.Zq)
+    rows = []
+    for i in range(n):
+        mass = [linear.M[i][j] if j <= i else linear.M[j][i] for j in range(n)]
+        row = [mass[j] / scale - fma(scale, linear.Fq[i][j], linear.Fv[i][j]) for j in range(n)]
+        rows.append([*row, *(-x for x in linear.Fz[i])])
+    for i in range(further):
+        row = [-fma(scale, linear.Zq[i][j], linear.Zv[i][j]) for j in range(n)]
+        rows.append([*row, *((1.0 / scale if i == j else 0.0) - x for j, x in enumerate(linear.Zz[i]))])
+    factors = LU(welded(linear.held, rows))
+
+    def solve(right: Motion, by_time: Scalar) -> Motion:
+        moved = [scale * x for x in right.q]
+        mass_times = linear.mass_times(right.v)
+        b = [dot(linear.Fq[i], moved, fma(by_time, linear.Ft[i], mass_times[i])) for i in range(n)]
+        if linear.held:
+            b = [where(stuck, 0.0, x) for stuck, x in zip(linear.held, b, strict=True)]
+        b += [dot(linear.Zq[i], moved, fma(by_time, linear.Zt[i], right.z[i])) for i in range(further)]
+        x = factors.solve(b)
+        return Motion([fma(scale, v, q) for v, q in zip(x[:n], moved, strict=True)], x[:n], x[n:], [])
+
+    return solve
+
+
+def _weighted(y: Motion, weights: Sequence[float], stages: Sequence[Motion]) -> Motion:
+    """y + Σ weights stages; quadratures stay."""
+    whole = y._replace(w=[])
+    for weight, k in zip(weights, stages, strict=True):
+        whole = whole.plus(weight, k)
+    return whole._replace(w=y.w)
+
+
+def _halfway(
+    start: Sequence[Scalar], end: Sequence[Scalar], low: Sequence[Scalar], high: Sequence[Scalar]
+) -> list[Scalar]:
+    """The continuous extension at the middle of a step."""
+    return [(a + b + (c + d / 2) / 2) / 2 for a, b, c, d in zip(start, end, low, high, strict=True)]
+
+
+def advance(
+    system: System, t: Scalar, y: Motion, h: Scalar, memory: Sequence[Scalar], tolerance: Tolerance
+) -> tuple[Motion, list[Scalar]]:
+    """The state at t + h, by as many steps as the tolerance asks for."""
+    return adaptive_advance(trial, 4, system, t, y, h, memory, tolerance)
+
+
+METHOD = Method(order=4, adaptive=advance, memory=MEMORY)
