@@ -111,7 +111,12 @@ class Plant:
         if self.sampled:
             slots += [f"held_{name}" for name in names]
         slots += [f"current_{names[i]}" for i in self.inductive]
-        return (*slots, *self.integrator.memory, *(f"work_{of}" for of in WORKS if self.audit))
+        return (*slots, *self.integrator.memory, *self.works)
+
+    @property
+    def works(self) -> tuple[str, ...]:
+        """Names of the state's last entries: the work of each of `WORKS`, if it is counted."""
+        return tuple(f"work_{of}" for of in WORKS) if self.audit else ()
 
     def initial_state(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
         """The state at joint positions q and velocities qd, all else zero; the first sample is still to be taken."""
@@ -224,8 +229,8 @@ class Plant:
     def _parts(self, state: Sequence[Scalar]) -> Parts:
         n = self.arm.n
         integrals = self.command.integrals if self.command is not None else 0
-        works = len(WORKS) if self.audit else 0
-        sizes = (n, n, integrals, n if self.sampled else 0, len(self.inductive), len(self.integrator.memory), works)
+        held, memory = n if self.sampled else 0, len(self.integrator.memory)
+        sizes = (n, n, integrals, held, len(self.inductive), memory, len(self.works))
         return Parts(*split(state, sizes))
 
     def _motion(self, parts: Parts) -> Motion:

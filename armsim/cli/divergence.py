@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from armsim.spec import Scenario
 
 KEPT = "            (the rows up to then are kept, and the run is marked as diverged)"
 NAMES = {
@@ -15,24 +18,35 @@ NAMES = {
 TOO_FAST = 1.5  # a step: no step follows a motion that grows so
 
 
-def divergence(where: dict[str, Any], method: str, dt: float) -> str:
+def divergence(where: dict[str, Any], scenario: Scenario) -> str:
     """Which joint, when, how fast it grew, and what to change.
 
     Args:
         where: slot, time, and where they are known torques_finite, growth (see `armsim.run.summary`) and stable:
-            {"dt": the largest stable step [s], "methods": those that would take the step of this run}.
-        method: Of the run.
-        dt: Of the run [s].
+            {"dt": the largest stable step [s], "methods": those that would take the step of this run}; stalled, of an
+            adaptive method that found no step short enough.
+        scenario: What was run.
     """
+    method, dt = scenario.method, scenario.dt
     at = f"at t = {where['time']:.6g} s"
     if not where.get("torques_finite", True):
         return (
             f"the simulation stopped {at}: a torque was no longer finite\n"
             "  mend:     look for a division by zero, or a root or logarithm of a negative number, in `inputs`\n" + KEPT
         )
+    if where.get("stalled"):
+        return (
+            f"the simulation stopped {at}: {method} found no step short enough for rtol {scenario.tolerance.rtol:g}\n"
+            f"  mend:     take a greater integrator.rtol, or check gains, stops and inputs\n{KEPT}"
+        )
     kind, joint = where["slot"].split("_", 1)
     what = f"the {NAMES.get(kind, 'state')} of joint {joint}"
     growth = where.get("growth")
+    if scenario.adaptive:
+        return (
+            f"the simulation diverged {at}: {what} grew without bound\n"
+            f"  mend:     check signs and sizes of gains, torques, stops and masses\n{KEPT}"
+        )
     if growth is None:
         return (
             f"the simulation diverged {at}: {what} grew without bound\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from armsim.cli.simulate_report import method_notes
 from armsim.cli.state_report import demand_table, friction_notes
 from armsim.cli.table import Cell, bold, fixed, force_unit, joint_unit, number, numbers, shown, table, wrapped
 from armsim.run.origins import Origin
@@ -46,11 +47,11 @@ def report(facts: dict[str, Any], angle: str, digits: int) -> str:
     if facts["kind"] == "robot":
         return _robot(facts, angle, digits, "its initial pose")
     robot = facts["robot"]
-    title = (
-        f"{facts['scenario']}: {facts['duration']:g} s of {robot['robot']}, {facts['steps']} steps of {facts['dt']:g} s by "
-        f"{facts['method']}"
-    )
-    lines = [wrapped(title), f"file     {facts['file'] or 'none'}", *_command_lines(facts)]
+    steps = f"{facts['steps']} steps of {facts['dt']:g} s by {facts['method']}"
+    if facts["rtol"] is not None:
+        steps = f"by {facts['method']}, rtol {facts['rtol']:g}, landing every {facts['dt']:g} s"
+    title = f"{facts['scenario']}: {facts['duration']:g} s of {robot['robot']}, {steps}"
+    lines = [wrapped(title), *method_notes(facts), f"file     {facts['file'] or 'none'}", *_command_lines(facts)]
     parts = ["\n".join([*lines, f"log      {facts['rows']} rows, one every {facts['log_every']:g} s"])]
     command = facts["command"]
     if command is not None:

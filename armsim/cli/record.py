@@ -19,6 +19,7 @@ from armsim.cli.options import (
     verbose_option,
 )
 from armsim.cli.progress import progress_bar
+from armsim.cli.simulate_report import method_notes, steps_by
 from armsim.errors import Diverged
 
 
@@ -55,6 +56,8 @@ def command(
     """
     from armsim.files.run_folder import check_target
     from armsim.run.record import record
+    from armsim.run.result import steps_chosen
+    from armsim.run.summary import chosen
 
     if output is not None:
         check_target(output, force)
@@ -67,9 +70,12 @@ def command(
         "robot": made.arm.name,
         "status": recording.status,
         "method": made.method,
+        **({"picked": made.picked} if made.picked else {}),
         "algorithm": recording.algorithm,
         "dt": made.dt,
         "steps": recording.steps,
+        **chosen(made, recording.steps, steps_chosen(recording.slots, recording.states[-1].tolist())),
+        "duration": float(recording.t[-1]),
         "samples": len(recording.t),
         "output": recording.output or "none",
         "slots": list(recording.slots),
@@ -80,19 +86,19 @@ def command(
     if as_json:
         print_json(summary)
     elif not quiet:
-        click.echo(_report(summary, float(recording.t[-1]), recording.inputs.shape[1], verbose))
+        click.echo(_report(summary, recording.inputs.shape[1], verbose))
     if recording.diverged is not None:
         time = recording.steps * made.time_ratio[0] / made.time_ratio[1]
-        raise Diverged(divergence({"slot": recording.diverged, "time": time}, made.method, made.dt))
+        raise Diverged(divergence({"slot": recording.diverged, "time": time}, made))
     return INTERRUPTED if recording.status == "interrupted" else 0
 
 
-def _report(summary: dict[str, Any], last: float, inputs: int, verbose: bool) -> str:
+def _report(summary: dict[str, Any], inputs: int, verbose: bool) -> str:
     status = "" if summary["status"] == "complete" else f" ({summary['status']})"
     what = f"{inputs} {summary['output']}{'s' if inputs > 1 else ''}" if inputs else "no inputs"
     lines = [
-        f"{summary['scenario']}: {last:g} s of {summary['robot']}, {summary['steps']} steps of {summary['dt']:g} s "
-        f"by {summary['method']}{status}",
+        f"{summary['scenario']}: {summary['duration']:g} s of {summary['robot']}, {steps_by(summary)}{status}",
+        *method_notes(summary),
         f"samples  {summary['samples']}, each with {len(summary['slots'])} numbers of state and {what}",
     ]
     if verbose:

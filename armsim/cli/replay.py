@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from armsim.run.replay import Replay
 
 UNWELL = 1
-METHODS = "explicit_euler, semi_implicit_euler, rk4, ..."
+METHODS = "explicit_euler, semi_implicit_euler, rk4, rk54, ..."
 
 
 @click.command(
@@ -38,6 +38,7 @@ METHODS = "explicit_euler, semi_implicit_euler, rk4, ..."
 Examples:
   armsim replay recorded                                  the same to the bit?
   armsim replay recorded --dt 1e-3 --tolerance q=1e-4     good enough?
+  armsim replay recorded --method rk54 --tolerance 1e-4   was its step fine?
   armsim replay recorded --robot my_arm.yaml --plot out.png
   armsim replay log.csv --robot my_arm.yaml --columns map.yaml
 """,
@@ -48,6 +49,7 @@ Examples:
 )
 @click.option("--method", metavar="METHOD", help=f"Integrator: {METHODS}")
 @click.option("--dt", metavar="S", help="Length of a step. [default: the recording's; 1e-4 for a log]")
+@click.option("--rtol", metavar="X", help="Relative error in a step, of an adaptive method. [default: 1e-6]")
 @click.option("--tolerance", metavar="X | q=X,qd=X", help="Differences that are allowed. [default: none]")
 @click.option("--columns", metavar="YAML", help="Which column of a log is which.")
 @click.option("--plot", metavar="FILE", help="Draw both and their difference into a picture.")
@@ -60,6 +62,7 @@ def command(
     robot: str | None,
     method: str | None,
     dt: str | None,
+    rtol: str | None,
     tolerance: str | None,
     columns: str | None,
     plot: str | None,
@@ -78,6 +81,7 @@ def command(
     """
     allowed = tolerance_values(tolerance)
     step = None if dt is None else number_value("dt", dt)
+    error = None if rtol is None else number_value("rtol", rtol)
     if plot is not None:
         from armsim.run.comparison_plot import check_plot
 
@@ -88,14 +92,14 @@ def command(
                 f"{path}\n  expected: --robot ROBOT, the model that is to follow the log\n  found:    none\n"
                 f"  mend:     write for example armsim replay {path} --robot my_arm.yaml"
             )
-        return _follow(path, robot, columns, method, step, allowed, plot, degrees, as_json, quiet, verbose)
+        return _follow(path, robot, columns, method, step, error, allowed, plot, degrees, as_json, quiet, verbose)
     if columns is not None:
         raise UsageError(
             f"--columns {columns}\n  expected: a log, whose columns it explains\n  found:    the folder {path}\n"
             "  mend:     leave it out"
         )
     folder = os.path.dirname(path) or "." if os.path.basename(path) == "run.yaml" else path
-    return _replay(folder, robot, method, step, allowed, plot, degrees, as_json, quiet, verbose)
+    return _replay(folder, robot, method, step, error, allowed, plot, degrees, as_json, quiet, verbose)
 
 
 def _is_log(path: str) -> bool:
@@ -107,6 +111,7 @@ def _replay(
     robot: str | None,
     method: str | None,
     dt: float | None,
+    rtol: float | None,
     allowed: dict[str, float] | float | None,
     plot: str | None,
     degrees: bool,
@@ -117,7 +122,7 @@ def _replay(
     from armsim.run.replay import replay
 
     with progress_bar("replaying", not quiet and not as_json) as progress:
-        result = replay(folder, robot, method, dt, allowed, progress=progress, degrees=degrees)
+        result = replay(folder, robot, method, dt, allowed, progress=progress, degrees=degrees, rtol=rtol)
     comparison = result.comparison
     if plot is not None:
         from armsim.run.comparison_plot import plot_comparison
@@ -130,6 +135,7 @@ def _replay(
             "method": result.scenario.method,
             "algorithm": result.algorithm,
             "dt": result.scenario.dt,
+            **(vars(result.scenario.tolerance) if result.scenario.adaptive else {}),
             "steps": result.steps,
             "diverged": result.diverged,
         }
@@ -143,7 +149,8 @@ def _replay(
             lines.append(f"drawn    {plot}")
         click.echo("\n".join(lines))
     if result.diverged is not None:
-        raise Diverged(_diverged(result.diverged, float(comparison.t[-1]), result.scenario.method, result.scenario.dt))
+        step = None if result.scenario.adaptive else result.scenario.dt
+        raise Diverged(_diverged(result.diverged, float(comparison.t[-1]), result.scenario.method, step))
     return UNWELL if comparison.differs else 0
 
 
@@ -153,6 +160,7 @@ def _follow(
     columns: str | None,
     method: str | None,
     dt: float | None,
+    rtol: float | None,
     allowed: dict[str, float] | float | None,
     plot: str | None,
     degrees: bool,
@@ -160,13 +168,15 @@ def _follow(
     quiet: bool,
     verbose: bool,
 ) -> int:
-    from armsim.run.follow import DT, METHOD, follow
+    from armsim.run.follow import METHOD, follow
 
-    step = DT if dt is None else dt
     with progress_bar("replaying", not quiet and not as_json) as progress:
-        result = follow(log, robot, columns, method or METHOD, step, allowed, progress=progress, degrees=degrees)
+        result = follow(
+            log, robot, columns, method or METHOD, dt, allowed, progress=progress, degrees=degrees, rtol=rtol
+        )
     comparison = result.comparison
-    about = f"{result.arm.name} by {result.method}, steps of at most {result.dt:g} s"
+    steps = f"steps of at most {result.dt:g} s" if result.rtol is None else f"rtol {result.rtol:g}"
+    about = f"{result.arm.name} by {result.method}, {steps}"
     if plot is not None:
         from armsim.run.comparison_plot import plot_comparison
 
@@ -193,7 +203,8 @@ def _follow(
             lines.append(f"drawn    {plot}")
         click.echo("\n".join(lines))
     if result.diverged is not None:
-        raise Diverged(_diverged(result.diverged, float(comparison.t[-1]), result.method, result.dt))
+        step = result.dt if result.rtol is None else None
+        raise Diverged(_diverged(result.diverged, float(comparison.t[-1]), result.method, step))
     return UNWELL if comparison.differs else 0
 
 
@@ -218,6 +229,7 @@ def _follow_data(result: Followed, degrees: bool) -> dict[str, Any]:
         "robot": result.arm.name,
         "method": result.method,
         "dt": result.dt,
+        "rtol": result.rtol,
         "inputs": result.log.output,
         "velocities": result.log.rates_from,
         "horizons": horizons,
@@ -227,11 +239,11 @@ def _follow_data(result: Followed, degrees: bool) -> dict[str, Any]:
 
 
 def _model(result: Replay) -> str:
-    return f"{result.scenario.arm.name} by {result.scenario.method}, dt {result.scenario.dt:g} s"
+    scenario = result.scenario
+    steps = f"rtol {scenario.tolerance.rtol:g}" if scenario.adaptive else f"dt {scenario.dt:g} s"
+    return f"{scenario.arm.name} by {scenario.method}, {steps}"
 
 
-def _diverged(slot: str, time: float, method: str, dt: float) -> str:
-    return (
-        f"the replay diverged after t = {time:.6g} s: {slot} left all bounds\n"
-        f"  mend:     take a smaller step than {dt:g} s with {method}, or check the model"
-    )
+def _diverged(slot: str, time: float, method: str, dt: float | None) -> str:
+    mend = "" if dt is None else f"take a smaller step than {dt:g} s with {method}, or "
+    return f"the replay diverged after t = {time:.6g} s: {slot} left all bounds\n  mend:     {mend}check the model"

@@ -81,5 +81,5 @@ def command(
 
         click.echo(report(summary, degrees, verbose))
     if run.status == "diverged":
-        raise Diverged(divergence(summary["diverged"], run.plant.method, run.scenario.dt))
+        raise Diverged(divergence(summary["diverged"], run.scenario))
     return INTERRUPTED if run.status == "interrupted" else 0

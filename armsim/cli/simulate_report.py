@@ -11,11 +11,8 @@ STATUS = {"complete": "", "interrupted": " (interrupted)", "diverged": " (diverg
 
 def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
     """The summary of a run as text."""
-    title = (
-        f"{summary['scenario']}: {summary['duration']:g} s of {summary['robot']}, {summary['steps']} steps of "
-        f"{summary['dt']:g} s by {summary['method']}{STATUS[summary['status']]}"
-    )
-    lines = [wrapped(title)]
+    title = f"{summary['scenario']}: {summary['duration']:g} s of {summary['robot']}, {steps_by(summary)}"
+    lines = [wrapped(title + STATUS[summary["status"]]), *method_notes(summary)]
     if "joints" in summary:
         lines += ["", _joint_table(summary["joints"], degrees, 10 if verbose else 5), *_notes(summary, degrees), ""]
         x, y, z = (fixed(value, 6) for value in summary["tool"]["position"])
@@ -35,6 +32,34 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
         lines.append(f"times    {parts}")
     lines.append(f"written  {summary['folder']}: trajectory.csv ({summary['rows']} rows), torque.csv, run.yaml")
     return "\n".join(lines)
+
+
+def steps_by(summary: dict[str, Any]) -> str:
+    """How time advanced, in words.
+
+    Args:
+        summary: method; steps and dt [s], or for an adaptive method: duration [s], and taken, refused and rtol under adaptive.
+    """
+    adaptive = summary.get("adaptive")
+    if adaptive is None:
+        return f"{summary['steps']} steps of {summary['dt']:g} s by {summary['method']}"
+    taken = adaptive["taken"]
+    refused = f" ({adaptive['refused']} refused)" if adaptive["refused"] else ""
+    mean = f" of {summary['duration'] / taken:.3g} s on average" if taken else ""
+    return f"{taken} steps{refused}{mean} by {summary['method']}, rtol {adaptive['rtol']:g}"
+
+
+def method_notes(summary: dict[str, Any]) -> list[str]:
+    """Why this method, where armsim picked it; and whether dt keeps an adaptive one from longer steps."""
+    notes = []
+    if summary.get("picked"):
+        notes.append(f"method   {summary['method']}, picked because {summary['picked']}")
+    if summary.get("adaptive", {}).get("curbed"):
+        notes.append(
+            f"! it lands every {summary['dt']:g} s, more often than rows and samples need, and takes no longer steps: leave "
+            "`integrator.dt` out"
+        )
+    return [wrapped(note) for note in notes]
 
 
 def _speed(rate: float) -> str:

@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 
 from armsim.compile.environment import enter_and_leave
 from armsim.compile.ir import Module
@@ -25,7 +26,7 @@ class LoopBody:
         sample: (t, *state) to the state after a sample, or None where nothing is sampled.
         states: Number of state entries.
         peaks: Number of quantities whose largest magnitude is kept.
-        bounds: For each state entry, the magnitude beyond which the run has diverged.
+        bounds: For each state entry, the magnitude beyond which the run has diverged; inf for one that is not looked at.
     """
 
     cycle: Function
@@ -150,6 +151,8 @@ def _print(body: LoopBody, target: Target) -> str:
     out += ["  %room_next = phi ptr [ %room, %stepped ], [ %room_after, %logged ]"]
     sound = "true"
     for i, bound in enumerate(body.bounds):
+        if bound == inf:
+            continue
         out += [f"  %ba{i} = call double @llvm.fabs.f64(double {next_state[i]})"]
         out += [f"  %bc{i} = fcmp ole double %ba{i}, {module.constant(bound)}", f"  %bs{i} = and i1 {sound}, %bc{i}"]
         sound = f"%bs{i}"

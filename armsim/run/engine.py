@@ -14,10 +14,8 @@ from armsim.expr import trace
 from armsim.plant import Plant
 from armsim.spec.formula import FormulaError
 
-# beyond these a run has diverged: positions (also the range of our sine), velocities, all other states
-ANY = 1e300  # no bound but that of numbers
+# beyond these a run has diverged: positions (also the range of our sine), velocities, other states that motion depends on
 BOUNDS = {"q": 1e6, "qd": 1e9, "integral": 1e15, "held": 1e15, "current": 1e9, "stuck": 1.0, "before": 1e9}
-BOUNDS |= {"step": ANY, "steps": ANY, "work": ANY}
 ENGINES = ("llvm", "python")
 
 
@@ -46,8 +44,9 @@ class Engine(Protocol):
 
 
 def bounds(plant: Plant) -> list[float]:
-    """The magnitude of every state entry beyond which a run has diverged."""
-    return [BOUNDS[slot.split("_", 1)[0]] for slot in plant.slots]
+    """The magnitude of every state entry beyond which a run has diverged; inf for work, and what an integrator remembers."""
+    free = {*plant.integrator.memory, *plant.works}
+    return [math.inf if slot in free else BOUNDS[slot.split("_", 1)[0]] for slot in plant.slots]
 
 
 def loop_body(plant: Plant, dt: float) -> LoopBody:
@@ -107,7 +106,7 @@ class PythonEngine:
         self.plant = plant
         self.dt = dt
         self.preparation: dict[str, float] = {}
-        self._bounds = bounds(plant)
+        self._bounds = [(i, bound) for i, bound in enumerate(bounds(plant)) if bound < math.inf]
 
     def run(self, state, rows, peaks, first, last, log_every, sample_every, time_ratio) -> int:
         """Carry out the steps first <= k < last; see `armsim.compile.FixedStepLoop.run`."""
@@ -128,7 +127,7 @@ class PythonEngine:
                     filled += width
             except (ZeroDivisionError, FormulaError):  # machine code goes on with infinities
                 after = [math.nan] * len(x)
-            if not all(abs(value) <= bound for value, bound in zip(after, self._bounds, strict=True)):
+            if not all(abs(after[i]) <= bound for i, bound in self._bounds):
                 state[:] = after
                 return k
             x = after

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim.integrate import METHODS
 from armsim.model import Arm
 from armsim.run.columns import ANGULAR, LINEAR
 from armsim.run.comparison import Comparison, Tolerance, column_of, compared, tolerances
-from armsim.run.forward_model import check_dt, check_method
+from armsim.run.integration import check_dt, check_method, check_tolerance
 from armsim.run.measured import MeasuredLog, read_log
 from armsim.run.playback import Playback, Played
 from armsim.run.replay import first_state
@@ -60,7 +61,8 @@ class Followed:
         log: The log.
         arm: The model.
         method: Its integrator.
-        dt: Its longest step [s].
+        dt: Its longest step [s]; None for an adaptive method that lands on the rows alone.
+        rtol: Relative error in a step, of an adaptive method; else None.
         states: From the first row on without restart, one row per row of the log reached, as `slots` orders them.
         slots: The name of every number of a state.
         comparison: Model minus log over the whole log: positions, and velocities where the log has them.
@@ -71,7 +73,8 @@ class Followed:
     log: MeasuredLog
     arm: Arm
     method: str
-    dt: float
+    dt: float | None
+    rtol: float | None
     states: Array
     slots: tuple[str, ...]
     comparison: Comparison
@@ -89,11 +92,12 @@ def follow(
     robot: str | PathLike[str] | Mapping[str, Any] | Robot | Arm,
     columns: str | PathLike[str] | Mapping[str, str] | None = None,
     method: str = METHOD,
-    dt: float = DT,
+    dt: float | None = None,
     tolerance: Tolerance = None,
     target: Target | None = None,
     progress: Progress | None = None,
     degrees: bool = False,
+    rtol: float | None = None,
 ) -> Followed:
     """Run a robot's model on the inputs of a log from its first row, and see how far it drifts from what was measured.
 
@@ -105,7 +109,7 @@ def follow(
         robot: The model: a robot file, the name of a shipped robot, its content, an `armsim.Robot` or its `Arm`.
         columns: What the log's columns are called; see `read_log`.
         method: Integrator.
-        dt: Longest step [s].
+        dt: Longest step [s], 1e-4 unless given. An adaptive method lands on every row and needs none.
         tolerance: Magnitudes that the drift over the whole log may have, by quantity ("q", "qd"), or one for all; None to
             judge nothing.
         target: The machine to compile for; the host unless given.
@@ -119,9 +123,11 @@ def follow(
     arm = robot if isinstance(robot, Arm) else robot.arm if isinstance(robot, Robot) else read_robot(robot)[0]
     if not isinstance(log, MeasuredLog):
         log = read_log(log, arm, columns)
-    dt, method = check_dt(dt), check_method(method)
-    dt = min(dt, float(np.diff(log.t).max()))
-    vector = StateVector(driven_plant(arm, method, log.output))
+    allowed = check_tolerance(check_method(method), rtol, None)
+    adaptive = METHODS[method].adaptive is not None
+    dt = check_dt(dt) if dt is not None else None if adaptive else DT
+    longest = min(math.inf if dt is None else dt, float(np.diff(log.t).max()))
+    vector = StateVector(driven_plant(arm, method, log.output, allowed))
     n, kinds = arm.n, ["q", "qd"] if log.qd is not None else ["q"]
     headings = [
         f"{kind}_{joint.name}_{(ANGULAR if joint.type == 'revolute' else LINEAR)[kind]}"
@@ -138,14 +144,14 @@ def follow(
         if progress is not None:
             progress(turn * rows + done, passes * rows)
 
-    whole = _window(playback, log, dt, 0, rows - 1, partial(look, 0))
+    whole = _window(playback, log, longest, 0, rows - 1, partial(look, 0))
     m = len(whole.states)
     measured = np.concatenate([log.q, log.qd], axis=1) if log.qd is not None else log.q
     nothing = {} if tolerance is None else tolerance  # of a real arm, bits are not expected to be equal
     comparison = compared(log.t[:m], named, measured[:m], whole.states[:, : len(named)], nothing, degrees)
     horizons = []
     for k, seconds in enumerate(HORIZONS, 1):
-        horizons.append(_horizon(playback, log, dt, seconds, partial(look, k)))
+        horizons.append(_horizon(playback, log, longest, seconds, partial(look, k)))
         look(k, rows)
     error = whole.states[:, :n] - log.q[:m]
     lost = whole.diverged is not None
@@ -160,7 +166,8 @@ def follow(
         log=log,
         arm=arm,
         method=method,
-        dt=dt,
+        dt=None if dt is None else longest,
+        rtol=float(allowed.rtol) if adaptive else None,
         states=whole.states,
         slots=vector.names,
         comparison=comparison,

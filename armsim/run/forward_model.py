@@ -6,7 +6,6 @@ import math
 from array import array as doubles
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +17,11 @@ from armsim.compile.single import SingleKernel
 from armsim.errors import Diverged, ShapeError, UsageError
 from armsim.expr import Function, trace
 from armsim.integrate import METHODS
+from armsim.integrate.adaptive import FAILED
 from armsim.model import Arm
 from armsim.run.arrays import number_array
 from armsim.run.engine import bounds
+from armsim.run.integration import check_dt, check_method, check_tolerance
 from armsim.run.robot import Robot
 from armsim.run.state_vector import Output, StateVector, driven_plant
 from armsim.spec import read_robot
@@ -49,7 +50,8 @@ class ForwardModel:
     - qdd1 ... qddn: joint accelerations [rad/s² or m/s²] at these positions and velocities under the inputs of the step
       that led there, so what goes on acting for as long as the inputs stay as they are;
     - x, y, z: the tool in the world [m];
-    - then what else the drives remember from step to step, each named kind and joint number.
+    - then what else the drives remember from step to step, each named kind and joint number;
+    - then what an adaptive method remembers: step_length [s], step_error, steps_taken and steps_refused.
 
     It is complete: a step depends on state and inputs alone, not on the time and not on earlier calls. Accelerations and
     tool follow from the other numbers, and a step takes no notice of what stands in their slots unless the drive model has
@@ -58,21 +60,24 @@ class ForwardModel:
 
     Args:
         robot: A robot file, the name of a shipped robot, a file's content as plain data, an `armsim.Robot` or its `Arm`.
-        dt: Length of a step [s].
+        dt: Length of a step [s]; an adaptive method takes as many of its own as the error in it asks for.
         method: Integrator, one of `armsim.integrate.METHODS`.
         output: What the inputs are: "voltage" at every motor [V], or the "torque" that every drive gives its joint [N·m, N].
         target: The machine to compile for; the host unless given. The bits do not depend on it.
+        rtol: Relative error in a step, for adaptive methods; 1e-6 unless given.
+        atol: Absolute error in a step, likewise; a thousandth of rtol unless given.
 
     Attributes:
         arm: The arm, n joints.
         dt: Length of a step [s].
         method: Name of the integrator.
         output: What the inputs are.
+        tolerance: The error that an adaptive method may make in a step.
         slots: Name of every number of the state.
 
     Raises:
         FileFaults: The robot cannot be used; says where and why.
-        UsageError: dt, method or output is none; or a voltage is asked for and a joint has no motor.
+        UsageError: dt, method, output or a tolerance is none; or a voltage is asked for and a joint has no motor.
     """
 
     def __init__(
@@ -82,12 +87,15 @@ class ForwardModel:
         method: str = "semi_implicit_euler",
         output: Output = "voltage",
         target: Target | None = None,
+        rtol: float | None = None,
+        atol: float | None = None,
     ) -> None:
         self.arm = robot if isinstance(robot, Arm) else robot.arm if isinstance(robot, Robot) else read_robot(robot)[0]
         self.dt = check_dt(dt)
         self.method = check_method(method)
         self.output = check_output(output, self.arm)
-        self._vector = StateVector(driven_plant(self.arm, self.method, self.output))
+        self.tolerance = check_tolerance(self.method, rtol, atol)
+        self._vector = StateVector(driven_plant(self.arm, self.method, self.output, self.tolerance))
         self.slots = self._vector.names
         self._target = target
         self._n, self._size = self.arm.n, len(self.slots)
@@ -159,7 +167,8 @@ class ForwardModel:
         """
         vector, size = self._vector, self._size
         limits = dict(zip(vector.plant.slots, bounds(vector.plant), strict=True))
-        magnitudes = [None if slot.source is None else limits[vector.plant.slots[slot.source]] for slot in vector.slots]
+        found = [math.inf if slot.source is None else limits[vector.plant.slots[slot.source]] for slot in vector.slots]
+        magnitudes = [None if limit == math.inf else limit for limit in found]
         call = SingleKernel(self._trace("step"), magnitudes, self._target).call
         rooms: list[Room] = []
 
@@ -235,9 +244,15 @@ class ForwardModel:
     def _divergence(self, bad: int, value: float) -> str:
         slot = self._vector.slots[bad]
         where = "" if slot.joint is None else f" (joint {self.joints[slot.joint]})"
+        found = f"{slot.name} = {value:.6g}{where}"
+        mend = f"take a smaller step than dt = {self.dt:g} s with {self.method}, or check the inputs"
+        if METHODS[self.method].adaptive is not None:
+            mend = "check the inputs"
+            if value == FAILED:
+                found = f"no step of {self.method} that is short enough for the tolerance"
+                mend = "check the inputs, or take a greater rtol"
         return (
-            f"step: the state diverged\n  expected: a state within all bounds\n  found:    {slot.name} = {value:.6g}{where}\n"
-            f"  mend:     take a smaller step than dt = {self.dt:g} s with {self.method}, or check the inputs"
+            f"step: the state diverged\n  expected: a state within all bounds\n  found:    {found}\n  mend:     {mend}"
         )
 
 
@@ -251,35 +266,6 @@ def evaluate(kernel: BatchKernel, rows: Array) -> Array:
     results = np.empty((len(kernel.function.outputs), padded))
     kernel(args.ctypes.data, results.ctypes.data, padded)
     return np.ascontiguousarray(results[:, :count].T)
-
-
-def check_dt(dt: float) -> float:
-    """The length of a step, if it is one.
-
-    Raises:
-        UsageError: It is not positive and finite.
-    """
-    if not isinstance(dt, Real) or not 0.0 < dt < math.inf:
-        raise UsageError(
-            f"dt\n  expected: the length of a step in s, above 0\n  found:    {dt!r}\n  mend:     write for example dt=1e-3"
-        )
-    return float(dt)
-
-
-def check_method(method: str) -> str:
-    """The name of an integrator, if it is one.
-
-    Raises:
-        UsageError: There is none of that name.
-    """
-    if method not in METHODS:
-        from armsim.files.faults import suggestion
-
-        raise UsageError(
-            f"method\n  expected: one of {', '.join(METHODS)}\n  found:    {method!r}\n"
-            f"  mend:     {suggestion(str(method), METHODS, 'methods are')}"
-        )
-    return method
 
 
 def check_output(output: Output, arm: Arm) -> Output:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+from armsim.run.method_choice import with_method
 from armsim.run.overview import kind_of
 from armsim.spec import Scenario, build_scenario, load_robot_file, load_scenario_file
 from armsim.spec.build import RADIANS, build_body
@@ -89,6 +90,9 @@ def _of_robot(data: dict[str, Any], prefix: str) -> list[Origin]:
 def _of_scenario(scenario: Scenario) -> list[Origin]:
     data = scenario.file.data
     filled: dict[str, float] = {"log.every": time_at(scenario.log_every, scenario.time_ratio)}
+    filled["integrator.dt"] = scenario.dt
+    if with_method(scenario).adaptive:
+        filled |= {f"integrator.{key}": float(x) for key, x in vars(scenario.tolerance).items()}
     filled |= {f"initial.q[{i}]": float(x) for i, x in enumerate(scenario.initial_q)}
     filled |= {f"initial.qd[{i}]": float(x) for i, x in enumerate(scenario.initial_qd)}
     control = data["control"]

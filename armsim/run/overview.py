@@ -17,6 +17,7 @@ from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
 from armsim.model import Arm, Coulomb, Joint, Motor
 from armsim.plant import Plant
 from armsim.run.answers import demand, mass_matrix, outside, placed, slipping
+from armsim.run.method_choice import with_method
 from armsim.run.reach import reach
 from armsim.run.solids import summed
 from armsim.spec import build_robot, build_scenario, load_robot_file, load_scenario_file
@@ -86,12 +87,13 @@ def scenario_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, 
         overrides: Values in place of the file's, by path; the robot's with the prefix `robot.`.
 
     Returns:
-        kind, scenario, file, method, dt [s], steps, duration [s], log_every [s], rows, command (None, or law or inputs with
-        what they are per joint, see `commanded`), external (number of wrenches), and under robot: `robot_overview` with the
-        scenario's payload, at the scenario's initial pose.
+        kind, scenario, file, method, picked (why, if armsim picked it), rtol and atol (of an adaptive method, else None), dt [s],
+        steps, duration [s], log_every [s], rows, command (None, or law or inputs with what they are per joint, see
+        `commanded`), external (number of wrenches), and under robot: `robot_overview` with the scenario's payload, at the
+        scenario's initial pose.
     """
     file = load_scenario_file(given, overrides)
-    scenario = build_scenario(file)
+    scenario = with_method(build_scenario(file))
     num, den = scenario.time_ratio
     path = file.sources[0].path if file.sources else None
     robot = file.robot.sources[0].path if file.robot.sources else path
@@ -101,6 +103,9 @@ def scenario_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, 
         "scenario": scenario.name,
         "file": path,
         "method": scenario.method,
+        "picked": scenario.picked or None,
+        "rtol": float(scenario.tolerance.rtol) if scenario.adaptive else None,
+        "atol": float(scenario.tolerance.atol) if scenario.adaptive else None,
         "dt": scenario.dt,
         "steps": scenario.steps,
         "duration": scenario.steps * num / den,

@@ -15,6 +15,7 @@ from armsim.control import Feedback
 from armsim.errors import UsageError
 from armsim.plant import Plant
 from armsim.run.engine import NativeEngine
+from armsim.run.method_choice import with_method
 from armsim.run.playback import Playback, out_of_bounds
 from armsim.run.recording import Recording
 from armsim.run.simulate import LARGEST_LOG, Progress, make_plant
@@ -52,6 +53,7 @@ def record(
     elif overrides:
         raise UsageError("overrides go with a scenario's path or name, not with one that has been read already")
     began = time.perf_counter()
+    scenario = with_method(scenario)
     every = sample_steps(scenario)
     plant = _sampled(make_plant(scenario), every * scenario.dt)
     output = None if plant.command is None else plant.command.output

@@ -23,6 +23,7 @@ from armsim.files.faults import refuse
 from armsim.files.run_folder import RUN_FORMAT, new_run_folder
 from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
+from armsim.run.method_choice import with_method
 from armsim.run.state_vector import Output, StateVector, held
 from armsim.spec import Scenario, read_scenario
 from armsim.spec.robot_file import digest
@@ -115,6 +116,7 @@ class Recording:
             "armsim": armsim.__version__,
             "python": platform.python_version(),
             "method": self.scenario.method,
+            **({"picked": self.scenario.picked} if self.scenario.picked else {}),
             "algorithm": self.algorithm,
             "steps": self.steps,
             "seconds": self.seconds,
@@ -165,7 +167,7 @@ def load_recording(folder: str | PathLike[str]) -> Recording:
         raise UsageError(_none(path, "a run without the state at every sample", mend))
     table = os.path.join(path, TABLE)
     columns = _sound_table(table, section, about)
-    scenario = read_scenario(about)
+    scenario = with_method(read_scenario(about))
     output = _word(section, "output", ("voltage", "torque", "none"), about)
     algorithm = _word(root, "algorithm", ("crba", "aba"), about)
     status = _word(root, "status", ("complete", "interrupted", "diverged"), about)

@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 from armsim.errors import UsageError
 from armsim.files.document import Place
 from armsim.files.faults import refuse
+from armsim.integrate import METHODS
 from armsim.plant import Plant
 from armsim.run.comparison import Compared, Comparison, Tolerance, column_of, compared, tolerances
-from armsim.run.forward_model import check_dt, check_method
+from armsim.run.integration import check_dt, check_method, check_tolerance
 from armsim.run.playback import Playback
 from armsim.run.recording import TABLE, Recording, load_recording
 from armsim.run.simulate import Progress, make_plant
 from armsim.run.state_vector import Slot, StateVector, held
 from armsim.spec import Scenario, load_robot_file, read_scenario, resolved_robot
+from armsim.spec.timing import common_step
 from armsim.spec.voltage import voltage_refusal
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ def replay(
     target: Target | None = None,
     progress: Progress | None = None,
     degrees: bool = False,
+    rtol: float | None = None,
 ) -> Replay:
     """Run the forward model from a recording's first state with its inputs, and compare every sample.
 
@@ -73,12 +76,13 @@ def replay(
         recording: A folder that `armsim record` has written, or a `Recording`.
         robot: Another robot in place of the recorded one, with as many joints of the same types.
         method: Another integrator.
-        dt: Another step [s]; the time between samples is a whole multiple of it.
+        dt: Another step [s]; the time between samples is a whole multiple of it. An adaptive method needs none.
         tolerance: Magnitudes that differences may have, by quantity ("q", "qd", "qdd", "tool", ...), the others are not
             judged; one for all; or None, where every bit counts.
         target: The machine to compile for; the host unless given. The bits do not depend on it.
         progress: Called about twenty times a second with samples done and samples in all.
         degrees: Compare angles in degrees, their tolerances included.
+        rtol: Relative error in a step, of an adaptive method.
 
     Raises:
         FileFaults: A file is damaged or cannot be used; says where and why.
@@ -86,7 +90,7 @@ def replay(
     """
     if not isinstance(recording, Recording):
         recording = load_recording(recording)
-    scenario = _scenario(recording, robot, method, dt)
+    scenario = _scenario(recording, robot, method, dt, rtol)
     plant = make_plant(scenario)
     if robot is None:
         plant = replace(plant, algorithm=recording.algorithm)  # type: ignore[arg-type]  # read as one
@@ -115,22 +119,22 @@ def replay(
     )
 
 
-def _scenario(recording: Recording, robot: RobotFile | None, method: str | None, dt: float | None) -> Scenario:
+def _scenario(
+    recording: Recording, robot: RobotFile | None, method: str | None, dt: float | None, rtol: float | None
+) -> Scenario:
     """The recorded scenario, with another robot, integrator or step; whatever drives the arm is left to the recording."""
     scenario = recording.scenario
-    if robot is None and method is None and dt is None:
+    if robot is None and method is None and dt is None and rtol is None:
         return scenario
     data = {key: value for key, value in scenario.scenario_data.items() if key not in ("control", "inputs", "log")}
     if robot is not None:
         read = load_robot_file(robot)
         _same_joints(scenario, read.data, robot)
         data["robot"] = resolved_robot(read.data)
-    if method is not None:
-        data["integrator"]["method"] = check_method(method)
-    if dt is not None:
-        data["integrator"]["dt"] = check_dt(dt)
-        _counts(recording, dt)
-        data["duration"] = max(float(recording.t[-1]), dt)
+    data["integrator"] = _integrator(recording, method, dt, rtol)
+    if data["integrator"]["dt"] != scenario.dt:
+        _counts(recording, data["integrator"]["dt"])
+        data["duration"] = max(float(recording.t[-1]), data["integrator"]["dt"])
     made = read_scenario(data)
     refusal = voltage_refusal(made.arm) if recording.output == "voltage" else None
     if refusal is not None:
@@ -139,6 +143,39 @@ def _scenario(recording: Recording, robot: RobotFile | None, method: str | None,
             f"  mend:     {refusal.mend} in the robot file"
         )
     return made
+
+
+def _integrator(recording: Recording, method: str | None, dt: float | None, rtol: float | None) -> dict[str, Any]:
+    """How time is to advance: as recorded, but for what is given."""
+    scenario = recording.scenario
+    name = scenario.method if method is None else check_method(method)
+    tolerance = check_tolerance(name, rtol, None)
+    if METHODS[name].adaptive is None:
+        if dt is None and scenario.adaptive:
+            raise UsageError(
+                f"dt\n  expected: the length of the steps of {name}\n"
+                f"  found:    none, and a recording by {scenario.method}, which chose its own\n"
+                "  mend:     give one, for example 1e-4"
+            )
+        return {"method": name, "dt": scenario.dt if dt is None else check_dt(dt)}
+    if dt is not None:
+        landing = check_dt(dt)
+    else:
+        landing = scenario.dt if scenario.adaptive else _landing(recording)
+    return {
+        "method": name,
+        "dt": landing,
+        **vars(scenario.tolerance if scenario.adaptive and rtol is None else tolerance),
+    }
+
+
+def _landing(recording: Recording) -> float:
+    """The longest step of which the times of all samples and forces are whole multiples [s]."""
+    scenario, t = recording.scenario, recording.t
+    times = [float(time) for time in (*t[1:2], *t[-1:]) if time > 0]
+    times += [time for wrench in scenario.external for time in (wrench.start, wrench.end) if time]
+    step = common_step(times) if times else None
+    return scenario.dt if step is None else step.numerator / step.denominator
 
 
 def _same_joints(scenario: Scenario, robot: Mapping[str, Any], given: RobotFile) -> None:
@@ -188,8 +225,8 @@ def _divisor(t: Array, dt: float) -> float:
 
 
 def shared_slots(first: StateVector, second: StateVector) -> list[tuple[int, int]]:
-    """Pairs of indices of the slots that two vectors share by kind and joint."""
-    places = {slot.name: j for j, slot in enumerate(second.slots)}
+    """Pairs of indices of the slots that two vectors share by kind and joint; what integrators remember left out."""
+    places = {slot.name: j for j, slot in enumerate(second.slots) if slot.joint is not None or slot.part}
     return [(i, places[slot.name]) for i, slot in enumerate(first.slots) if slot.name in places]
 
 

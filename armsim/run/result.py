@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     import numpy as np
 
 
+def steps_chosen(slots: Sequence[str], state: Sequence[float]) -> tuple[int, int] | None:
+    """How many steps an adaptive method took and refused, from the names and values of a state; None for other methods."""
+    named = dict(zip(slots, state, strict=True))
+    return (int(named["steps_taken"]), int(named["steps_refused"])) if "steps_taken" in named else None
+
+
 @dataclass
 class Run:
     """A finished, interrupted or diverged simulation.
@@ -29,16 +36,17 @@ class Run:
         scenario: What was run.
         plant: The arm with its drives.
         status: "complete", "interrupted" or "diverged".
-        steps: Steps carried out.
+        steps: Steps carried out; of an adaptive method, landings.
         rows: All rows, one after the other; see `Plant.columns`.
         count: Number of rows.
         end: The row of the state reached, whether or not one was due then.
-        peaks: Largest magnitude of every joint's motor torque over all steps [N·m or N].
+        peaks: Largest magnitude of every joint's motor torque over all steps [N·m or N]; of an adaptive method, at all landings.
         state: The state reached; of a diverged run, the last one within bounds.
         approach: Of a diverged run, the last states within bounds, one step apart; else empty.
         engine: "llvm" or "python".
         advice: What was said of the step beforehand.
         seconds: Wall time by part.
+        stalled: Of a diverged run by an adaptive method, whether no step was short enough for its tolerance.
     """
 
     scenario: Scenario
@@ -54,6 +62,12 @@ class Run:
     engine: str
     advice: Advice
     seconds: dict[str, float]
+    stalled: bool = False
+
+    @property
+    def steps_chosen(self) -> tuple[int, int] | None:
+        """Of an adaptive method, how many steps it took and how many it refused; None for steps of a given length."""
+        return steps_chosen(self.plant.slots, self.state)
 
     @cached_property
     def times(self) -> list[float]:

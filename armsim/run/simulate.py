@@ -13,11 +13,14 @@ from typing import Any
 from armsim.actuation import any_sticks
 from armsim.dynamechs import DynaMechsPlant, emulates
 from armsim.dynamics import fewest_operations
+from armsim.dynamics.forward import Algorithm
 from armsim.errors import UsageError
+from armsim.integrate.adaptive import FAILED
 from armsim.plant import Plant
 from armsim.run.advice import Advising
 from armsim.run.divergence import LAST_STEPS
 from armsim.run.engine import make_engine
+from armsim.run.method_choice import with_method
 from armsim.run.result import Run
 from armsim.spec import Scenario, read_scenario
 
@@ -57,6 +60,7 @@ def simulate(
     elif overrides:
         raise UsageError("overrides go with a scenario's path or name, not with one that has been read already")
     began = time.perf_counter()
+    scenario = with_method(scenario)
     plant = make_plant(scenario)
     advising = Advising(scenario, plant)
     driver = make_engine(engine, plant, scenario.dt)
@@ -82,8 +86,8 @@ def simulate(
         return driver.run(state, (ctypes.c_double * room).from_buffer(rows, kept), peaks, first, last, *every)
 
     looped = time.perf_counter()
-    status = "complete"
-    done, chunk = 0, 256
+    status, stalled = "complete", False
+    done, chunk = 0, 1 if scenario.adaptive else 256
     earlier = before = (0, list(state))  # where the last two chunks began
     approach: list[list[float]] = []
     try:
@@ -92,6 +96,7 @@ def simulate(
             chunk_began = time.perf_counter()
             reached = advance(done, last)
             if reached < last:  # go back and see the last states within bounds: they tell what went wrong
+                stalled = FAILED in state
                 status = "diverged"
                 done, state[:] = before if reached - before[0] >= LAST_STEPS else earlier
                 done = advance(done, max(done, reached - LAST_STEPS))
@@ -130,8 +135,9 @@ def simulate(
         state=list(state),
         approach=approach,
         engine=driver.name,
+        stalled=stalled,
         advice=advice,
-        seconds={"advice_s": advised, **driver.preparation, "loop_s": ended - looped, "total_s": ended - began},
+        seconds={**driver.preparation, "advice_s": advised, "loop_s": ended - looped, "total_s": ended - began},
     )
 
 
@@ -141,7 +147,8 @@ def make_plant(scenario: Scenario) -> Plant:
     parts = (arm, scenario.command, scenario.external, scenario.method)
     if emulates(arm):
         return DynaMechsPlant(*parts, algorithm="aba")
-    return Plant(*parts, algorithm="crba" if any_sticks(arm) else fewest_operations(arm))
+    algorithm: Algorithm = "crba" if any_sticks(arm) else fewest_operations(arm)
+    return Plant(*parts, algorithm, scenario.tolerance)
 
 
 def _next_chunk(chunk: int, seconds: float) -> int:

@@ -13,6 +13,7 @@ from typing import Literal
 
 from armsim.control import OpenLoop
 from armsim.expr import Scalar
+from armsim.integrate import Tolerance
 from armsim.model import Arm
 from armsim.plant import Plant
 from armsim.run.columns import ANGULAR, LINEAR
@@ -25,6 +26,7 @@ CONTROLLER = (HELD, "integral")  # states of a command, not of the arm
 ALIASES = {"before": "prev_qd"}  # what the vector calls a plant's state
 RATES = {"prev_qd": "qd"}  # further quantities with the unit of another
 UNITS = {"current": "A"}
+USUAL = Tolerance()
 INPUTS = {"voltage": "voltage", "torque": "tau_motor"}
 
 
@@ -34,7 +36,7 @@ class Slot:
 
     Attributes:
         kind: What it is: "q", "qd", "qdd", "tool", or what the plant calls a state of its own.
-        joint: The joint's index; None for the tool.
+        joint: The joint's index; None for the tool, and for what an adaptive integrator remembers.
         part: "x", "y" or "z" of the tool; empty for joints.
         source: Index in the plant's state; None for what follows from the state.
     """
@@ -46,8 +48,8 @@ class Slot:
 
     @property
     def name(self) -> str:
-        """The kind and the joint's number from 1, for example "qd3"; or x, y, z."""
-        return self.part if self.joint is None else f"{self.kind}{self.joint + 1}"
+        """The kind and the joint's number from 1, for example "qd3"; or x, y, z; or the kind alone."""
+        return self.part or self.kind if self.joint is None else f"{self.kind}{self.joint + 1}"
 
 
 @dataclass(frozen=True)
@@ -58,20 +60,22 @@ class Driven:
         arm: The arm.
         command: Takes the inputs; None for open terminals.
         method: Name of the integrator.
+        tolerance: Of an adaptive one.
         external: Nothing else acts on it.
     """
 
     arm: Arm
     command: OpenLoop | None
     method: str
+    tolerance: Tolerance
     external: tuple[()] = ()
 
 
-def driven_plant(arm: Arm, method: str, output: Output | None) -> Plant:
+def driven_plant(arm: Arm, method: str, output: Output | None, tolerance: Tolerance = USUAL) -> Plant:
     """The plant of an arm that inputs from outside drive; see `held`."""
     from armsim.run.simulate import make_plant
 
-    return make_plant(Driven(arm, _outside(arm.n, output), method))
+    return make_plant(Driven(arm, _outside(arm.n, output), method, tolerance))
 
 
 def held(plant: Plant, output: Output | None) -> Plant:
@@ -131,7 +135,7 @@ class StateVector:
 
     def _heading(self, slot: Slot) -> str:
         if slot.joint is None:
-            return f"{slot.part}_m"
+            return f"{slot.part}_m" if slot.part else f"{slot.kind}_s" if slot.kind == "step_length" else slot.kind
         joint = self.plant.arm.joints[slot.joint]
         units = ANGULAR if joint.type == "revolute" else LINEAR
         unit = units.get(RATES.get(slot.kind, slot.kind)) or UNITS.get(slot.kind)
@@ -173,7 +177,9 @@ class StateVector:
 
 
 def slot_of(plant: Plant, slot: str) -> tuple[str, int | None]:
-    """The kind and the joint of an entry of the plant's state: ("prev_qd", 1) for "prev_qd_R2"."""
+    """The kind and the joint of an entry of the plant's state: ("prev_qd", 1) for "prev_qd_R2", ("step_length", None)."""
+    if slot in plant.integrator.memory:
+        return slot, None
     ends = [(len(joint.name), i) for i, joint in enumerate(plant.arm.joints) if slot.endswith(f"_{joint.name}")]
     if not ends:
         return slot, None

@@ -12,6 +12,7 @@ from armsim.dynamics import gravity_torque
 from armsim.plant import Plant
 from armsim.run.divergence import growth
 from armsim.run.result import Run
+from armsim.spec import Scenario
 
 
 def summarize(run: Run) -> dict[str, Any]:
@@ -27,9 +28,11 @@ def summarize(run: Run) -> dict[str, Any]:
         "robot": plant.arm.name,
         "status": run.status,
         "method": plant.method,
+        **({"picked": scenario.picked} if scenario.picked else {}),
         "algorithm": plant.algorithm,
         "dt": scenario.dt,
         "steps": run.steps,
+        **chosen(scenario, run.steps, run.steps_chosen),
         "duration": run.steps * scenario.time_ratio[0] / scenario.time_ratio[1],
         "rows": run.count,
         "engine": run.engine,
@@ -37,7 +40,8 @@ def summarize(run: Run) -> dict[str, Any]:
     }
     loop = run.seconds.get("loop_s", 0.0)
     summary["seconds"] = dict(run.seconds)
-    summary["steps_per_second"] = run.steps / loop if loop > 0 else math.inf
+    tried = sum(run.steps_chosen or (run.steps,))
+    summary["steps_per_second"] = tried / loop if loop > 0 else math.inf
     last = _named(run, run.end)
     first = _named(run, run.row(0)) if run.count else last
     if all(map(math.isfinite, run.end)):
@@ -56,6 +60,7 @@ def summarize(run: Run) -> dict[str, Any]:
             "time": summary["duration"],
             "torques_finite": all(map(math.isfinite, [*run.peaks, *run.end])),
             "growth": _growth(run),
+            "stalled": run.stalled,
         }
     return summary
 
@@ -85,6 +90,24 @@ def _growth(run: Run) -> dict[str, Any] | None:
                 "since": None if found.throughout and first > 0 else begun * num / den,
             }
     return None
+
+
+def chosen(scenario: Scenario, steps: int, counts: tuple[int, int] | None) -> dict[str, Any]:
+    """What a summary says of the steps that an adaptive method chose, "adaptive"; nothing for other methods.
+
+    `curbed` tells that hardly any step was shorter than dt, and that rows and samples would do with a longer one.
+
+    Args:
+        scenario: What was run.
+        steps: Landings.
+        counts: How many steps were taken and refused.
+    """
+    if counts is None:
+        return {}
+    taken, refused = counts
+    needless = scenario.log_every > 1 and scenario.sample_every != 1 and not scenario.external
+    curbed = needless and taken <= 1.02 * steps
+    return {"adaptive": {"taken": taken, "refused": refused, **vars(scenario.tolerance), "curbed": curbed}}
 
 
 def _named(run: Run, row: list[float]) -> dict[tuple[str, str], float]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from armsim.integrate import METHODS
 from armsim.spec.bodies import BODIES, Payload, Solid
 from armsim.spec.formula import RESERVED
 from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text
 from armsim.spec.motor import ELECTRICAL, ELECTRICAL_LIMITS, DryFriction, Motor
 from armsim.spec.robot import FRAMES, Robot
-from armsim.spec.scenario import GAINS, Control, Inputs, RobotReference, Scenario, Signal
+from armsim.spec.scenario import ADAPTIVE, AUTO, GAINS, Control, Inputs, Integrator, RobotReference, Scenario, Signal
 from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
@@ -64,6 +65,19 @@ def _motor() -> dict[str, Any]:
     return {"allOf": [constants, emulated]}
 
 
+def _integrator() -> dict[str, Any]:
+    """Steps of a given length need it, and have no tolerance."""
+    fixed = {"properties": {"method": {"enum": [name for name in METHODS if name not in ADAPTIVE]}}}
+    auto = {"properties": {"method": {"enum": [AUTO, None]}}}
+    no_tolerance = {"properties": {key: {"enum": [None]} for key in ("rtol", "atol")}}
+    return {
+        "allOf": [
+            {"if": {"required": ["method"], **fixed}, "then": {"allOf": [_given("dt"), no_tolerance]}},
+            {"if": {"allOf": [auto, _given("dt")]}, "then": no_tolerance},
+        ]
+    }
+
+
 # what holds between the keys of a record, as far as a schema can say it; the records' own `check` says it in words
 RULES: dict[type[Record], dict[str, Any]] = {
     Solid: _either("mass", "density"),
@@ -71,6 +85,7 @@ RULES: dict[type[Record], dict[str, Any]] = {
     Robot: {"allOf": [_convention(name) for name in FRAMES]},
     Control: {"allOf": [_law(law) for law in GAINS if law != "none"]},
     Inputs: _either("torque", "voltage"),
+    Integrator: _integrator(),
     Scenario: {"not": _given("control", "inputs")},
 }
 
@@ -146,9 +161,9 @@ def _number(kind: Number) -> dict[str, Any]:
     if kind.above is not None:
         number["exclusiveMinimum"] = kind.above
     if kind.largest is not None:
-        number |= (
-            {"maximum": kind.largest} if kind.above is not None else {"minimum": -kind.largest, "maximum": kind.largest}
-        )
+        if kind.above is None:
+            number.setdefault("minimum", -kind.largest)
+        number["maximum"] = kind.largest
     if kind.nonzero:
         number["not"] = {"const": 0}
     return number

@@ -120,6 +120,8 @@ class Number(Kind):
         of = f" of {unit}" if unit else ""
         if self.above == 0:
             return f"a positive number{of}" + (f", {self.largest:g} at most" if self.largest is not None else "")
+        if self.minimum is not None and self.largest is not None:
+            return f"a number{of} from {plain_number(self.minimum)} to {plain_number(self.largest)}"
         if self.minimum is not None:
             return f"a number{of}, {plain_number(self.minimum)} or more"
         if self.nonzero:
@@ -204,9 +206,8 @@ class Number(Kind):
         elif self.nonzero and value == 0:
             mend = f"write another number, for example `{key}: {self.example or 1}`"
         elif self.largest is not None and math.isfinite(value) and abs(value) > self.largest:
-            bounds = (
-                f"between {-self.largest:g} and {self.largest:g}" if self.above is None else f"up to {self.largest:g}"
-            )
+            both_sides = self.above is None and self.minimum is None
+            bounds = f"between {-self.largest:g} and {self.largest:g}" if both_sides else f"up to {self.largest:g}"
             mend = f"write a number {bounds}"
         if mend:
             self.fault(node, path, context, mend, found)
@@ -241,13 +242,11 @@ class Choice(Kind):
 
     Attributes:
         options: The words.
-        later: Words that are known and not built yet.
     """
 
-    def __init__(self, *options: str, later: tuple[str, ...] = (), **common: Any) -> None:
+    def __init__(self, *options: str, **common: Any) -> None:
         super().__init__(**common)
         self.options = options
-        self.later = later
 
     def expected(self, context: Context) -> str:
         return self.options[0] if len(self.options) == 1 else f"{', '.join(self.options[:-1])} or {self.options[-1]}"
@@ -256,10 +255,5 @@ class Choice(Kind):
         text = node.text if isinstance(node, Scalar) else None
         if text in self.options:
             return text
-        if text in self.later:
-            self.fault(
-                node, path, context, f"take {self.expected(context)} for now", f"{text}, which is not supported yet"
-            )
-        else:
-            self.fault(node, path, context, suggestion(text, self.options, "take one of") if text else "")
+        self.fault(node, path, context, suggestion(text, self.options, "take one of") if text else "")
         return None

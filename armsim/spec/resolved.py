@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from armsim.spec.quantity import Quantity, plain
+from armsim.spec.scenario import AUTO
 from armsim.spec.timing import time_at
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def resolved_scenario(scenario: Scenario) -> dict[str, Any]:
         "robot": resolved_robot(file.robot.data),
         "units": {"angle": "rad"},
         "duration": time_at(scenario.steps, scenario.time_ratio),
-        "integrator": {"method": scenario.method, "dt": scenario.dt},
+        "integrator": _integrator(scenario),
         "initial": {"q": list(scenario.initial_q), "qd": list(scenario.initial_qd)},
     }
     if control is not None and control["law"] == "none":
@@ -62,6 +63,16 @@ def resolved_scenario(scenario: Scenario) -> dict[str, Any]:
         resolved["payload"] = plain(data["payload"])
     resolved["log"] = {"every": time_at(scenario.log_every, scenario.time_ratio)}
     return resolved
+
+
+def _integrator(scenario: Scenario) -> dict[str, Any]:
+    """How time advances; a step that was worked out is written down once it is known which method it is for."""
+    method, given = scenario.method, scenario.file.data["integrator"]["dt"] is not None
+    return {
+        "method": method,
+        **({"dt": scenario.dt} if given or method != AUTO else {}),
+        **(vars(scenario.tolerance) if scenario.adaptive or (method == AUTO and not given) else {}),
+    }
 
 
 def _signal(signal: Any) -> Any:

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any, Literal
 from armsim.control import Feedback, OpenLoop
 from armsim.dynamics.external import ExternalWrench
 from armsim.expr import Scalar, Table, lookup
+from armsim.integrate import Tolerance
 from armsim.model import Arm
 from armsim.spatial import Vector
 from armsim.spec.build import RADIANS, build_robot
 from armsim.spec.formula import Formula
 from armsim.spec.quantity import Quantity
+from armsim.spec.scenario import ADAPTIVE
 from armsim.spec.settle import settle
 from armsim.spec.timing import time_at, time_ratio
+from armsim.spec.tolerance import tolerance
 
 if TYPE_CHECKING:
     from armsim.spec.robot_file import Source
@@ -29,8 +32,8 @@ class Scenario:
     Attributes:
         name: Of the scenario.
         arm: The arm, with the payload of the scenario where it gives one.
-        method: Name of the integrator.
-        dt: Length of a step [s].
+        method: Name of the integrator; "auto" where it is still to be picked, see `armsim.run.method_choice`.
+        dt: Length of a step [s]; of an adaptive method the time between its landings.
         time_ratio: (numerator, denominator) with dt = numerator / denominator; t_k = (k * numerator) / denominator.
         steps: Number of steps.
         log_every: Steps between rows.
@@ -40,6 +43,8 @@ class Scenario:
         initial_q: Joint positions at the start [rad or m].
         initial_qd: Joint velocities at the start [rad/s or m/s].
         file: The checked file this was built from.
+        tolerance: The error that an adaptive method may make in a step.
+        picked: Why this method was picked; empty where the file names it.
     """
 
     name: str
@@ -55,6 +60,13 @@ class Scenario:
     initial_q: tuple[Scalar, ...]
     initial_qd: tuple[Scalar, ...]
     file: ScenarioFile = field(repr=False, compare=False)
+    tolerance: Tolerance = Tolerance()
+    picked: str = ""
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the method chooses its steps."""
+        return self.method in ADAPTIVE
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -138,7 +150,8 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
     def si(values: list[Scalar] | None, default: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
         return default if values is None else tuple(x * turn for x, turn in zip(values, turns, strict=True))
 
-    dt = scenario["integrator"]["dt"]
+    integrator = scenario["integrator"]
+    dt = file.steps["dt"]
     ratio = time_ratio(dt)
     period = None if file.steps["period"] is None else time_at(file.steps["period"], ratio)
     control, inputs = scenario["control"], scenario["inputs"]
@@ -153,7 +166,7 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
     return Scenario(
         name=file.name,
         arm=arm,
-        method=scenario["integrator"]["method"],
+        method=integrator["method"],
         dt=dt,
         time_ratio=ratio,
         steps=file.steps["duration"],
@@ -175,6 +188,7 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
         initial_q=si(scenario["initial"]["q"], arm.initial),
         initial_qd=si(scenario["initial"]["qd"], (0.0,) * arm.n),
         file=file,
+        tolerance=tolerance(integrator["rtol"], integrator["atol"]),
     )
 
 

@@ -7,14 +7,16 @@ from typing import Any
 
 from armsim.files.document import Map, Node, Scalar, shown
 from armsim.files.faults import suggestion
-from armsim.integrate import METHODS
+from armsim.integrate import METHODS, Tolerance
 from armsim.spec.bodies import Payload
-from armsim.spec.quantity import Context, Quantity
+from armsim.spec.quantity import Context, Quantity, plain_number
 from armsim.spec.robot import NO_VECTOR
 from armsim.spec.schema import Choice, Kind, List, Number, PerJoint, Record, Text, join
+from armsim.spec.tolerance import LARGEST, LEAST
 
 FORMAT = "armsim/scenario/1"
-LATER_METHODS = ("auto",)
+AUTO = "auto"  # leaves the method to armsim
+ADAPTIVE = tuple(name for name, method in METHODS.items() if method.adaptive is not None)
 GAINS = {"none": (), "pd": ("kp", "kd"), "pi": ("kp", "ki"), "pid": ("kp", "ki", "kd")}
 
 
@@ -39,10 +41,50 @@ class Units(Record):
 
 
 class Integrator(Record):
-    """How time advances."""
+    """How time advances: by steps of a given length, or by those that an adaptive method chooses to keep an error small.
 
-    method = Choice(*METHODS, later=LATER_METHODS, doc="integration method", example="semi_implicit_euler")
-    dt = Number("s", above=0, doc="length of a step", example="1e-4")
+    An adaptive method lands on every multiple of dt, where rows, samples and changes of external forces lie, and takes as many
+    steps in between as the error asks for: rtol |x| + atol in a step for every joint position, velocity and further state x.
+    """
+
+    method = Choice(AUTO, *METHODS, default=AUTO, doc="integration method; `auto` picks one and says which and why")
+    dt = Number(
+        "s",
+        above=0,
+        default=None,
+        doc="length of a step; of an adaptive method the time between landings",
+        note="the longest step that all times are whole multiples of; steps of a given length need it",
+        example="1e-4",
+    )
+    rtol = Number(
+        minimum=LEAST,
+        largest=LARGEST,
+        default=None,
+        doc="relative error in a step, of adaptive methods",
+        note=plain_number(Tolerance.rtol),
+        example="1e-6",
+    )
+    atol = Number(
+        above=0,
+        default=None,
+        doc="absolute error in a step, in the state's own unit, of adaptive methods",
+        note="a thousandth of rtol",
+        example="1e-9",
+    )
+
+    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        method = data["method"]
+        fixed = method in METHODS and method not in ADAPTIVE
+        if fixed and node.get("dt") is None:
+            found = f"nothing, and {method} takes steps of a given length"
+            mend = f"add `dt: {self.dt.example}`, or take a method that chooses its steps: {', '.join(ADAPTIVE)}"
+            context.report.add(node.place, join(path, "dt"), self.dt.expected(context), found, mend)
+        if fixed or (method == AUTO and node.get("dt") is not None):
+            for key in ("rtol", "atol"):
+                if node.get(key) is not None:
+                    by = method if fixed else f"{method} and `dt`, which ask for steps of a given length"
+                    expected, mend = f"no tolerance with {by}", f"take it out, or write `method: {ADAPTIVE[0]}`"
+                    context.report.add(node.entries[key][0], join(path, key), expected, f"`{key}`", mend)
 
 
 class Initial(Record):
@@ -224,7 +266,7 @@ class Log(Record):
         above=0,
         default=None,
         doc="time between rows, a whole multiple of dt",
-        note="the multiple of dt nearest to a thousandth of the duration",
+        note="a multiple of dt near a thousandth of the duration",
         example="1e-2",
     )
 
@@ -239,7 +281,7 @@ class Scenario(Record):
     )
     units = Units(default={}, doc="units of this file")
     duration = Number("s", above=0, doc="how long, a whole multiple of dt", example="5")
-    integrator = Integrator(doc="how time advances", example="{method: semi_implicit_euler, dt: 1e-4}")
+    integrator = Integrator(default={}, doc="how time advances", example="{method: semi_implicit_euler, dt: 1e-4}")
     initial = Initial(default={}, doc="where the motion starts")
     control = Control(default=None, doc="feedback", note="none")
     inputs = Inputs(default=None, doc="torques or voltages as functions of time", note="none")

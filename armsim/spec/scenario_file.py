@@ -17,9 +17,9 @@ from armsim.spec.quantity import Context, Quantity
 from armsim.spec.robot import joint_names
 from armsim.spec.robot_file import RobotFile, Source, check_robot, digest, find_file, load_root, refuse_undetermined
 from armsim.spec.run_scenario import Scenario, build_scenario
-from armsim.spec.scenario import FORMAT, beside, read_scenario_node
+from armsim.spec.scenario import ADAPTIVE, AUTO, FORMAT, beside, read_scenario_node
 from armsim.spec.schema import join
-from armsim.spec.timing import steps_of
+from armsim.spec.timing import ROWS, logged_step, shared_step, steps_of
 from armsim.spec.voltage import refusal
 
 Given = str | os.PathLike[str] | Mapping[str, Any]
@@ -33,7 +33,8 @@ class ScenarioFile:
         name: Of the scenario.
         data: Its content with defaults: dicts, lists, text and `armsim.spec.quantity.Quantity`.
         robot: Its robot.
-        steps: Times as numbers of steps: "duration", "log", "period" (None for continuous), "external" (pairs).
+        steps: The length of a step [s], "dt"; and times as numbers of steps: "duration", "log", "period" (None for
+            continuous), "external" (pairs).
         sources: The files that were read.
     """
 
@@ -137,29 +138,44 @@ def _not_there(fault: Any, node: Scalar) -> str:
 
 
 def _check_times(data: dict[str, Any], path: str, context: Context) -> dict[str, Any]:
-    """All times as numbers of steps; faults of those that are none."""
-    integrator = data["integrator"]
-    dt = integrator["dt"].value if integrator and integrator["dt"] else None
+    """The length of a step, and all times as numbers of them; faults of those that are none."""
+    times = {"log.every": (data["log"] or {}).get("every")}
+    for key in ("control", "inputs"):
+        times[f"{key}.period"] = (data[key] or {}).get("period")
+    external = [item or {} for item in data["external"] or []]
+    times |= {f"external[{i}].{key}": item.get(key) for i, item in enumerate(external) for key in ("from", "to")}
+    times["duration"] = data["duration"]
+    given = {where: time for where, time in times.items() if time is not None}
+    dt = _step(data, given, path, context)
     if dt is None:
         return {}
 
-    def steps(time: Quantity | None, where: str, least: int = 1) -> int | None:
+    def steps(where: str, least: int = 1) -> int | None:
+        time = times[where]
         return None if time is None else steps_of(time, dt, join(path, where), context, least)
 
-    duration = steps(data["duration"], "duration")
-    every = steps((data["log"] or {}).get("every"), "log.every")
+    duration, every = steps("duration"), steps("log.every")
     if every is None and duration is not None:
-        every = max(1, round(duration / 1000))
-    period = None
-    for key in ("control", "inputs"):
-        if data[key] is not None:
-            period = steps(data[key].get("period"), f"{key}.period")
-    external = [
-        (steps(item["from"], f"external[{i}].from", 0), steps(item["to"], f"external[{i}].to", 0))
-        for i, item in enumerate(data["external"] or [])
-        if item is not None
-    ]
-    return {"duration": duration, "log": every, "period": period, "external": external}
+        every = max(1, round(duration / ROWS))
+    periods = [steps("control.period"), steps("inputs.period")]
+    spans = [(steps(f"external[{i}].from", 0), steps(f"external[{i}].to", 0)) for i in range(len(external))]
+    period = next((count for count in periods if count is not None), None)
+    return {"dt": dt, "duration": duration, "log": every, "period": period, "external": spans}
+
+
+def _step(data: dict[str, Any], times: dict[str, Quantity], path: str, context: Context) -> float | None:
+    """The length of a step [s]: as given, or for a method that needs none the longest that all times share."""
+    integrator = data["integrator"]
+    if integrator is None or integrator["method"] is None:
+        return None
+    if integrator["dt"] is not None:
+        return float(integrator["dt"].value)
+    if integrator["method"] not in (AUTO, *ADAPTIVE) or data["duration"] is None:
+        return None
+    step = shared_step({join(path, where): time for where, time in times.items() if time.value > 0}, context)
+    if step is not None and "log.every" not in times:
+        step = logged_step(step, data["duration"].value)
+    return None if step is None else step.numerator / step.denominator
 
 
 def _check_motors(root: Map, robot: dict[str, Any], path: str, context: Context) -> None:

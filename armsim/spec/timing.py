@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from armsim.spec.quantity import Context, Quantity, plain_number
@@ -9,6 +10,9 @@ from armsim.spec.quantity import Context, Quantity, plain_number
 MOST_STEPS = 10**13
 EXACT = 2**53  # whole numbers below it are doubles
 LARGEST_NUMERATOR = 10**6  # leaves room for 9e9 steps whose times are exact quotients
+WHOLE = 1e-9  # relative: as near as this, a time is a whole multiple of a step
+FINEST = 1000  # parts of the shortest time among which a common step is looked for
+ROWS = 1000  # of a log whose rows are not asked for, about
 
 
 def time_ratio(dt: float) -> tuple[int, int]:
@@ -50,12 +54,55 @@ def steps_of(time: Quantity, dt: float, path: str, context: Context, least: int 
         context.report.add(time.place, path, f"at most {most:.0e} steps of dt", found, "make it shorter, or dt longer")
         return None
     steps = round(ratio)
-    if steps >= least and abs(ratio - steps) <= 1e-9 * max(steps, 1):
+    if steps >= least and abs(ratio - steps) <= WHOLE * max(steps, 1):
         return steps
     below, above = int(ratio), int(ratio) + 1
     near = [f"{plain_number(time_at(k, time_ratio(dt)))}" for k in (below, above) if k >= least]
     context.report.add(time.place, path, expected, found, f"write {' or '.join(near)}")
     return None
+
+
+def common_step(times: Sequence[float]) -> Fraction | None:
+    """The longest step of which all times, above 0, are whole multiples; None if that is a small part of the shortest."""
+    shortest = min(times)
+    for parts in range(1, FINEST + 1):
+        counts = [time * parts / shortest for time in times]
+        if all(abs(count - round(count)) <= WHOLE * count for count in counts):
+            return Fraction(*time_ratio(shortest)) / parts
+    return None
+
+
+def shared_step(times: dict[str, Quantity], context: Context) -> Fraction | None:
+    """The longest step of which all times of a scenario are whole multiples; None, and a fault, if there is no such step.
+
+    Args:
+        times: By path, all above 0; those that others are to fit to first.
+        context: Takes the fault.
+    """
+    values = [time.value for time in times.values()]
+    step = common_step(values)
+    if step is None:
+        odd = next(i for i in range(1, len(values)) if common_step(values[: i + 1]) is None)
+        path, time = list(times.items())[odd]
+        fit = common_step(values[:odd])
+        assert fit is not None  # up to there they fit
+        below = int(Fraction(time.value) / fit)
+        near = [plain_number(float(k * fit)) for k in (below, below + 1) if k]
+        others = " and ".join(list(times)[:odd])
+        expected = (
+            f"a whole multiple of {plain_number(float(fit))} s, the longest step for {others}, or of a round part of it"
+        )
+        context.report.add(time.place, path, expected, plain_number(time.value), f"write {' or '.join(near)}")
+    return step
+
+
+def logged_step(step: Fraction, duration: float) -> Fraction:
+    """A step on which about a thousand rows can lie: itself, or a round part of it."""
+    parts = step / (Fraction(duration) / ROWS)
+    if parts <= 1:
+        return step
+    power = Fraction(10) ** (len(str(int(parts))) - 1)
+    return step / min((k * power for k in (1, 2, 4, 5, 8, 10)), key=lambda k: max(k / parts, parts / k))
 
 
 def time_at(step: int, ratio: tuple[int, int]) -> float:

@@ -219,7 +219,7 @@ def test_resolved_of_left_out_keys_says_where_their_values_come_from(armsim, emp
         ("initial.q[0]", math.radians(-60), "the robot's initial pose"),
         ("initial.qd[1]", 0, "at rest"),
         ("control.target[1]", math.radians(45), "the robot's initial pose"),
-        ("log.every", 0.002, "the multiple of dt nearest to a thousandth of the duration"),
+        ("log.every", 0.002, "a multiple of dt near a thousandth of the duration"),
     ]:
         assert (found[path]["value"], found[path]["origin"], found[path]["note"]) == (value, "default", note)
     assert found["control.kp[1]"]["value"] == 5

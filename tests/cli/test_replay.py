@@ -132,6 +132,24 @@ def test_a_replay_that_diverges_exits_with_3(ask):
     assert json.loads(ask("replay", "out", "--dt", "1e-3", "--json").out)["diverged"].startswith("qd_")
 
 
+def test_an_adaptive_method_tells_the_error_of_a_recordings_steps(ask):
+    ask(*RECORD, "-o", "out", "-q")
+    replayed = ask("replay", "out", "--method", "rk54", "--rtol", "1e-8", "--tolerance", "q=1e-2")
+    assert replayed.code == 0
+    assert replayed.out.splitlines()[0].endswith("replayed on arm5 by rk54, rtol 1e-08")
+    wrong = ask("replay", "out", "--rtol", "1e-8")
+    assert wrong.code == 2
+    assert "expected: no tolerance with explicit_euler, whose steps have a given length" in wrong.err
+    followed = ask("replay", "out/record.csv", "--robot", "arm5", "--method", "rk54")
+    assert followed.out.splitlines()[1] == "model    arm5 by rk54, rtol 1e-06"
+
+
+def test_a_recording_that_diverges_exits_with_3_and_names_the_joint(ask):
+    lost = ask("record", "arm5_hold", "-o", "out", "--set", "integrator.dt=1e-3", "--set", "control.period=1e-3")
+    assert lost.code == 3
+    assert " grew without bound\n  mend:     take a smaller step than dt = 0.001 s with explicit_euler (" in lost.err
+
+
 def test_a_log_is_followed_without_judgement(ask):
     ask(*RECORD, "-o", "out", "-q")
     asked = ask("replay", "out/record.csv")

@@ -211,7 +211,7 @@ def test_an_unknown_engine_is_refused(armsim):
 
 def test_a_step_that_is_too_large_diverges_with_3_and_keeps_the_rows_it_has(armsim, read_table, empty_folder):
     # explicit Euler is unstable above 0.58 ms on this arm: its back-EMF damps with 3449 1/s (reference README)
-    done = armsim("simulate", "arm5_hold", "-o", "run", "--set", "integrator.dt=1e-3")
+    done = armsim("simulate", "arm5_hold", "-o", "run", "--force-step", "--set", "integrator.dt=1e-3")
     assert done.code == 3
     recorded = yaml.safe_load((empty_folder / "run/run.yaml").read_text())
     where = recorded["diverged"]
@@ -226,6 +226,39 @@ def test_a_step_that_is_too_large_diverges_with_3_and_keeps_the_rows_it_has(arms
 
 def test_the_same_arm_at_half_the_stable_step_does_not_diverge(armsim):
     assert armsim("simulate", "arm5_hold", "--set", "integrator.dt=2.5e-4").code == 0
+
+
+def test_a_scenario_without_an_integrator_says_what_was_picked_and_how_many_steps_it_took(armsim, empty_folder):
+    (empty_folder / "fall.yaml").write_text("format: armsim/scenario/1\nrobot: two_link\nduration: 1\n")
+    done = armsim("simulate", "fall.yaml", "-o", "run")
+    recorded = yaml.safe_load((empty_folder / "run/run.yaml").read_text())
+    taken, refused = recorded["adaptive"]["taken"], recorded["adaptive"]["refused"]
+    counts = f"{taken} steps" + (f" ({refused} refused)" if refused else "")
+    title = f"fall: 1 s of two_link, {counts} of {1 / taken:.3g} s on average by rk54, rtol 1e-06"
+    said = " ".join(done.out.split())
+    assert said.startswith(f"{title} method rk54, picked because no `dt` was given, and it chooses its steps ")
+    assert recorded["method"] == "rk54"
+    assert recorded["scenario"]["integrator"] == {"method": "rk54", "dt": 0.001, "rtol": 1e-6, "atol": 1e-9}
+    again = armsim("simulate", "run/run.yaml", "-o", "again").out
+    assert "picked" not in again
+    assert contents(empty_folder / "run") == contents(empty_folder / "again")
+
+
+def test_a_step_that_curbs_an_adaptive_method_is_pointed_out(armsim):
+    curbed = armsim("simulate", "two_link_swing", "--set", "integrator.method=rk54")
+    assert "! it lands every 0.001 s, more often than rows and samples need, and takes no" in curbed.out
+    free = armsim("simulate", "two_link_swing", "--set", "integrator={method: rk54}")
+    assert "lands" not in free.out
+
+
+def test_an_adaptive_method_that_finds_no_step_is_explained(armsim):
+    settings = ("--set", "integrator={}", "--set", "inputs={torque: [1/(0.5-t)**3, 0]}")
+    stalled = armsim("simulate", "rr_config1", *settings)
+    assert stalled.code == 3
+    title, mend, _ = stalled.err.splitlines()
+    assert title.startswith("the simulation stopped at t = 0.4")
+    assert title.endswith(" s: rk54 found no step short enough for rtol 1e-06")
+    assert mend == "  mend:     take a greater integrator.rtol, or check gains, stops and inputs"
 
 
 def interrupted_run(start) -> tuple[int, str, str]:

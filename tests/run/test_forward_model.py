@@ -16,6 +16,7 @@ from armsim import ForwardModel
 from armsim.compile.target import Target
 from armsim.control import OpenLoop
 from armsim.errors import Diverged, ShapeError, UsageError
+from armsim.integrate import METHODS
 from armsim.model import BrushDrop, Coulomb
 from armsim.run.engine import NativeEngine
 from armsim.run.state_vector import driven_plant
@@ -37,7 +38,7 @@ def scenario(method="semi_implicit_euler", output="voltage", signals=SINES, step
     }
 
 
-@pytest.mark.parametrize("method", ["explicit_euler", "semi_implicit_euler", "rk4"])
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("output", ["voltage", "torque"])
 def test_looping_step_is_simulate_to_the_bit(method, output):
     robot, signals = ("arm5", SINES) if output == "voltage" else ("two_link", ["20*sin(5*t)", "-6*cos(3*t)"])
@@ -331,3 +332,35 @@ def test_arguments_that_are_of_no_use_are_refused():
     for dt in (0.0, -1e-3, math.inf, math.nan):
         with pytest.raises(UsageError, match="above 0"):
             ForwardModel("arm5", dt=dt)
+    with pytest.raises(UsageError) as caught:
+        ForwardModel("arm5", dt=DT, method="rk4", rtol=1e-6)
+    assert str(caught.value) == (
+        "rtol\n"
+        "  expected: no tolerance with rk4, whose steps have a given length\n"
+        "  found:    1e-06\n"
+        "  mend:     leave it out, or take a method that chooses its steps: rk54, rodas"
+    )
+    for given in ({"rtol": 0.0}, {"rtol": 1.0}, {"rtol": math.nan}, {"atol": 0.0}, {"atol": math.inf}):
+        with pytest.raises(UsageError, match=r"expected: a number (from 1e-13 to 0\.1|above 0)"):
+            ForwardModel("arm5", dt=DT, method="rk54", **given)
+
+
+def test_a_batch_of_an_adaptive_model_is_its_arms_one_by_one():
+    model = ForwardModel("arm5", dt=5e-3, method="rk54", rtol=1e-8)
+    rng = np.random.default_rng(3)
+    q, qd, volts = (rng.uniform(-1, 1, (11, 5)) for _ in range(3))
+    many = model.step(model.state(q, qd), volts)
+    many = model.step(many, -volts)
+    for k in range(11):
+        one = model.step(model.step(model.state(q[k], qd[k]), volts[k]), -volts[k])
+        assert many[k].tolist() == one.tolist()
+    assert len(set(many[:, model.slots.index("steps_taken")])) > 1  # each arm took steps of its own
+
+
+def test_a_step_of_an_adaptive_model_is_as_precise_as_asked():
+    precise = ForwardModel("arm5", dt=0.02, method="rk54", rtol=1e-12)
+    start, volts = precise.state(qd=[1, -2, 1, 3, -2]), [3, -6, 4, 1, 0.5]
+    exact = precise.step(start, volts)[:10]
+    for rtol in (1e-4, 1e-6, 1e-8):
+        model = ForwardModel("arm5", dt=0.02, method="rk54", rtol=rtol)
+        assert np.abs(model.step(start, volts)[:10] - exact).max() < 10 * rtol

@@ -60,6 +60,8 @@ CASES = {
         "arm5_sine",
         {"inputs.period": 1e-3, "integrator.method": "explicit_euler", **motors("dynamechs")},
     ),
+    "adaptive": ("arm5_hold", {"control.period": 1e-3, "integrator": {"method": "rk54"}, **MOVED}),
+    "picked": ("two_link_swing", {"integrator": {}}),
 }
 STICKING = [name for name in CASES if name.startswith(("friction", "let go", "coil", "dynamechs"))]
 
@@ -221,6 +223,42 @@ def test_another_integrator_replays_as_simulate_does(changes, recorded):
     result = armsim.replay(recording, **changes)
     assert result.states[:, :5].tolist() == direct.q.tolist()
     assert result.states[:, 5:10].tolist() == direct.qd.tolist()
+
+
+def test_an_adaptive_replay_of_fixed_steps_tells_their_error(recorded):
+    precise = armsim.replay(recorded("sine"), method="rk54", rtol=1e-9)
+    assert precise.scenario.dt == 1e-3  # from sample to sample, not the 1e-4 of the recording
+    fine = armsim.replay(recorded("sine"), method="rk4", dt=5e-5)
+    q = slice(0, 5)
+    own = np.abs(precise.comparison.second[:, q] - precise.comparison.first[:, q]).max()
+    assert own > 1e-5  # of semi-implicit Euler
+    # rk4 takes the stops' corners within its steps: some 3e-7 of error
+    assert np.abs(precise.comparison.second[:, q] - fine.comparison.second[:, q]).max() < 1e-2 * own
+    assert not any(d.column.heading.startswith("step") for d in precise.comparison.differences)
+
+
+def test_an_adaptive_recording_keeps_what_its_method_remembers(recorded):
+    recording = load_recording(recorded("adaptive"))
+    assert recording.slots[-4:] == ("step_length", "step_error", "steps_taken", "steps_refused")
+    assert recording.headings[19:23] == ["step_length_s", "step_error", "steps_taken", "steps_refused"]
+    taken = recording.states[:, -2]
+    assert taken[0] == 0 < taken[1] < taken[-1]
+    model = armsim.ForwardModel("arm5", dt=1e-3, method="rk54")
+    assert model.slots == recording.slots
+    assert model.step(recording.states[7], recording.inputs[7])[:10].tolist() == recording.states[8, :10].tolist()
+
+
+def test_fixed_steps_for_an_adaptive_recording_need_a_length(recorded):
+    with pytest.raises(UsageError) as caught:
+        armsim.replay(recorded("adaptive"), method="rk4")
+    assert str(caught.value) == (
+        "dt\n"
+        "  expected: the length of the steps of rk4\n"
+        "  found:    none, and a recording by rk54, which chose its own\n"
+        "  mend:     give one, for example 1e-4"
+    )
+    replayed = armsim.replay(recorded("adaptive"), method="rk4", dt=1e-4, tolerance={"q": 1e-5})
+    assert not replayed.comparison.differs
 
 
 def test_steps_that_do_not_divide_the_samples_are_refused(recorded):

@@ -173,7 +173,7 @@ def test_a_diverged_run_stops_at_the_first_state_out_of_bounds(engine):
         run.q[:-1, 0], run.qd[:-1, 0] / math.sqrt(2e4)
     )
     assert growth[-1] == pytest.approx(math.sqrt(3), rel=1e-4)
-    where = {"slot": "q_swing", "step": run.steps, "time": run.steps / 100, "torques_finite": True}
+    where = {"slot": "q_swing", "step": run.steps, "time": run.steps / 100, "torques_finite": True, "stalled": False}
     where["growth"] = run.summary()["diverged"]["growth"]
     assert run.summary()["diverged"] == where
     assert where["growth"]["factor"] == pytest.approx(math.sqrt(3), rel=2e-3)  # gravity bends the first swings
@@ -270,3 +270,53 @@ def test_a_force_switched_on_the_steps_is_integrated_exactly_by_runge_kutta():
     }
     run = armsim.simulate(read_scenario(given))
     assert run.q[-1, 0] == pytest.approx(1.5, rel=1e-13)
+
+
+def swing(engine="llvm", **integrator):
+    """The two-link arm swinging freely for a second from a wide angle."""
+    asked = {
+        "format": "armsim/scenario/1",
+        "robot": "two_link",
+        "duration": 1,
+        "integrator": {"method": "rk54", **integrator},
+        "initial": {"q": [0.5, 0.9]},
+        "log": {"every": 0.05},
+    }
+    return armsim.simulate(asked, {}, engine)
+
+
+def test_an_adaptive_run_lands_on_its_rows_and_counts_its_steps():
+    run = swing()
+    assert run.t.tolist() == [k / 20 for k in range(21)]
+    taken, refused = run.steps_chosen
+    assert run.steps == 20 <= taken < 1000
+    adaptive = run.summary()["adaptive"]
+    assert adaptive == {"taken": taken, "refused": refused, "rtol": 1e-6, "atol": 1e-9, "curbed": False}
+    assert swing(dt=5e-4).summary()["adaptive"]["curbed"]
+    assert swing(rtol=1e-12).steps_chosen[0] > 5 * taken
+    assert armsim.simulate("rr_config1", {"duration": 0.004}).steps_chosen is None
+
+
+def test_an_adaptive_runs_error_falls_with_its_tolerance():
+    exact = swing(rtol=1e-13)
+    for rtol in (1e-4, 1e-6, 1e-8, 1e-10):
+        error = np.abs(swing(rtol=rtol).q - exact.q).max()
+        assert (
+            1e-3 * rtol < error < 10 * rtol
+        )  # per-step errors of about rtol, of some dozens of steps that partly cancel
+
+
+def test_both_engines_take_the_same_adaptive_steps():
+    native, floats = swing(rtol=1e-8), swing("python", rtol=1e-8)
+    assert native.state == floats.state
+    assert native.table.tobytes() == floats.table.tobytes()
+
+
+def test_an_adaptive_method_that_finds_no_step_says_so():
+    # the torque grows without bound towards t = 0.5 s: no step to there is short enough
+    given = scenario(integrator={"method": "rk54"}, inputs={"torque": ["1/(0.5 - t)**3"]}, log={"every": 0.3})
+    run = armsim.simulate(given)
+    assert (run.status, run.steps) == ("diverged", 4)  # of 0.1 s, which 0.3 s and the duration share
+    assert run.stalled
+    assert run.summary()["diverged"]["stalled"] is True
+    assert run.t.tolist() == [0, 0.3]

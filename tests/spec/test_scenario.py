@@ -5,8 +5,8 @@ import math
 import pytest
 
 from armsim.errors import FileFaults, UsageError
+from armsim.integrate import METHODS, Tolerance
 from armsim.spec import build_scenario, load_scenario_file, read_scenario
-from armsim.spec.timing import time_at, time_ratio
 
 BASE = {
     "format": "armsim/scenario/1",
@@ -14,20 +14,6 @@ BASE = {
     "duration": 1,
     "integrator": {"method": "rk4", "dt": "1e-3"},
 }
-
-
-@pytest.mark.parametrize(
-    ("dt", "ratio"),
-    [(1e-4, (1, 10000)), (4e-4, (1, 2500)), (3e-4, (3, 10000)), (1 / 3000, (1, 3000)), (2.0, (2, 1)), (0.5, (1, 2)),
-     (1e-9, (1, 10**9)), (0.0125, (1, 80))],
-)  # fmt: skip
-def test_times_print_as_people_write_them(dt, ratio):
-    assert time_ratio(dt) == ratio
-    assert ratio[0] / ratio[1] == dt
-
-
-def test_step_three_of_a_tenth_of_a_millisecond_prints_without_dust():
-    assert repr(time_at(3, time_ratio(1e-4))) == "0.0003"
 
 
 def test_what_is_left_out_comes_from_the_robot():
@@ -97,6 +83,27 @@ def test_forces_act_between_times_on_the_grid():
 
 def test_the_default_log_has_about_a_thousand_rows():
     assert read_scenario({**BASE, "duration": 12.3456, "integrator": {"method": "rk4", "dt": 1e-4}}).log_every == 123
+
+
+def test_an_integrator_that_is_left_out_is_picked_and_chooses_its_steps():
+    scenario = read_scenario({key: value for key, value in BASE.items() if key != "integrator"})
+    assert (scenario.method, scenario.tolerance) == ("auto", Tolerance(1e-6, 1e-9))
+    assert scenario.scenario_data["integrator"] == {"method": "auto", "rtol": 1e-6, "atol": 1e-9}
+
+
+def test_tolerances_are_those_of_the_file():
+    scenario = read_scenario({**BASE, "integrator": {"method": "rk54", "rtol": "1e-8"}}, {"integrator.atol": "1e-12"})
+    assert (scenario.adaptive, scenario.tolerance) == (True, Tolerance(1e-8, 1e-12))
+    resolved = scenario.scenario_data
+    assert resolved["integrator"] == {"method": "rk54", "dt": 0.001, "rtol": 1e-8, "atol": 1e-12}
+    again = read_scenario(resolved)
+    assert (again.dt, again.tolerance) == (scenario.dt, scenario.tolerance)
+
+
+def test_every_method_of_the_registry_can_be_named():
+    for name, method in METHODS.items():
+        step = {} if method.adaptive else {"dt": 1e-3}
+        assert read_scenario({**BASE, "integrator": {"method": name, **step}}).method == name
 
 
 def test_inputs_are_functions_of_time():

@@ -148,13 +148,29 @@ s.yaml:3:11: duration
   found:    1
   mend:     make it shorter, or dt longer""",
     ),
-    "method that is not there yet": (
-        [("rk4", "rk54")],
+    "step that is not given": (
+        [(", dt: 1e-3", "")],
         """\
-s.yaml:4:22: integrator.method
-  expected: explicit_euler, semi_implicit_euler or rk4
-  found:    rk54, which is not supported yet
-  mend:     take explicit_euler, semi_implicit_euler or rk4 for now""",
+s.yaml:4:13: integrator.dt
+  expected: a positive number of s
+  found:    nothing, and rk4 takes steps of a given length
+  mend:     add `dt: 1e-4`, or take a method that chooses its steps: rk54, rodas""",
+    ),
+    "tolerance of a method without": (
+        [("dt: 1e-3", "dt: 1e-3, rtol: 1e-6")],
+        """\
+s.yaml:4:37: integrator.rtol
+  expected: no tolerance with rk4
+  found:    `rtol`
+  mend:     take it out, or write `method: rk54`""",
+    ),
+    "step that only tiny steps share": (
+        [("{method: rk4, dt: 1e-3}", "{}"), ("duration: 1", "duration: 1.23456789")],
+        """\
+s.yaml:3:11: duration
+  expected: a whole multiple of 0.01 s, the longest step for log.every and external[0].from, or of a round part of it
+  found:    1.23456789
+  mend:     write 1.23 or 1.24""",
     ),
     "gain that the law does not have": (
         [("kp: 10", "kp: 10, ki: 3")],

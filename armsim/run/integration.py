@@ -1,0 +1,64 @@
+"""What callers may say about how time advances, checked."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+
+from armsim.errors import UsageError
+from armsim.integrate import METHODS, Tolerance
+from armsim.spec.tolerance import LARGEST, LEAST, tolerance
+
+
+def check_dt(dt: float) -> float:
+    """The length of a step, if it is one.
+
+    Raises:
+        UsageError: It is not positive and finite.
+    """
+    if not isinstance(dt, Real) or not 0.0 < dt < math.inf:
+        raise UsageError(
+            f"dt\n  expected: the length of a step in s, above 0\n  found:    {dt!r}\n  mend:     write for example dt=1e-3"
+        )
+    return float(dt)
+
+
+def check_method(method: str) -> str:
+    """The name of an integrator, if it is one.
+
+    Raises:
+        UsageError: There is none of that name.
+    """
+    if method not in METHODS:
+        from armsim.files.faults import suggestion
+
+        raise UsageError(
+            f"method\n  expected: one of {', '.join(METHODS)}\n  found:    {method!r}\n"
+            f"  mend:     {suggestion(str(method), METHODS, 'methods are')}"
+        )
+    return method
+
+
+def check_tolerance(method: str, rtol: float | None, atol: float | None) -> Tolerance:
+    """The error that an adaptive method may make in a step, from what is given of it.
+
+    Raises:
+        UsageError: It cannot be kept, or the method has no use for it.
+    """
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if value is None:
+            continue
+        if METHODS[method].adaptive is None:
+            adaptive = ", ".join(name for name, other in METHODS.items() if other.adaptive is not None)
+            raise UsageError(
+                f"{name}\n  expected: no tolerance with {method}, whose steps have a given length\n  found:    {value!r}\n"
+                f"  mend:     leave it out, or take a method that chooses its steps: {adaptive}"
+            )
+        least, largest = (LEAST, LARGEST) if name == "rtol" else (0.0, math.inf)
+        if not (least <= value <= largest and 0.0 < value < math.inf):
+            bounds = f"a number from {least:g} to {largest:g}" if name == "rtol" else "a number above 0"
+            example = "rtol=1e-6" if name == "rtol" else "atol=1e-9"
+            raise UsageError(
+                f"{name}\n  expected: {bounds}\n  found:    {value!r}\n  mend:     write for example {example}"
+            )
+    return tolerance(rtol, atol)
