@@ -57,7 +57,11 @@ def record(run: Run, degrees: bool) -> dict[str, Any]:
         "rows": run.count,
         "csv_angles": "deg" if degrees else "rad",
         "seconds": summary["seconds"],
-        **{key: summary[key] for key in ("diverged", "tool", "energy", "joints", "outside_limits") if key in summary},
+        **{
+            key: summary[key]
+            for key in ("diverged", "tool", "energy", "audit", "joints", "outside_limits")
+            if key in summary
+        },
         "sources": [{"path": source.path, "sha256": source.sha256} for source in run.scenario.sources],
         "scenario": run.scenario.scenario_data,
     }

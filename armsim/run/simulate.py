@@ -7,6 +7,7 @@ import ctypes
 import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -57,7 +58,7 @@ def simulate(
         raise UsageError("overrides go with a scenario's path or name, not with one that has been read already")
     began = time.perf_counter()
     scenario = with_method(scenario)
-    plant = make_plant(scenario)
+    plant = replace(make_plant(scenario), audit=True)
     driver = make_engine(engine, plant, scenario.dt)
 
     width = len(plant.columns)

@@ -10,6 +10,7 @@ from armsim.actuation import sticks
 from armsim.control import Feedback
 from armsim.dynamics import gravity_torque
 from armsim.plant import Plant
+from armsim.run.audit import audit
 from armsim.run.result import Run
 from armsim.spec import Scenario
 
@@ -50,6 +51,7 @@ def summarize(run: Run) -> dict[str, Any]:
             when: {kind: row["energy", kind] for kind in ("kinetic", "potential")}
             for when, row in (("start", first), ("end", last))
         }
+        summary["audit"] = audit(run)
         summary["outside_limits"] = _outside(run)
     if run.status == "diverged":
         summary["diverged"] = {
