@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from armsim.errors import ArmsimError, Diverged, FileFaults, ShapeError, UsageError
     from armsim.run.compare import compare
+    from armsim.run.converge import converge
     from armsim.run.follow import follow
     from armsim.run.forward_model import ForwardModel
+    from armsim.run.linearize import linearize
     from armsim.run.record import record
     from armsim.run.replay import replay
     from armsim.run.result import Run
@@ -33,7 +35,9 @@ __all__ = [
     "ShapeError",
     "UsageError",
     "compare",
+    "converge",
     "follow",
+    "linearize",
     "load_robot",
     "record",
     "replay",
@@ -50,7 +54,9 @@ _HOMES = {
     "Robot": "run.robot",
     "Run": "run.result",
     "compare": "run.compare",
+    "converge": "run.converge",
     "follow": "run.follow",
+    "linearize": "run.linearize",
     "load_robot": "run.robot",
     "record": "run.record",
     "replay": "run.replay",

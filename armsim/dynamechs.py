@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 
+from armsim.acting import Parts
 from armsim.actuation import JointTorque
 from armsim.dynamics.aba import articulated_body
 from armsim.errors import UsageError
 from armsim.expr import Scalar, absolute, both, exp, fma, where
 from armsim.model import Arm, Joint
-from armsim.plant import Parts, Plant
+from armsim.plant import Plant
 
 LN_2 = 0.6931471805599453
 
@@ -95,9 +96,9 @@ class DynaMechsPlant(Plant):
         now = self._evaluate(t, state)
         q = [fma(dt, v, x) for x, v in zip(parts.q, now.qd, strict=True)]
         qd = [fma(dt, a, v) for v, a in zip(now.qd, now.qdd, strict=True)]
-        rates = self._integral_rates(parts)
+        rates = self.acting.integral_rates(parts)
         integrals = [fma(dt, r, x) for x, r in zip(parts.integrals, rates, strict=True)] or parts.integrals
-        powers = self._powers(parts, now.torques, None)
+        powers = self.acting.powers(parts, now.torques, None)
         works = [fma(dt, power, x) for x, power in zip(parts.works, powers, strict=True)]
         return [*Parts(q, qd, integrals, parts.held, [], [], works).flat(), *now.stuck, *now.qd]
 

@@ -11,7 +11,7 @@ import argparse
 from statistics import median
 
 import numpy as np
-from timing import in_turns
+from timing import Task, in_turns
 
 import armsim
 
@@ -23,14 +23,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=20)
     rounds = parser.parse_args().rounds
-    model = armsim.ForwardModel("arm5", dt=1e-4)
-    state, volts = model.state(), np.array([1.0, -6.0, 2.0, 0.5, 0.1])
-    states, many = np.tile(state, (LANES, 1)), np.tile(volts, (LANES, 1))
-    listed = volts.tolist()
+    print(f"{'semi-implicit Euler':40}{'median':>10}{'least':>10}   us")
+    for robot, output, inputs in (
+        ("arm5", "voltage", [1.0, -6.0, 2.0, 0.5, 0.1]),
+        ("puma560", "torque", [30.0, 20.0, -30.0, 3.0, 2.0, 1.0]),  # with dry friction
+    ):
+        tasks = questions(armsim.ForwardModel(robot, dt=1e-4, output=output), np.array(inputs))
+        for name, found in in_turns(tasks, rounds).items():
+            per = 10 * LANES if name.startswith("batch") else CALLS
+            label = f"{robot}, {name}"
+            print(f"{label:40}{median(found) / per * 1e6:10.3f}{min(found) / per * 1e6:10.3f}")
+
+
+def questions(model: armsim.ForwardModel, inputs: np.ndarray) -> dict[str, Task]:
+    """Ways to ask for a step."""
+    state = model.state(qd=[0.1] * len(inputs))
+    states, many = np.tile(state, (LANES, 1)), np.tile(inputs, (LANES, 1))
+    listed = inputs.tolist()
 
     def steps() -> None:
         for _ in range(CALLS):
-            model.step(state, volts)
+            model.step(state, inputs)
 
     def steps_of_lists() -> None:
         for _ in range(CALLS):
@@ -40,13 +53,7 @@ def main() -> None:
         for _ in range(10):
             model.step(states, many)
 
-    tasks = {"step(state, array)": steps, "step(state, list)": steps_of_lists, "batch": batch}
-    times = in_turns(tasks, rounds)
-    print(f"{'arm5, semi-implicit Euler':28}{'median':>10}{'least':>10}   us")
-    for name, found in times.items():
-        per = 10 * LANES if name == "batch" else CALLS
-        label = f"batch of {LANES}, per arm" if name == "batch" else name
-        print(f"{label:28}{median(found) / per * 1e6:10.3f}{min(found) / per * 1e6:10.3f}")
+    return {"step(state, array)": steps, "step(state, list)": steps_of_lists, f"batch of {LANES}, per arm": batch}
 
 
 if __name__ == "__main__":

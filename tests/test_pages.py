@@ -1,4 +1,4 @@
-"""docs/motors.md and docs/friction.md: their files are sound, their figures and outputs are what armsim says today."""
+"""docs/motors.md, friction.md and linear.md: their files are sound, their figures and outputs are what armsim says today."""
 
 import math
 import re
@@ -14,7 +14,9 @@ from armsim.spec import read_robot
 from armsim.spec.check import check
 
 DOCS = Path(__file__).parent.parent / "docs"
-MOTORS, FRICTION = ((DOCS / name).read_text(encoding="utf-8") for name in ("motors.md", "friction.md"))
+MOTORS, FRICTION, LINEAR = (
+    (DOCS / name).read_text(encoding="utf-8") for name in ("motors.md", "friction.md", "linear.md")
+)
 FILE = re.compile(r"^<!-- file: (\S+) -->\n```yaml\n(.*?)^```", re.DOTALL | re.MULTILINE)
 OUTPUT = re.compile(r"^<!-- output: (.+?) -->\n```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
 BODY = "    bodies: [{point: {mass: 1, center: [1, 0, 0]}}]\n"
@@ -33,7 +35,7 @@ def test_the_data_sheet_makes_a_sound_robot(files):
     assert (checked.faults, checked.warnings) == ((), ())
 
 
-@pytest.mark.parametrize(("command", "shown"), OUTPUT.findall(MOTORS))
+@pytest.mark.parametrize(("command", "shown"), OUTPUT.findall(MOTORS) + OUTPUT.findall(LINEAR))
 def test_a_command_prints_what_the_page_shows(files, capsys, command, shown):
     cli.main(shlex.split(command)[1:], prog_name="armsim", standalone_mode=False)
     assert capsys.readouterr().out == shown
@@ -85,3 +87,12 @@ def test_the_tests_that_the_page_names_are_there():
     assert len(named) >= 5
     for name in named:
         assert (DOCS.parent / name).is_file(), name
+
+
+def test_the_python_of_the_page_on_linear_equations_runs():
+    (text,) = re.findall(r"^```python\n(.*?)^```", LINEAR, re.DOTALL | re.MULTILINE)
+    names: dict = {}
+    exec(compile(text, "linear.md", "exec"), names)
+    assert names["plant"].A.shape == (10, 10)
+    assert max(names["loop"].real) < 0
+    assert abs(names["run"].q[-1] - names["lin"].about.q).max() < 0.05  # five time constants of a second

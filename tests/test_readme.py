@@ -18,8 +18,9 @@ PYTHON = "".join(re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MUL
 
 
 def steady(text):
-    """Text without what differs from run to run: speeds, and the number of a run's folder."""
+    """Text without what differs from run to run: speeds and times, and the number of a run's folder."""
     text = re.sub(r"^(speed +).*$", r"\1...", text, flags=re.MULTILINE)
+    text = re.sub(r" +[\d.]+ m?s$", " ...", text, flags=re.MULTILINE)
     return re.sub(r"(runs/\w+)-\d+", r"\1-...", text)
 
 
@@ -61,6 +62,34 @@ def test_the_python_of_the_readme_runs(tmp_path, monkeypatch):
     assert names["run"]["tau_R2_Nm"].shape == names["run"].t.shape
     assert Path("results", "run.yaml").is_file()
     assert names["armsim"] is armsim
+
+
+def test_recording_replaying_and_comparing_go_as_the_readme_says(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    def run(command: str) -> tuple[int, str]:
+        program, *args = shlex.split(command)
+        assert program == "armsim"
+        code = cli.main(args, prog_name="armsim", standalone_mode=False)
+        return code or 0, capsys.readouterr().out
+
+    # what the section takes for granted: two runs, and the log of an arm
+    Path("my_arm.yaml").write_text(ROBOT, encoding="utf-8")
+    Path("sway.yaml").write_text(
+        "format: armsim/scenario/1\nrobot: my_arm.yaml\nduration: 1\nintegrator: {method: rk4, dt: 1e-4}\n"
+        "inputs: {voltage: [2*sin(3*t)], period: 1e-2}\n"
+    )
+    for command in ("simulate arm5_hold", "simulate arm5_hold", "record sway.yaml -o sway"):
+        assert run(f"armsim {command} -q")[0] == 0
+    Path("sway", "record.csv").rename("log.csv")
+
+    section = README.split("## Record, replay, compare\n")[1].split("\n## ")[0]
+    (commands,) = re.findall(r"^```sh\n(.*?)^```", section, re.DOTALL | re.MULTILINE)
+    done = {command: run(command) for command in commands.splitlines()}
+    assert [code for code, _ in done.values()] == [0] * len(done)
+    words = ("samples", "equal to the bit", "within the tolerance", "drifts", "equal to the bit")
+    for (command, (_, out)), word in zip(done.items(), words, strict=True):
+        assert word in out, command
 
 
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"\]\(([^)#:]+)\)", README))))

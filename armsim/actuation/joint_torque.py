@@ -21,6 +21,7 @@ class JointTorque:
         limit: From the stops [N·m or N].
         voltage: At the motor's terminals [V]; None without an electric motor.
         current: Through the motor [A]; None without an electric motor.
+        supply: What there is of a commanded voltage [V], before the amplifier lowers it; None without such a command.
         dry: What dry friction holds the joint with [N·m or N]; it follows from the motion of the whole arm.
     """
 
@@ -29,6 +30,7 @@ class JointTorque:
     limit: Scalar
     voltage: Scalar | None = None
     current: Scalar | None = None
+    supply: Scalar | None = None
     dry: Scalar = 0.0
 
     @property
@@ -70,13 +72,18 @@ def driven(
     if motor is None:
         return JointTorque(u, passive.viscous, passive.limit)
     if output == "voltage":
-        voltage = dc.supplied(motor, u)
-        i = dc.limited_current(motor, dc.steady_current(motor, voltage, qd) if i is None else i)
-        return JointTorque(dc.torque(motor, i, qd), passive.viscous, passive.limit, voltage, i)
-    tau = dc.attainable(motor, u, qd) if dc.is_limited(motor) else u
+        supply = dc.supplied(motor, u)
+        i = dc.current_under(motor, supply, qd) if i is None else i
+        voltage = dc.at_terminals(motor, supply, i, qd)
+        return JointTorque(dc.torque(motor, i), passive.viscous, passive.limit, voltage, i, supply)
     if joint.electric_motor is None:
+        tau = dc.attainable(motor, u, qd) if dc.is_limited(motor) else u
         return JointTorque(tau, passive.viscous, passive.limit)
-    return JointTorque(tau, passive.viscous, passive.limit, *dc.demand(motor, tau, qd))
+    if not dc.is_limited(motor):
+        return JointTorque(u, passive.viscous, passive.limit, *dc.demand(motor, u, qd))
+    i = dc.flowing(motor, dc.current_for(motor, u), qd)
+    voltage = dc.supplied(motor, dc.voltage_for(motor, i, qd))
+    return JointTorque(dc.torque(motor, i), passive.viscous, passive.limit, voltage, i)
 
 
 def unpowered(joint: Joint, q: Scalar, qd: Scalar) -> JointTorque:

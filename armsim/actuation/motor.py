@@ -2,13 +2,17 @@
 
 With the joint at velocity qd the rotor turns at gear qd. The armature obeys V = Ra i + L di/dt + Ke gear qd, and the joint
 feels gear Kp i. Rotor inertia and viscous friction come through the gear squared.
+
+A command asks for a current. The amplifier lowers it to its limits of current, torque and speed, by the voltage that it puts on
+the terminals; and it has no other voltages than the supply gives. docs/motors.md says what follows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import log as number_log
 
-from armsim.expr import absolute, clip, exp, fma, maximum, minimum, where
+from armsim.expr import absolute, both, clip, either, exp, fma, maximum, minimum, where
 from armsim.model import BrushDrop, Motor
 from armsim.spatial import Scalar
 
@@ -42,53 +46,88 @@ def steady_current(motor: Motor, voltage: Scalar, qd: Scalar) -> Scalar:
 def current_after(motor: Motor, i: Scalar, voltage: Scalar, qd: Scalar, h: Scalar) -> Scalar:
     """Armature current [A] after h seconds at constant voltage and velocity: the exact exponential of L di/dt = ... - Ra i.
 
-    The amplifier keeps it within its limit, so that it falls at once when the voltage does.
+    The amplifier keeps it within its limits as far as its supply can bring it there in that time.
     """
-    settled = steady_current(motor, voltage, qd)
-    return limited_current(motor, settled + (i - settled) * exp(-(motor.Ra * h / motor.inductance)))
+    decay = exp(-(motor.Ra * h / motor.inductance))
+
+    def under(volts: Scalar) -> Scalar:
+        settled = steady_current(motor, volts, qd)
+        return settled + (i - settled) * decay
+
+    return _within_supply(motor, let_through(motor, under(voltage), qd), under) if lowers(motor) else under(voltage)
 
 
 def current_rate(motor: Motor, i: Scalar, voltage: Scalar, qd: Scalar) -> Scalar:
-    """Rate of the armature current [A/s] at a terminal voltage and a joint velocity; the amplifier's limit is not passed."""
-    rate = (steady_current(motor, voltage, qd) - i) * motor.Ra / motor.inductance
-    limit = motor.limits.current
-    if limit is None:
-        return rate
-    return where(i >= limit, minimum(rate, 0.0), where(i <= -limit, maximum(rate, 0.0), rate))
+    """Rate of the armature current [A/s] under a command at a joint velocity; at a limit the amplifier keeps it there."""
+    return (steady_current(motor, at_terminals(motor, voltage, i, qd), qd) - i) * motor.Ra / motor.inductance
 
 
-def limited_current(motor: Motor, i: Scalar) -> Scalar:
-    """What of a current the amplifier lets through [A]."""
-    limit = motor.limits.current
-    return i if limit is None else clip(i, -limit, limit)
+def lowers(motor: Motor) -> bool:
+    """Whether the amplifier lowers what the command asks for: it has a limit of current, torque or speed."""
+    limits = motor.limits
+    return any(limit is not None for limit in (limits.current, limits.torque, limits.speed))
 
 
-def torque(motor: Motor, i: Scalar, qd: Scalar) -> Scalar:
-    """Torque on the joint [N·m] for an armature current [A], within the motor's limits of torque and speed."""
-    return motor.gear * _within_limits(motor, motor.Kp * i, qd)
+def let_through(motor: Motor, i: Scalar, qd: Scalar) -> Scalar:
+    """What of a current [A] the amplifier lets through at a joint velocity [rad/s]: current, torque and speed are limited."""
+    torque = motor.limits.torque
+    return _lowered(motor, i, (motor.limits.current, None if torque is None else torque / motor.Kp), qd)
 
 
-def _within_limits(motor: Motor, shaft: Scalar, qd: Scalar) -> Scalar:
-    """A torque at the shaft [N·m] within the motor's limits; at its greatest speed it is not driven further."""
-    if motor.limits.torque is not None:
-        shaft = clip(shaft, -motor.limits.torque, motor.limits.torque)
+def _lowered(motor: Motor, x: Scalar, bounds: Sequence[Scalar | None], qd: Scalar) -> Scalar:
+    """A current or a torque at the shaft, within bounds; at its greatest speed a motor is not driven further."""
+    for bound in bounds:
+        if bound is not None:
+            x = clip(x, -bound, bound)
     if motor.limits.speed is not None:
         speed = motor.gear * qd
-        shaft = where(speed >= motor.limits.speed, minimum(shaft, 0.0), shaft)
-        shaft = where(speed <= -motor.limits.speed, maximum(shaft, 0.0), shaft)
-    return shaft
+        x = where(speed >= motor.limits.speed, minimum(x, 0.0), x)
+        x = where(speed <= -motor.limits.speed, maximum(x, 0.0), x)
+    return x
+
+
+def _within_supply(motor: Motor, i: Scalar, under: Callable[[Scalar], Scalar]) -> Scalar:
+    """A current [A] within what the supply's voltage can make of it, `under` telling what a voltage does.
+
+    Where the back-EMF is greater than the supply, current flows back whether the amplifier likes it or not.
+    """
+    limit = motor.limits.voltage
+    return i if limit is None else clip(i, under(-limit), under(limit))
+
+
+def flowing(motor: Motor, i: Scalar, qd: Scalar) -> Scalar:
+    """The current [A] that flows at a joint velocity [rad/s] when a command asks for i, within all limits."""
+    return _within_supply(motor, let_through(motor, i, qd), lambda volts: steady_current(motor, volts, qd))
+
+
+def current_under(motor: Motor, voltage: Scalar, qd: Scalar) -> Scalar:
+    """The current [A] that flows at a joint velocity [rad/s] under a voltage that the supply has, within all limits."""
+    i = steady_current(motor, voltage, qd)
+    return flowing(motor, i, qd) if lowers(motor) else i
+
+
+def at_terminals(motor: Motor, voltage: Scalar, i: Scalar, qd: Scalar) -> Scalar:
+    """The voltage [V] that the amplifier puts on the terminals at a current i [A] and a joint velocity [rad/s].
+
+    It is that of the command, unless that would drive the current beyond a limit that the current has reached; then it is
+    what keeps the current there.
+    """
+    if not lowers(motor):
+        return voltage
+    wanted = steady_current(motor, voltage, qd)
+    most = let_through(motor, wanted, qd)
+    reached = either(both(most < wanted, i >= most), both(most > wanted, i <= most))
+    return where(reached, supplied(motor, voltage_for(motor, most, qd)), voltage)
+
+
+def torque(motor: Motor, i: Scalar) -> Scalar:
+    """Torque on the joint [N·m] of an armature current [A]."""
+    return motor.gear * (motor.Kp * i)
 
 
 def attainable(motor: Motor, tau: Scalar, qd: Scalar) -> Scalar:
-    """What of a torque on the joint [N·m] the motor can give at a velocity [rad/s], within all its limits."""
-    if motor.Kp is None:
-        return motor.gear * _within_limits(motor, tau / motor.gear, qd)
-    i = limited_current(motor, current_for(motor, tau))
-    if motor.limits.voltage is not None:
-        back = motor.Ke * motor.gear * qd
-        full = behind_brushes(motor, motor.limits.voltage)
-        i = clip(i, (-full - back) / motor.Ra, (full - back) / motor.Ra)
-    return torque(motor, i, qd)
+    """What of a torque on the joint [N·m] a drive without a known torque constant gives at a velocity [rad/s]."""
+    return motor.gear * _lowered(motor, tau / motor.gear, (motor.limits.torque,), qd)
 
 
 def is_limited(motor: Motor) -> bool:
@@ -142,5 +181,4 @@ def voltage_gain(motor: Motor) -> Scalar:
 
 def is_linear(motor: Motor) -> bool:
     """Whether its torque is linear in voltage and speed, within what the supply gives."""
-    limits = motor.limits
-    return motor.brush_drop is None and limits.current is None and limits.torque is None and limits.speed is None
+    return motor.brush_drop is None and not lowers(motor)

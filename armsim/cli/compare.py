@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from armsim.cli.comparison_report import difference_table, tolerance_values, verdict
 from armsim.cli.options import SETTINGS, json_option, print_json, quiet_option, verbose_option
+from armsim.cli.table import wrapped
 
 UNWELL = 1
 
@@ -39,7 +42,8 @@ def command(
 ) -> int:
     """Compare runs, recordings or CSV files A and B in every column that both have: B minus A.
 
-    Exits with 1 if they differ, by a bit or by more than --tolerance allows.
+    Angles that one has in radians and the other in degrees are compared in the unit of A. Exits with 1 if they differ, by a
+    bit or by more than --tolerance allows.
     """
     from armsim.run.compare import compare
 
@@ -56,11 +60,14 @@ def command(
         plot_comparison(plot, comparison, f"{b} against {a}", (a, b))
     if as_json:
         about = {"a": a, "b": b, "interpolated": result.interpolated}
-        columns = {"only_a": result.only_a, "only_b": result.only_b}
+        columns = {"only_a": result.only_a, "only_b": result.only_b, "converted": result.converted}
         print_json({**about, **columns, **comparison.data()})
     elif not quiet:
         how = ", interpolated at the times of the first" if result.interpolated else ""
-        lines = [f"{b} against {a}: {len(comparison.t)} instants to {comparison.t[-1]:g} s{how}", verdict(comparison)]
+        lines = [f"{b} against {a}: {len(comparison.t)} instants to {comparison.t[-1]:g} s{how}"]
+        if result.converted:
+            lines.append(wrapped(_conversion(b, result.converted)))
+        lines.append(verdict(comparison, bool(result.converted)))
         if not comparison.equal:
             lines += ["", difference_table(comparison, verbose)]
         for name, only in ((a, result.only_a), (b, result.only_b)):
@@ -71,3 +78,11 @@ def command(
             lines.append(f"drawn    {plot}")
         click.echo("\n".join(lines))
     return UNWELL if comparison.differs else 0
+
+
+def _conversion(b: str, converted: Sequence[str]) -> str:
+    """What was converted, in words."""
+    of, to = ("degrees", "radians") if "_deg" in converted[0][-7:] else ("radians", "degrees")
+    count = len(converted)
+    what = f"{count} columns" if count > 1 else converted[0]
+    return f"{what} of {b} taken from {of} to {to}; what differs by the rounding of that alone counts as equal"

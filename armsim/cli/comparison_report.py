@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from armsim.cli.options import number_value
-from armsim.cli.table import Cell, table
+from armsim.cli.table import Cell, joint_unit, shown, table
 from armsim.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ def tolerance_values(text: str | None) -> dict[str, float] | float | None:
     return values
 
 
-def verdict(comparison: Comparison) -> str:
-    """Whether two courses are the same, in a line."""
+def verdict(comparison: Comparison, converted: bool = False) -> str:
+    """Whether two courses are the same, in a line; of converted angles no bits are compared."""
     count, m = len(comparison.differences), len(comparison.t)
     numbers = f"{count} number{'' if count == 1 else 's'} at {m} instant{'' if m == 1 else 's'}"
     if comparison.equal:
-        return f"equal to the bit: {numbers}"
+        return f"equal{'' if converted else ' to the bit'}: {numbers}"
     judged = [d for d in comparison.differences if d.tolerance is not None]
     if comparison.began is not None:
         exact = all(d.tolerance == 0 for d in judged)
@@ -74,7 +74,7 @@ def difference_table(comparison: Comparison, verbose: bool) -> str:
     return "\n".join(lines)
 
 
-def drift_table(followed: Followed, digits: int = 4) -> str:
+def drift_table(followed: Followed, degrees: bool, digits: int = 4) -> str:
     """How far a model drifts from a log, per joint and horizon."""
     headings = ["joint"]
     for horizon in followed.horizons:
@@ -82,10 +82,11 @@ def drift_table(followed: Followed, digits: int = 4) -> str:
         headings += [span, "largest"]
     rows: list[list[Cell]] = []
     for i, joint in enumerate(followed.arm.joints):
-        unit = "rad" if joint.type == "revolute" else "m"
+        unit = joint_unit(joint.type, degrees)
         row: list[Cell] = [joint.name]
         for horizon in followed.horizons:
-            row += [(small(horizon.final[i], digits), unit), (small(horizon.largest[i], digits), unit)]
+            drifts = (horizon.final[i], horizon.largest[i])
+            row += [(small(shown(drift, joint.type, degrees), digits), unit) for drift in drifts]
         rows.append(row)
     return table(headings, rows)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
@@ -21,7 +20,7 @@ from armsim.cli.options import (
     robot_argument,
     verbose_option,
 )
-from armsim.cli.state_report import demand_table, friction_notes, outside_notes
+from armsim.cli.state_report import demand_table, friction_notes, outside_notes, overload_notes
 from armsim.cli.table import number, shown, table
 from armsim.errors import UsageError
 
@@ -66,10 +65,13 @@ def command(
     """Print the joint torques that hold ROBOT or move it, and the motor voltages and currents they ask for.
 
     ROBOT is a robot file or the name of a shipped one. Rotor inertia and friction are included (dry friction where a joint
-    moves: at rest it may hold as well as hinder), and what a joint's stop pushes is taken off. Numbers may be formulas such
-    as -pi/2. The columns of a trajectory name their units (q_R1_rad or q_R1_deg); --deg is not for them.
+    moves: at rest it may hold as well as hinder), and what a joint's stop pushes is taken off. A line says where a motor would
+    have to exceed its limits. Numbers may be formulas such as -pi/2. The columns of a trajectory name their units (q_R1_rad or
+    q_R1_deg); --deg is not for them.
     """
+    from armsim.files.new_file import refuse_to_overwrite
     from armsim.run.answers import demand, slipping
+    from armsim.run.overload import overloads
     from armsim.spec import read_robot
 
     overrides = {} if payload is None else _payload(payload)
@@ -88,7 +90,7 @@ def command(
             raise UsageError(
                 "--trajectory\n  expected: a file for the torques\n  found:    no -o\n  mend:     add for example -o torques.csv"
             )
-        _refuse_to_overwrite(output, [trajectory, robot], force)
+        refuse_to_overwrite(output, [trajectory, robot], force)
         return _along(robot, overrides, trajectory, output, as_json, quiet, verbose)
     if output is not None:
         raise UsageError(
@@ -103,6 +105,7 @@ def command(
     answer = demand(arm, pose, *motion)
     holding = not any(x for values in motion for x in values)
     answer["slipping"] = slipping(arm, pose) if holding else None
+    answer["exceeded"] = overloads(arm, motion[0], answer)
     answer["q"] = [shown(x, joint.type, degrees) for x, joint in zip(answer["q"], arm.joints, strict=True)]
     if as_json:
         print_json(answer)
@@ -110,6 +113,7 @@ def command(
         what = "torques that hold it" if holding else "torques for this motion"
         where = " at its initial pose" if q is None else ""
         remarks = [*friction_notes(answer["slipping"], arm.n), *outside_notes(arm, pose, motion[0], degrees)]
+        remarks += overload_notes(answer["exceeded"])
         notes = "".join(f"\n{note}" for note in remarks)
         rows = demand_table([joint.type for joint in arm.joints], answer, degrees, 10 if verbose else 5)
         click.echo(f"{arm.name}: {what}{where}\n\n{rows}{notes}")
@@ -126,34 +130,19 @@ def _payload(text: str) -> dict[str, Any]:
     return {"payload": {"mass": mass}}
 
 
-def _refuse_to_overwrite(output: str, inputs: list[str], force: bool) -> None:
-    """Refuse a file that is read as well, and one that exists unless its replacement was asked for."""
-    if not os.path.isfile(output):  # nothing to lose; devices and pipes are written to
-        return
-    for given in inputs:
-        if os.path.exists(given) and os.path.samefile(given, output):
-            raise UsageError(
-                f"-o {output}\n  expected: another file than those that are read\n  found:    {given} itself\n"
-                "  mend:     choose another name"
-            )
-    if not force:
-        raise UsageError(
-            f"-o {output}\n  expected: a new file\n  found:    one that exists\n"
-            "  mend:     choose another name, or add --force to replace it"
-        )
-
-
 def _along(
     robot: str, overrides: dict[str, Any], trajectory: str, output: str, as_json: bool, quiet: bool, verbose: bool
 ) -> int:
     from armsim.files.csv_reader import read_csv
     from armsim.files.csv_writer import write_csv
     from armsim.run.inverse import demand_table, motion_of
+    from armsim.run.overload import overloads_along
     from armsim.run.robot import load_robot
 
     arm = load_robot(robot, overrides)
     t, q, qd, qdd = motion_of(arm, read_csv(trajectory).columns)
     headings, rows = demand_table(arm, t, q, qd, qdd)
+    exceeded = overloads_along(arm, t, qd, rows[:, 1 : 1 + arm.arm.n])
     try:
         write_csv(output, headings, rows.ravel())
     except OSError as error:
@@ -162,9 +151,13 @@ def _along(
             "  mend:     check the folder and its permissions"
         ) from None
     if as_json:
-        print_json({"robot": arm.arm.name, "rows": len(rows), "columns": headings, "file": output})
+        print_json(
+            {"robot": arm.arm.name, "rows": len(rows), "columns": headings, "file": output, "exceeded": exceeded}
+        )
     elif not quiet:
         click.echo(f"{output}: {len(rows)} rows of {', '.join(headings[:3])}{', ...' if len(headings) > 3 else ''}")
+        for note in overload_notes(exceeded, len(rows)):
+            click.echo(note)
         if verbose:
             click.echo(f"\n{_extremes(headings, rows)}")
     return 0

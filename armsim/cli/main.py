@@ -16,9 +16,11 @@ from armsim.errors import ArmsimError
 COMMANDS = {
     "Simulate": {
         "simulate": "Run a scenario; write its trajectory and torques.",
+        "converge": "Which step and integrator a scenario needs: error, order, cost.",
         "record": "Run a scenario; keep the full state and inputs of every sample.",
         "replay": "Run a model on recorded inputs; compare it with the recording or log.",
         "compare": "Differences of two runs, column by column.",
+        "linearize": "How a scenario moves near one of its states: modes, matrices, gains.",
     },
     "Ask an arm": {
         "inverse": "Torques that hold a pose or make a motion, and what motors need.",

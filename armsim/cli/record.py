@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
+from armsim.cli.divergence import divergence
 from armsim.cli.main import INTERRUPTED
 from armsim.cli.options import (
     SETTINGS,
@@ -18,6 +18,7 @@ from armsim.cli.options import (
     set_option,
     verbose_option,
 )
+from armsim.cli.progress import progress_bar
 from armsim.cli.simulate_report import method_notes, steps_by
 from armsim.errors import Diverged
 
@@ -53,7 +54,6 @@ def command(
     The two need no other file: `armsim replay` runs the forward model on them. What drives the arm must be held from sample
     to sample, by `control.period` or `inputs.period`.
     """
-    from armsim.cli.simulate import ProgressBar, divergence
     from armsim.files.run_folder import check_target
     from armsim.run.record import record
     from armsim.run.result import steps_chosen
@@ -61,10 +61,8 @@ def command(
 
     if output is not None:
         check_target(output, force)
-    progress = None if quiet or as_json or not sys.stderr.isatty() else ProgressBar()
-    recording = record(scenario, assignments(settings), progress)
-    if progress is not None:
-        progress.close()
+    with progress_bar("recording", not quiet and not as_json) as progress:
+        recording = record(scenario, assignments(settings), progress)
     folder = recording.save(output, force)
     made = recording.scenario
     summary: dict[str, Any] = {

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from armsim.cli.comparison_report import difference_table, drift_table, tolerance_values, verdict
-from armsim.cli.options import SETTINGS, json_option, number_value, print_json, quiet_option, shipped, verbose_option
+from armsim.cli.options import (
+    SETTINGS,
+    deg_option,
+    json_option,
+    number_value,
+    print_json,
+    quiet_option,
+    shipped,
+    verbose_option,
+)
+from armsim.cli.progress import progress_bar
+from armsim.cli.table import shown
 from armsim.errors import Diverged, UsageError
 
 if TYPE_CHECKING:
@@ -41,6 +53,7 @@ Examples:
 @click.option("--tolerance", metavar="X | q=X,qd=X", help="Differences that are allowed. [default: none]")
 @click.option("--columns", metavar="YAML", help="Which column of a log is which.")
 @click.option("--plot", metavar="FILE", help="Draw both and their difference into a picture.")
+@deg_option
 @json_option
 @quiet_option
 @verbose_option
@@ -53,6 +66,7 @@ def command(
     tolerance: str | None,
     columns: str | None,
     plot: str | None,
+    degrees: bool,
     as_json: bool,
     quiet: bool,
     verbose: bool,
@@ -62,7 +76,8 @@ def command(
     DIR is a folder of `armsim record`: every sample is compared, to the bit unless --tolerance is given. LOG is the log of a
     real arm, a CSV file with t_s, voltage_<joint>_V and q_<joint>_rad (or _deg): says how far the model drifts from it within
     0.1 s, 1 s and the whole log. Exits with 1 if they differ by more than is allowed; of a log, nothing is asked without
-    --tolerance. Where a log's columns have other names, --columns names a file with lines such as `q_R1_rad: theta1`.
+    --tolerance. With --deg, tolerances of angles are in degrees, too. Where a log's columns have other names, --columns names
+    a file with lines such as `q_R1_rad: theta1`.
     """
     allowed = tolerance_values(tolerance)
     step = None if dt is None else number_value("dt", dt)
@@ -77,14 +92,14 @@ def command(
                 f"{path}\n  expected: --robot ROBOT, the model that is to follow the log\n  found:    none\n"
                 f"  mend:     write for example armsim replay {path} --robot my_arm.yaml"
             )
-        return _follow(path, robot, columns, method, step, error, allowed, plot, as_json, quiet, verbose)
+        return _follow(path, robot, columns, method, step, error, allowed, plot, degrees, as_json, quiet, verbose)
     if columns is not None:
         raise UsageError(
             f"--columns {columns}\n  expected: a log, whose columns it explains\n  found:    the folder {path}\n"
             "  mend:     leave it out"
         )
     folder = os.path.dirname(path) or "." if os.path.basename(path) == "run.yaml" else path
-    return _replay(folder, robot, method, step, error, allowed, plot, as_json, quiet, verbose)
+    return _replay(folder, robot, method, step, error, allowed, plot, degrees, as_json, quiet, verbose)
 
 
 def _is_log(path: str) -> bool:
@@ -99,13 +114,15 @@ def _replay(
     rtol: float | None,
     allowed: dict[str, float] | float | None,
     plot: str | None,
+    degrees: bool,
     as_json: bool,
     quiet: bool,
     verbose: bool,
 ) -> int:
     from armsim.run.replay import replay
 
-    result = replay(folder, robot, method, dt, allowed, rtol=rtol)
+    with progress_bar("replaying", not quiet and not as_json) as progress:
+        result = replay(folder, robot, method, dt, allowed, progress=progress, degrees=degrees, rtol=rtol)
     comparison = result.comparison
     if plot is not None:
         from armsim.run.comparison_plot import plot_comparison
@@ -146,13 +163,17 @@ def _follow(
     rtol: float | None,
     allowed: dict[str, float] | float | None,
     plot: str | None,
+    degrees: bool,
     as_json: bool,
     quiet: bool,
     verbose: bool,
 ) -> int:
     from armsim.run.follow import METHOD, follow
 
-    result = follow(log, robot, columns, method or METHOD, dt, allowed, rtol=rtol)
+    with progress_bar("replaying", not quiet and not as_json) as progress:
+        result = follow(
+            log, robot, columns, method or METHOD, dt, allowed, progress=progress, degrees=degrees, rtol=rtol
+        )
     comparison = result.comparison
     steps = f"steps of at most {result.dt:g} s" if result.rtol is None else f"rtol {result.rtol:g}"
     about = f"{result.arm.name} by {result.method}, {steps}"
@@ -161,7 +182,7 @@ def _follow(
 
         plot_comparison(plot, comparison, f"{log}: {about}", ("measured", "model"))
     if as_json:
-        print_json(_follow_data(result))
+        print_json(_follow_data(result, degrees))
     elif not quiet:
         lines = [
             f"{log}: {len(result.log.t)} rows over {result.horizons[-1].seconds:g} s",
@@ -169,7 +190,7 @@ def _follow(
             f"inputs   {result.log.output}, each row's held until the next",
             f"qd       {result.log.rates_from}",
             "",
-            drift_table(result, 10 if verbose else 3),
+            drift_table(result, degrees, 10 if verbose else 3),
             "",
             "How far q drifts in so long, restarted from the log each time:",
             "root mean square at the ends, and the largest in between.",
@@ -187,14 +208,19 @@ def _follow(
     return UNWELL if comparison.differs else 0
 
 
-def _follow_data(result: Followed) -> dict[str, Any]:
+def _follow_data(result: Followed, degrees: bool) -> dict[str, Any]:
+    joints = result.arm.joints
+
+    def named(values: Sequence[float]) -> dict[str, float]:
+        return {j.name: shown(x, j.type, degrees) for j, x in zip(joints, values, strict=True)}
+
     horizons = [
         {
             "seconds": horizon.seconds,
             "whole": horizon.whole,
             "windows": horizon.windows,
-            "final": dict(zip((joint.name for joint in result.arm.joints), horizon.final, strict=True)),
-            "largest": dict(zip((joint.name for joint in result.arm.joints), horizon.largest, strict=True)),
+            "final": named(horizon.final),
+            "largest": named(horizon.largest),
         }
         for horizon in result.horizons
     ]

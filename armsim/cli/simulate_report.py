@@ -21,6 +21,7 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
         lines += _energy_lines(summary, 6 if verbose else 3)
     else:
         lines.append("")
+    lines += [wrapped(f"! {warning}") for warning in summary["advice"]]
     seconds = summary["seconds"]
     lines.append(
         f"speed    {_speed(summary['steps_per_second'])} steps a second, {seconds['loop_s'] * 1e3:.3g} ms in all"

@@ -68,3 +68,22 @@ def outside_notes(arm: Arm, q: Sequence[float], qd: Sequence[float], degrees: bo
         note = f"! {found['joint']} is outside its range, {lower} to {upper} {joint_unit(type, degrees)}; {act}"
         notes.append(wrapped(note))
     return notes
+
+
+def overload_notes(overloads: Sequence[dict[str, Any]], rows: int = 1) -> list[str]:
+    """One line or two for every limit of a motor that a motion exceeds.
+
+    Args:
+        overloads: As `armsim.run.overload` gives them, along a motion with where the most is needed.
+        rows: Instants of the motion.
+    """
+    notes = []
+    for found in overloads:
+        shaft = " at the motor's shaft" if found["quantity"] in ("torque", "speed") else ""
+        where = f" at t = {number(found['t_s'])} s (line {found['line']})" if "t_s" in found else ""
+        share = (
+            f"; too much in {found['rows']} of {rows} rows, from t = {number(found['from_s'])} s on" if where else ""
+        )
+        need, limit = (f"{number(found[key])} {found['unit']}" for key in ("needed", "limit"))
+        notes.append(wrapped(f"! {found['joint']} needs {need}{shaft}{where}, more than its limit of {limit}{share}"))
+    return notes

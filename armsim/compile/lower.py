@@ -9,7 +9,7 @@ from typing import Any
 
 from armsim.expr import Expr, Function, Graph, replay, trace
 from armsim.expr.elementary import exponential, logarithm, sincos
-from armsim.expr.replay import OPERATIONS
+from armsim.expr.replay import OPERATIONS, Call
 
 PACK = 4  # sines and cosines of so many angles are computed side by side in one vector register
 TRIGONOMETRIC = ("sin", "cos")
@@ -43,20 +43,21 @@ def lower(function: Function, pack: bool = False, first: int = 0) -> Function:
         "log": logarithm,
     }
 
-    def calls_of(outer: Function) -> Callable[[Function, list[Any]], list[Any]]:
-        """What becomes of the calls in a function that is being opened up, or of those in the whole."""
+    def calls_of(outer: Function) -> Call:
+        """What becomes of the calls in a function whose text is written out, or of those in the whole."""
         times = Counter(node.args[0] for node in outer.live() if node.op == "call")
 
         def call(inner: Function, args: list[Any]) -> list[Any]:
+            where = max([graph, *(arg.graph for arg in args if isinstance(arg, Expr))], key=lambda g: g.depth)
             if times[inner] == 1:
                 if pack:
-                    known.update(_packed(graph, inner, args, machine))
-                return replay(inner, args, machine, calls_of(inner))
+                    known.update(_packed(where, inner, args, machine))
+                return replay(inner, args, machine, calls_of)
             if inner not in lowered:
                 lowered[inner] = lower(inner, pack)
-            node = graph.node("call", lowered[inner], *args)
+            node = where.node("call", lowered[inner], *args)
             outs = enumerate(lowered[inner].outputs)
-            return [graph.node("out", node, i) if isinstance(out, Expr) else out for i, out in outs]
+            return [where.node("out", node, i) if isinstance(out, Expr) else out for i, out in outs]
 
         return call
 
@@ -64,7 +65,7 @@ def lower(function: Function, pack: bool = False, first: int = 0) -> Function:
         urgent = Function(function.name, function.graph, function.outputs[:first])
         for part in (urgent, function):
             known.update(_packed(graph, part, inputs, machine, known))
-    return Function(function.name, graph, replay(function, inputs, machine, calls_of(function)))
+    return Function(function.name, graph, replay(function, inputs, machine, calls_of))
 
 
 def _packed(

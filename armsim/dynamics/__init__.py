@@ -5,10 +5,11 @@ from armsim.dynamics.clipped import Law, clipped_solve
 from armsim.dynamics.crba import crba
 from armsim.dynamics.energy import kinetic_energy, potential_energy
 from armsim.dynamics.external import ExternalWrench, external_power, link_wrenches
-from armsim.dynamics.factor import solve_held, solve_ldl
+from armsim.dynamics.factor import ldl, ldl_solve, locked, solve_held, solve_ldl
 from armsim.dynamics.forward import fewest_operations, forward_dynamics
 from armsim.dynamics.jacobian import tool_jacobian
 from armsim.dynamics.kinematics import link_poses, link_velocities, own_poses, tool_pose
+from armsim.dynamics.momentum import momenta, momenta_and_forces
 from armsim.dynamics.rnea import bias, gravity_torque, rnea
 
 __all__ = [
@@ -23,9 +24,14 @@ __all__ = [
     "forward_dynamics",
     "gravity_torque",
     "kinetic_energy",
+    "ldl",
+    "ldl_solve",
     "link_poses",
     "link_velocities",
     "link_wrenches",
+    "locked",
+    "momenta",
+    "momenta_and_forces",
     "own_poses",
     "potential_energy",
     "rnea",

@@ -8,31 +8,52 @@ from typing import Any
 from armsim.expr import Scalar, either, fma, where
 
 
-def solve_ldl(A: list[list[Scalar]], b: list[Scalar]) -> list[Scalar]:
-    """x with A x = b, by the factorisation A = L D Lᵀ of a symmetric positive definite matrix, without square roots.
+def ldl(A: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    """The factors of A = Lᵀ D L, symmetric positive definite: below the diagonal L, which has ones on it, and on it D.
 
     Golub and Van Loan, *Matrix Computations*, section 4.1, worked from the last row to the first (RBDA section 6.5), which
-    for a serial arm starts with the tip.
+    for a serial arm starts with the tip. It takes no square roots.
 
     Args:
         A: Lower triangle, row i with i + 1 entries.
-        b: Right-hand side.
     """
-    n = len(b)
     L = [list(row) for row in A]
-    x = list(b)
-    for k in reversed(range(n)):
+    for k in reversed(range(len(L))):
         scaled = [L[k][i] / L[k][k] for i in range(k)]
         for i in range(k):
             for j in range(i + 1):
                 L[i][j] = fma(-scaled[i], L[k][j], L[i][j])
-            x[i] = fma(-scaled[i], x[k], x[i])
         L[k][:k] = scaled
+    return L
+
+
+def ldl_solve(L: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
+    """x with A x = b, from the factors that `ldl` gives.
+
+    Args:
+        L: Row i with i + 1 entries.
+        b: Right-hand side.
+    """
+    n = len(b)
+    x = list(b)
+    for k in reversed(range(n)):
+        for i in range(k):
+            x[i] = fma(-L[k][i], x[k], x[i])
     for k in range(n):
         x[k] = x[k] / L[k][k]
         for i in range(k):
             x[k] = fma(-L[k][i], x[i], x[k])
     return x
+
+
+def solve_ldl(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
+    """x with A x = b, A symmetric positive definite.
+
+    Args:
+        A: Lower triangle, row i with i + 1 entries.
+        b: Right-hand side.
+    """
+    return ldl_solve(ldl(A), b)
 
 
 def solve_held(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], held: Sequence[Any]) -> list[Scalar]:
@@ -43,10 +64,13 @@ def solve_held(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], held: Sequenc
         b: Right-hand side; where held it does not matter.
         held: Conditions, one per row.
     """
-    n = len(b)
-    rest = [
-        [where(either(held[i], held[j]), 0.0, A[i][j]) for j in range(i)] + [where(held[i], 1.0, A[i][i])]
-        for i in range(n)
-    ]
-    x = solve_ldl(rest, [where(stuck, 0.0, b_i) for stuck, b_i in zip(held, b, strict=True)])
+    x = solve_ldl(locked(A, held), [where(stuck, 0.0, b_i) for stuck, b_i in zip(held, b, strict=True)])
     return [where(stuck, 0.0, x_i) for stuck, x_i in zip(held, x, strict=True)]
+
+
+def locked(A: Sequence[Sequence[Scalar]], held: Sequence[Any]) -> list[list[Scalar]]:
+    """A with the rows and columns that are held replaced by those of the unit matrix; lower triangles both."""
+    return [
+        [where(either(held[i], held[j]), 0.0, A[i][j]) for j in range(i)] + [where(held[i], 1.0, A[i][i])]
+        for i in range(len(A))
+    ]

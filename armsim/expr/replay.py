@@ -35,12 +35,15 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "where": scalar.where,
 }
 
+Call = Callable[[Function, list[Any]], list[Any]]  # from a function and its arguments to its results
+Calls = Callable[[Function], Call]
+
 
 def replay(
     function: Function,
     args: Sequence[Any],
     operations: Mapping[str, Callable[..., Any]] = OPERATIONS,
-    call: Callable[..., list[Any]] | None = None,
+    calls: Calls | None = None,
 ) -> list[Any]:
     """The outputs of a traced function for given arguments.
 
@@ -48,11 +51,13 @@ def replay(
         function: The function.
         args: One scalar per input: floats, expressions of another graph, or SymPy symbols.
         operations: What each operation does.
-        call: What to do with a function called from this one and its arguments; it is replayed unless told otherwise.
+        calls: From a function whose text is replayed to what is to be done with the functions that it calls and their
+            arguments; they are replayed unless told otherwise.
 
     Returns:
         One scalar per output.
     """
+    call = None if calls is None else calls(function)
     values: dict[Expr, Any] = dict(zip(function.inputs, args, strict=True))
 
     def value(arg: Any) -> Any:
@@ -67,7 +72,7 @@ def replay(
             values[node] = replay(inner, given, operations) if call is None else call(inner, given)
         elif node.op == "loop":
             repeated, *given = node.args
-            values[node] = _repeat(repeated, [value(arg) for arg in given], operations)
+            values[node] = _repeat(repeated, [value(arg) for arg in given], operations, calls)
         elif node.op == "out":
             values[node] = values[node.args[0]][int(node.args[1])]
         else:
@@ -75,11 +80,17 @@ def replay(
     return [value(out) for out in function.outputs]
 
 
-def _repeat(repeated: Loop, given: Sequence[Any], operations: Mapping[str, Callable[..., Any]]) -> list[Any]:
+def _repeat(
+    repeated: Loop, given: Sequence[Any], operations: Mapping[str, Callable[..., Any]], calls: Calls | None
+) -> list[Any]:
     """A traced loop on given scalars: the state to begin with, then the captured values."""
     state, captured = given[: repeated.size], given[repeated.size :]
+    last: list[Any] = [None, None]  # state and results: whether it is done and what comes next are asked for in turn
 
     def run(*x: Any) -> list[Any]:
-        return replay(repeated.body, [*x, *captured], operations)
+        if last[0] is None or any(a is not b for a, b in zip(last[0], x, strict=True)):
+            last[:] = x, replay(repeated.body, [*x, *captured], operations, calls)
+        results: list[Any] = last[1]
+        return results
 
     return loop(state, lambda *x: run(*x)[1:], lambda *x: run(*x)[0], repeated.at_most)

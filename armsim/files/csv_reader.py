@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from armsim.files.document import Place, clipped
 from armsim.files.faults import Report, refuse
 
+FOREIGN = {";": "semicolons", "\t": "tabs"}  # what other programs put between cells
+
 
 @dataclass(frozen=True)
 class Csv:
@@ -50,6 +52,10 @@ def read_csv(path: str) -> Csv:
     if not lines:
         raise refuse(place, "", "a CSV file with headings", "an empty file", "write the headings in the first line")
     headings = _cells(lines[0])
+    foreign = next((name for mark, name in FOREIGN.items() if len(headings) == 1 and mark in headings[0]), None)
+    if foreign is not None:
+        mend = "save it with commas between cells, and points in numbers"
+        raise refuse(Place(path, 1, 1), "", "headings and cells separated by commas", foreign, mend)
     report = Report()
     for name in {name for name in headings if headings.count(name) > 1}:
         report.add(Place(path, 1, 1), "", "each heading once", f"`{clipped(name)}` twice", "rename one of the columns")

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 import orjson
+
+from armsim.files.new_file import whole_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,7 +51,7 @@ def write_csv(
     source: Any = memoryview(values).cast("B").cast("d") if isinstance(values, ctypes.Array) else values
     chosen = range(width) if pick is None else range(width)[pick] if isinstance(pick, slice) else tuple(pick)
     at_once = max(1, NUMBERS_AT_ONCE // max(width, 1))
-    with _whole(path) as file:
+    with whole_file(path) as file:
         file.write(",".join(headings).encode() + b"\n")
         for first in range(0, count, at_once):
             last = min(first + at_once, count)
@@ -58,26 +59,6 @@ def write_csv(
             flat = flat.tolist() if hasattr(flat, "tolist") else flat
             times = None if lead is None else lead[first:last]
             _write_rows(file, _rows(flat, width, chosen, factors, times))
-
-
-@contextmanager
-def _whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A file that takes its name when it is complete; devices and pipes are written as they are."""
-    if os.path.exists(path) and not os.path.isfile(path):
-        with open(path, "wb") as file:
-            yield file
-        return
-    path = os.path.realpath(path)  # a link stays one
-    folder, name = os.path.split(path)
-    beside = os.path.join(folder, f".{name[:200]}.{os.getpid()}.part")
-    try:
-        with open(beside, "wb") as file:
-            yield file
-        os.replace(beside, path)
-    except BaseException:
-        with suppress(OSError):
-            os.remove(beside)
-        raise
 
 
 def _rows(

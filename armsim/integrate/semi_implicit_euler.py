@@ -18,4 +18,4 @@ def step(system: System, t: Scalar, y: Motion, h: Scalar) -> Motion:
     return kicked._replace(q=advanced(y.q, h, kicked.v))
 
 
-METHOD = Method(order=1, step=step)
+METHOD = Method(order=1, step=step, conserves=True)

@@ -24,4 +24,4 @@ def step(system: System, t: Scalar, y: Motion, h: Scalar) -> Motion:
     return smooth.arrest(y, Motion(q, v, z, w), h)
 
 
-METHOD = Method(order=2, step=step)
+METHOD = Method(order=2, step=step, conserves=True)

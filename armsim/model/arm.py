@@ -53,12 +53,13 @@ class Arm:
 
     @cached_property
     def regrouped(self) -> tuple[Inertia, ...]:
-        """Inertias that give the same joint torques with fewer operations; energies and momenta need `inertias`.
+        """Inertias that give the same joint torques with fewer operations; what is asked of a single link needs `inertias`.
 
         What of a link is symmetric about its revolute joint's axis and has no moment about it does not notice that the joint
         turns; what of a link on a prismatic joint is pure rotational inertia does not notice that it slides. Both are counted
-        with the link before (Khalil and Dombre, *Modeling, Identification and Control of Robots*, section 9.4). Links after
-        the first come out without mass, and many terms of the recursions vanish.
+        with the link before, where they have the same kinetic energy, and the same potential energy but for a constant (Khalil
+        and Dombre, *Modeling, Identification and Control of Robots*, section 9.4). Links after the first come out without mass,
+        and many terms of the recursions vanish.
         """
         grouped = list(self.inertias)
         for i in reversed(range(self.n)):

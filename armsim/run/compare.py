@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from os import PathLike
 
@@ -14,10 +15,12 @@ from armsim.files.csv_reader import read_csv
 from armsim.files.document import Place, clipped
 from armsim.files.faults import refuse
 from armsim.files.run_folder import RUN_FILES
-from armsim.run.comparison import Comparison, Tolerance, column_of, compared
+from armsim.run.comparison import RADIANS, Comparison, Tolerance, column_of, compared
 
 Array = NDArray[np.float64]
 TIME = ("t_s", "t")
+DEGREES = re.compile(r"_deg(_s2?)?$")  # at the end of a heading
+CONVERTED = 8 * np.finfo(float).eps  # relative: an angle written in degrees, and taken back to radians
 
 
 @dataclass(frozen=True)
@@ -44,18 +47,21 @@ class ComparedCourses:
         only_a: Columns that B does not have.
         only_b: Columns that A does not have.
         interpolated: Whether B was interpolated at the times of A.
+        converted: Columns of B whose angles were taken to the unit of A's, by their headings in B. Where the numbers then
+            differ by no more than the rounding of that, they count as equal.
     """
 
     comparison: Comparison
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
     interpolated: bool
+    converted: tuple[str, ...] = ()
 
 
 def compare(
     a: str | PathLike[str], b: str | PathLike[str], tolerance: Tolerance = None, interpolate: bool = False
 ) -> ComparedCourses:
-    """Compare two runs, recordings or CSV files, column by column where their headings are the same.
+    """Compare two runs, recordings or CSV files, column by column where their headings are the same but for rad and deg.
 
     Args:
         a: A folder that `armsim simulate` or `armsim record` has written, or a CSV file with a column t_s.
@@ -68,7 +74,8 @@ def compare(
         FileFaults: A file is damaged, or is no table of numbers over time; says where and why.
         UsageError: There is nothing to compare, or the times differ.
     """
-    first, second = read_course(a), read_course(b)
+    first, given = read_course(a), read_course(b)
+    second, converted = in_units_of(first, given)
     shared = [name for name in first.columns if name in second.columns]
     if not shared:
         found = f"{clipped(', '.join(first.columns))}; {clipped(', '.join(second.columns))}"
@@ -92,12 +99,42 @@ def compare(
             )
         t, values_a = t[common], values_a[common]
         values_b = np.column_stack([np.interp(t, second.t, values_b[:, i]) for i in range(len(shared))])
+    for i, name in enumerate(shared):
+        if name in converted:
+            rounding = CONVERTED * np.abs(values_a[:, i])
+            near = np.abs(values_b[:, i] - values_a[:, i]) <= rounding
+            values_b[near, i] = values_a[near, i]
     return ComparedCourses(
         comparison=compared(t, columns, values_a, values_b, tolerance),
         only_a=tuple(name for name in first.columns if name not in second.columns),
         only_b=tuple(name for name in second.columns if name not in first.columns),
         interpolated=interpolated,
+        converted=tuple(converted.values()),
     )
+
+
+def in_units_of(first: Course, second: Course) -> tuple[Course, dict[str, str]]:
+    """The second course with its angles in the unit in which the first has them.
+
+    Returns:
+        The course, and of every column converted its heading before, by its heading now.
+    """
+    columns, converted = {}, {}
+    for name, values in second.columns.items():
+        other = _other_unit(name)
+        if other is None or name in first.columns or other not in first.columns or other in second.columns:
+            columns[name] = values
+            continue
+        columns[other] = np.degrees(values) if DEGREES.search(other) else np.radians(values)
+        converted[other] = name
+    return Course(second.name, second.t, columns), converted
+
+
+def _other_unit(name: str) -> str | None:
+    """The heading of the same angle in the other unit; None for what is none."""
+    if DEGREES.search(name):
+        return DEGREES.sub(r"_rad\1", name)
+    return RADIANS.sub(r"_deg\1", name) if RADIANS.search(name) else None
 
 
 def _times_differ(first: Course, second: Course) -> str:

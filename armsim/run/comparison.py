@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,12 @@ Array = NDArray[np.float64]
 Tolerance = Mapping[str, float] | float | None
 TOOL = ("x_m", "y_m", "z_m", "qw", "qx", "qy", "qz")
 HEADING = re.compile(
-    r"(qdd|qd|q|tau_motor|tau_friction|tau_limit|tau|voltage|current|power)_(.+)"
+    r"(qdd|qd|q|prev_qd|tau_motor|tau_friction|tau_limit|tau|voltage|current|power)_(.+)"
     r"_(rad_s2|rad_s|rad|deg_s2|deg_s|deg|m_s2|m_s|m|Nm|N|V|A|W)"
 )
 UNITS = {"rad_s": "rad/s", "rad_s2": "rad/s²", "deg_s": "deg/s", "deg_s2": "deg/s²", "m_s": "m/s", "m_s2": "m/s²"}
 UNITS |= {"Nm": "N·m"}
+RADIANS = re.compile(r"_rad(_s2?)?$")  # at the end of a heading
 
 
 @dataclass(frozen=True)
@@ -73,12 +74,14 @@ class Comparison:
         first: Shape (m, number of columns).
         second: Likewise.
         differences: One per column.
+        equal: Whether all numbers are equal to the bit (zeros of either sign are equal).
     """
 
     t: Array
     first: Array
     second: Array
     differences: tuple[Difference, ...]
+    equal: bool
 
     @property
     def differs(self) -> bool:
@@ -89,11 +92,6 @@ class Comparison:
     def began(self) -> float | None:
         """Time at which the first number exceeded its tolerance [s]; None if none did."""
         return min((d.began for d in self.differences if d.began is not None), default=None)
-
-    @property
-    def equal(self) -> bool:
-        """Whether all numbers are equal to the bit (zeros of either sign are equal)."""
-        return bool((self.first == self.second).all())
 
     def data(self) -> dict[str, Any]:
         """As plain data: equal, differs, began, and for every column its differences."""
@@ -129,7 +127,17 @@ def column_of(heading: str) -> Compared:
     return Compared(heading, match[1], match[2], UNITS.get(match[3], match[3]))
 
 
-def compared(t: Array, columns: Sequence[Compared], first: Array, second: Array, tolerance: Tolerance) -> Comparison:
+def in_degrees(column: Compared) -> tuple[Compared, float]:
+    """The column with its angle in degrees, and what its numbers are to be multiplied by; as it is if it is no angle."""
+    if not column.unit.startswith("rad"):
+        return column, 1.0
+    heading = RADIANS.sub(r"_deg\1", column.heading)
+    return replace(column, heading=heading, unit=column.unit.replace("rad", "deg")), math.degrees(1.0)
+
+
+def compared(
+    t: Array, columns: Sequence[Compared], first: Array, second: Array, tolerance: Tolerance, degrees: bool = False
+) -> Comparison:
     """The differences of two courses.
 
     Args:
@@ -139,12 +147,17 @@ def compared(t: Array, columns: Sequence[Compared], first: Array, second: Array,
         second: Likewise.
         tolerance: Magnitudes that differences may have, by quantity or heading, the others are not judged; one for all;
             or None, where every bit counts.
+        degrees: Take angles to degrees, differences and tolerances with them.
 
     Raises:
         UsageError: A tolerance is for something that is not there, or is none.
     """
-    allowed = tolerances(columns, tolerance)
-    difference = second - first
+    allowed = tolerances(columns, tolerance, degrees)
+    equal = bool((first == second).all())
+    difference = second - first  # before any factor, under which two numbers could become one
+    if degrees:
+        turned, factors = zip(*map(in_degrees, columns), strict=True)
+        columns, first, second, difference = turned, first * factors, second * factors, difference * factors
     magnitude = np.abs(difference)
     differences = []
     for i, (column, most) in enumerate(zip(columns, allowed, strict=True)):
@@ -163,17 +176,19 @@ def compared(t: Array, columns: Sequence[Compared], first: Array, second: Array,
                 tolerance=most,
             )
         )
-    return Comparison(t, first, second, tuple(differences))
+    return Comparison(t, first, second, tuple(differences), equal)
 
 
-def tolerances(columns: Sequence[Compared], tolerance: Tolerance) -> list[float | None]:
-    """The tolerance of every column; None where it is not judged.
+def tolerances(columns: Sequence[Compared], tolerance: Tolerance, degrees: bool = False) -> list[float | None]:
+    """The tolerance of every column, angles in degrees if that is wanted; None where it is not judged.
 
     Raises:
         UsageError: As `compared` does.
     """
     if tolerance is None:
         return [0.0] * len(columns)
+    if degrees:
+        columns = [in_degrees(column)[0] for column in columns]
     if not isinstance(tolerance, Mapping):
         tolerance = dict.fromkeys((column.quantity for column in columns), tolerance)
     known = list(dict.fromkeys([column.quantity for column in columns] + [column.heading for column in columns]))

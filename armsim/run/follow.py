@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from armsim.run.measured import MeasuredLog, read_log
 from armsim.run.playback import Playback, Played
 from armsim.run.replay import first_state
 from armsim.run.robot import Robot
+from armsim.run.simulate import Progress
 from armsim.run.state_vector import StateVector, driven_plant
 from armsim.spec import read_robot
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from armsim.compile.target import Target
 
 Array = NDArray[np.float64]
+Look = Callable[[int], None]  # rows done
 HORIZONS = (0.1, 1.0)  # s
 METHOD, DT = "semi_implicit_euler", 1e-4
 
@@ -92,6 +95,8 @@ def follow(
     dt: float | None = None,
     tolerance: Tolerance = None,
     target: Target | None = None,
+    progress: Progress | None = None,
+    degrees: bool = False,
     rtol: float | None = None,
 ) -> Followed:
     """Run a robot's model on the inputs of a log from its first row, and see how far it drifts from what was measured.
@@ -108,6 +113,8 @@ def follow(
         tolerance: Magnitudes that the drift over the whole log may have, by quantity ("q", "qd"), or one for all; None to
             judge nothing.
         target: The machine to compile for; the host unless given.
+        progress: Called about twenty times a second with rows done and rows in all, each counted once for every horizon.
+        degrees: Compare angles in degrees, their tolerances included; horizons are in rad all the same.
 
     Raises:
         FileFaults: A file is damaged or cannot be used; says where and why.
@@ -118,7 +125,8 @@ def follow(
         log = read_log(log, arm, columns)
     allowed = check_tolerance(check_method(method), rtol, None)
     adaptive = METHODS[method].adaptive is not None
-    dt = check_dt(dt) if dt is not None else None if adaptive else DT
+    apart = float(np.diff(log.t).max())
+    dt = min(check_dt(dt), apart) if dt is not None else None if adaptive else min(DT, apart)
     vector = StateVector(driven_plant(arm, method, log.output, allowed))
     n, kinds = arm.n, ["q", "qd"] if log.qd is not None else ["q"]
     headings = [
@@ -127,15 +135,25 @@ def follow(
         for joint in arm.joints
     ]
     named = [column_of(heading) for heading in headings]
-    tolerances(named, tolerance)  # refused before anything is compiled
+    tolerances(named, tolerance, degrees)  # refused before anything is compiled
     playback = Playback(vector, None, target)
     longest = math.inf if dt is None else dt
-    whole = _window(playback, log, longest, 0, len(log.t) - 1)
+    passes, rows = 1 + len(HORIZONS), len(log.t)
+
+    def look(turn: int, done: int) -> None:
+        """Report rows done of a pass."""
+        if progress is not None:
+            progress(turn * rows + done, passes * rows)
+
+    whole = _window(playback, log, longest, 0, rows - 1, partial(look, 0))
     m = len(whole.states)
     measured = np.concatenate([log.q, log.qd], axis=1) if log.qd is not None else log.q
     nothing = {} if tolerance is None else tolerance  # of a real arm, bits are not expected to be equal
-    comparison = compared(log.t[:m], named, measured[:m], whole.states[:, : len(named)], nothing)
-    horizons = [_horizon(playback, log, longest, seconds) for seconds in HORIZONS]
+    comparison = compared(log.t[:m], named, measured[:m], whole.states[:, : len(named)], nothing, degrees)
+    horizons = []
+    for k, seconds in enumerate(HORIZONS, 1):
+        horizons.append(_horizon(playback, log, longest, seconds, partial(look, k)))
+        look(k, rows)
     error = whole.states[:, :n] - log.q[:m]
     lost = whole.diverged is not None
     last = Horizon(
@@ -159,7 +177,7 @@ def follow(
     )
 
 
-def _window(playback: Playback, log: MeasuredLog, dt: float, first: int, last: int) -> Played:
+def _window(playback: Playback, log: MeasuredLog, dt: float, first: int, last: int, look: Look) -> Played:
     """The model from row `first` of the log to row `last`."""
     vector = playback.vector
     known = [slot for slot in vector.slots if slot.kind in ("q", "qd")]
@@ -168,10 +186,17 @@ def _window(playback: Playback, log: MeasuredLog, dt: float, first: int, last: i
     counts = np.maximum(1, np.ceil(times / dt * (1.0 - 1e-9))).astype(int)
     whole = np.abs(times / dt - counts) <= 1e-9 * counts
     lengths = np.where(whole, dt, times / counts)
-    return playback.play(start, log.inputs[first : last + 1], counts.tolist(), (1, 1), lengths.tolist())
+    return playback.play(
+        start,
+        log.inputs[first : last + 1],
+        counts.tolist(),
+        (1, 1),
+        lengths.tolist(),
+        lambda done: look(first + done),
+    )
 
 
-def _horizon(playback: Playback, log: MeasuredLog, dt: float, seconds: float) -> Horizon | None:
+def _horizon(playback: Playback, log: MeasuredLog, dt: float, seconds: float, look: Look) -> Horizon | None:
     """The drift within a time; None where the log is not longer than that, or its rows are farther apart."""
     t, n = log.t, log.q.shape[1]
     if t[-1] - t[0] <= seconds * (1.0 + 1e-9):
@@ -182,7 +207,7 @@ def _horizon(playback: Playback, log: MeasuredLog, dt: float, seconds: float) ->
         last = int(np.searchsorted(t, t[first] + seconds * (1.0 + 1e-9), side="right")) - 1
         if last == first:
             return None
-        played = _window(playback, log, dt, first, last)
+        played = _window(playback, log, dt, first, last, look)
         if played.diverged is not None:
             ends.append(np.full(n, math.inf))
             largest[:] = math.inf

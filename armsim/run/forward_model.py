@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from array import array as doubles
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from os import PathLike
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from armsim.expr import Function, trace
 from armsim.integrate import METHODS
 from armsim.integrate.adaptive import FAILED
 from armsim.model import Arm
+from armsim.run.arrays import number_array
 from armsim.run.engine import bounds
 from armsim.run.integration import check_dt, check_method, check_tolerance
 from armsim.run.robot import Robot
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 OUTPUTS = ("voltage", "torque")
+Room = tuple[memoryview, memoryview, Array, int, int]  # for state and inputs; for results; addresses of both
 
 
 class ForwardModel:
@@ -97,7 +99,6 @@ class ForwardModel:
         self.slots = self._vector.names
         self._target = target
         self._n, self._size = self.arm.n, len(self.slots)
-        self._state_shape, self._input_shape = (self._size,), (self._n,)
         self._batches: dict[str, BatchKernel] = {}
 
     def __repr__(self) -> str:
@@ -117,11 +118,12 @@ class ForwardModel:
             inputs: What the accelerations in the state are taken under, likewise; zero if not given.
 
         Raises:
+            UsageError: An argument is no array of numbers.
             ShapeError: An array has another shape; says both.
         """
         n = self._n
         given = {"q": self.arm.initial if q is None else q, "qd": qd, "inputs": inputs}
-        arrays = {key: np.zeros(n) if x is None else np.asarray(x, dtype=float) for key, x in given.items()}
+        arrays = {key: np.zeros(n) if x is None else number_array(key, x) for key, x in given.items()}
         for key, array in arrays.items():
             if array.ndim not in (1, 2) or array.shape[-1] != n:
                 raise ShapeError(f"{key}: expected shape ({n},) or (m, {n}), found {array.shape}")
@@ -145,42 +147,63 @@ class ForwardModel:
             A new array, of the shape of `state`. Of m arms, one that left all bounds is NaN from then on.
 
         Raises:
+            UsageError: An argument is no array of numbers.
             ShapeError: An array has another shape; says both.
             Diverged: A single arm left all bounds, or its state or an input is NaN.
         """
-        if type(state) is not np.ndarray or type(inputs) is not np.ndarray:
-            state, inputs = np.asarray(state, dtype=float), np.asarray(inputs, dtype=float)
-        if state.shape != self._state_shape or inputs.shape != self._input_shape:
-            return self._step_batch(np.asarray(state, dtype=float), np.asarray(inputs, dtype=float))
+        if type(inputs) is list:  # quicker than by numpy
+            try:
+                inputs = doubles("d", inputs)
+            except TypeError:  # several rows, or no numbers
+                return self._step_other(state, inputs)
         return self._once(state, inputs)
 
     @cached_property
-    def _once(self) -> Callable[[Array, Array], Array]:
-        """The single step, compiled, with room of its own for arguments and results.
+    def _once(self) -> Callable[[ArrayLike, ArrayLike], Array]:
+        """The single step, compiled, with rooms for arguments and results, one for each thread that is at it.
 
-        A function over local names, because a step that takes some microseconds notices every attribute it asks for.
+        A function over local names, because a step that takes some microseconds notices every attribute it asks for. Views
+        take doubles of the right shape, and refuse all else.
         """
-        vector = self._vector
+        vector, size = self._vector, self._size
         limits = dict(zip(vector.plant.slots, bounds(vector.plant), strict=True))
         found = [math.inf if slot.source is None else limits[vector.plant.slots[slot.source]] for slot in vector.slots]
         magnitudes = [None if limit == math.inf else limit for limit in found]
         call = SingleKernel(self._trace("step"), magnitudes, self._target).call
-        arguments, results = np.zeros(self._size + self._n), np.zeros(self._size)
-        state_in, inputs_in = arguments[: self._size], arguments[self._size :]
-        addresses = arguments.ctypes.data, results.ctypes.data
-        lock = Lock()  # of the room: several threads may use one model
+        rooms: list[Room] = []
 
-        def once(state: Array, inputs: Array) -> Array:
-            with lock:
-                state_in[:] = state
-                inputs_in[:] = inputs
-                bad = call(*addresses)
-                after: Array = results.copy()
+        def room() -> Room:
+            arguments, results = np.zeros(size + self._n), np.zeros(size)
+            addresses = arguments.ctypes.data, results.ctypes.data
+            return memoryview(arguments[:size]), memoryview(arguments[size:]), results, *addresses  # type: ignore[arg-type]
+
+        def once(state: ArrayLike, inputs: ArrayLike) -> Array:
+            try:
+                own = rooms.pop()
+            except IndexError:
+                own = room()
+            state_in, inputs_in, results, arguments_at, results_at = own
+            try:
+                state_in[:] = state  # type: ignore[assignment]
+                inputs_in[:] = inputs  # type: ignore[assignment]
+            except (TypeError, ValueError):
+                rooms.append(own)
+                return self._step_other(state, inputs)
+            bad = call(arguments_at, results_at)
+            after: Array = results.copy()
+            rooms.append(own)
             if bad >= 0:
                 raise Diverged(self._divergence(bad, after[bad]))
             return after
 
         return once
+
+    def _step_other(self, state: ArrayLike, inputs: ArrayLike) -> Array:
+        """A step from what is no array of doubles, or one of several rows."""
+        states, all_inputs = number_array("state", state), number_array("inputs", inputs)
+        if states.shape == (self._size,) and all_inputs.shape == (self._n,):
+            return self._once(states, all_inputs)
+        return self._step_batch(states, all_inputs)
 
     def _step_batch(self, states: Array, inputs: Array) -> Array:
         size, n = self._size, self._n

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 
 from armsim.errors import UsageError
 from armsim.integrate import METHODS, Tolerance
@@ -15,7 +16,7 @@ def check_dt(dt: float) -> float:
     Raises:
         UsageError: It is not positive and finite.
     """
-    if not 0.0 < dt < math.inf:
+    if not isinstance(dt, Real) or not 0.0 < dt < math.inf:
         raise UsageError(
             f"dt\n  expected: the length of a step in s, above 0\n  found:    {dt!r}\n  mend:     write for example dt=1e-3"
         )
@@ -54,7 +55,7 @@ def check_tolerance(method: str, rtol: float | None, atol: float | None) -> Tole
                 f"  mend:     leave it out, or take a method that chooses its steps: {adaptive}"
             )
         least, largest = (LEAST, LARGEST) if name == "rtol" else (0.0, math.inf)
-        if not (least <= value <= largest and 0.0 < value < math.inf):
+        if not (isinstance(value, Real) and least <= value <= largest and 0.0 < value < math.inf):
             bounds = f"a number from {least:g} to {largest:g}" if name == "rtol" else "a number above 0"
             example = "rtol=1e-6" if name == "rtol" else "atol=1e-9"
             raise UsageError(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from armsim.errors import FileFaults, UsageError
 from armsim.files.csv_reader import read_csv
 from armsim.files.document import Map, Place, Scalar, clipped, shown
-from armsim.files.faults import Report, refuse, suggestion
+from armsim.files.faults import Report, nearest, refuse, suggestion
 from armsim.files.yaml_reader import read_yaml
 from armsim.model import Arm
 from armsim.run.columns import ANGULAR, DEGREES, LINEAR
@@ -214,6 +214,8 @@ def _map_of(columns: str | PathLike[str] | Mapping[str, str]) -> dict[str, tuple
 
 
 def _missing(path: str, found: Mapping[str, list[float]], name: str) -> FileFaults:
-    example = f"{name.split(' ')[0]}: {list(found)[-1]}"
+    missing = name.split(" ")[0]
+    columns = [column for column in found if column not in TIME] or list(found)
+    example = f"{missing}: {nearest(missing, columns) or columns[0]}"
     mend = f"rename the columns, or say with --columns which is which: a file with lines such as `{example}`"
     return refuse(Place(path, 1, 1), "", f"a column {name}", clipped(", ".join(found)), mend)

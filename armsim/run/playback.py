@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 NEVER = 2**62  # steps between rows: none are kept here
 ANY_STEP = 1e3  # s, no step of a log is longer
+LOOK = 0.05  # s between reports of progress
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ class Playback:
             counts: Steps in every interval.
             ratio: (num, den): the step k begins at the time k num / den.
             lengths: Where dt is open, the length of the steps of every interval [s].
-            look: Called now and then with the number of intervals done.
+            look: Called about twenty times a second with the number of intervals done, and at the end.
         """
         vector, plant = self.vector, self.vector.plant
         own = len(plant.slots)
@@ -99,6 +101,7 @@ class Playback:
         table = np.empty((len(counts) + 1, 1 + own))
         num, den = ratio
         step, run = 0, self.loop.run
+        looked = time.perf_counter()
         rows, diverged = 0, None
         for k, count in enumerate([*counts, 0]):
             view[into] = inputs[k]
@@ -113,8 +116,9 @@ class Playback:
                 step, diverged = reached, out_of_bounds(vector, view)
                 break
             step += count
-            if look is not None and k % 256 == 0:
-                look(k)
+            if look is not None and (k + 1 == len(counts) or time.perf_counter() - looked > LOOK):
+                looked = time.perf_counter()
+                look(k + 1)
         return Played(self.complete(table[:rows]), step, diverged)
 
     def complete(self, table: Array) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from armsim.run.comparison import Compared, Comparison, Tolerance, column_of, co
 from armsim.run.integration import check_dt, check_method, check_tolerance
 from armsim.run.playback import Playback
 from armsim.run.recording import TABLE, Recording, load_recording
-from armsim.run.simulate import make_plant
+from armsim.run.simulate import Progress, make_plant
 from armsim.run.state_vector import Slot, StateVector, held
 from armsim.spec import Scenario, load_robot_file, read_scenario, resolved_robot
 from armsim.spec.timing import common_step
@@ -66,7 +66,8 @@ def replay(
     dt: float | None = None,
     tolerance: Tolerance = None,
     target: Target | None = None,
-    look: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
+    degrees: bool = False,
     rtol: float | None = None,
 ) -> Replay:
     """Run the forward model from a recording's first state with its inputs, and compare every sample.
@@ -79,7 +80,8 @@ def replay(
         tolerance: Magnitudes that differences may have, by quantity ("q", "qd", "qdd", "tool", ...), the others are not
             judged; one for all; or None, where every bit counts.
         target: The machine to compile for; the host unless given. The bits do not depend on it.
-        look: Called now and then with the number of samples done.
+        progress: Called about twenty times a second with samples done and samples in all.
+        degrees: Compare angles in degrees, their tolerances included.
         rtol: Relative error in a step, of an adaptive method.
 
     Raises:
@@ -95,10 +97,11 @@ def replay(
     vector = StateVector(held(plant, recording.output))
     pairs = shared_slots(recording.vector, vector)
     columns = [_column(recording.vector, i) for i, _ in pairs]
-    tolerances(columns, tolerance)  # refused before anything is compiled
+    tolerances(columns, tolerance, degrees)  # refused before anything is compiled
     counts = _counts(recording, scenario.dt)
 
     start = first_state(vector, recording.vector.slots, recording.states[0])
+    look = None if progress is None else (lambda done: progress(done, len(counts)))
     played = Playback(vector, scenario.dt, target).play(
         start, recording.inputs, counts, scenario.time_ratio, None, look
     )
@@ -110,7 +113,7 @@ def replay(
         algorithm=plant.algorithm,
         states=played.states,
         slots=vector.names,
-        comparison=compared(recording.t[:m], columns, ours, theirs, tolerance),
+        comparison=compared(recording.t[:m], columns, ours, theirs, tolerance, degrees),
         steps=played.steps,
         diverged=played.diverged,
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from armsim.errors import UsageError
 from armsim.plant import Plant
+from armsim.run.advice import Advice
 from armsim.run.columns import TORQUE, TRAJECTORY, Heading, headings
 from armsim.spec import Scenario
 
@@ -41,7 +42,9 @@ class Run:
         end: The row of the state reached, whether or not one was due then.
         peaks: Largest magnitude of every joint's motor torque over all steps [N·m or N]; of an adaptive method, at all landings.
         state: The state reached; of a diverged run, the last one within bounds.
+        approach: Of a diverged run, the last states within bounds, one step apart; else empty.
         engine: "llvm" or "python".
+        advice: What was said of the step beforehand.
         seconds: Wall time by part.
         stalled: Of a diverged run by an adaptive method, whether no step was short enough for its tolerance.
     """
@@ -55,7 +58,9 @@ class Run:
     end: list[float] = field(repr=False)
     peaks: list[float]
     state: list[float] = field(repr=False)
+    approach: list[list[float]] = field(repr=False)
     engine: str
+    advice: Advice
     seconds: dict[str, float]
     stalled: bool = False
 

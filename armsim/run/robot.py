@@ -17,6 +17,7 @@ from armsim.compile import BatchKernel
 from armsim.errors import ShapeError, UsageError
 from armsim.expr import Scalar, trace
 from armsim.model import Arm
+from armsim.run.arrays import number_array
 from armsim.run.engine import ENGINES
 from armsim.spatial import quaternion
 from armsim.spec import read_robot
@@ -62,6 +63,8 @@ class Robot:
     Joint positions are in rad (m for prismatic joints), forces in N·m (N). What a drive gives a joint is the torque
     here: rotor inertia, friction of joint and motor, and the joint's stops are the arm's own, on both sides:
     `forward_dynamics(q, qd, inverse_dynamics(q, qd, qdd))` is qdd, but for joints at rest that dry friction holds.
+
+    All questions raise `UsageError` for what is no array of numbers, and `ShapeError` for one of another shape.
 
     Args:
         arm: The arm.
@@ -205,7 +208,7 @@ class Robot:
         return voltage, current
 
     def _array(self, name: str, values: ArrayLike) -> Array:
-        array = np.asarray(values, dtype=float)
+        array = number_array(name, values)
         n = self.arm.n
         if array.ndim not in (1, 2) or array.shape[-1] != n:
             raise ShapeError(f"{name}: expected shape ({n},) or (m, {n}), found {array.shape}")

@@ -18,6 +18,8 @@ from armsim.dynamics.forward import Algorithm
 from armsim.errors import UsageError
 from armsim.integrate.adaptive import FAILED
 from armsim.plant import Plant
+from armsim.run.advice import Advising
+from armsim.run.divergence import LAST_STEPS
 from armsim.run.engine import make_engine
 from armsim.run.method_choice import with_method
 from armsim.run.result import Run
@@ -34,6 +36,7 @@ def simulate(
     overrides: Mapping[str, Any] | None = None,
     engine: str = "llvm",
     progress: Progress | None = None,
+    force_step: bool = False,
 ) -> Run:
     """Run a scenario.
 
@@ -44,13 +47,14 @@ def simulate(
         overrides: Values in place of the file's, by path: {"control.kp[0]": 80, "robot.joints[R2].motor.Kp": 12}.
         engine: "llvm" for machine code, "python" for the same physics on Python floats, with the same bits.
         progress: Called about twenty times a second.
+        force_step: Run even if the step is known to be too long; see `armsim.run.advice`.
 
     Returns:
         The result; nothing is written.
 
     Raises:
         FileFaults: The scenario or its robot cannot be run; says where and why.
-        UsageError: The log would not fit into memory.
+        UsageError: The step is so long that the run would blow up; or the log would not fit into memory.
     """
     if not isinstance(scenario, Scenario):
         scenario = read_scenario(scenario, overrides)
@@ -58,8 +62,13 @@ def simulate(
         raise UsageError("overrides go with a scenario's path or name, not with one that has been read already")
     began = time.perf_counter()
     scenario = with_method(scenario)
-    plant = replace(make_plant(scenario), audit=True)
+    plant = make_plant(scenario)
+    advising = Advising(scenario, plant)
+    plant = replace(plant, audit=True)
     driver = make_engine(engine, plant, scenario.dt)
+    ready = time.perf_counter()
+    advice = advising.heeded(force_step)
+    advised = time.perf_counter() - ready
 
     width = len(plant.columns)
     count = scenario.steps // scenario.log_every + 1
@@ -81,23 +90,29 @@ def simulate(
     looped = time.perf_counter()
     status, stalled = "complete", False
     done, chunk = 0, 1 if scenario.adaptive else 256
-    before = list(state)
+    earlier = before = (0, list(state))  # where the last two chunks began
+    approach: list[list[float]] = []
     try:
         while done < scenario.steps:
             last = min(done + chunk, scenario.steps)
             chunk_began = time.perf_counter()
             reached = advance(done, last)
-            if reached < last:  # go back to the last state within bounds: it tells what went wrong
-                stalled = FAILED in state
-                status, state[:] = "diverged", before
-                done = advance(done, reached)
+            if reached < last:  # go back and see the last states within bounds: they tell what went wrong
+                status, stalled = "diverged", FAILED in state
+                done, state[:] = before if reached - before[0] >= LAST_STEPS else earlier
+                done = advance(done, max(done, reached - LAST_STEPS))
+                approach.append(list(state))
+                while done < reached:
+                    done = advance(done, done + 1)
+                    approach.append(list(state))
                 break
-            done, before = last, list(state)
+            done = last
+            earlier, before = before, (done, list(state))
             chunk = _next_chunk(chunk, time.perf_counter() - chunk_began)
             if progress is not None:
                 progress(done, scenario.steps)
     except KeyboardInterrupt:
-        status, state[:] = "interrupted", before
+        status, (done, state[:]) = "interrupted", before
     ended = time.perf_counter()
     # the state reached, as a row of its own: one more step from it, of which only the row is kept
     end = (ctypes.c_double * width)(*[math.nan] * width)
@@ -119,9 +134,11 @@ def simulate(
         end=list(end),
         peaks=list(peaks),
         state=list(state),
+        approach=approach,
         engine=driver.name,
+        advice=advice,
         stalled=stalled,
-        seconds={**driver.preparation, "loop_s": ended - looped, "total_s": ended - began},
+        seconds={"advice_s": advised, **driver.preparation, "loop_s": ended - looped, "total_s": ended - began},
     )
 
 

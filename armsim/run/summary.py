@@ -11,6 +11,7 @@ from armsim.control import Feedback
 from armsim.dynamics import gravity_torque
 from armsim.plant import Plant
 from armsim.run.audit import audit
+from armsim.run.divergence import growth
 from armsim.run.result import Run
 from armsim.spec import Scenario
 
@@ -36,6 +37,7 @@ def summarize(run: Run) -> dict[str, Any]:
         "duration": run.steps * scenario.time_ratio[0] / scenario.time_ratio[1],
         "rows": run.count,
         "engine": run.engine,
+        "advice": list(run.advice.warnings),
     }
     loop = run.seconds.get("loop_s", 0.0)
     summary["seconds"] = dict(run.seconds)
@@ -60,6 +62,7 @@ def summarize(run: Run) -> dict[str, Any]:
             "time": summary["duration"],
             "torques_finite": all(map(math.isfinite, [*run.peaks, *run.end])),
             "stalled": run.stalled,
+            "growth": _growth(run),
         }
     return summary
 
@@ -80,6 +83,35 @@ def chosen(scenario: Scenario, steps: int, counts: tuple[int, int] | None) -> di
     needless = scenario.log_every > 1 and scenario.sample_every != 1 and not scenario.external
     curbed = needless and taken <= 1.02 * steps
     return {"adaptive": {"taken": taken, "refused": refused, **vars(scenario.tolerance), "curbed": curbed}}
+
+
+def _growth(run: Run) -> dict[str, Any] | None:
+    """How fast a diverged run grew: joint, factor of its velocity's increments, doubling time, and since when.
+
+    `per` says whether from step to step, or from sample to sample of its controller. None where it left its bounds otherwise;
+    `since` is None where it began before the steps that were looked at.
+    """
+    n, scenario = run.plant.arm.n, run.scenario
+    if scenario.adaptive:  # it is not the step that grows
+        return None
+    velocities = [state[n : 2 * n] for state in run.approach]
+    known = run.steps + 1 - len(velocities)  # the step from which on they are
+    num, den = scenario.time_ratio
+    for per, stride in (("step", 1), ("sample", scenario.sample_every or 1)):
+        first = -(-known // stride) * stride
+        seen = velocities[first - known :: stride]
+        found = growth(seen, stride * scenario.dt)
+        if found is not None:
+            begun = first + (len(seen) - 1 - found.steps) * stride
+            return {
+                "joint": run.plant.arm.joints[found.joint].name,
+                "per": per,
+                "factor": found.factor,
+                "alternates": found.alternates,
+                "doubling_s": found.doubling_time(stride * scenario.dt),
+                "since": None if found.throughout and first > 0 else begun * num / den,
+            }
+    return None
 
 
 def _named(run: Run, row: list[float]) -> dict[tuple[str, str], float]:

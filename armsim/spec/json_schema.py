@@ -35,8 +35,6 @@ def _if(key: str, value: str, then: dict[str, Any]) -> dict[str, Any]:
 
 def _law(law: str) -> dict[str, Any]:
     """What a control law needs, and what it has no use for."""
-    if law == "none":
-        return _if("law", law, {"maxProperties": 1})
     gains = GAINS[law]
     useless = [gain for gain in GAINS["pid"] if gain not in gains]
     useless += [] if "ki" in gains else ["integral_limit"]
@@ -85,7 +83,7 @@ RULES: dict[type[Record], dict[str, Any]] = {
     Solid: _either("mass", "density"),
     Motor: _motor(),
     Robot: {"allOf": [_convention(name) for name in FRAMES]},
-    Control: {"allOf": [_law(law) for law in GAINS]},
+    Control: {"allOf": [_law(law) for law in GAINS if law != "none"]},
     Inputs: _either("torque", "voltage"),
     Integrator: _integrator(),
     Scenario: {"not": _given("control", "inputs")},

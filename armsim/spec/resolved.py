@@ -45,10 +45,11 @@ def resolved_scenario(scenario: Scenario) -> dict[str, Any]:
         "integrator": _integrator(scenario),
         "initial": {"q": list(scenario.initial_q), "qd": list(scenario.initial_qd)},
     }
-    if control is not None:
+    if control is not None and control["law"] == "none":
+        resolved["control"] = {"law": "none"}
+    elif control is not None:
         resolved["control"] = plain(control)
-        if scenario.command is not None:
-            resolved["control"]["target"] = list(scenario.command.target)  # type: ignore[union-attr]  # it is feedback
+        resolved["control"]["target"] = list(scenario.command.target)  # type: ignore[union-attr]  # it is feedback
         if control["limit"] is not None and control["ki"] is not None:
             resolved["control"].setdefault("integral_limit", plain(control["limit"]))
     if inputs is not None:

@@ -74,6 +74,11 @@ class Scenario:
         return self.file.sources
 
     @property
+    def degrees(self) -> bool:
+        """Whether angles of the file are degrees."""
+        return bool(self.file.data["units"]["angle"] == "deg")
+
+    @property
     def robot_data(self) -> dict[str, Any]:
         """The robot as plain data with every default filled and every number worked out; reads back as the same arm."""
         from armsim.spec.resolved import resolved_robot

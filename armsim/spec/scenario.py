@@ -109,7 +109,9 @@ def gains(unit: str, doc: str, law: str) -> PerJoint:
 class Control(Record):
     """Feedback of every joint by itself: u = kp e + ki ∫e dt - kd qd, with e = target - q."""
 
-    law = Choice("none", "pd", "pi", "pid", doc="control law", example="pd")
+    law = Choice(
+        "none", "pd", "pi", "pid", doc="control law; none switches control off, whatever else is given", example="pd"
+    )
     output = Choice(
         "voltage",
         "torque",
@@ -144,15 +146,14 @@ class Control(Record):
         example="24",
     )
 
+    def read(self, node: Node, path: str, context: Context) -> dict[str, Any] | None:
+        if isinstance(node, Scalar) and node.value == "none":
+            return self.fault(node, path, context, f"to switch it off, set `{join(path, 'law')}` to `none`")
+        return super().read(node, path, context)
+
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
         law = data["law"]
-        if law is None:
-            return
-        if law == "none":
-            others = [key for key in node.entries if key != "law" and key in self.fields]
-            if others:
-                found = ", ".join(others)
-                context.report.add(node.place, path, "no other keys with `law: none`", found, "take them out")
+        if law is None or law == "none":  # without a law all else is there for when it is switched on again
             return
         if node.get("output") is None:
             self.fields["output"].missing(node.place, join(path, "output"), context)

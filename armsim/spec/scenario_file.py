@@ -188,8 +188,9 @@ def _check_motors(root: Map, robot: dict[str, Any], path: str, context: Context)
         return
     expected, found, give = refused
     control, inputs = root.get("control"), root.get("inputs")
-    output = control.get("output") if isinstance(control, Map) else None
-    if isinstance(output, Scalar) and output.value == "voltage":
+    output, law = (control.get(key) if isinstance(control, Map) else None for key in ("output", "law"))
+    off = isinstance(law, Scalar) and law.value == "none"
+    if isinstance(output, Scalar) and output.value == "voltage" and not off:
         mend = f"{give} in the robot file, or write `output: torque`"
         context.report.add(output.place, join(path, "control.output"), expected, found, mend)
     voltage = inputs.entries.get("voltage") if isinstance(inputs, Map) else None

@@ -13,7 +13,7 @@ from armsim import expr
 from armsim.actuation import driven
 from armsim.actuation import motor as dc
 from armsim.control import OpenLoop
-from armsim.model import Arm, BrushDrop, Coulomb, Joint, Motor, MotorLimits
+from armsim.model import Arm, BrushDrop, Coulomb, Joint, Motor
 from armsim.plant import Plant
 from armsim.run.engine import NativeEngine
 from armsim.spatial import ZERO, Inertia, Pose, Symmetric, Vector, rotation_x
@@ -286,94 +286,6 @@ def test_a_load_is_held_between_lifting_and_lowering_torque(method):
 def test_without_torque_a_lossy_gear_does_not_brake():
     m = replace(MOTOR, efficiency=0.5, viscous=0.0)
     assert go(wheel(m), torque(0.0), 20, 1e-3, qd=0.4)[1] == 0.4
-
-
-# ---- limits ----
-
-
-def test_the_supply_limits_the_voltage():
-    m = replace(MOTOR, limits=MotorLimits(voltage=10.0))
-    joint = wheel(m).joints[0]
-    for u, given in ((25.0, 10.0), (-25.0, -10.0), (9.0, 9.0)):
-        assert driven(joint, "voltage", u, 0.0, 0.4) == driven(wheel(MOTOR).joints[0], "voltage", given, 0.0, 0.4)
-
-
-def test_the_amplifier_limits_the_current():
-    m = replace(MOTOR, limits=MotorLimits(current=3.0))
-    joint = wheel(m).joints[0]
-    for u in (25.0, -25.0):
-        assert driven(joint, "voltage", u, 0.0, 0.0).current == math.copysign(3.0, u)
-        assert math.isclose(driven(joint, "voltage", u, 0.0, 0.0).motor, m.gear * m.Kp * math.copysign(3.0, u))
-    free = driven(joint, "voltage", 2.0, 0.0, 0.0)
-    assert math.isclose(free.current, 2.0 / m.Ra)
-
-
-def test_a_limited_current_through_a_coil_falls_as_soon_as_the_voltage_does():
-    # it does not first wind down from what it would have been without the limit
-    m = replace(MOTOR, inductance=2e-3, coulomb=Coulomb(9.0, 9.0), limits=MotorLimits(current=3.0))
-    dt = 1e-4
-    state = go(wheel(m), volts(24.0), 200, dt)
-    assert state == [0.0, 0.0, 3.0]
-    after = go(wheel(m), volts(-24.0), 1, dt, current=state[-1])[-1]
-    assert math.isclose(after, -30 + 33 * math.exp(-dt * m.Ra / m.inductance), rel_tol=1e-13)
-    rising = [go(wheel(m), volts(24.0), n, dt)[-1] for n in (1, 2, 3, 4)]
-    exact = [min(30 * -math.expm1(-n * dt * m.Ra / m.inductance), 3.0) for n in (1, 2, 3, 4)]
-    assert all(math.isclose(a, b, rel_tol=1e-13) for a, b in zip(rising, exact, strict=True))
-
-
-def test_the_shaft_limits_the_torque():
-    m = replace(MOTOR, limits=MotorLimits(torque=0.1))
-    for output, u in (("voltage", 25.0), ("voltage", -25.0), ("torque", 99.0), ("torque", -99.0)):
-        motor = driven(wheel(m).joints[0], output, u, 0.0, 0.0).motor
-        assert math.isclose(abs(motor), 0.1 * 40, rel_tol=1e-15)
-        assert motor * u * (m.gear if output == "voltage" else 1) > 0
-
-
-@pytest.mark.parametrize("gear", [40.0, -40.0])
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_at_its_greatest_speed_a_motor_is_not_driven_further_but_may_brake(gear, sign):
-    m = replace(MOTOR, gear=gear, limits=MotorLimits(speed=80.0))
-    joint = wheel(m).joints[0]
-    for speed, blocked in ((79.999, False), (80.0, True), (95.0, True)):
-        qd = sign * speed / abs(gear)
-        ahead, back = (driven(joint, "torque", way * sign * 2.0, 0.0, qd).motor for way in (1, -1))
-        assert ahead == (0.0 if blocked else sign * 2.0)
-        assert back == -sign * 2.0
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_motor_that_runs_away_stays_at_its_greatest_speed_within_a_step(method):
-    m = Motor(Kp=0.05, Ke=0.05, Ra=0.8, gear=40.0, limits=MotorLimits(speed=80.0))
-    dt = 1e-3
-    v = go(wheel(m), torque(3.0), 1000, dt, method=method)[1]
-    assert 80 / 40 - 3.0 / J * dt <= v <= 80 / 40 + 3.0 / J * dt * (1 + 1e-9)
-
-
-def test_the_torque_speed_curve_of_a_limited_motor_has_its_corners():
-    # flat at the current limit, then down the line of the full voltage to the no-load speed, both ways of asking
-    m = Motor(Kp=0.05, Ke=0.05, Ra=0.8, limits=MotorLimits(voltage=24.0, current=10.0))
-    joint = wheel(m).joints[0]
-    corner, no_load = (24 - 8.0) / 0.05, 24 / 0.05
-    for speed, expected in (
-        (0.0, 0.5),
-        (corner * 0.99, 0.5),
-        (corner, 0.5),
-        ((corner + no_load) / 2, 0.25),
-        (no_load, 0.0),
-    ):
-        by_voltage = driven(joint, "voltage", 99.0, 0.0, speed).motor
-        by_torque = driven(joint, "torque", 99.0, 0.0, speed).motor
-        assert math.isclose(by_voltage, expected, rel_tol=1e-12, abs_tol=1e-14)
-        assert math.isclose(by_torque, expected, rel_tol=1e-12, abs_tol=1e-14)
-
-
-def test_a_torque_within_all_limits_is_given_as_it_is_asked_for():
-    m = Motor(Kp=0.05, Ke=0.05, Ra=0.8, gear=-40.0, brush_drop=BRUSHES, limits=MotorLimits(24.0, 10.0, 0.4, 300.0))
-    for tau in (5.0, -12.0, 0.0):
-        assert math.isclose(driven(wheel(m).joints[0], "torque", tau, 0.0, 0.5).motor, tau, rel_tol=1e-14)
-    asked = driven(wheel(m).joints[0], "torque", 5.0, 0.0, 0.5)
-    given = driven(wheel(m).joints[0], "voltage", asked.voltage, 0.0, 0.5)
-    assert math.isclose(given.motor, 5.0, rel_tol=1e-12)  # the voltage it reports is one that does it
 
 
 # ---- one side of the gear or the other ----

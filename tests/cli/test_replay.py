@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import os
 import sys
 from types import SimpleNamespace
@@ -89,6 +90,40 @@ def test_json_holds_every_column(ask):
     assert json.loads(ask(*RECORD, "-o", "two", "--json").out)["samples"] == 501
 
 
+def test_angles_are_shown_and_judged_in_degrees_if_that_is_wanted(ask):
+    ask(*RECORD, "-o", "out", "-q")
+    options = ("replay", "out", "--method", "rk4")
+    radians, degrees = (json.loads(ask(*options, *more, "--json").out)["columns"] for more in ((), ("--deg",)))
+    for heading, turned in (
+        ("q_R1_rad", "q_R1_deg"),
+        ("qd_R2_rad_s", "qd_R2_deg_s"),
+        ("qdd_R5_rad_s2", "qdd_R5_deg_s2"),
+    ):
+        for key in ("final", "rms", "largest"):
+            assert degrees[turned][key] == pytest.approx(math.degrees(radians[heading][key]), rel=1e-12)
+        assert degrees[turned]["at"] == radians[heading]["at"]
+    assert degrees["x_m"] == radians["x_m"]
+    largest = max(column["largest"] for heading, column in degrees.items() if heading.startswith("q_"))
+    assert largest > 1e-3  # so that the same number in radians would allow all of it
+    assert ask(*options, "--deg", "--tolerance", f"q={0.9 * largest!r}").code == 1
+    assert ask(*options, "--deg", "--tolerance", f"q={1.1 * largest!r}").code == 0
+    shown = ask(*options, "--deg").out.splitlines()
+    assert shown[4].startswith("R1 q [deg] ")
+    assert ask("replay", "out", "--deg").out.splitlines()[1] == "equal to the bit: 18 numbers at 501 instants"
+
+
+def test_the_drift_from_a_log_is_shown_in_degrees_if_that_is_wanted(ask):
+    ask(*RECORD, "-o", "out", "-q")
+    options = ("replay", "out/record.csv", "--robot", "arm5")
+    radians, degrees = (json.loads(ask(*options, *more, "--json").out)["horizons"] for more in ((), ("--deg",)))
+    for one, other in zip(radians, degrees, strict=True):
+        for key in ("final", "largest"):
+            for joint, drift in one[key].items():
+                assert other[key][joint] == pytest.approx(math.degrees(drift), rel=1e-12)
+    first = ask(*options, "--deg").out.splitlines()[6].split()
+    assert (first[0], first[2], first[4]) == ("R1", "deg", "deg")
+
+
 def test_a_replay_that_diverges_exits_with_3(ask):
     ask(*RECORD, "-o", "out", "-q")
     lost = ask("replay", "out", "--dt", "1e-3")
@@ -145,6 +180,23 @@ def test_runs_are_compared(ask):
     assert other.code == 1
     assert "differs from 0 s on" in other.out
     assert ask("compare", "a", "c", "--tolerance", "q=0.1").code == 0
+
+
+def test_runs_in_degrees_and_radians_are_compared_and_that_is_said(ask):
+    options = ("simulate", "arm5_hold", "-q")
+    ask(*options, "-o", "a")
+    ask(*options, "-o", "b", "--deg")
+    same = ask("compare", "a", "b")
+    assert same.code == 0
+    assert same.out.splitlines() == [
+        "b against a: 501 instants to 5 s",
+        "15 columns of b taken from degrees to radians; what differs by the rounding of",
+        "  that alone counts as equal",
+        "equal: 57 numbers at 501 instants",
+    ]
+    assert "15 columns of a taken from radians to degrees" in ask("compare", "b", "a").out
+    assert len(json.loads(ask("compare", "a", "b", "--json").out)["converted"]) == 15
+    assert json.loads(ask("compare", "a", "a", "--json").out)["converted"] == []
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 import armsim
 from armsim.errors import ArmsimError, FileFaults, UsageError
+from armsim.run.comparison import column_of, compared
 
 
 def write(path, text):
@@ -96,3 +99,51 @@ def test_a_tolerance_for_nothing_is_refused(tmp_path):
     for most in (-1.0, float("inf"), float("nan")):
         with pytest.raises(UsageError, match="a magnitude, 0 or more"):
             armsim.compare(a, a, {"q": most})
+
+
+def test_a_run_written_in_degrees_is_the_run_written_in_radians(tmp_path):
+    run = armsim.simulate("arm5_hold", {"duration": 0.2})
+    radians, degrees = run.save(tmp_path / "rad"), run.save(tmp_path / "deg", degrees=True)
+    angles = [f"{kind}_R{i}" for kind in ("q", "qd", "qdd") for i in range(1, 6)]
+    for a, b, unit in ((radians, degrees, "rad"), (degrees, radians, "deg")):
+        result = armsim.compare(a, b)
+        assert result.comparison.equal
+        assert sorted(name.split("_")[0] + "_" + name.split("_")[1] for name in result.converted) == sorted(angles)
+        assert (result.only_a, result.only_b) == ((), ())
+        assert {d.column.unit for d in result.comparison.differences if d.column.quantity == "q"} == {unit}
+    assert armsim.compare(degrees, degrees).converted == ()
+
+
+def test_converted_angles_differ_by_what_they_differ(tmp_path):
+    a = write(tmp_path / "a.csv", "t_s,q_R1_deg,qd_R1_deg_s,x_m\n0,180,90,1\n1,90,90,1\n")
+    b = write(tmp_path / "b.csv", f"t_s,q_R1_rad,qd_R1_rad_s,x_m\n0,{np.pi!r},{np.pi / 2!r},1\n1,{np.pi / 3!r},0,1\n")
+    q, qd, x = armsim.compare(a, b).comparison.differences
+    assert (q.column.heading, qd.column.heading, x.column.heading) == ("q_R1_deg", "qd_R1_deg_s", "x_m")
+    assert q.final == pytest.approx(-30.0, rel=1e-14)
+    assert qd.final == -90.0
+    assert (q.began, qd.began, x.began) == (1.0, 1.0, None)
+    assert not armsim.compare(a, b, {"q": 30.1}).comparison.differs
+    assert armsim.compare(b, a, {"q": 0.5}).comparison.differs  # pi/6 is 0.524 rad
+    assert not armsim.compare(b, a, {"q": 0.53}).comparison.differs
+
+
+def test_a_difference_above_the_rounding_of_a_conversion_is_found(tmp_path):
+    a = write(tmp_path / "a.csv", f"t_s,q_R1_rad\n0,{math.radians(10.0) * (1 + 1e-14)!r}\n")
+    assert armsim.compare(a, write(tmp_path / "b.csv", "t_s,q_R1_deg\n0,10\n")).comparison.differs
+
+
+def test_columns_in_both_units_are_left_alone(tmp_path):
+    a = write(tmp_path / "a.csv", "t_s,q_R1_rad,q_R1_deg\n0,1,57\n")
+    b = write(tmp_path / "b.csv", "t_s,q_R1_rad,q_R1_deg\n0,1,57\n")
+    assert armsim.compare(a, b).converted == ()
+    result = armsim.compare(a, write(tmp_path / "c.csv", "t_s,q_R1_deg\n0,57\n"))
+    assert (result.converted, result.only_a, result.comparison.equal) == ((), ("q_R1_rad",), True)
+
+
+def test_a_bit_that_degrees_would_lose_is_still_a_difference():
+    lost = next(x for x in (1.5 + k / 1024 for k in range(512)) if np.degrees(np.nextafter(x, 2)) == np.degrees(x))
+    first, second = np.array([[lost]]), np.array([[np.nextafter(lost, 2.0)]])
+    result = compared(np.array([0.0]), [column_of("q_R1_rad")], first, second, None, degrees=True)
+    assert result.differences[0].column.heading == "q_R1_deg"
+    assert result.differs
+    assert not result.equal

@@ -169,3 +169,38 @@ def test_a_model_that_diverges_has_no_finite_drift(recording, tmp_path):
     result = armsim.follow(log, "arm5", method="explicit_euler", dt=1e-3)
     assert result.diverged is not None
     assert all(x == math.inf for h in result.horizons for x in h.final)
+
+
+def test_progress_counts_every_row_once_for_every_horizon(recording, tmp_path, monkeypatch):
+    from armsim.run import playback
+
+    monkeypatch.setattr(playback, "LOOK", 0.0)  # else it is called twenty times a second
+    seen: list[tuple[int, int]] = []
+    log = write(tmp_path / "log.csv", columns_of(recording, every=10))
+    armsim.follow(log, "arm5", progress=lambda done, total: seen.append((done, total)))
+    rows = 251
+    assert {total for _, total in seen} == {3 * rows}
+    done = [count for count, _ in seen]
+    assert done == sorted(done)
+    assert len(set(done)) > 2.7 * rows  # the last half second is no whole horizon of a second
+    assert done[-1] == 3 * rows
+
+
+def test_degrees_are_for_differences_and_tolerances(recording, tmp_path):
+    log = write(tmp_path / "log.csv", columns_of(recording))
+    robot = recording.scenario.robot_data
+    robot["joints"][1]["motor"]["Ra"] = 1.2
+    radians, degrees = (armsim.follow(log, robot, tolerance={"q": 1.0}, degrees=turn) for turn in (False, True))
+    one, other = radians.comparison.differences[1], degrees.comparison.differences[1]
+    assert (one.column.heading, other.column.heading) == ("q_R2_rad", "q_R2_deg")
+    assert other.largest == pytest.approx(math.degrees(one.largest), rel=1e-12)
+    assert 1.0 < other.largest < math.degrees(1.0)
+    assert degrees.comparison.differs
+    assert not radians.comparison.differs
+    assert degrees.horizons == radians.horizons
+
+
+def test_no_step_is_longer_than_the_time_between_rows(recording, tmp_path):
+    log = write(tmp_path / "log.csv", columns_of(recording))
+    assert armsim.follow(log, "arm5", dt=1.0).dt == pytest.approx(1e-3, rel=1e-12)
+    assert armsim.follow(log, "arm5", dt=5e-4).dt == 5e-4

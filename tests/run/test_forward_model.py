@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
+import sys
 import threading
 from dataclasses import replace
 
@@ -118,7 +119,12 @@ def test_a_step_depends_on_nothing_but_the_state_and_the_inputs():
     spoiled = state.copy()
     spoiled[10:18] = 1e3  # accelerations and tool follow from the rest
     assert model.step(spoiled, u).tolist() == ahead.tolist()
-    assert model.step(state.tolist(), u.tolist()).tolist() == ahead.tolist()
+    spaced = np.zeros(36)[::2]
+    spaced[:] = state
+    for same in (state.tolist(), spaced, state.astype(">f8"), state.astype(object), memoryview(state)):
+        assert model.step(same, u).tolist() == ahead.tolist()
+    for same in (u.tolist(), u[::-1], u.astype(int), u.astype(np.float32), (1, 1, 1, 1, 1)):
+        assert model.step(state, same).tolist() == ahead.tolist()
     kept = ahead.copy()
     model.step(ahead, u)
     assert ahead.tolist() == kept.tolist()
@@ -130,16 +136,21 @@ def test_threads_do_not_get_into_each_others_way():
     def course(v: float):
         state = model.state(qd=[v] * 5)
         for _ in range(2000):
-            state = model.step(state, [v] * 5)
+            state = model.step(state, np.full(5, float(v)))
         return state.tolist()
 
     wanted = [course(v) for v in range(4)]
     found: dict[int, list[float]] = {}
     threads = [threading.Thread(target=lambda v=v: found.update({v: course(v)})) for v in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
     assert [found[v] for v in range(4)] == wanted
 
 

@@ -8,6 +8,7 @@ import platform
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,23 @@ from armsim.run.recording import load_recording
 ROOT = Path(armsim.__file__).parents[1]
 X86 = platform.machine().lower() in ("x86_64", "amd64")
 MOVED = {"initial.q": [0.2, -1.19, 0.55, 0.3, -0.2], "initial.qd": [-1, -2, 1, 3, -2]}
+MOTORS = {
+    # each joint of arm5 with all that a motor may have, and with DynaMechs' motor
+    "coil": "inductance: 2e-3, coulomb: {{positive: {0}, negative: {1}}}, efficiency: 0.9, brush_drop: {{max: 0.5, half: 0.3}}, "
+    "limits: {{voltage: 20, current: 8, torque: 60, speed: 5}}",
+    "dynamechs": "model: dynamechs, coulomb: {0}, viscous: 0.01, rotor_inertia: 1e-3, brush_drop: {{max: 0.5, half: 0.3}}",
+}
+
+
+def motors(kind: str) -> dict[str, str]:
+    """Overrides of the motors of arm5; the wrist's friction is smaller."""
+    found = {}
+    for i, (Kp, coulomb) in enumerate(((10, 0.5), (10, 0.4), (10, 0.3), (1, 0.03), (1, 0.02))):
+        more = MOTORS[kind].format(coulomb, 1.5 * coulomb)
+        found[f"robot.joints[{i}].motor"] = f"{{Kp: {Kp}, Ra: 1, {more}}}"
+    return found
+
+
 CASES = {
     "pd": ("arm5_hold", {"control.period": 1e-3, **MOVED}),
     "pi": ("arm5_hold_pi", {"control.period": 2e-3, "integrator.method": "rk4", **MOVED}),
@@ -31,7 +49,21 @@ CASES = {
     "free": ("two_link_swing", {}),
     "adaptive": ("arm5_hold", {"control.period": 1e-3, "integrator": {"method": "rk54"}, **MOVED}),
     "picked": ("two_link_swing", {"integrator": {}}),
+    "friction": ("puma560_hold", {"control.period": 1e-3, "initial.qd": [1, -1, 0.5, 2, -3, 1]}),
+    "friction, rk4": (
+        "puma560_hold",
+        {"control.period": 1e-3, "initial.qd": [1, -1, 0.5, 2, -3, 1], "integrator.method": "rk4"},
+    ),
+    "let go": ("puma560_fall", {}),
+    "coil": ("arm5_hold", {"control.period": 1e-3, **MOVED, **motors("coil")}),
+    "coil, rk4": ("arm5_sine", {"inputs.period": 1e-3, "integrator.method": "rk4", **MOVED, **motors("coil")}),
+    "dynamechs": ("arm5_hold", {"control.period": 1e-3, **MOVED, **motors("dynamechs")}),
+    "dynamechs, inputs": (
+        "arm5_sine",
+        {"inputs.period": 1e-3, "integrator.method": "explicit_euler", **motors("dynamechs")},
+    ),
 }
+STICKING = [name for name in CASES if name.startswith(("friction", "let go", "coil", "dynamechs"))]
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +92,33 @@ def test_a_replay_is_the_recording_to_the_bit(name, recorded):
     assert len(result.states) == len(result.recording.t)
 
 
+@pytest.mark.parametrize("name", STICKING)
+def test_any_sample_is_a_complete_state(name, recorded):
+    whole = load_recording(recorded(name))
+    for k in (1, len(whole.t) // 3, len(whole.t) - 2):
+        late = replace(whole, t=whole.t[k:] - whole.t[k], states=whole.states[k:], inputs=whole.inputs[k:])
+        result = armsim.replay(late)
+        assert len(result.states) == len(whole.t) - k
+        assert result.comparison.equal
+
+
+def test_the_recordings_hold_what_is_hard_to_repeat(recorded):
+    def column(name: str, kind: str):
+        recording = load_recording(recorded(name))
+        return recording.states[:, [i for i, slot in enumerate(recording.slots) if slot.rstrip("0123456789") == kind]]
+
+    for name in ("friction", "friction, rk4", "let go"):
+        still = column(name, "qd") == 0.0
+        assert 0.2 < still.mean() < 0.8  # joints stick, and slip
+    for name in ("coil", "coil, rk4"):
+        currents = abs(column(name, "current")).max(axis=0)
+        assert 6.0 in currents  # 60 N·m over 10 N·m/A: the limit has acted
+        assert (currents > 0.1).all()
+    flags = column("dynamechs, inputs", "stuck")
+    assert set(flags.flat) == {0.0, 1.0}
+    assert 0.01 < flags.mean() < 0.99
+
+
 SCRIPT = """
 import json, sys
 import armsim
@@ -77,13 +136,23 @@ else:
 
 
 @pytest.mark.skipif(not X86, reason="is about x86-64 processors")
-@pytest.mark.parametrize(("first", "second"), [("", "x86-64"), ("x86-64", "")])
-def test_processes_caches_and_processors_make_no_difference(first, second, tmp_path):
-    changes = {"duration": 0.2, "control.period": 1e-4, **MOVED}
+@pytest.mark.parametrize(
+    ("name", "first", "second"),
+    [
+        ("pd", "", "x86-64"),
+        ("pd", "x86-64", ""),
+        ("friction", "", "x86-64"),
+        ("coil", "x86-64", ""),
+        ("dynamechs", "", "x86-64"),
+    ],
+)
+def test_processes_caches_and_processors_make_no_difference(name, first, second, tmp_path):
+    scenario, changes = CASES[name]
+    changes = {**changes, "duration": 0.2, "control.period": 1e-4}
 
     def run(what: str, cpu: str, cache: str) -> str:
         env = {**os.environ, "ARMSIM_CACHE_DIR": str(tmp_path / cache), "PYTHONPATH": str(ROOT)}
-        asked = json.dumps([what, "arm5_hold", changes, str(tmp_path / "out"), cpu])
+        asked = json.dumps([what, scenario, changes, str(tmp_path / "out"), cpu])
         done = subprocess.run(
             [sys.executable, "-c", SCRIPT, asked], env=env, capture_output=True, text=True, timeout=120
         )
@@ -289,3 +358,12 @@ def test_a_plain_run_is_no_recording(tmp_path):
 @pytest.mark.skipif(not X86, reason="is about x86-64 processors")
 def test_a_generic_processor_replays_an_outside_force_to_the_bit(recorded):
     assert armsim.replay(recorded("pushed"), target=Target("x86-64", "")).comparison.equal
+
+
+def test_progress_ends_at_the_last_sample_and_never_goes_back(recorded, monkeypatch):
+    from armsim.run import playback
+
+    monkeypatch.setattr(playback, "LOOK", 0.0)  # else it is called twenty times a second
+    seen: list[tuple[int, int]] = []
+    armsim.replay(recorded("pd"), progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(k, 600) for k in range(1, 601)]

@@ -151,6 +151,7 @@ def test_the_schema_rejects_every_bad_file_that_a_schema_can_reject():
         {"control": {"law": "pd", "output": "torque", "kp": 1, "kd": 1}},
         {"control": {"law": "pi", "output": "torque", "kp": 1, "ki": 1, "kd": None}},
         {"control": {"law": "none"}},
+        {"control": {"law": "none", "output": "voltage", "kp": 1, "ki": [1, 2], "period": 0.2, "limit": 3}},
         {"control": None, "inputs": {"torque": ["sin(t)", 0]}},
         {"inputs": None},
         {"integrator": None},

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from armsim.errors import UsageError
+from armsim.errors import FileFaults, UsageError
 from armsim.integrate import METHODS, Tolerance
 from armsim.spec import build_scenario, load_scenario_file, read_scenario
 
@@ -38,6 +38,22 @@ def test_the_integral_is_limited_like_the_output_unless_said_otherwise():
 def test_no_law_and_no_control_leave_the_terminals_open():
     assert read_scenario(BASE).command is None
     assert read_scenario({**BASE, "control": {"law": "none"}}).command is None
+
+
+@pytest.mark.parametrize("name", ["arm5_hold", "arm5_hold_pi", "two_link_hold", "puma560_hold"])
+def test_control_is_switched_off_by_its_law_whatever_gains_there_are(name):
+    off, without = (read_scenario(name, change) for change in ({"control.law": "none"}, {"control": None}))
+    assert off.command is without.command is None
+    assert off.arm == without.arm
+    assert off.scenario_data == {**without.scenario_data, "control": {"law": "none"}}
+    assert read_scenario(off.scenario_data).scenario_data == off.scenario_data
+
+
+def test_switched_off_a_voltage_needs_no_motor():
+    control = {"law": "pd", "output": "voltage", "kp": 1, "kd": 1}
+    with pytest.raises(FileFaults, match="no motor on R1, R2"):
+        read_scenario({**BASE, "robot": "rr", "control": control})
+    assert read_scenario({**BASE, "robot": "rr", "control": {**control, "law": "none"}}).command is None
 
 
 def test_degrees_of_a_scenario_leave_the_robot_alone():

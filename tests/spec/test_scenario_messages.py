@@ -196,13 +196,13 @@ s.yaml:6:10: control.output
   found:    nothing: the key is missing
   mend:     add `output: voltage`""",
     ),
-    "no law, but gains": (
-        [("law: pd", "law: none")],
+    "no control, in a word": (
+        [("{law: pd, output: torque, kp: 10, kd: [1, 1]}", "none")],
         """\
 s.yaml:6:10: control
-  expected: no other keys with `law: none`
-  found:    output, kp, kd
-  mend:     take them out""",
+  expected: a mapping with the keys law
+  found:    "none"
+  mend:     to switch it off, set `control.law` to `none`""",
     ),
     "control and inputs": (
         [("log:", "inputs: {torque: [1, 2]}\nlog:")],

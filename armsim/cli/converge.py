@@ -1,0 +1,117 @@
+"""`armsim converge`"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import click
+
+from armsim.cli.main import INTERRUPTED
+from armsim.cli.options import (
+    SETTINGS,
+    assignments,
+    json_option,
+    number_value,
+    print_json,
+    quiet_option,
+    scenario_argument,
+    set_option,
+    verbose_option,
+)
+
+UNWELL = 1
+PATIENCE = 1.0  # seconds before it says what it is at
+
+
+@click.command(
+    "converge",
+    context_settings=SETTINGS,
+    epilog="""\b
+Examples:
+  armsim converge arm5_hold
+  armsim converge arm5_hold --method rk4 --accuracy 1e-4
+  armsim converge arm5_hold --method all --plot out.png
+  armsim converge my_arm/swing.yaml --set duration=2
+""",
+)
+@scenario_argument
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    metavar="METHOD",
+    help="Integrator; may be repeated, or all. [default: its own]",
+)
+@set_option
+@click.option(
+    "--accuracy", default="1e-6", show_default=True, metavar="X", help="Wanted of joint positions [rad or m]."
+)
+@click.option("--budget", default="10", show_default=True, metavar="S", help="Seconds for the runs of each method.")
+@click.option("--plot", metavar="FILE", help="Draw errors over steps and over times into a picture.")
+@json_option
+@quiet_option
+@verbose_option
+def command(
+    scenario: str,
+    methods: tuple[str, ...],
+    settings: tuple[str, ...],
+    accuracy: str,
+    budget: str,
+    plot: str | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Halve the step of SCENARIO until its answer settles: error, order and cost of every step.
+
+    The error of a step is the largest of any joint position at any row of the log. It is held against the best answer of all
+    runs, extrapolated where they settle regularly. With several methods, what --accuracy costs with each; -v shows all runs.
+    Exits with 1 where a method does not reach it.
+    """
+    from armsim.run.converge import converge
+
+    if plot is not None:
+        from armsim.run.comparison_plot import check_plot
+
+        check_plot(plot)
+    wanted, allowed = number_value("accuracy", accuracy), number_value("budget", budget)
+    status = None if quiet or as_json or not sys.stderr.isatty() else Status()
+    found = converge(scenario, methods, assignments(settings), wanted, allowed, status)
+    if status is not None:
+        status.close()
+    if plot is not None:
+        from armsim.run.convergence_plot import plot_convergence
+
+        plot_convergence(plot, found)
+    if as_json:
+        print_json(found.data())
+    elif not quiet:
+        from armsim.cli.converge_report import report
+
+        click.echo(report(found, allowed, verbose))
+        if plot is not None:
+            click.echo(f"drawn     {plot}")
+    if any(method.verdict == "interrupted" for method in found.methods):
+        return INTERRUPTED
+    return 0 if found.reached else UNWELL
+
+
+class Status:
+    """A line on standard error that says which run is at work, once there is something to wait for."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._shown = ""
+
+    def __call__(self, method: str, knob: str, value: float) -> None:
+        if time.monotonic() - self._began < PATIENCE:
+            return
+        text = f"{method}, {knob} = {value:.6g}"
+        click.echo(f"\r{text:<{len(self._shown)}}", nl=False, err=True)
+        self._shown = text
+
+    def close(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            click.echo(f"\r{'':<{len(self._shown)}}\r", nl=False, err=True)

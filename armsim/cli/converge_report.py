@@ -1,0 +1,157 @@
+"""What `armsim converge` prints."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from armsim.cli.comparison_report import small
+from armsim.cli.table import Cell, table, wrapped
+
+if TYPE_CHECKING:
+    from armsim.run.convergence import Convergence, MethodConvergence, Setting
+
+IRREGULAR = 2.0  # from the lowest to the highest of the orders
+
+
+def report(found: Convergence, budget: float, verbose: bool) -> str:
+    """The runs of one method with what follows from them; of several methods, what an accuracy costs with each."""
+    title = f"{found.scenario}: {found.duration:g} s of {found.robot}, joint positions at {found.instants} instants"
+    lines = [wrapped(title), ""]
+    if len(found.methods) == 1:
+        (only,) = found.methods
+        return "\n".join([*lines, *_of_method(only, found, budget, verbose)])
+    lines += [f"what {found.accuracy:g} {found.unit} takes", "", _costs(found)]
+    for method in found.methods:
+        lines += [wrapped(f"! {method.method}: {note}") for note in _notes(method, found, budget)]
+    if verbose:
+        for method in found.methods:
+            lines += ["", method.method, *_of_method(method, found, budget, verbose)]
+    return "\n".join(lines)
+
+
+def setting(knob: str, value: float) -> str:
+    """A setting with its unit, to all its digits: one that is rounded is no whole part of the other times any more."""
+    return f"{value!r} s" if knob == "dt" else repr(value)
+
+
+def seconds(value: float) -> Cell:
+    """A wall time as a cell of a table."""
+    return (f"{value:.3g}", "s") if value >= 1.0 else (f"{1e3 * value:.3g}", "ms")
+
+
+def _of_method(method: MethodConvergence, found: Convergence, budget: float, verbose: bool) -> list[str]:
+    runs = [_trials(method, found.unit, verbose), ""] if method.settings else []
+    return [*runs, *_follows(method, found, budget)]
+
+
+def _trials(method: MethodConvergence, unit: str, verbose: bool) -> str:
+    digits = 6 if verbose else 3
+    rows: list[list[Cell]] = []
+    for s in method.settings:
+        mark = " *" if s.value == method.own else ""
+        error: Cell = "unstable" if s.diverged else "-" if s.error is None else (small(s.error, digits), unit)
+        order = "-" if s.order is None else f"{s.order:.4f}" if verbose else f"{s.order:.2f}"
+        time = "-" if s.diverged else seconds(s.seconds)
+        rows.append([f"{setting(method.knob, s.value)}{mark}", str(s.steps), error, order, time])
+    legend = f"\n* the scenario's own {method.knob}" if method.at_own is not None else ""
+    return table([method.knob, "steps", "error", "order", "loop time"], rows) + legend
+
+
+def _follows(method: MethodConvergence, found: Convergence, budget: float) -> list[str]:
+    """Order, error of the scenario's own setting, cheapest setting, and what stands in the way."""
+    lines = []
+    if method.order is not None:
+        lines.append(f"order     {method.order:.2f} of {method.method}")
+    own, best = method.at_own, method.cheapest(found.accuracy)
+    if own is not None and own.error is not None and method.verdict != "sensitive":
+        where = "" if own.joint is None else f", in {own.joint}"
+        is_off = f"is off by {small(own.error, 3)} {found.unit} at most{where}"
+        lines.append(f"its own   {method.knob} = {setting(method.knob, own.value)} {is_off}")
+    if best is not None:
+        time = " ".join(seconds(best.seconds))
+        value = setting(method.knob, best.value)
+        lines.append(
+            f"cheapest  {method.knob} = {value} for {found.accuracy:g} {found.unit}: {best.steps} steps, {time}"
+        )
+    return [*lines, *(wrapped(f"! {note}") for note in _notes(method, found, budget))]
+
+
+def _notes(method: MethodConvergence, found: Convergence, budget: float) -> list[str]:
+    """What stands in the way of an answer."""
+    accuracy = f"{found.accuracy:g} {found.unit}"
+    notes = []
+    if method.verdict == "unstable":
+        notes.append(
+            "every run diverges, and at the same time whatever the step: it is the motion that grows, not the step; see what "
+            "`armsim simulate` says of it"
+        )
+    if method.verdict == "sensitive" and method.sensitivity is not None:
+        rate = method.sensitivity.rate
+        notes.append(
+            f"no step will do for {found.duration:g} s: motions that begin close together part {_grown(rate)} a second (by "
+            f"exp({rate:.3g} t)), as in chaos, or from an unstable balance; rounding alone grows to {accuracy} by about "
+            f"t = {method.sensitivity.horizon(found.accuracy):.2g} s"
+        )
+        if method.good_until:
+            notes.append(f"the finest step's answer is good to {accuracy} until t = {method.good_until:.3g} s")
+    if method.verdict == "rounding" and method.cheapest(found.accuracy) is None:
+        notes.append(
+            f"rounding hides what is below {small(_floor(method), 2)} {found.unit}: smaller steps get no closer"
+        )
+    if method.verdict in ("budget", "interrupted"):
+        why = (
+            "interrupted" if method.verdict == "interrupted" else f"not settled within {budget:g} s of runs (--budget)"
+        )
+        expected = method.expected(found.accuracy)
+        more = ""
+        if expected is not None:
+            took = " ".join(seconds(expected[1]))
+            more = f"; {accuracy} would take about {method.knob} = {setting(method.knob, expected[0])}, {took} of loop time"
+        elif method.settings and all(s.diverged for s in method.settings):
+            more = ": every step that was tried is unstable"
+        elif sum(not s.diverged for s in method.settings) < 3:
+            more = "; errors show from three runs on: allow more time, or --set a shorter duration"
+        notes.append(why + more)
+    if method.order is None and method.verdict == "settled" and _irregular(method.settings):
+        notes.append(
+            "the errors fall irregularly: joints stop, slip, meet their stops, or inputs jump within steps, where no method "
+            "keeps its order"
+        )
+    return notes
+
+
+def _costs(found: Convergence) -> str:
+    rows: list[list[Cell]] = []
+    for method in found.methods:
+        own, best = method.at_own, method.cheapest(found.accuracy)
+        order = "-" if method.order is None else f"{method.order:.2f}"
+        error: Cell = "-"
+        if own is not None:
+            error = "unstable" if own.diverged else "-" if own.error is None else (small(own.error, 3), found.unit)
+        row: list[Cell] = [method.method, order, error]
+        if best is None:
+            row += ["-", "-", "-"]
+        else:
+            value = setting(method.knob, best.value)
+            row += [value if method.knob == "dt" else f"rtol {value}", str(best.steps), seconds(best.seconds)]
+        rows.append(row)
+    own_value = found.methods[0].own
+    heading = "own error" if own_value is None else f"at {setting(found.methods[0].knob, own_value)}"
+    return table(["method", "order", heading, "cheapest", "steps", "loop time"], rows)
+
+
+def _grown(rate: float) -> str:
+    """What a growth of exp(rate) a second comes to."""
+    factor = math.exp(rate)
+    return f"{factor:.0f}-fold" if factor >= 10.0 else f"{factor:.2g}-fold"
+
+
+def _floor(method: MethodConvergence) -> float:
+    return max((s.error for s in method.settings[-2:] if s.error is not None), default=0.0)
+
+
+def _irregular(settings: tuple[Setting, ...]) -> bool:
+    """Whether the orders from setting to setting are all over the place."""
+    orders = [s.order for s in settings if s.order is not None]
+    return len(orders) > 1 and max(orders) - min(orders) > IRREGULAR

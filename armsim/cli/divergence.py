@@ -1,0 +1,86 @@
+"""What to say of a run that diverged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from armsim.spec import Scenario
+
+KEPT = "            (the rows up to then are kept, and the run is marked as diverged)"
+NAMES = {
+    "q": "position",
+    "qd": "velocity",
+    "integral": "controller integral",
+    "held": "command",
+    "current": "motor current",
+}
+TOO_FAST = 1.5  # a step: no step follows a motion that grows so
+
+
+def divergence(where: dict[str, Any], scenario: Scenario) -> str:
+    """Which joint, when, how fast it grew, and what to change.
+
+    Args:
+        where: slot, time, and where they are known torques_finite, stalled, growth (see `armsim.run.summary`) and stable:
+            {"dt": the largest stable step [s], "methods": those that would take the step of this run}.
+        scenario: What was run.
+    """
+    method, dt = scenario.method, scenario.dt
+    at = f"at t = {where['time']:.6g} s"
+    if not where.get("torques_finite", True):
+        return (
+            f"the simulation stopped {at}: a torque was no longer finite\n"
+            "  mend:     look for a division by zero, or a root or logarithm of a negative number, in `inputs`\n" + KEPT
+        )
+    if where.get("stalled"):
+        return (
+            f"the simulation stopped {at}: {method} found no step short enough for rtol {scenario.tolerance.rtol:g}\n"
+            f"  mend:     take a greater integrator.rtol, or check gains, stops and inputs\n{KEPT}"
+        )
+    kind, joint = where["slot"].split("_", 1)
+    what = f"the {NAMES.get(kind, 'state')} of joint {joint}"
+    if scenario.adaptive:
+        return (
+            f"the simulation diverged {at}: {what} grew without bound\n"
+            f"  mend:     check gains, stops and masses of that joint\n{KEPT}"
+        )
+    growth = where.get("growth")
+    if growth is None:
+        return (
+            f"the simulation diverged {at}: {what} grew without bound\n"
+            f"  mend:     take a smaller step than dt = {dt:g} s with {method} (`armsim converge` finds one), or check gains,\n"
+            f"            stops and masses of that joint\n{_stable(where)}{KEPT}"
+        )
+    since = "" if growth["since"] is None else f", from t = {growth['since']:.6g} s on"
+    sign = ", with alternating sign" if growth["alternates"] else ""
+    found = f"{_factor(growth['factor'])}-fold a {growth['per']}{sign}; it doubled every {_time(growth['doubling_s'])}{since}"
+    if growth["per"] == "sample":
+        mend = "the controller does more harm from sample to sample than good: lower its gains, or sample more often\n"
+    elif growth["alternates"] or growth["factor"] > TOO_FAST:
+        mend = f"that is the step's doing, not the arm's: take a smaller one than dt = {dt:g} s with {method}\n"
+        mend += "            (`armsim converge` finds one), or soften gains, stops or damping of that joint\n"
+    else:
+        mend = f"see whether a smaller step than dt = {dt:g} s with {method} stays bounded (`armsim converge`); if\n"
+        mend += "            not, it is the motion that grows: check signs and sizes of gains, torques and masses\n"
+    return (
+        f"the simulation diverged {at}: the velocity of joint {growth['joint']} grew without bound\n"
+        f"  found:    {found}\n  mend:     {mend}{_stable(where)}{KEPT}"
+    )
+
+
+def _stable(where: dict[str, Any]) -> str:
+    """What is known of stable steps, as a line of its own."""
+    stable = where.get("stable")
+    if stable is None:
+        return ""
+    methods = f"; {' and '.join(stable['methods'])} would take this one" if stable["methods"] else ""
+    return f"            the largest stable step here is {stable['dt']:.3g} s{methods}\n"
+
+
+def _factor(factor: float) -> str:
+    return f"{factor:.3g}" if factor > 1.1 else f"{factor:.4f}"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.3g} s" if seconds >= 0.1 else f"{1e3 * seconds:.3g} ms"

@@ -1,0 +1,119 @@
+"""What `armsim linearize` prints."""
+
+from __future__ import annotations
+
+from textwrap import indent
+from typing import Any
+
+from armsim.cli.table import Cell, force_unit, joint_unit, number, table, wrapped
+from armsim.files.yaml_writer import yaml_text
+
+
+def report(summary: dict[str, Any], output: str | None, digits: int) -> str:
+    """The modes of a linear model, and what else was asked for, as text."""
+    inputs = len(summary["inputs"])
+    kind = f"{summary['output']}{'s' if inputs > 1 else ''}"
+    title = (
+        f"{summary['scenario']}: {summary['robot']} near {summary['place']}, "
+        f"{len(summary['states'])} states, {inputs} {kind}"
+    )
+    parts = [wrapped(title), _joints(summary, digits), *_notes(summary)]
+    parts += ["", _modes("without feedback" if summary["closed_loop"] else "mode", summary, digits)]
+    closed = summary["closed_loop"]
+    if closed is not None:
+        every = "" if closed["dt"] is None else f", every {closed['dt']:g} s"
+        parts += ["", _modes(f"under its control{every}", closed, digits)]
+    parts += ["", *_reach(summary)]
+    if summary["unstable"]:
+        parts.append("pose     unstable: under constant commands a small deviation from it grows")
+    if summary["sampled"] is not None:
+        parts.append(wrapped(f"sampled  every {summary['sampled']['dt']:g} s, commands held in between"))
+    parts.append(f"written  {output}" if output else "matrices --json prints them, -o FILE.npz writes them")
+    if summary["lqr"] is not None:
+        parts += ["", _lqr(summary["lqr"], digits)]
+    return "\n".join(parts)
+
+
+def _joints(summary: dict[str, Any], digits: int) -> str:
+    """The state: positions and commands, and if it is no equilibrium how the joints move."""
+    joints = summary["joints"]
+    columns: list[tuple[str, list[Cell]]] = [("joint", [joint["name"] for joint in joints])]
+    motion = () if summary["equilibrium"] else (("qd", "/s"), ("qdd", "/s²"))
+    for key, rate in (("q", ""), *motion):
+        units = [joint_unit(joint["type"], False, rate) for joint in joints]
+        columns.append((key, list(zip(_numbers([joint[key] for joint in joints], digits), units, strict=True))))
+    if summary["driven"]:
+        voltage = summary["output"] == "voltage"
+        units = ["V" if voltage else force_unit(joint["type"]) for joint in joints]
+        commands = _numbers([joint["command"] for joint in joints], digits)
+        columns.append((summary["output"], list(zip(commands, units, strict=True))))
+    rows = zip(*(cells for _, cells in columns), strict=True)
+    return "\n" + table([heading for heading, _ in columns], list(rows))
+
+
+def _numbers(values: list[float], digits: int) -> list[str]:
+    """Numbers of one kind; those that a simulation has not quite brought to rest count as 0."""
+    least = 1e-9 * max(map(abs, values))
+    return [number(0.0 if abs(x) <= least else x, digits) for x in values]
+
+
+def _notes(summary: dict[str, Any]) -> list[str]:
+    notes = []
+    held = [joint["name"] for joint in summary["joints"] if joint["held"]]
+    if held:
+        notes.append(wrapped(f"* dry friction holds {', '.join(held)}: taken as welded"))
+    if not summary["driven"]:
+        notes.append(wrapped("* nothing drives it: the inputs of B are torques from outside"))
+    if not summary["equilibrium"]:
+        notes.append(
+            wrapped(
+                "* no equilibrium: the equations hold for deviations from the motion that goes on from there, "
+                "for as long as it stays near"
+            )
+        )
+    return notes
+
+
+def _modes(heading: str, system: dict[str, Any], digits: int) -> str:
+    """A table of modes."""
+    rows: list[list[Cell]] = []
+    for mode in system["modes"]:
+        real, imag = mode["rate"]
+        rate = f"{number(real, digits)} ± {number(imag, digits)}i" if imag else number(real, digits)
+        rows.append([mode["words"], rate, ", ".join(mode["joints"])])
+    return table([heading, "rate 1/s", "mostly"], rows) if rows else f"{heading}: nothing can move"
+
+
+def _reach(summary: dict[str, Any]) -> list[str]:
+    reach = summary["controllable"]
+    if not reach["states"]:
+        return []
+    if reach["reached"] == reach["states"]:
+        lines = [f"control  all {reach['states']} states that can change are within reach of the inputs"]
+    else:
+        out = "; ".join(mode["words"] for mode in reach["out_of_reach"])
+        lines = [
+            wrapped(
+                f"control  {reach['reached']} of {reach['states']} states that can change are within reach of the "
+                f"inputs; a mode out of reach {out}"
+            )
+        ]
+    return lines
+
+
+def _lqr(lqr: dict[str, Any], digits: int) -> str:
+    joints = lqr["joints"]
+    weights = ", ".join(f"{name} = {_weight(value)}" for name, value in lqr["weights"].items() if value != 0)
+    every = "" if lqr["period"] is None else f", sampled every {lqr['period']:g} s"
+    intro = f"lqr: {weights}{every}, for every joint by itself with its inertia at rest in this pose."
+    slowest = joints["modes"][0]["words"]
+    if joints["extra_cost"] is None:
+        return wrapped(f"{intro} The whole arm is not held by that: a mode {slowest}. Use the matrix K of --json.")
+    extra = f"{100 * joints['extra_cost']:.3g} % more than the full matrix K of --json"
+    text = wrapped(f"{intro} That holds the whole arm: its slowest mode {slowest}. It costs {extra}.")
+    comment = "the target is off the pose by what gravity takes, so that the arm rests in the pose"
+    return f"{text}\n\n# {comment}\ncontrol:\n{indent(yaml_text(joints['control']), '  ').rstrip()}"
+
+
+def _weight(value: Any) -> str:
+    return ", ".join(map(number, value)) if isinstance(value, list) else number(value)

@@ -1,0 +1,90 @@
+"""Generalised momenta, and the forces by which the arm's own motion and gravity change them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from armsim.dynamics.kinematics import joint_poses
+from armsim.dynamics.rnea import Wrench
+from armsim.expr import fma
+from armsim.model import Arm
+from armsim.spatial import ZERO, Scalar, Vector, Z, cross_plus
+
+
+def momenta(arm: Arm, q, qd) -> list[Scalar]:
+    """Generalised momenta p = dT/dqd = M qd, without the rotors of the motors [kg m²/s or kg m/s], n scalars.
+
+    Args:
+        arm: The arm, n joints; its numbers may be floats or expressions.
+        q: Joint positions [rad or m], n scalars.
+        qd: Joint velocities [rad/s or m/s], n scalars.
+    """
+    return momenta_and_forces(arm, q, qd)[0]
+
+
+def momenta_and_forces(arm: Arm, q, qd, external: Sequence[Wrench] | None = None) -> tuple[list[Scalar], list[Scalar]]:
+    """Generalised momenta p, and what changes them besides joint forces: d(T - V)/dq, and wrenches from outside.
+
+    By Lagrange, dp/dt = tau + d(T - V)/dq. Base to tip each link's momentum, tip to base the momentum (L, P) of all links from
+    joint i on, about and in its frame: the joint's axis takes its component p_i. Turning joint i turns these links, and with
+    them what the links before give to their velocity (w, v); so dT/dq_i is (L, P) times the motion product of (w, v) with the
+    axis (RBDA section 2.9). No accelerations are needed, so it takes fewer operations than `bias`.
+
+    `Arm.regrouped` inertias will do. They count some of a link with the link before, but only what moves with both in one
+    way, whatever q and qd are: T as a function of q and qd is the same, V differs by a constant.
+
+    Args:
+        arm: The arm, n joints; its numbers may be floats or expressions.
+        q: Joint positions [rad or m], n scalars.
+        qd: Joint velocities [rad/s or m/s], n scalars.
+        external: Moment about the origin and force on every link from outside, in its own frame; None for none.
+
+    Returns:
+        p [kg m²/s or kg m/s], without the rotors of the motors, which add armature qd; and the forces [N·m or N]; n scalars each.
+    """
+    poses = joint_poses(arm, q)
+
+    # base to tip: velocities, momenta, and gravity in every link's axes
+    w = v = ZERO
+    g = arm.base.rotation.T @ arm.gravity
+    velocities, momentum, gravity = [], [], []
+    for (R, p), joint, inertia, qd_i in zip(poses, arm.joints, arm.regrouped, qd, strict=True):
+        v, w, g = R.T @ cross_plus(w, p, v), R.T @ w, R.T @ g
+        if joint.type == "revolute":
+            w = w + Z * qd_i
+        else:
+            v = v + Z * qd_i
+        velocities.append((w, v))
+        momentum.append((cross_plus(inertia.h, v, inertia.J @ w), cross_plus(w, inertia.h, v * inertia.mass)))
+        gravity.append(g)
+
+    # tip to base: of all links from joint i on the momentum, mass and first moment, and what acts on them from outside
+    generalised: list[Scalar] = [0.0] * arm.n
+    forces: list[Scalar] = [0.0] * arm.n
+    L = P = h = n = f = ZERO
+    mass: Scalar = 0.0
+    for i in reversed(range(arm.n)):
+        L, P = momentum[i][0] + L, momentum[i][1] + P
+        mass, h = arm.regrouped[i].mass + mass, arm.regrouped[i].h + h
+        if external is not None:
+            n, f = external[i][0] + n, external[i][1] + f
+        (w, v), g = velocities[i], gravity[i]
+        if arm.joints[i].type == "revolute":
+            generalised[i] = L.z
+            forces[i] = n.z + _minor(h, g) + (_minor(L, w) + _minor(P, v))
+        else:
+            generalised[i] = P.z
+            forces[i] = f.z + mass * g.z + _minor(P, w)
+        R, p = poses[i]
+        P = R @ P
+        L = cross_plus(p, P, R @ L)
+        h = (R @ h).plus(mass, p)
+        if external is not None:
+            f = R @ f
+            n = cross_plus(p, f, R @ n)
+    return generalised, forces
+
+
+def _minor(a: Vector, b: Vector) -> Scalar:
+    """The z component of a × b."""
+    return fma(a.x, b.y, -(a.y * b.x))

@@ -1,0 +1,37 @@
+"""Arrays that callers hand in."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armsim.errors import UsageError
+from armsim.files.document import clipped
+
+NUMERIC = "fiub"  # numpy's kinds of real numbers
+
+
+def number_array(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Values as an array of doubles; the same array if they are one already.
+
+    Args:
+        name: Of the argument, for the message.
+        values: Numbers, or lists of them.
+
+    Raises:
+        UsageError: They are text, complex, ragged, or no numbers at all.
+    """
+    if type(values) is np.ndarray and values.dtype == float:
+        return values
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in NUMERIC:
+            return array.astype(float, copy=False)
+        if array.dtype.kind == "O" and all(hasattr(x, "__float__") for x in array.flat):  # fractions, for example
+            return array.astype(float)
+    except (TypeError, ValueError):
+        pass
+    raise UsageError(
+        f"{name}\n  expected: real numbers, an array of them or lists of equal length\n  found:    {clipped(repr(values))}\n"
+        "  mend:     give one number per joint, for example [0.0, 0.5]"
+    )

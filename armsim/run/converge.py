@@ -1,0 +1,104 @@
+"""Running a scenario with finer and finer steps until its answer settles."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+from armsim.errors import UsageError
+from armsim.integrate import METHODS
+from armsim.run.convergence import Convergence
+from armsim.run.method_choice import with_method
+from armsim.run.refinement import Look, Refinement
+from armsim.spec import Scenario, read_scenario
+from armsim.spec.timing import time_at
+
+ACCURACY = 1e-6  # rad or m
+BUDGET = 10.0  # s, per method
+
+
+def converge(
+    scenario: str | PathLike[str] | Mapping[str, Any] | Scenario,
+    methods: Sequence[str] | str | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    accuracy: float = ACCURACY,
+    budget: float = BUDGET,
+    look: Look | None = None,
+) -> Convergence:
+    """Halve the step until the answer settles, and say what error and cost every step has.
+
+    The error of a setting is the largest of any joint position at any row of the log and at the end, held against the best
+    answer of all that were run. Where the scenario's own step is good enough, larger ones are tried too: those of which
+    `log.every`, periods, duration and times of external forces are whole multiples.
+
+    Args:
+        scenario: A scenario file, the name of a shipped one, its content, or what `armsim.spec.read_scenario` returned.
+        methods: Names of integrators to compare, or "all"; the scenario's own if none is given.
+        overrides: Values in place of the file's, by path.
+        accuracy: Wanted [rad or m].
+        budget: Wall time for each method [s], about.
+        look: Called before every run.
+
+    Returns:
+        The runs, their errors and costs, by method. Ctrl-C ends it with those it has.
+
+    Raises:
+        FileFaults: The scenario or its robot cannot be run; says where and why.
+        UsageError: There is no such method, or accuracy and budget are not positive.
+    """
+    for name, value, unit in (("accuracy", accuracy, "rad or m"), ("budget", budget, "s")):
+        if not 0.0 < value < math.inf:
+            raise UsageError(
+                f"{name}\n  expected: a positive number of {unit}\n  found:    {value:g}\n"
+                f"  mend:     give for example {ACCURACY if name == 'accuracy' else BUDGET:g}"
+            )
+    if isinstance(scenario, Scenario):
+        scenario = scenario.scenario_data
+    base = with_method(read_scenario(scenario, overrides))
+    chosen = _methods(methods, base.method)
+    others = {path: value for path, value in (overrides or {}).items() if path.split(".")[0] != "integrator"}
+    others["log.every"] = time_at(base.log_every, base.time_ratio)
+    made: list[Refinement] = []
+    for method in chosen:
+        own = {**others, "integrator": _integrator(base, method)}
+        made.append(Refinement(scenario, own, method, accuracy, budget, look))
+        made[-1].run()
+        if made[-1].verdict == "interrupted":
+            break
+    known = [refined.reference for refined in made if refined.reference is not None]
+    best = min(known, key=lambda found: found.doubt, default=None)
+    types = {joint.type for joint in base.arm.joints}
+    return Convergence(
+        scenario=base.name,
+        robot=base.arm.name,
+        duration=time_at(base.steps, base.time_ratio),
+        instants=base.steps // base.log_every + 1 + bool(base.steps % base.log_every),
+        accuracy=accuracy,
+        unit="rad or m" if len(types) > 1 else "m" if "prismatic" in types else "rad",
+        methods=tuple(refined.found(best) for refined in made),
+    )
+
+
+def _integrator(base: Scenario, method: str) -> dict[str, Any]:
+    """How a method begins: as the scenario says, or with its landings as steps, or without steps where it chooses them."""
+    if method == base.method:
+        return dict(base.scenario_data["integrator"])
+    return {"method": method} if METHODS[method].adaptive else {"method": method, "dt": base.dt}
+
+
+def _methods(asked: Sequence[str] | str | None, own: str) -> list[str]:
+    """The methods that are asked for, each once."""
+    names = [asked] if isinstance(asked, str) else list(asked or [])
+    if "all" in names:
+        return list(METHODS)
+    for name in names:
+        if name not in METHODS:
+            near = difflib.get_close_matches(name, METHODS, 1)
+            raise UsageError(
+                f"method {name}\n  expected: all, or one of {', '.join(METHODS)}\n  found:    {name}\n"
+                f"  mend:     {f'did you mean {near[0]}?' if near else 'take one of them'}"
+            )
+    return list(dict.fromkeys(names)) or [own]

@@ -1,0 +1,231 @@
+"""A scenario's arm and drives about a state, as a linear system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armsim.actuation import any_sticks, unpowered
+from armsim.actuation import motor as dc
+from armsim.control import OpenLoop
+from armsim.dynamics import link_wrenches, own_poses, rnea
+from armsim.errors import UsageError
+from armsim.expr import Scalar
+from armsim.linear import Linearization, Rows
+from armsim.linear import linearize as linearize_plant
+from armsim.plant import Plant
+from armsim.run.linear_system import Array, LinearSystem
+from armsim.run.lqr import Cost
+from armsim.spec import Scenario
+
+if TYPE_CHECKING:
+    from armsim.run.regulator import Regulator
+
+AT_REST = 1e-6  # rad/s and rad/s², or m/s and m/s²: what counts as an equilibrium
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel(LinearSystem):
+    """The linear equations of an arm with its drives about a state, without feedback; x, u, y are deviations from there.
+
+    Attributes:
+        about: The state, mass matrix, stiffness and damping there.
+        scenario: Of which.
+        place: Which state, in words.
+    """
+
+    about: Linearization
+    scenario: Scenario
+    place: str
+
+    @property
+    def held(self) -> list[str]:
+        """Names of the joints that dry friction holds: they are taken as welded."""
+        joints = self.about.plant.arm.joints
+        return [joint.name for joint, stuck in zip(joints, self.about.held, strict=True) if stuck]
+
+    @property
+    def mass_matrix(self) -> Array:
+        """M, rotors included, shape (n, n) [kg m², kg m or kg]."""
+        return np.array(self.about.M)
+
+    @property
+    def is_equilibrium(self) -> bool:
+        """Whether the arm stays there; otherwise the equations hold along its motion, and only for a while."""
+        return max(map(abs, [*self.about.qd, *self.about.qdd])) <= AT_REST
+
+    @property
+    def unstable_pose(self) -> bool:
+        """Whether the arm would leave this pose by itself, held there by constant commands; never if dry friction helps."""
+        if any_sticks(self.about.plant.arm):
+            return False
+        try:
+            return any(mode.rate.real > 0 for mode in self.at_rest.modes())
+        except UsageError:  # nothing holds it there in the first place
+            return False
+
+    @property
+    def period(self) -> float | None:
+        """Time between the scenario's samples [s]; None where its command is continuous, or there is none."""
+        command = self.about.plant.command
+        return None if command is None else command.period
+
+    def sampled(self, period: float | None = None) -> LinearSystem:
+        """The system from sample to sample, its inputs held in between (zero-order hold).
+
+        Args:
+            period: Time between samples [s]; the scenario's own unless given.
+
+        Raises:
+            UsageError: There is no period, or it is not positive.
+        """
+        if period is None and self.period is None:
+            raise UsageError(
+                "period\n  expected: a time between samples\n  found:    a scenario with a continuous command\n"
+                "  mend:     give a period"
+            )
+        return super().sampled(self.period if period is None else period)  # type: ignore[arg-type]
+
+    @cached_property
+    def closed_loop(self) -> LinearSystem | None:
+        """The same under the scenario's feedback, with the controller's integrals as states; None if there is none.
+
+        Inputs are added to the command. Sampled feedback makes it a sampled system.
+        """
+        law = self.about.law
+        if law is None:
+            return None
+        z = len(law.Z)
+        plant = self if self.period is None else self.sampled()
+        n, m = plant.B.shape
+        K, Kz, Z, Zz = _array(law.K, m, n), _array(law.Kz, m, z), _array(law.Z, z, n), _array(law.Zz, z, z)
+        A = np.zeros((n + z, n + z))
+        A[:n, :n], A[:n, n:] = plant.A + plant.B @ K, plant.B @ Kz
+        if z:
+            A[n:, :n], A[n:, n:] = Z, Zz
+            if self.period is not None:
+                A[n:] = self.period * A[n:] + np.eye(n + z)[n:]
+        return LinearSystem(
+            A,
+            np.vstack([plant.B, np.zeros((z, m))]),
+            np.hstack([plant.C, np.zeros((len(plant.C), z))]),
+            plant.D,
+            (*plant.states, *self.about.integrals),
+            plant.inputs,
+            plant.outputs,
+            plant.dt,
+            np.concatenate([plant.free, np.full(z, True)]),
+            np.concatenate([plant.weight, np.zeros(z)]),
+        )
+
+    @cached_property
+    def at_rest(self) -> LinearModel:
+        """The same arm at rest in the same pose, its commands holding it there, its dry friction left out.
+
+        Raises:
+            UsageError: No commands within their limits hold it there.
+        """
+        joints = []
+        for joint in self.about.plant.arm.joints:
+            motor = joint.motor
+            if motor is not None:
+                motor = replace(motor, coulomb=None, efficiency=None)
+            joints.append(replace(joint, coulomb=None, motor=motor))
+        plant = replace(self.about.plant, arm=replace(self.about.plant.arm, joints=tuple(joints)))
+        t, q, command = self.about.t, self.about.q, self.about.plant.command
+        u = holding_command(plant, t, q)
+        if command is not None:
+            plant = replace(plant, command=OpenLoop(command.output, tuple(map(constant, u)), command.period))
+        state = plant.initial_state(q, [0.0] * len(q))
+        if plant.sampled:
+            state = plant.sample(t, state)
+        for i, motor in plant.inductive.items():
+            name = f"current_{plant.arm.joints[i].name}"
+            state[plant.slots.index(name)] = dc.steady_current(motor, dc.supplied(motor, u[i]), 0.0)
+        model = linear_model(linearize_plant(plant, t, state), self.scenario, f"{self.place}, at rest")
+        if not model.is_equilibrium:
+            left = np.abs(model.mass_matrix @ model.about.qdd)
+            short = int(left.argmax())
+            unit = "V" if plant.command is not None and plant.command.output == "voltage" else "N·m or N"
+            raise UsageError(
+                f"at rest\n  expected: a pose that commands within their limits hold\n"
+                f"  found:    {plant.arm.joints[short].name}, for which it takes {abs(u[short]):.4g} {unit}\n"
+                "  mend:     take another pose, a lighter payload, or a stronger motor"
+            )
+        return model
+
+    def lqr(self, q: ArrayLike, r: ArrayLike, qd: ArrayLike = 0.0, period: float | None = None) -> Regulator:
+        """The linear-quadratic regulator: u = -K x with the least integral of Σ q q² + Σ qd qd² + Σ r u².
+
+        Of `model.at_rest` it is what holds the pose; of another state, what brings a motion back to its course.
+
+        Args:
+            q: Weights of the joint positions [1/rad² or 1/m²], one for all or n.
+            r: Weights of the commands [1/V², 1/(N·m)² or 1/N²], one for all or n.
+            qd: Weights of the joint velocities [s²/rad² or s²/m²], one for all or n.
+            period: Time between samples [s] of a regulator that is sampled; the scenario's own unless given.
+
+        Raises:
+            UsageError: A weight is not positive (of velocities: negative), or not for n joints, or there is no such regulator.
+        """
+        n = self.about.n
+        weights = [_weights(name, x, n, name != "qd") for name, x in (("q", q), ("qd", qd), ("r", r))]
+        states = np.zeros(len(self.A))
+        states[:n], states[n : 2 * n] = weights[0], weights[1]
+        cost = Cost.of(states, weights[2])
+        period = self.period if period is None else period
+        from armsim.run.regulator import Regulator
+
+        given = {name: np.array(x, dtype=float).tolist() for name, x in (("q", q), ("qd", qd), ("r", r))}
+        return Regulator(self, cost, period, given)
+
+
+def linear_model(about: Linearization, scenario: Scenario, place: str) -> LinearModel:
+    """The model of an arm about a state; `place` says in words which."""
+    n, k = about.n, len(about.currents)
+    A, B, C, D = (np.array(x, dtype=float) for x in (about.A, about.B, about.C, about.D))
+    free = np.array([*([not held for held in about.held] * 2), *[True] * k])
+    weight = np.concatenate([np.sqrt(np.diag(about.M)), np.zeros(n + k)])
+    names = tuple(about.states), tuple(about.inputs), tuple(about.outputs)
+    return LinearModel(A, B, C, D, *names, None, free, weight, about, scenario, place)
+
+
+def constant(value: float) -> Callable[[Scalar], Scalar]:
+    """A signal that does not change."""
+    return lambda t: value
+
+
+def holding_command(plant: Plant, t: float, q: Sequence[float]) -> list[float]:
+    """The commands that hold an arm at rest at q, dry friction left out [V, N·m or N]."""
+    arm, zeros = plant.arm, [0.0] * plant.arm.n
+    outside = link_wrenches(arm, t, own_poses(arm, q) if plant.external else [], plant.external)
+    commands = []
+    for joint, q_i, needed in zip(arm.joints, q, rnea(arm, q, zeros, zeros, outside), strict=True):
+        tau = needed - unpowered(joint, q_i, 0.0).limit
+        motor = joint.electric_motor if plant.command is not None and plant.command.output == "voltage" else None
+        commands.append(tau if motor is None else dc.demand(motor, tau, 0.0)[0])
+    return commands
+
+
+def _array(rows: Rows, height: int, width: int) -> Array:
+    return np.array(rows, dtype=float).reshape(height, width)
+
+
+def _weights(name: str, x: ArrayLike, n: int, positive: bool) -> Array:
+    values = np.array(x, dtype=float)
+    if values.shape not in ((), (n,)):
+        raise UsageError(
+            f"lqr {name}\n  expected: one number, or {n}, one per joint\n  found:    shape {values.shape}\n"
+            f"  mend:     write for example {name}=1"
+        )
+    if not (np.isfinite(values).all() and ((values > 0) if positive else (values >= 0)).all()):
+        raise UsageError(
+            f"lqr {name}\n  expected: weights {'above 0' if positive else 'of 0 or more'}\n  found:    {values}\n"
+            f"  mend:     write for example {name}=1"
+        )
+    return np.broadcast_to(values, (n,)).copy()

@@ -1,0 +1,101 @@
+"""From a scenario to its linear equations about one of its states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from os import PathLike
+from typing import Any
+
+from armsim.control import Feedback
+from armsim.errors import Diverged, UsageError
+from armsim.linear import linearize as linearize_plant
+from armsim.run.linear_model import LinearModel, linear_model
+from armsim.run.method_choice import with_method
+from armsim.run.simulate import make_plant, simulate
+from armsim.spec import Scenario, read_scenario
+from armsim.spec.timing import time_at
+
+
+def linearize(
+    scenario: str | PathLike[str] | Scenario,
+    at: float = 0.0,
+    target: bool = False,
+    overrides: Mapping[str, Any] | None = None,
+    force_step: bool = False,
+) -> LinearModel:
+    """The linear equations of a scenario about one of its states, with exact coefficients.
+
+    Args:
+        scenario: A scenario file, the name of a shipped one, or what `armsim.spec.read_scenario` returned.
+        at: Time [s] up to which the scenario is simulated first.
+        target: About rest at the target of the feedback instead, under the command that it gives there.
+        overrides: Values in place of the file's, by path: {"control.kp[0]": 80}.
+        force_step: Simulate even if the step is known to be too long; see `armsim.simulate`.
+
+    Raises:
+        FileFaults: The scenario or its robot cannot be run; says where and why.
+        UsageError: There is no such state, its motors have no linear equations, or its step is too long to come there.
+        Diverged: The simulation diverges before.
+    """
+    if not isinstance(scenario, Scenario):
+        scenario = read_scenario(scenario, overrides)
+    elif overrides:
+        raise UsageError("overrides go with a scenario's path or name, not with one that has been read already")
+    scenario = with_method(scenario)
+    if target:
+        return _about_target(scenario, at)
+    steps = _steps(scenario, at)
+    t = time_at(steps, scenario.time_ratio)
+    plant = make_plant(scenario)
+    if steps == 0:
+        state = plant.initial_state(scenario.initial_q, scenario.initial_qd)
+    else:
+        run = simulate(replace(scenario, steps=steps, log_every=steps), force_step=force_step)
+        if run.status == "interrupted":
+            raise KeyboardInterrupt
+        if run.status == "diverged":
+            raise Diverged(
+                f"at\n  expected: a time that the simulation reaches\n  found:    {at:g} s; it diverges before\n"
+                "  mend:     take a smaller integrator.dt, or an earlier time"
+            )
+        state = run.state[: len(plant.slots)]  # without the work, which the run counts
+    if scenario.sample_every and steps % scenario.sample_every == 0:
+        state = plant.sample(t, state)
+    return linear_model(linearize_plant(plant, t, state), scenario, "the start" if steps == 0 else f"t = {t:g} s")
+
+
+def _about_target(scenario: Scenario, at: float) -> LinearModel:
+    command = scenario.command
+    if not isinstance(command, Feedback):
+        raise UsageError(
+            "target\n  expected: a scenario with `control`, whose target it is\n  found:    none\n"
+            "  mend:     leave target out, or add a `control` block"
+        )
+    if at:
+        raise UsageError(
+            f"target\n  expected: the target or a time\n  found:    both, and the time {at:g} s\n  mend:     leave one out"
+        )
+    plant = make_plant(scenario)
+    state = plant.initial_state(command.target, [0.0] * plant.arm.n)
+    if plant.sampled:
+        state = plant.sample(0.0, state)
+    return linear_model(linearize_plant(plant, 0.0, state), scenario, "the target")
+
+
+def _steps(scenario: Scenario, at: float) -> int:
+    """The number of steps up to a time."""
+    longest = time_at(scenario.steps, scenario.time_ratio)
+    if not 0 <= at <= longest:
+        raise UsageError(
+            f"at\n  expected: a time from 0 to {longest:g} s, the scenario's duration\n  found:    {at:g} s\n"
+            "  mend:     take an earlier time, or a longer duration"
+        )
+    steps = round(at / scenario.dt)
+    if abs(at / scenario.dt - steps) > 1e-9 * max(steps, 1):
+        near = sorted({time_at(k, scenario.time_ratio) for k in (int(at / scenario.dt), int(at / scenario.dt) + 1)})
+        raise UsageError(
+            f"at\n  expected: a whole multiple of dt, {scenario.dt:g} s\n  found:    {at!r} s\n"
+            f"  mend:     take {' or '.join(map(repr, near))}"
+        )
+    return steps

@@ -1,0 +1,102 @@
+"""The modes of a linear system, in numbers and in words."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+TINY = 1e-15  # a factor from sample to sample that is zero
+MOSTLY = 0.25  # of a mode's energy: a joint with more is named
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One way in which a linear system moves by itself: a real eigenvalue, or a pair of complex ones.
+
+    Attributes:
+        rate: The eigenvalue λ of exp(λ t) [1/s], with its imaginary part not negative. Of a sampled system it is log(z) / dt.
+        z: The factor from sample to sample; None for a system in continuous time.
+        shares: Where it shows: joints, or names of other states, by their shares, largest first.
+    """
+
+    rate: complex
+    z: complex | None
+    shares: Mapping[str, float]
+
+    @property
+    def time_constant(self) -> float:
+        """Time in which it falls or grows by e [s]; infinite where it does neither."""
+        return math.inf if self.rate.real == 0 else 1 / abs(self.rate.real)
+
+    @property
+    def frequency(self) -> float:
+        """Of its oscillation [Hz]; 0 if it does not oscillate."""
+        return self.rate.imag / (2 * math.pi)
+
+    @property
+    def damping(self) -> float | None:
+        """Damping ratio: 1 and more does not oscillate, 0 is undamped, negative grows; None for a rate of zero."""
+        return None if self.rate == 0 else -self.rate.real / abs(self.rate) if math.isfinite(abs(self.rate)) else 1.0
+
+    @property
+    def joints(self) -> list[str]:
+        """The names with the largest shares."""
+        return [name for name, share in self.shares.items() if share >= MOSTLY] or list(self.shares)[:1]
+
+    @property
+    def words(self) -> str:
+        """What it does, for example "decays in 0.29 ms" or "oscillates at 1.2 Hz, damping 0.3"."""
+        real = self.rate.real
+        course = f"grows with {real:.3g} 1/s" if real > 0 else f"decays in {seconds(self.time_constant)}"
+        if self.z is not None and self.z.real < 0 and self.z.imag == 0:
+            return f"alternates from sample to sample, {course if real else 'undamped'}"
+        if self.rate.imag:
+            if real < 0:
+                course = f"damping {self.damping:.3g}"
+            return f"oscillates at {self.frequency:.3g} Hz, {course if real else 'undamped'}"
+        if real == 0:
+            return "nothing brings it back"
+        return "is over after one sample" if real == -math.inf else course
+
+
+def modes_of(
+    eigenvalues: Sequence[complex],
+    errors: Sequence[float],
+    shares: Sequence[Mapping[str, float]],
+    dt: float | None = None,
+) -> list[Mode]:
+    """Modes from eigenvalues, the fastest growing first and the fastest decaying last.
+
+    Args:
+        eigenvalues: Of a real matrix; of the map from sample to sample if dt is given.
+        errors: For each, how far off rounding may have left it: a real or imaginary part of its rate below that is zero.
+        shares: For each, where it shows.
+        dt: Time between samples [s]; None for continuous time.
+    """
+    modes = []
+    for x, error, where in zip(eigenvalues, errors, shares, strict=True):
+        if x.imag < 0:
+            continue  # its twin tells of both
+        rate, unsure = x, error
+        if dt is not None:
+            rate, unsure = _rate(x, dt), error / max(abs(x), TINY) / dt
+        real, imag = (0.0 if abs(part) <= unsure and math.isfinite(part) else part for part in (rate.real, rate.imag))
+        modes.append(Mode(complex(real, imag), None if dt is None else x, where))
+    return sorted(modes, key=lambda mode: (-mode.rate.real, mode.rate.imag))
+
+
+def _rate(z: complex, dt: float) -> complex:
+    """The rate of a factor from sample to sample."""
+    return complex(-math.inf, 0.0) if abs(z) < TINY else cmath.log(z) / dt
+
+
+def seconds(time: float) -> str:
+    """A time to three digits, in the unit that reads best."""
+    if time >= 999.5:
+        return f"{float(f'{time:.3g}'):.0f} s"
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if time >= 0.9995 * size:
+            return f"{time / size:.3g} {unit}"
+    return f"{time / 1e-9:.3g} ns"

@@ -1,0 +1,194 @@
+"""`armsim converge` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+
+import pytest
+
+from armsim.cli.converge_report import report
+from armsim.run.convergence import Convergence, MethodConvergence, Setting
+from armsim.run.sensitivity import Sensitivity
+
+FREE = [f"robot.joints[{i}].{key}=null" for i in range(5) for key in ("motor", "limits")]
+SWING = [*FREE, "control=null", "initial.q=[0.3,-0.4,0.2,0.5,-0.3]", "integrator={method: rk4, dt: 1e-3}"]
+
+
+def told(*settings: str) -> list[str]:
+    return [word for setting in settings for word in ("--set", setting)]
+
+
+def shown(error, order=None, dt=1e-3, joint="R4") -> Setting:
+    return Setting(dt, round(5 / dt), 2e-3, error is None, error, joint, order)
+
+
+def found(
+    *settings: Setting, verdict="settled", order=1.0, own=1e-3, accuracy=1e-3, good=None, sensitive=None, name="rk4"
+) -> Convergence:
+    made = MethodConvergence(name, "dt", own, settings, order, 1e-9, verdict, good, sensitive, 1.0)
+    return Convergence("hold", "arm5", 5.0, 501, accuracy, "rad", (made,))
+
+
+def test_every_step_has_a_line_and_what_follows_stands_below(armsim, empty_folder):
+    done = armsim("converge", "two_link_swing")
+    assert (done.code, done.err) == (0, "")
+    assert list(empty_folder.iterdir()) == []
+    title, _, heading, *rows = done.out.splitlines()
+    assert title == "two_link_swing: 5 s of two_link, joint positions at 501 instants"
+    assert heading.split() == ["dt", "steps", "error", "order", "loop", "time"]
+    own = next(row.split() for row in rows if row.startswith("0.001 s *"))
+    assert own[3:5] == ["5000", "2.85e-10"]
+    assert "* the scenario's own dt" in rows
+    assert re.search(r"^order     3\.\d\d of rk4$", done.out, re.MULTILINE)
+    assert "its own   dt = 0.001 s is off by 2.85e-10 rad at most, in elbow\n" in done.out
+    assert re.search(r"^cheapest  dt = 0.005 s for 1e-06 rad: 1000 steps, [\d.e-]+ ms$", done.out, re.MULTILINE)
+
+
+def test_the_step_it_names_can_be_pasted(armsim):
+    out = armsim("converge", "two_link_hold", "--accuracy", "1e-4").out
+    step = re.search(r"^cheapest  dt = (\S+) s", out, re.MULTILINE).group(1)
+    assert float(step) < 1e-3
+    assert armsim("simulate", "two_link_hold", "-q", "--set", f"integrator.dt={step}").code == 0
+
+
+def test_json_is_what_the_library_gives(armsim):
+    done = armsim("converge", "two_link_swing", "--accuracy", "1e-5", "--json")
+    data = json.loads(done.out)
+    (method,) = data["methods"]
+    assert (done.code, data["accuracy"], data["unit"], data["instants"]) == (0, 1e-5, "rad", 501)
+    assert (method["method"], method["knob"], method["verdict"], method["own"]) == ("rk4", "dt", "settled", 1e-3)
+    assert method["cheapest"]["error"] <= 1e-5
+    assert [s["value"] for s in method["settings"]] == sorted((s["value"] for s in method["settings"]), reverse=True)
+
+
+def test_several_methods_are_compared_by_what_the_accuracy_costs(armsim):
+    done = armsim(
+        "converge", "two_link_hold", "--method", "rk4", "--method", "semi_implicit_euler", "--accuracy", "1e-4"
+    )
+    assert done.code == 0
+    lines = done.out.splitlines()
+    assert lines[2] == "what 0.0001 rad takes"
+    assert lines[4].split() == ["method", "order", "at", "0.001", "s", "cheapest", "steps", "loop", "time"]
+    assert [line.split()[0] for line in lines[5:7]] == ["rk4", "semi_implicit_euler"]
+    assert len(lines) == 7
+    more = armsim("converge", "two_link_hold", "--method", "all", "--accuracy", "1e-4", "-v").out
+    assert more.count("* the scenario's own dt") >= 3
+
+
+def test_an_accuracy_that_is_not_reached_gives_1(armsim):
+    done = armsim("converge", "two_link_swing", "--method", "explicit_euler", "--accuracy", "1e-9", "--budget", "0.5")
+    assert done.code == 1
+    assert "! not settled within 0.5 s of runs (--budget); 1e-09 rad would take about dt" in done.out
+
+
+def test_chaos_is_said(armsim):
+    done = armsim("converge", "arm5_hold", *told(*SWING, "duration=10"))
+    assert done.code == 1
+    flat = " ".join(done.out.split())
+    assert "! no step will do for 10 s: motions that begin close together part 24" in flat  # exp(5.5) is 244
+    assert "as in chaos, or from an unstable balance; rounding alone grows to 1e-06 rad by about t = 3." in flat
+    assert "! the finest step's answer is good to 1e-06 rad until t = " in flat
+    assert "its own" not in done.out
+    calm = armsim("converge", "arm5_hold", *told(*SWING, "duration=1"))
+    assert calm.code == 0
+    assert "!" not in calm.out
+
+
+def test_unstable_steps_are_shown_as_such():
+    text = report(found(shown(None), shown(2e-4, 1.0, 5e-4), shown(1e-4, 1.0, 2.5e-4)), 10, False)
+    assert text == (
+        "hold: 5 s of arm5, joint positions at 501 instants\n"
+        "\n"
+        "dt         steps       error  order  loop time\n"
+        "0.001 s *   5000    unstable      -          -\n"
+        "0.0005 s   10000  0.0002 rad   1.00       2 ms\n"
+        "0.00025 s  20000  0.0001 rad   1.00       2 ms\n"
+        "* the scenario's own dt\n"
+        "\n"
+        "order     1.00 of rk4\n"
+        "cheapest  dt = 0.0005 s for 0.001 rad: 10000 steps, 2 ms"
+    )
+
+
+def notes(**about) -> str:
+    settings = about.pop("settings", [shown(1e-2), shown(5e-3, 1.0, 5e-4), shown(2.5e-3, 1.0, 2.5e-4)])
+    text = report(found(*settings, **about), 10, False)
+    return " ".join(" ".join(line for line in text.splitlines() if line[:2] in ("! ", "  ")).split())
+
+
+def test_what_stands_in_the_way_is_said():
+    chaos = Sensitivity(5.5, 0.0, 1.0)
+    assert notes(verdict="sensitive", order=None, good=1.914, sensitive=chaos) == (
+        "! no step will do for 5 s: motions that begin close together part 245-fold a second (by exp(5.5 t)), as in chaos, or "
+        "from an unstable balance; rounding alone grows to 0.001 rad by about t = 5.3 s "
+        "! the finest step's answer is good to 0.001 rad until t = 1.91 s"
+    )
+    assert notes(verdict="budget") == (
+        "! not settled within 10 s of runs (--budget); 0.001 rad would take about dt = 6.25e-05 s, 8 ms of loop time"
+    )
+    assert notes(verdict="budget", settings=[shown(None), shown(None, dt=5e-4)], order=None) == (
+        "! not settled within 10 s of runs (--budget): every step that was tried is unstable"
+    )
+    assert notes(verdict="budget", settings=[], order=None) == (
+        "! not settled within 10 s of runs (--budget); errors show from three runs on: allow more time, or --set a shorter "
+        "duration"
+    )
+    assert notes(verdict="unstable", settings=[shown(None)] * 3, order=None) == (
+        "! every run diverges, and at the same time whatever the step: it is the motion that grows, not the step; see what "
+        "`armsim simulate` says of it"
+    )
+    assert notes(
+        verdict="rounding", settings=[shown(3e-13), shown(2.6e-13, None, 5e-4)], accuracy=1e-15, order=None
+    ) == ("! rounding hides what is below 3e-13 rad: smaller steps get no closer")
+    uneven = [shown(1e-6), shown(1e-9, 10.0, 5e-4), shown(1e-9, 0.0, 2.5e-4)]
+    assert notes(settings=uneven, order=None) == (
+        "! the errors fall irregularly: joints stop, slip, meet their stops, or inputs jump within steps, where no method "
+        "keeps its order"
+    )
+    assert notes() == ""
+
+
+def test_quiet_says_nothing_and_draws_all_the_same(armsim, empty_folder):
+    pytest.importorskip("matplotlib")
+    done = armsim("converge", "two_link_swing", "-q", "--plot", "out.png")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert (empty_folder / "out.png").read_bytes().startswith(b"\x89PNG")
+    assert armsim("converge", "two_link_swing", "--plot", "out.png").out.endswith("drawn     out.png\n")
+
+
+def test_a_picture_that_cannot_be_drawn_is_refused_before_anything_runs(armsim, monkeypatch):
+    wrong = armsim("converge", "two_link_swing", "--plot", "out.txt")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err.startswith("--plot out.txt\n  expected: a file that ends in ")
+    for name in [name for name in sys.modules if name.split(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert 'mend:     pip install "armsim[plot]"' in armsim("converge", "two_link_swing", "--plot", "out.png").err
+
+
+def test_an_unknown_method_is_refused(armsim):
+    wrong = armsim("converge", "rr_config1", "--method", "rk5")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "\n  found:    rk5\n  mend:     did you mean rk4?\n" in wrong.err
+
+
+def test_it_says_what_it_is_at_on_a_terminal_only(start, process):
+    import os
+    import pty
+
+    ours, theirs = pty.openpty()
+    begun = start("converge", "two_link_swing", "--method", "explicit_euler", "--budget", "3", stderr=theirs)
+    os.close(theirs)
+    seen = b""
+    try:
+        while piece := os.read(ours, 1000):
+            seen += piece
+    except OSError:  # the other end has gone
+        pass
+    os.close(ours)
+    begun.communicate(timeout=60)
+    assert b"\rexplicit_euler, dt = " in seen
+    assert seen.rstrip(b" ").endswith(b"\r") or seen.endswith(b"\r")
+    assert process("converge", "two_link_swing").err == ""

@@ -1,0 +1,106 @@
+"""What is said of a run that diverged: which joint, when, how fast it grew, and what to change."""
+
+from __future__ import annotations
+
+import pytest
+
+from armsim.cli.divergence import divergence
+
+KEPT = "            (the rows up to then are kept, and the run is marked as diverged)"
+WHERE = {"slot": "qd_R5", "step": 11, "time": 0.011, "torques_finite": True, "growth": None}
+GROWTH = {"joint": "R4", "per": "step", "factor": 2.5976, "alternates": True, "doubling_s": 7.266e-4, "since": 0.002}
+
+
+def said(**where) -> str:
+    return divergence({**WHERE, **where}, "explicit_euler", 1e-3)
+
+
+def test_an_unstable_step_is_told_by_its_growth():
+    assert said(growth=GROWTH) == (
+        "the simulation diverged at t = 0.011 s: the velocity of joint R4 grew without bound\n"
+        "  found:    2.6-fold a step, with alternating sign; it doubled every 0.727 ms, from t = 0.002 s on\n"
+        "  mend:     that is the step's doing, not the arm's: take a smaller one than dt = 0.001 s with explicit_euler\n"
+        "            (`armsim converge` finds one), or soften gains, stops or damping of that joint\n" + KEPT
+    )
+
+
+@pytest.mark.parametrize("factor", [1.6, 50.0])
+def test_what_more_than_halves_again_in_a_step_is_the_steps_doing_too(factor):
+    assert "the step's doing" in said(growth={**GROWTH, "alternates": False, "factor": factor})
+
+
+def test_slow_growth_may_be_the_motions_own():
+    slow = {**GROWTH, "alternates": False, "factor": 1.01424, "doubling_s": 0.49, "since": None}
+    assert said(growth=slow) == (
+        "the simulation diverged at t = 0.011 s: the velocity of joint R4 grew without bound\n"
+        "  found:    1.0142-fold a step; it doubled every 0.49 s\n"
+        "  mend:     see whether a smaller step than dt = 0.001 s with explicit_euler stays bounded (`armsim converge`); if\n"
+        "            not, it is the motion that grows: check signs and sizes of gains, torques and masses\n" + KEPT
+    )
+
+
+def test_growth_from_sample_to_sample_is_the_controllers():
+    sampled = {**GROWTH, "per": "sample", "factor": 516.4}
+    assert said(growth=sampled) == (
+        "the simulation diverged at t = 0.011 s: the velocity of joint R4 grew without bound\n"
+        "  found:    516-fold a sample, with alternating sign; it doubled every 0.727 ms, from t = 0.002 s on\n"
+        "  mend:     the controller does more harm from sample to sample than good: lower its gains, or sample more often\n"
+        + KEPT
+    )
+
+
+@pytest.mark.parametrize(
+    ("slot", "what"),
+    [
+        ("q_R5", "the position of joint R5"),
+        ("qd_my_joint", "the velocity of joint my_joint"),
+        ("integral_R5", "the controller integral of joint R5"),
+        ("held_R5", "the command of joint R5"),
+        ("current_R5", "the motor current of joint R5"),
+    ],
+)
+def test_without_growth_it_names_what_was_furthest_out(slot, what):
+    assert said(slot=slot) == (
+        f"the simulation diverged at t = 0.011 s: {what} grew without bound\n"
+        "  mend:     take a smaller step than dt = 0.001 s with explicit_euler (`armsim converge` finds one), or check gains,\n"
+        "            stops and masses of that joint\n" + KEPT
+    )
+
+
+def test_a_torque_that_is_not_finite_is_no_question_of_the_step():
+    assert said(torques_finite=False, growth=GROWTH) == (
+        "the simulation stopped at t = 0.011 s: a torque was no longer finite\n"
+        "  mend:     look for a division by zero, or a root or logarithm of a negative number, in `inputs`\n" + KEPT
+    )
+
+
+@pytest.mark.parametrize("growth", [None, GROWTH])
+def test_what_is_known_of_stable_steps_is_said(growth):
+    lines = said(growth=growth, stable={"dt": 5.571e-4, "methods": ["rk4", "implicit_midpoint"]}).splitlines()
+    assert lines[-2:] == [
+        "            the largest stable step here is 0.000557 s; rk4 and implicit_midpoint would take this one",
+        KEPT,
+    ]
+    lines = said(growth=growth, stable={"dt": 5.571e-4, "methods": []}).splitlines()
+    assert lines[-2] == "            the largest stable step here is 0.000557 s"
+
+
+def test_simulate_says_it_with_3_and_keeps_it_in_run_yaml(armsim, empty_folder):
+    import yaml
+
+    # explicit Euler is unstable above 0.58 ms on this arm: its back-EMF damps with 3449 1/s (tests/data/README.md)
+    done = armsim("simulate", "arm5_hold", "-o", "run", "--set", "integrator.dt=1e-3")
+    assert done.code == 3
+    recorded = yaml.safe_load((empty_folder / "run/run.yaml").read_text())
+    assert recorded["status"] == "diverged"
+    assert done.err == divergence(recorded["diverged"], "explicit_euler", 1e-3) + "\n"
+    assert "the velocity of joint R4 grew without bound" in done.err
+    assert "2.6-fold a step, with alternating sign; it doubled every 0.727 ms, from t = 0 s on" in done.err
+
+
+def test_record_says_it_with_3_too(armsim):
+    settings = ("--set", "integrator.dt=1e-3", "--set", "control.period=1e-3")
+    done = armsim("record", "arm5_hold", *settings, "-o", "recorded")
+    assert done.code == 3
+    assert done.err.startswith("the simulation diverged at t = 0.011 s: the ")
+    assert "(`armsim converge` finds one)" in done.err

@@ -1,0 +1,176 @@
+"""`armsim linearize` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import yaml
+
+import armsim as library
+
+
+def test_modes_are_told_without_and_with_feedback(armsim):
+    done = armsim("linearize", "arm5_hold", "--at", "5")
+    assert (done.code, done.err) == (0, "")
+    out = done.out
+    assert out.startswith("arm5_hold: arm5 near t = 5 s, 10 states, 5 voltages\n")
+    without, under = (part.splitlines() for part in out.split("\n\n")[2:4])
+    assert without[0].split() == ["without", "feedback", "rate", "1/s", "mostly"]
+    assert without[-1].split() == ["decays", "in", "290", "µs", "-3449", "R4"]
+    assert under[0].startswith("under its control ")
+    assert len(without) == len(under) == 11
+    assert "control  all 10 states that can change are within reach of the inputs\n" in out
+    assert "pose     unstable: under constant commands a small deviation from it grows\n" in out
+    assert "no equilibrium" not in out
+
+
+def test_a_state_that_is_no_equilibrium_is_said_to_be_none(armsim):
+    out = armsim("linearize", "arm5_hold").out
+    assert "near the start" in out
+    assert "* no equilibrium: the equations hold for deviations from the motion" in out
+    assert "qdd" in out
+
+
+def test_what_friction_holds_is_named(armsim):
+    out = armsim("linearize", "puma560_fall").out
+    assert "* dry friction holds J1, J4, J5, J6: taken as welded\n" in out
+    assert "control  all 4 states that can change" in out
+    still = armsim("linearize", "puma560_hold", "--at", "0.5").out
+    assert "without feedback: nothing can move\n" in still
+    assert "states that can change" not in still
+
+
+def test_an_arm_that_nothing_drives_takes_torques_from_outside(armsim):
+    out = armsim("linearize", "two_link_swing").out
+    assert "* nothing drives it: the inputs of B are torques from outside\n" in out
+    assert "\nmode " in out
+
+
+def test_the_gains_it_prints_hold_the_pose(armsim, empty_folder):
+    done = armsim("linearize", "arm5_hold", "--at", "5", "--lqr", "q=100,qd=0.1,r=1")
+    text, block = done.out.split("\n\n# ")
+    assert "lqr: q = 100, qd = 0.1, r = 1, for every joint by itself" in " ".join(text.split())
+    assert "more than the full matrix K of --json." in " ".join(text.split())
+    control = yaml.safe_load("# " + block)
+    scenario = {
+        "format": "armsim/scenario/1",
+        "robot": "arm5",
+        "duration": 8,
+        "integrator": {"method": "explicit_euler", "dt": 1e-4},
+    }
+    (empty_folder / "held.yaml").write_text(yaml.safe_dump({**scenario, **control, "log": {"every": 1e-2}}))
+    run = library.simulate("held.yaml")
+    assert run.q[-1] == pytest.approx(library.linearize("arm5_hold", at=5).about.q, abs=1e-3)
+
+
+def test_weights_may_be_given_joint_by_joint(armsim):
+    asked = json.loads(armsim("linearize", "two_link_hold", "--lqr", "q=100,50,qd=1,r=0.01,0.02", "--json").out)
+    lqr = asked["lqr"]
+    assert lqr["weights"] == {"q": [100, 50], "qd": 1, "r": [0.01, 0.02]}
+    model = library.linearize("two_link_hold").at_rest
+    assert np.array_equal(lqr["K"], model.lqr(q=[100, 50], qd=1, r=[0.01, 0.02]).K)
+    assert lqr["joints"]["control"]["kp"] == lqr["joints"]["kp"]
+
+
+UPRIGHT = """\
+format: armsim/scenario/1
+robot: chain.yaml
+duration: 1
+integrator: {method: rk4, dt: 1e-3}
+inputs: {torque: [0, 0, 0]}
+"""
+CHAIN = """\
+format: armsim/robot/1
+name: chain
+gravity: [0, -9.81, 0]
+joints:
+  - {name: A, type: revolute, mdh: {}, initial: pi/2, bodies: [{point: {mass: 1, center: [1, 0, 0]}}]}
+  - {name: B, type: revolute, mdh: {a: 1}, bodies: [{point: {mass: 1, center: [1, 0, 0]}}]}
+  - {name: C, type: revolute, mdh: {a: 1}, bodies: [{point: {mass: 1, center: [1, 0, 0]}}]}
+"""
+
+
+def test_gains_that_do_not_hold_the_whole_arm_are_not_offered(armsim, empty_folder):
+    # balanced upright, torque is dear: each joint gets twice the stiffness that would just do for it by itself, and since
+    # what weighs on the third weighs on all, 2 diag(S) - S is not positive definite
+    (empty_folder / "chain.yaml").write_text(CHAIN)
+    (empty_folder / "upright.yaml").write_text(UPRIGHT)
+    done = armsim("linearize", "upright.yaml", "--lqr", "q=1,r=1e6")
+    assert done.code == 0
+    assert "The whole arm is not held by that: a mode grows with " in " ".join(done.out.split())
+    assert "control:\n" not in done.out
+    facts = json.loads(armsim("linearize", "upright.yaml", "--lqr", "q=1,r=1e6", "--json").out)["lqr"]
+    assert facts["joints"]["extra_cost"] is None
+    assert all(mode["rate"][0] < 0 for mode in facts["modes"])  # the matrix holds it
+
+
+def test_json_has_all_matrices(armsim):
+    found = json.loads(armsim("linearize", "arm5_hold_pi", "--at", "1", "--json").out)
+    model = library.linearize("arm5_hold_pi", at=1.0)
+    for letter, matrix in zip("ABCD", model.abcd, strict=True):
+        assert np.array_equal(found[letter], matrix)
+    assert np.array_equal(found["sampled"]["A"], model.sampled().A)
+    assert found["sampled"]["dt"] == found["closed_loop"]["dt"] == 1e-3
+    assert np.array_equal(found["closed_loop"]["A"], model.closed_loop.A)
+    assert found["states"][:1] + found["inputs"][:1] + found["outputs"][-1:] == ["q_R1", "voltage_R1", "z"]
+    assert found["lqr"] is None
+    assert found["joints"][1]["command"] == model.about.u[1]
+
+
+def test_the_period_is_the_scenarios_unless_given(armsim):
+    assert json.loads(armsim("linearize", "arm5_hold", "--json").out)["sampled"] is None
+    assert json.loads(armsim("linearize", "arm5_hold", "--period", "1/500", "--json").out)["sampled"]["dt"] == 0.002
+    assert "sampled  every 0.001 s, commands held in between\n" in armsim("linearize", "arm5_hold_pi").out
+
+
+def test_arrays_are_written_once(armsim, empty_folder):
+    done = armsim("linearize", "arm5_hold_pi", "--lqr", "q=1,r=1", "-o", "linear.npz")
+    assert done.code == 0
+    assert "written  linear.npz\n" in done.out
+    model = library.linearize("arm5_hold_pi")
+    with np.load("linear.npz") as found:
+        assert np.array_equal(found["A"], model.A)
+        assert np.array_equal(found["sampled_B"], model.sampled().B)
+        assert np.array_equal(found["closed_A"], model.closed_loop.A)
+        assert found["closed_dt"] == 1e-3
+        assert found["states"].tolist() == list(model.states)
+        assert np.array_equal(found["M"], model.mass_matrix)
+        assert found["K"].shape == (5, 10)
+    again = armsim("linearize", "arm5_hold_pi", "-o", "linear.npz")
+    assert (again.code, again.out) == (2, "")
+    assert "mend:     choose another name, or add --force to replace it" in again.err
+    assert armsim("linearize", "arm5_hold_pi", "-o", "linear.npz", "--force", "-q").out == ""
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--lqr", "q=1"], "--lqr q=1\n  expected: weights q=..., r=... and perhaps qd=..., each one number or one per joint\n"
+         "  found:    no r\n  mend:     write for example --lqr q=100,r=1\n"),
+        (["--lqr", "r=1"], "found:    no q\n"),
+        (["--lqr", "1,r=1"], "found:    1 without a name\n"),
+        (["--lqr", "q=1,r=1,q=2"], "found:    q twice\n"),
+        (["--lqr", "q=1,p=1"], "found:    p before =\n"),
+        (["--lqr", ""], "found:    nothing without a name\n"),
+        (["--lqr", "q=x,r=1"], "found:    \"x\" (there is no `x`)\n"),
+        (["--at", "x"], "--at\n  expected: a number"),
+        (["--at", "7"], "at\n  expected: a time from 0 to 5 s, the scenario's duration\n  found:    7 s\n"),
+        (["--period", "0"], "period\n  expected: a time in s, above 0\n  found:    0.0\n"),
+        (["-o", "linear.csv"], "-o linear.csv\n  expected: a file that ends in .npz, numpy's format for arrays\n"
+         "  found:    .csv\n  mend:     write for example -o linear.npz, or take --json\n"),
+        (["-o", "linear"], "found:    no ending\n"),
+        (["-o", "nowhere/linear.npz"], "-o nowhere/linear.npz\n  expected: a file that can be written\n  found:    No such file"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_done_is_told_with_its_mend(armsim, args, message):
+    done = armsim("linearize", "arm5_hold", *args)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+
+
+def test_a_simulation_that_diverges_before_ends_with_three(armsim):
+    done = armsim("linearize", "arm5_hold", "--at", "1", "--set", "integrator.dt=1e-3", "--force-step")
+    assert done.code == 3
+    assert "it diverges before" in done.err

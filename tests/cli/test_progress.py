@@ -1,0 +1,95 @@
+"""The progress bar: on a terminal only, and for what takes a second."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from armsim.cli import progress
+
+RECORD = ("record", "arm5_hold", "--set", "control.period=1e-3", "--set", "duration=0.5", "-q", "-o", "out")
+
+
+class Terminal(io.StringIO):
+    """A terminal that keeps what is written to it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Makes standard error a terminal, from the call on."""
+
+    def make(patience: float = 0.0) -> Terminal:
+        made = Terminal()
+        monkeypatch.setattr(sys, "stderr", made)
+        monkeypatch.setattr(progress, "PATIENCE", patience)
+        return made
+
+    return make
+
+
+def test_nothing_is_drawn_before_its_time(terminal):
+    made = terminal(patience=1000.0)
+    with progress.progress_bar("waiting") as bar:
+        for k in range(1, 11):
+            bar(k, 10)
+    assert made.getvalue() == ""
+
+
+def test_a_bar_ends_full_and_on_a_line_of_its_own(terminal):
+    made = terminal()
+    with progress.progress_bar("waiting") as bar:
+        for k in range(1, 1001):
+            bar(k, 1000)
+    text = made.getvalue()
+    assert "waiting" in text
+    assert "100%" in text
+    assert text.endswith("\n")
+    assert text.count("\r") < 100  # it is not drawn a thousand times
+
+
+def test_a_bar_that_is_broken_off_leaves_the_line(terminal):
+    made = terminal()
+
+    def broken_off() -> None:
+        with progress.progress_bar("waiting") as bar:
+            bar(3, 10)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        broken_off()
+    assert "waiting" in made.getvalue()
+    assert made.getvalue().endswith("\n")
+
+
+def test_what_is_not_wanted_or_no_terminal_has_no_bar(terminal, monkeypatch):
+    terminal()
+    with progress.progress_bar("waiting", wanted=False) as bar:
+        assert bar is None
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with progress.progress_bar("waiting") as bar:
+        assert bar is None
+
+
+@pytest.mark.parametrize(
+    ("label", "command"),
+    [
+        ("simulating", ("simulate", "arm5_hold")),
+        ("recording", ("record", "arm5_hold", "--set", "control.period=1e-3")),
+        ("replaying", ("replay", "out")),
+        ("replaying", ("replay", "out/record.csv", "--robot", "arm5")),
+    ],
+)
+def test_commands_that_may_take_long_show_one_unless_they_are_to_be_quiet(label, command, armsim, terminal):
+    armsim(*RECORD)
+    made = terminal()
+    assert armsim(*command).code == 0
+    assert label in made.getvalue()
+    drawn = len(made.getvalue())
+    assert armsim(*command, "-q").code == 0
+    assert armsim(*command, "--json").code == 0
+    assert len(made.getvalue()) == drawn

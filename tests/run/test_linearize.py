@@ -1,0 +1,250 @@
+"""From scenarios to linear equations: where they are taken, how feedback closes them, and the regulators made of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import armsim
+from armsim.errors import Diverged, UsageError
+from armsim.spec import read_scenario
+
+HANG = {  # a two-link arm near hanging, under constant torque
+    "format": "armsim/scenario/1",
+    "robot": "two_link",
+    "duration": 1,
+    "integrator": {"method": "rk4", "dt": 1e-3},
+    "initial": {"q": [-1.2, 0.3]},
+    "inputs": {"torque": [9.5, 2.5]},
+    "log": {"every": 1e-3},
+}
+
+
+def slopes(state, advance, h=1e-6):
+    """The derivative of a map of states, by central differences."""
+    columns = []
+    for k in range(len(state)):
+        up, down = (advance([v + s * h * (i == k) for i, v in enumerate(state)]) for s in (1, -1))
+        columns.append((np.array(up) - np.array(down)) / (2 * h))
+    return np.array(columns).T
+
+
+def test_the_start_is_where_it_is_taken_unless_a_time_is_given():
+    lin = armsim.linearize("arm5_hold")
+    assert (lin.place, lin.about.t) == ("the start", 0.0)
+    assert lin.about.q == [0.2, -1.15, 0.5, 0.3, -0.2]
+    assert lin.about.u == pytest.approx([-12.0, 3.0, -12.0, -6.0, 4.0])
+    assert not lin.is_equilibrium
+    later = armsim.linearize("arm5_hold", at=5.0)
+    run = armsim.simulate("arm5_hold")
+    assert later.about.q == run.q[-1].tolist()
+    assert (later.place, later.about.t, later.is_equilibrium) == ("t = 5 s", 5.0, True)
+
+
+def test_the_target_is_taken_at_rest_under_the_command_that_it_gets():
+    lin = armsim.linearize("arm5_hold", target=True)
+    assert (lin.about.q, lin.about.qd, lin.about.u) == ([0, -1.1, 0.3, 0, 0], [0.0] * 5, [0.0] * 5)
+    assert lin.place == "the target"
+
+
+def test_a_scenario_may_be_a_file_overridden_or_read_already(tmp_path):
+    lin = armsim.linearize("arm5_hold", overrides={"control.kp[0]": 80, "robot.joints[R1].motor.Ra": 2})
+    assert (lin.closed_loop.A - lin.A)[5, 0] / lin.B[5, 0] == pytest.approx(-80.0)
+    scenario = read_scenario("arm5_hold")
+    assert np.array_equal(armsim.linearize(scenario).A, armsim.linearize("arm5_hold").A)
+    with pytest.raises(UsageError, match="overrides go with a scenario's path or name"):
+        armsim.linearize(scenario, overrides={"control.kp[0]": 80})
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"at": 7.0}, r"expected: a time from 0 to 5 s, the scenario's duration\n  found:    7 s"),
+        ({"at": -1.0}, r"expected: a time from 0 to 5 s"),
+        ({"at": math.nan}, r"expected: a time from 0 to 5 s"),
+        ({"at": 1.5e-4}, r"expected: a whole multiple of dt, 0.0001 s\n  found:    0.00015 s\n.*take 0.0001 or 0.0002"),
+        ({"target": True, "at": 1.0}, r"expected: the target or a time"),
+    ],
+)
+def test_a_state_that_there_is_not_is_refused(asked, message):
+    with pytest.raises(UsageError, match=message):
+        armsim.linearize("arm5_hold", **asked)
+
+
+def test_a_scenario_without_feedback_has_no_target():
+    with pytest.raises(UsageError, match="expected: a scenario with `control`"):
+        armsim.linearize("two_link_swing", target=True)
+    assert armsim.linearize("two_link_swing").closed_loop is None
+
+
+def test_a_simulation_that_would_blow_up_is_refused_or_told_once_it_has():
+    too_long = {"integrator.dt": 1e-3}
+    with pytest.raises(UsageError, match=r"found:    0.001 s\n.*\n.*force_step=True"):
+        armsim.linearize("arm5_hold", at=1.0, overrides=too_long)
+    with pytest.raises(Diverged, match=r"found:    1 s; it diverges before\n  mend:     take a smaller"):
+        armsim.linearize("arm5_hold", at=1.0, overrides=too_long, force_step=True)
+
+
+def test_a_part_of_a_scenario_leaves_no_advice_for_the_whole():
+    # a little too long a step does little in one step
+    too_long = {"integrator.dt": 6e-4, "duration": 6, "log.every": 6e-3}
+    assert armsim.linearize("arm5_hold", at=6e-4, overrides=too_long).about.t == 6e-4
+    with pytest.raises(UsageError, match="force_step=True"):
+        armsim.simulate("arm5_hold", too_long)
+
+
+def test_shapes_and_names_go_together():
+    lin = armsim.linearize("arm5_hold")
+    assert [x.shape for x in lin.abcd] == [(10, 10), (10, 5), (13, 10), (13, 5)]
+    assert (len(lin.states), len(lin.inputs), len(lin.outputs)) == (10, 5, 13)
+    assert lin.inputs[0] == "voltage_R1"
+    assert armsim.linearize("two_link_hold").inputs == ("torque_shoulder", "torque_elbow")
+    assert lin.mass_matrix.shape == (5, 5)
+
+
+def test_continuous_feedback_closes_the_loop_as_the_simulation_does():
+    lin = armsim.linearize("two_link_hold", at=0.5)
+    plant, about = lin.about.plant, lin.about
+    state = armsim.simulate("two_link_hold", overrides={"duration": 0.5}).state
+    n = 2
+
+    def rates(x):
+        _, qdd, _ = plant.motion(about.t, x)
+        return [*x[n : 2 * n], *qdd, *plant.command.integral_rates(x[:n], x[2 * n :])]
+
+    assert lin.closed_loop.states[-1] == "integral_elbow"
+    assert lin.closed_loop.dt is None
+    # quotients of rates of about 100
+    assert np.allclose(lin.closed_loop.A, slopes(state, rates), rtol=0, atol=1e-6)
+
+
+def test_sampled_feedback_closes_the_loop_from_sample_to_sample():
+    # about rest, where the linear equations do not age; Runge-Kutta with ten steps a sample is exact to 1e-9
+    overrides = {"integrator": {"method": "rk4", "dt": 1e-3}, "control.period": 1e-2, "external": []}
+    lin = armsim.linearize("two_link_hold", target=True, overrides=overrides)
+    plant, rest, n = lin.about.plant, lin.at_rest, 2
+    integrals = (np.array(rest.about.u) / plant.command.ki).tolist()  # that hold it there
+    still = [*rest.about.q, 0.0, 0.0, *integrals]
+
+    def period(x):
+        state = plant.sample(0.0, [*x, 0.0, 0.0])
+        for k in range(10):
+            state = plant.step(k * 1e-3, state, 1e-3)
+        return state[: 3 * n]
+
+    assert period(still) == pytest.approx(still, abs=1e-12)
+    about = replace(rest.about, plant=plant, law=lin.about.law)
+    closed = replace(rest, about=about).closed_loop
+    assert closed.dt == lin.period == 1e-2
+    assert closed.states[-1] == "integral_elbow"
+    assert np.allclose(closed.A, slopes(still, period), rtol=0, atol=1e-8)
+    assert lin.closed_loop.dt == 1e-2
+
+
+def test_the_scenarios_period_samples_it_unless_another_is_given():
+    lin = armsim.linearize("arm5_hold_pi")
+    assert lin.sampled().dt == 1e-3
+    assert lin.sampled(0.01).dt == 0.01
+    with pytest.raises(UsageError, match="expected: a time between samples"):
+        armsim.linearize("arm5_hold").sampled()
+
+
+def test_at_rest_commands_hold_the_pose():
+    for name in ("arm5_hold_pi", "two_link_hold", "puma560_fall"):
+        rest = armsim.linearize(name).at_rest
+        assert rest.is_equilibrium
+        assert rest.held == []
+        assert max(map(abs, rest.about.qdd)) < 1e-10
+    brushes = {"robot.joints[R2].motor": {"Kp": 10, "Ra": 1, "inductance": 1e-3, "brush_drop": {"max": 1, "half": 2}}}
+    rest = armsim.linearize("arm5_hold_pi", overrides=brushes).at_rest
+    assert max(map(abs, rest.about.qdd)) < 1e-10
+    assert rest.about.currents == pytest.approx([rest.about.Fi[1][0] ** -1 * _weight(rest)], rel=1e-12)
+
+
+def _weight(rest) -> float:
+    from armsim.dynamics import gravity_torque
+
+    return gravity_torque(rest.about.plant.arm, rest.about.q)[1]
+
+
+def test_a_pose_is_unstable_if_constant_commands_do_not_keep_it():
+    assert armsim.linearize("rr_config3").unstable_pose  # upright
+    hanging = armsim.linearize({**HANG, "initial": {"q": [-math.pi / 2, 0.0]}})
+    assert not hanging.unstable_pose
+    assert not armsim.linearize("puma560_hold").unstable_pose  # friction holds it
+
+
+def test_a_small_motion_follows_the_linear_equations():
+    lin = armsim.linearize(HANG).at_rest
+    x0 = np.array([2e-6, -1e-6, 3e-6, 1e-6])
+    moved = {**HANG, "initial": {"q": (lin.about.q + x0[:2]).tolist(), "qd": x0[2:].tolist()}}
+    run = armsim.simulate({**moved, "inputs": {"torque": lin.about.u}})
+    found = np.hstack([run.q - lin.about.q, run.qd])
+    step, expected = lin.sampled(1e-3).A, [x0]
+    for _ in range(1000):
+        expected.append(step @ expected[-1])
+    assert np.abs(found - expected).max() < 1e-10  # second order in 1e-5 rad
+
+
+@pytest.mark.parametrize("period", [None, 0.01])
+def test_gains_for_every_joint_hold_the_arm_where_it_is_in_a_simulation(period):
+    lin = armsim.linearize("arm5_hold", at=5.0)
+    regulator = lin.at_rest.lqr(q=100, r=1, period=period)
+    assert regulator.closed().stable
+    assert regulator.closed_by_joints.stable
+    assert 0 < regulator.extra_cost < 0.01  # the joints of a slow arm hardly feel each other
+    assert ("period" in regulator.control) == (period is not None)
+    run = armsim.simulate(
+        "arm5_hold", overrides={"control": regulator.control, "duration": 10, "initial.q": lin.about.q}
+    )
+    assert np.abs(run.q - lin.about.q).max() < 1e-6  # it stays; targets are given to 1e-9
+
+
+def test_gains_in_a_file_of_degrees_have_their_target_in_degrees():
+    lin = armsim.linearize("two_link_hold")
+    control = lin.at_rest.lqr(q=100, r=0.01, qd=1).control
+    assert control["limit"] == [80, 30]
+    u, kp = np.array(lin.at_rest.about.u), np.array(control["kp"])
+    assert control["target"] == pytest.approx(np.degrees(np.array([math.radians(-70), math.radians(60)]) + u / kp))
+    settled = armsim.simulate(
+        "two_link_hold", overrides={"control": {**control, "limit": [200, 200]}, "external": [], "duration": 20}
+    )
+    assert np.degrees(settled.q[-1]) == pytest.approx([-70, 60], abs=1e-5)
+
+
+def test_the_gains_of_a_joint_alone_are_its_closed_form():
+    # q = r = 1 on a joint of inertia M without damping or weight: kp = 1, kd = sqrt(2 M)
+    upright = {**HANG, "initial": {"q": [0.4, 0.3]}}
+    lin = armsim.linearize(upright, overrides={"robot.gravity": [0, 0, 0]})
+    rest = lin.at_rest
+    regulator = rest.lqr(q=1, r=1)
+    M = np.diag(lin.mass_matrix)
+    assert regulator.joints == pytest.approx(np.column_stack([[1, 1], np.sqrt(2 * M)]), rel=1e-5)
+    K = regulator.K
+    assert np.linalg.eigvals(rest.A - rest.B @ K).real.max() < 0
+    assert np.array_equal(regulator.closed().A, rest.A - rest.B @ K)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ({"q": 1, "r": 0}, r"lqr r\n  expected: weights above 0\n  found:    0.0"),
+        ({"q": 0, "r": 1}, r"lqr q\n  expected: weights above 0"),
+        ({"q": 1, "r": 1, "qd": -1}, r"lqr qd\n  expected: weights of 0 or more"),
+        ({"q": [1, 2], "r": 1}, r"lqr q\n  expected: one number, or 5, one per joint\n  found:    shape \(2,\)"),
+        ({"q": math.inf, "r": 1}, r"lqr q\n  expected: weights above 0\n  found:    inf"),
+    ],
+)
+def test_weights_that_make_no_sense_are_refused(weights, message):
+    with pytest.raises(UsageError, match=message):
+        armsim.linearize("arm5_hold").lqr(**weights)
+
+
+def test_a_pose_that_commands_within_their_limits_do_not_hold_is_told():
+    lin = armsim.linearize("arm5_hold", overrides={"robot.joints[R2].motor.limits": {"voltage": 0.5}})
+    with pytest.raises(UsageError, match=r"found:    R2, for which it takes 0\.7154 V\n  mend:     take another pose"):
+        _ = lin.at_rest
+    assert not lin.unstable_pose
