@@ -22,8 +22,9 @@ def divergence(where: dict[str, Any], scenario: Scenario) -> str:
     """Which joint, when, how fast it grew, and what to change.
 
     Args:
-        where: slot, time, and where they are known torques_finite, stalled, growth (see `armsim.run.summary`) and stable:
-            {"dt": the largest stable step [s], "methods": those that would take the step of this run}.
+        where: slot, time, and where they are known torques_finite, growth (see `armsim.run.summary`) and stable:
+            {"dt": the largest stable step [s], "methods": those that would take the step of this run}; stalled, of an
+            adaptive method that found no step short enough.
         scenario: What was run.
     """
     method, dt = scenario.method, scenario.dt
@@ -40,12 +41,12 @@ def divergence(where: dict[str, Any], scenario: Scenario) -> str:
         )
     kind, joint = where["slot"].split("_", 1)
     what = f"the {NAMES.get(kind, 'state')} of joint {joint}"
+    growth = where.get("growth")
     if scenario.adaptive:
         return (
             f"the simulation diverged {at}: {what} grew without bound\n"
-            f"  mend:     check gains, stops and masses of that joint\n{KEPT}"
+            f"  mend:     check signs and sizes of gains, torques, stops and masses\n{KEPT}"
         )
-    growth = where.get("growth")
     if growth is None:
         return (
             f"the simulation diverged {at}: {what} grew without bound\n"

@@ -125,8 +125,8 @@ def follow(
         log = read_log(log, arm, columns)
     allowed = check_tolerance(check_method(method), rtol, None)
     adaptive = METHODS[method].adaptive is not None
-    apart = float(np.diff(log.t).max())
-    dt = min(check_dt(dt), apart) if dt is not None else None if adaptive else min(DT, apart)
+    dt = check_dt(dt) if dt is not None else None if adaptive else DT
+    longest = min(math.inf if dt is None else dt, float(np.diff(log.t).max()))
     vector = StateVector(driven_plant(arm, method, log.output, allowed))
     n, kinds = arm.n, ["q", "qd"] if log.qd is not None else ["q"]
     headings = [
@@ -137,7 +137,6 @@ def follow(
     named = [column_of(heading) for heading in headings]
     tolerances(named, tolerance, degrees)  # refused before anything is compiled
     playback = Playback(vector, None, target)
-    longest = math.inf if dt is None else dt
     passes, rows = 1 + len(HORIZONS), len(log.t)
 
     def look(turn: int, done: int) -> None:
@@ -167,7 +166,7 @@ def follow(
         log=log,
         arm=arm,
         method=method,
-        dt=dt,
+        dt=None if dt is None else longest,
         rtol=float(allowed.rtol) if adaptive else None,
         states=whole.states,
         slots=vector.names,

@@ -98,7 +98,8 @@ def simulate(
             chunk_began = time.perf_counter()
             reached = advance(done, last)
             if reached < last:  # go back and see the last states within bounds: they tell what went wrong
-                status, stalled = "diverged", FAILED in state
+                stalled = FAILED in state
+                status = "diverged"
                 done, state[:] = before if reached - before[0] >= LAST_STEPS else earlier
                 done = advance(done, max(done, reached - LAST_STEPS))
                 approach.append(list(state))
@@ -136,9 +137,9 @@ def simulate(
         state=list(state),
         approach=approach,
         engine=driver.name,
-        advice=advice,
         stalled=stalled,
-        seconds={"advice_s": advised, **driver.preparation, "loop_s": ended - looped, "total_s": ended - began},
+        advice=advice,
+        seconds={**driver.preparation, "advice_s": advised, "loop_s": ended - looped, "total_s": ended - began},
     )
 
 

@@ -61,28 +61,10 @@ def summarize(run: Run) -> dict[str, Any]:
             "step": run.steps,
             "time": summary["duration"],
             "torques_finite": all(map(math.isfinite, [*run.peaks, *run.end])),
-            "stalled": run.stalled,
             "growth": _growth(run),
+            "stalled": run.stalled,
         }
     return summary
-
-
-def chosen(scenario: Scenario, steps: int, counts: tuple[int, int] | None) -> dict[str, Any]:
-    """What a summary says of the steps that an adaptive method chose, "adaptive"; nothing for other methods.
-
-    `curbed` tells that hardly any step was shorter than dt, and that rows and samples would do with a longer one.
-
-    Args:
-        scenario: What was run.
-        steps: Landings.
-        counts: How many steps were taken and refused.
-    """
-    if counts is None:
-        return {}
-    taken, refused = counts
-    needless = scenario.log_every > 1 and scenario.sample_every != 1 and not scenario.external
-    curbed = needless and taken <= 1.02 * steps
-    return {"adaptive": {"taken": taken, "refused": refused, **vars(scenario.tolerance), "curbed": curbed}}
 
 
 def _growth(run: Run) -> dict[str, Any] | None:
@@ -112,6 +94,24 @@ def _growth(run: Run) -> dict[str, Any] | None:
                 "since": None if found.throughout and first > 0 else begun * num / den,
             }
     return None
+
+
+def chosen(scenario: Scenario, steps: int, counts: tuple[int, int] | None) -> dict[str, Any]:
+    """What a summary says of the steps that an adaptive method chose, "adaptive"; nothing for other methods.
+
+    `curbed` tells that hardly any step was shorter than dt, and that rows and samples would do with a longer one.
+
+    Args:
+        scenario: What was run.
+        steps: Landings.
+        counts: How many steps were taken and refused.
+    """
+    if counts is None:
+        return {}
+    taken, refused = counts
+    needless = scenario.log_every > 1 and scenario.sample_every != 1 and not scenario.external
+    curbed = needless and taken <= 1.02 * steps
+    return {"adaptive": {"taken": taken, "refused": refused, **vars(scenario.tolerance), "curbed": curbed}}
 
 
 def _named(run: Run, row: list[float]) -> dict[tuple[str, str], float]:

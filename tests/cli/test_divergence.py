@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from armsim.cli.divergence import divergence
+from armsim.integrate import Tolerance
 
 KEPT = "            (the rows up to then are kept, and the run is marked as diverged)"
 WHERE = {"slot": "qd_R5", "step": 11, "time": 0.011, "torques_finite": True, "growth": None}
 GROWTH = {"joint": "R4", "per": "step", "factor": 2.5976, "alternates": True, "doubling_s": 7.266e-4, "since": 0.002}
 
+SCENARIO = SimpleNamespace(method="explicit_euler", dt=1e-3, adaptive=False, tolerance=Tolerance())
+
 
 def said(**where) -> str:
-    return divergence({**WHERE, **where}, "explicit_euler", 1e-3)
+    return divergence({**WHERE, **where}, SCENARIO)
 
 
 def test_an_unstable_step_is_told_by_its_growth():
@@ -89,11 +94,11 @@ def test_simulate_says_it_with_3_and_keeps_it_in_run_yaml(armsim, empty_folder):
     import yaml
 
     # explicit Euler is unstable above 0.58 ms on this arm: its back-EMF damps with 3449 1/s (tests/data/README.md)
-    done = armsim("simulate", "arm5_hold", "-o", "run", "--set", "integrator.dt=1e-3")
+    done = armsim("simulate", "arm5_hold", "-o", "run", "--force-step", "--set", "integrator.dt=1e-3")
     assert done.code == 3
     recorded = yaml.safe_load((empty_folder / "run/run.yaml").read_text())
     assert recorded["status"] == "diverged"
-    assert done.err == divergence(recorded["diverged"], "explicit_euler", 1e-3) + "\n"
+    assert done.err == divergence(recorded["diverged"], SCENARIO) + "\n"
     assert "the velocity of joint R4 grew without bound" in done.err
     assert "2.6-fold a step, with alternating sign; it doubled every 0.727 ms, from t = 0 s on" in done.err
 
@@ -104,3 +109,10 @@ def test_record_says_it_with_3_too(armsim):
     assert done.code == 3
     assert done.err.startswith("the simulation diverged at t = 0.011 s: the ")
     assert "(`armsim converge` finds one)" in done.err
+
+
+def test_an_adaptive_method_that_finds_no_step_says_so():
+    adaptive = SimpleNamespace(method="rodas", dt=1e-2, adaptive=True, tolerance=Tolerance(rtol=1e-9))
+    stopped = divergence({**WHERE, "stalled": True}, adaptive)
+    assert "rodas found no step short enough for rtol 1e-09" in stopped
+    assert "smaller step" not in divergence(WHERE, adaptive)

@@ -229,7 +229,7 @@ def test_an_unknown_engine_is_refused(armsim):
 
 def test_a_step_that_is_too_large_diverges_with_3_and_keeps_the_rows_it_has(armsim, read_table, empty_folder):
     # explicit Euler is unstable above 0.58 ms on this arm: its back-EMF damps with 3449 1/s (reference README)
-    done = armsim("simulate", "arm5_hold", "-o", "run", "--set", "integrator.dt=1e-3")
+    done = armsim("simulate", "arm5_hold", "-o", "run", "--force-step", "--set", "integrator.dt=1e-3")
     assert done.code == 3
     recorded = yaml.safe_load((empty_folder / "run/run.yaml").read_text())
     where = recorded["diverged"]

@@ -32,7 +32,7 @@ def stiff(damping: float, method: str = "explicit_euler", **keys) -> dict:
 
 
 def found(scenario: dict, engine: str = "llvm") -> dict:
-    run = armsim.simulate(scenario, engine=engine)
+    run = armsim.simulate(scenario, engine=engine, force_step=True)
     assert run.status == "diverged"
     return run.summary()["diverged"]
 
@@ -64,7 +64,7 @@ def test_an_undamped_oscillation_grows_by_its_eigenvalue_under_explicit_euler():
 
 def test_the_joint_is_the_one_that_began_not_the_one_that_was_fastest_at_the_end():
     # R4 is the first for which 1 ms is too long (its back-EMF decays with 3449 1/s); all joints blow up in the end
-    run = armsim.simulate("arm5_hold", {"integrator.dt": 1e-3})
+    run = armsim.simulate("arm5_hold", {"integrator.dt": 1e-3}, force_step=True)
     seen = run.summary()["diverged"]
     assert seen["slot"] == "qd_R5"
     assert seen["growth"]["joint"] == "R4"
@@ -81,7 +81,7 @@ def test_a_controller_that_overshoots_from_sample_to_sample_grows_per_sample_not
 
 
 def test_the_last_states_are_one_step_apart_and_end_where_the_run_did():
-    run = armsim.simulate(stiff(230.0))
+    run = armsim.simulate(stiff(230.0), force_step=True)
     assert run.approach[-1] == run.state
     assert len(run.approach) == min(run.steps, 1000) + 1
     for before, after in zip(run.approach, run.approach[1:]):
@@ -91,15 +91,15 @@ def test_the_last_states_are_one_step_apart_and_end_where_the_run_did():
 def test_a_run_that_diverges_just_after_a_chunk_still_knows_its_last_1000_steps():
     # explicit Euler grows by 1.01 a step; from 1e-3 m/s it takes about 2700 steps to leave the bounds, from 1e-2 about 2500
     for speed in (1e-3, 3e-3, 1e-2):
-        run = armsim.simulate(stiff(201.0, duration=50, initial={"qd": [speed]}))
+        run = armsim.simulate(stiff(201.0, duration=50, initial={"qd": [speed]}), force_step=True)
         assert run.status == "diverged"
         assert run.steps > 2000
         assert len(run.approach) == 1001
 
 
 def test_rows_and_peaks_of_a_diverged_run_are_those_of_the_steps_it_made():
-    run = armsim.simulate(stiff(230.0, log={"every": H}))
-    whole = armsim.simulate(stiff(230.0, log={"every": H}, duration=H * (run.steps - 1)))
+    run = armsim.simulate(stiff(230.0, log={"every": H}), force_step=True)
+    whole = armsim.simulate(stiff(230.0, log={"every": H}, duration=H * (run.steps - 1)), force_step=True)
     assert whole.status == "complete"
     assert run.count == run.steps + 1
     assert whole.table.tolist() == run.table[: whole.count].tolist()

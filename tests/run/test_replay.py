@@ -47,8 +47,6 @@ CASES = {
     "pushed": ("two_link_hold", {"control.period": 5e-3, "external[0].from": 0.1, "external[0].to": 0.3}),
     "payload": ("arm5_hold", {"control.period": 1e-3, "payload": {"mass": 0.5}}),
     "free": ("two_link_swing", {}),
-    "adaptive": ("arm5_hold", {"control.period": 1e-3, "integrator": {"method": "rk54"}, **MOVED}),
-    "picked": ("two_link_swing", {"integrator": {}}),
     "friction": ("puma560_hold", {"control.period": 1e-3, "initial.qd": [1, -1, 0.5, 2, -3, 1]}),
     "friction, rk4": (
         "puma560_hold",
@@ -62,6 +60,8 @@ CASES = {
         "arm5_sine",
         {"inputs.period": 1e-3, "integrator.method": "explicit_euler", **motors("dynamechs")},
     ),
+    "adaptive": ("arm5_hold", {"control.period": 1e-3, "integrator": {"method": "rk54"}, **MOVED}),
+    "picked": ("two_link_swing", {"integrator": {}}),
 }
 STICKING = [name for name in CASES if name.startswith(("friction", "let go", "coil", "dynamechs"))]
 
