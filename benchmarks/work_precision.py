@@ -62,7 +62,7 @@ def armsim_tasks(case: Case, method: str) -> Iterator[tuple[str, Task]]:
         scenario = read_scenario(SCENARIO, {**case.overrides, "integrator": {"method": method, **own, **integrator}})
 
         def task(scenario=scenario):
-            run = armsim.simulate(scenario)
+            run = armsim.simulate(scenario, force_step=True)
             return (run.q if run.status == "complete" else None), run.seconds["loop_s"]
 
         yield name, task
