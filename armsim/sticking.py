@@ -142,8 +142,14 @@ class Sliding(Mechanics):
             upper.append(h * (self.start.upper[i] - spent))
             r.append(row_times(M, i, after.v))
         guess = [where(stuck, 0.0, v) for stuck, v in zip(self.held, after.v, strict=True)]
-        v, _ = clipped_solve(M, r, dry_laws(self.arm.dry, lower, upper), guess)
-        return after._replace(v=[where(turned, x, old) for x, old in zip(v, after.v, strict=True)])
+        laws = dry_laws(self.arm.dry, lower, upper)
+        v, impulses = clipped_solve(M, r, laws, guess)
+        mean = [(x + old) / 2 for x, old in zip(v, after.v, strict=True)]
+        w = worked(after.w, by_joint(laws, impulses, len(v)), mean)
+        return after._replace(
+            v=[where(turned, x, old) for x, old in zip(v, after.v, strict=True)],
+            w=[where(turned, x, old) for x, old in zip(w, after.w, strict=True)],
+        )
 
     def _sliding_friction(self, now: Forces) -> list[Scalar]:
         pairs = zip(self.up, now.lower, now.upper, strict=True)
