@@ -22,7 +22,7 @@ from armsim.plant import Plant
 from armsim.run.engine import NativeEngine, PythonEngine
 from armsim.spatial import ZERO, Inertia, Matrix, Pose, Symmetric, Vector, rotation_x
 
-METHODS = ["explicit_euler", "semi_implicit_euler", "rk4"]
+METHODS = ["explicit_euler", "semi_implicit_euler", "rk4", "implicit_midpoint"]
 EULER = METHODS[:2]
 SLIGHTLY = 1e-12  # relative, what the issue asks of breakaway
 
