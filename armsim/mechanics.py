@@ -9,7 +9,8 @@ from math import inf
 from armsim.actuation import mass_matrix
 from armsim.dynamics import Law, bias, clipped_solve
 from armsim.expr import Scalar, fma, where
-from armsim.integrate import Linear, Motion, Rates, System, advanced
+from armsim.integrate import Linear, Midstep, Motion, Rates, System, advanced
+from armsim.midstep import ArmMidstep, Canonical
 from armsim.model import Arm, Joint
 
 WORKS = (
@@ -78,6 +79,7 @@ class Mechanics(System):
         forces: What acts at a time and a state.
         damped: The same, with what depends on a joint's own velocity apart.
         linear: How the rates change with the state: by time, state, accelerations, and directions of sliding (1, -1 or 0).
+        canonical: The arm in positions and momenta.
         rates: The rates of a state.
     """
 
@@ -87,6 +89,7 @@ class Mechanics(System):
         forces: Callable[[Scalar, Motion], Forces],
         damped: Callable[[Scalar, Motion], Damped],
         linear: Derivatives,
+        canonical: Canonical,
         rates: Rates,
     ) -> None:
         super().__init__(rates)
@@ -94,6 +97,7 @@ class Mechanics(System):
         self.forces = forces
         self.damped = damped
         self.derivatives = linear
+        self.canonical = canonical
 
     def powers(self, t: Scalar, y: Motion) -> list[Scalar]:
         """The power of each of `WORKS` [W]; or nothing."""
@@ -113,6 +117,10 @@ class Mechanics(System):
         change, _ = clipped_solve(now.implicit_mass(h), [h * f for f in now.f], laws, [0.0] * len(y.v))
         v = [x + dv for x, dv in zip(y.v, change, strict=True)]
         return Motion(y.q, v, advanced(y.z, h, now.z), advanced(y.w, h, now.w))
+
+    def midstep(self, t: Scalar, y: Motion, h: Scalar) -> Midstep:
+        """The equations of a step from (t, y) in positions and momenta, taken at its middle."""
+        return ArmMidstep(self.canonical, t, y, h)
 
     def guards(self, t: Scalar, start: Motion, end: Motion) -> list[Scalar]:
         """How far every joint with stops still is from the ends of its range, on the side on which it began."""
