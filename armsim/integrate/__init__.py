@@ -27,4 +27,16 @@ METHODS: dict[str, Method] = {
     "rodas": rodas.METHOD,
 }
 
-__all__ = ["METHODS", "Linear", "Method", "Midstep", "Motion", "Rates", "Step", "System", "Tolerance", "advanced", "dot"]
+__all__ = [
+    "METHODS",
+    "Linear",
+    "Method",
+    "Midstep",
+    "Motion",
+    "Rates",
+    "Step",
+    "System",
+    "Tolerance",
+    "advanced",
+    "dot",
+]
