@@ -15,10 +15,12 @@ from armsim.compile.target import Target
 from armsim.control import Feedback, OpenLoop
 from armsim.dynamics import ExternalWrench
 from armsim.expr import trace
+from armsim.linear import Linearizer
 from armsim.model import Arm, Coulomb, Joint, Limit, Motor
 from armsim.plant import Plant
 from armsim.run.engine import NativeEngine, PythonEngine
 from armsim.run.forward_model import ForwardModel
+from armsim.run.stability import LinearPlant
 from armsim.spatial import ZERO, Inertia, Pose, Vector, Z
 
 from .conftest import PLANTS
@@ -321,6 +323,18 @@ def test_stops_stiffer_than_the_step_hold_what_is_thrown_against_them(dt, arms, 
     taken = -result.state[-2]
     assert taken > 10.0
     assert abs(E[-1] - E[0] + taken) < 0.02 * taken
+
+
+@pytest.mark.parametrize("inductance", [None, 1e-3])
+def test_the_advice_on_steps_speaks_of_the_step_that_is_taken(inductance):
+    # everything is linear about rest at the target, so the step itself is the matrix
+    motor = Motor(Kp=0.05, Ke=0.05, Ra=0.8, gear=40.0, inductance=inductance)
+    law = pd((30.0,), (2.0,), (0.0,), "voltage", ki=(50.0,))
+    plant = midpoint(Plant(block(viscous=0.5, motor=motor), law))
+    size = len(plant.slots)
+    columns = [plant.step(0.0, unit, 0.02) for unit in np.eye(size).tolist()]
+    told = LinearPlant(Linearizer(plant).at(0.0, [0.0] * size)).step_matrix("implicit_midpoint", 0.02)
+    assert np.allclose(told, np.transpose(columns), rtol=1e-12, atol=1e-13)
 
 
 # ---- the same bits ----

@@ -89,15 +89,15 @@ class LinearPlant(System):
 
     def step_matrix(self, method: str, h: float) -> Array:
         """The states after a step of h seconds by the states before."""
-        if method == "implicit_midpoint":  # its step solves equations; for linear ones they are these
-            A, unit = self.matrix(), np.eye(self.size)
-            return np.asarray(np.linalg.solve(unit - h / 2 * A, unit + h / 2 * A), dtype=float)
         n, k = self.n, len(self.Z)
         unit = np.eye(self.size)
-        self.pushed = self.Fi @ unit[2 * n + k :]
-        step = METHODS[method].step
-        assert step is not None
-        after = step(self, 0.0, self._motion(unit), h)
+        if method == "implicit_midpoint":
+            after = self._implicit_midpoint(h)
+        else:
+            self.pushed = self.Fi @ unit[2 * n + k :]
+            step = METHODS[method].step
+            assert step is not None
+            after = step(self, 0.0, self._motion(unit), h)
         v = np.array(after.v)
         v[self.held] = 0.0
         decay = np.diag(self.I[:, 2 * n :]) if len(self.I) else np.zeros(0)  # each current by its exact exponential
@@ -108,6 +108,14 @@ class LinearPlant(System):
         fed = coupled @ x + self.Iz @ unit[2 * n : 2 * n + k]
         currents = kept * unit[2 * n + k :] + (kept - 1.0) / np.where(decay == 0.0, 1.0, decay)[:, None] * fed
         return np.vstack([after.q, v, *after.z, currents])
+
+    def _implicit_midpoint(self, h: float) -> Motion:
+        """The step of a method that solves equations; for linear ones, driven by currents that stay, they are these."""
+        size = 2 * self.n + len(self.Z)
+        rates = self.matrix()[:size]
+        half, after = h / 2 * rates[:, :size], np.eye(self.size)[:size] + h * rates
+        after[:, :size] -= half
+        return self._motion(np.linalg.solve(np.eye(size) - half, after))
 
     def _motion(self, unit: Array) -> Motion:
         n, k = self.n, len(self.Z)
