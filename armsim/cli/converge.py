@@ -65,9 +65,9 @@ def command(
 ) -> int:
     """Halve the step of SCENARIO until its answer settles: error, order and cost of every step.
 
-    The error of a step is the largest of any joint position at any row of the log. It is held against the best answer of all
-    runs, extrapolated where they settle regularly. With several methods, what --accuracy costs with each; -v shows all runs.
-    Exits with 1 where a method does not reach it.
+    A method that chooses its steps is refined by its tolerance, in tenths. Errors are the largest of any joint position at any
+    row of the log, held against the best answer of all runs, extrapolated where they settle regularly. With several methods,
+    what --accuracy costs with each; -v shows all runs. Exits with 1 where a method does not reach it.
     """
     from armsim.run.converge import converge
 

@@ -84,6 +84,7 @@ class MethodConvergence:
 
     Attributes:
         method: Its name.
+        nominal: The order that it has on smooth motions.
         knob: What is refined: "dt" or "rtol".
         own: The scenario's own value of it; None where it gives none.
         settings: From coarse to fine.
@@ -98,6 +99,7 @@ class MethodConvergence:
     """
 
     method: str
+    nominal: int
     knob: str
     own: float | None
     settings: tuple[Setting, ...]
@@ -180,6 +182,7 @@ class Convergence:
             sensitivity = {"rate": rate, "rounding_until": None if horizon >= self.duration else horizon}
         return {
             "method": found.method,
+            "nominal_order": found.nominal,
             "verdict": found.verdict,
             "knob": found.knob,
             "own": found.own,
@@ -225,6 +228,18 @@ def reference(trials: Sequence[Trial]) -> Reference:
         return plain
     doubt = distance(better, earlier)
     return Reference(better, doubt) if doubt < moved[-1] else plain
+
+
+def finest(trials: Sequence[Trial]) -> Reference:
+    """The last of answers whose tolerance falls by tenths; at least two, none diverged.
+
+    Their errors follow the tolerance too loosely to be extrapolated. The doubt is by how much the answer changed, less what
+    the change before that tells it gained since: a tenth at most.
+    """
+    answers = [trial.answer for trial in trials if trial.answer is not None]
+    moved = changes(trials)
+    gained = moved[-1] / moved[-2] if len(moved) > 1 and moved[-2] > 0.0 else 1.0
+    return Reference(answers[-1], moved[-1] * min(1.0, max(0.1, gained)))
 
 
 def _extrapolated(answers: Sequence[NDArray], moved: Sequence[float]) -> NDArray | None:
