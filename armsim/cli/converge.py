@@ -108,10 +108,10 @@ class Status:
         if time.monotonic() - self._began < PATIENCE:
             return
         text = f"{method}, {knob} = {value:.6g}"
-        click.echo(f"\r{text:<{len(self._shown)}}", nl=False, err=True)
-        self._shown = text
+        self._shown = f"{text:<{len(self._shown)}}"
+        click.echo(f"\r{self._shown}", nl=False, err=True)
 
     def close(self) -> None:
         """Take the line away."""
         if self._shown:
-            click.echo(f"\r{'':<{len(self._shown)}}\r", nl=False, err=True)
+            click.echo(f"\r{' ' * len(self._shown)}\r", nl=False, err=True)

@@ -9,9 +9,8 @@ from armsim.cli.comparison_report import small
 from armsim.cli.table import Cell, table, wrapped
 
 if TYPE_CHECKING:
-    from armsim.run.convergence import Convergence, MethodConvergence, Setting
+    from armsim.run.convergence import Convergence, MethodConvergence
 
-IRREGULAR = 2.0  # from the lowest to the highest of the orders
 LESS = 0.5  # than its order, by which a method falls short of it
 
 
@@ -120,13 +119,11 @@ def _notes(method: MethodConvergence, found: Convergence, budget: float) -> list
         elif sum(not s.diverged for s in method.settings) < 3:
             more = "; errors show from three runs on: allow more time, or --set a shorter duration"
         notes.append(why + more)
-    if method.knob == "dt" and method.verdict in ("settled", "budget"):
-        low = method.order is not None and method.order < method.nominal - LESS
-        if low or (method.order is None and _irregular(method.settings)):
-            notes.append(
-                f"{method.method} is of order {method.nominal} on smooth motions; here joints stop, slip, meet their stops, "
-                "or inputs jump within steps"
-            )
+    if method.knob == "dt" and method.verdict in ("settled", "budget") and _falls_short(method):
+        notes.append(
+            f"short of order {method.nominal}, which it has on smooth motions: joints stop, slip, meet their stops, or inputs "
+            "jump within steps"
+        )
     return notes
 
 
@@ -162,7 +159,9 @@ def _floor(method: MethodConvergence) -> float:
     return max((s.error for s in method.settings[-2:] if s.error is not None), default=0.0)
 
 
-def _irregular(settings: tuple[Setting, ...]) -> bool:
-    """Whether the orders from setting to setting are all over the place."""
-    orders = [s.order for s in settings if s.order is not None]
-    return len(orders) > 1 and max(orders) - min(orders) > IRREGULAR
+def _falls_short(method: MethodConvergence) -> bool:
+    """Whether errors fall less than the method's order would have it, steadily or now and then."""
+    orders = [s.order for s in method.settings if s.order is not None]
+    if method.order is not None:
+        return method.order < method.nominal - LESS
+    return len(orders) > 1 and min(orders) < method.nominal - 2.0 * LESS

@@ -278,14 +278,17 @@ def settings(trials: Sequence[Trial], against: Reference | None, joints: Sequenc
 def observed_order(found: Sequence[Setting], doubt: float) -> float | None:
     """The slope of log error over log value through the finest settings that are clear of doubt.
 
-    None for fewer than three, and where the errors fall too irregularly to have an order.
+    Those at the coarse end that do not fall by that power yet are left out. None where fewer than three are left, and where
+    errors do not fall.
     """
     clear = [(s.value, s.error) for s in found if s.error is not None and s.error > RESOLVED * doubt][-FINEST:]
-    if len(clear) < FEWEST:
-        return None
-    x, y = ([math.log(pair[i]) for pair in clear] for i in range(2))
-    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
-    above = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
-    slope = above / sum((a - mean_x) ** 2 for a in x)
-    steady = all(abs(math.log(f / c) / math.log(h / k) - slope) <= IRREGULAR for (k, c), (h, f) in pairwise(clear))
-    return slope if steady else None
+    while len(clear) >= FEWEST:
+        x, y = ([math.log(pair[i]) for pair in clear] for i in range(2))
+        mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
+        above = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
+        slope = above / sum((a - mean_x) ** 2 for a in x)
+        orders = [(d - b) / (c - a) for (a, b), (c, d) in pairwise(zip(x, y, strict=True))]
+        if all(abs(order - slope) <= IRREGULAR for order in orders):
+            return slope if slope >= LEAST_ORDER else None
+        clear = clear[1:]
+    return None

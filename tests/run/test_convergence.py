@@ -124,7 +124,13 @@ def test_the_order_is_the_slope_of_the_finest_errors_that_are_clear_of_doubt():
     assert of([(0.8, None), *((h, 3 * h**1.5) for h in (0.2, 0.1, 0.05))]) == pytest.approx(1.5)
 
 
-def test_two_errors_or_irregular_ones_have_no_order():
+def test_a_step_at_the_edge_of_stability_does_not_count():
+    assert of([(0.4, 1e3), *((h, h**4) for h in (0.2, 0.1, 0.05))]) == pytest.approx(4)
+    assert of([(0.4, 1e3), (0.2, 1e2), *((h, h**4) for h in (0.1, 0.05))]) is None
+
+
+def test_errors_that_are_two_or_flat_or_irregular_have_no_order():
+    assert of([(0.4, 1e-9), (0.2, 1e-9), (0.1, 1e-9), (0.05, 1e-9)]) is None
     assert of([(0.2, 0.04), (0.1, 0.01)]) is None
     assert of([(0.4, 1e-6), (0.2, 1e-9), (0.1, 1e-9), (0.05, 1e-12)]) is None
 
