@@ -236,7 +236,9 @@ class Refinement:
         companions = [] if self.adaptive else [replace(scenario, method=COMPANION) for scenario in scenarios]
         for scenario in (*companions, scenarios[-1]):  # from coarse to fine, for coarse ones take little time
             first = simulate(scenario, force_step=True)
-            second = simulate(replace(scenario, initial_q=tuple(q + PUT_ASIDE for q in scenario.initial_q)), force_step=True)
+            second = simulate(
+                replace(scenario, initial_q=tuple(q + PUT_ASIDE for q in scenario.initial_q)), force_step=True
+            )
             if "interrupted" in (first.status, second.status):
                 raise KeyboardInterrupt
             if first.status == second.status == "complete":
