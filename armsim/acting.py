@@ -14,10 +14,19 @@ from typing import Literal
 from armsim.actuation import JointTorque, armature, driven, dry_bounds, sticks, stop_law, unpowered
 from armsim.actuation import motor as dc
 from armsim.control import Feedback, OpenLoop
-from armsim.dynamics import ExternalWrench, external_power, forward_dynamics, link_wrenches, own_poses, rnea
+from armsim.dynamics import (
+    ExternalWrench,
+    external_power,
+    forward_dynamics,
+    link_wrenches,
+    momenta_and_forces,
+    own_poses,
+    rnea,
+)
 from armsim.dynamics.forward import Algorithm
 from armsim.dynamics.rnea import Wrench
 from armsim.expr import Scalar, absolute, fma, maximum, minimum, where, with_jacobian
+from armsim.integrate import dot
 from armsim.mechanics import equation
 from armsim.model import Arm, Motor
 from armsim.spatial import Pose
@@ -220,6 +229,18 @@ class Acting:
             left.append(drive.total + dry - fma(armature(joint), qdd_i, tau))
         return left
 
+    def joints(self, t: Scalar, parts: Parts, since: Scalar) -> list[Scalar]:
+        """What acts on the joints and the rates of the further states; see `armsim.midstep.Canonical`."""
+        drives = self.drives(t, parts, since)
+        torques = [getattr(drive, kind) for kind in ("motor", "viscous", "limit") for drive in drives]
+        bounds = [dry_bounds(joint, drive.motor) for joint, drive in zip(self.arm.joints, drives, strict=True)]
+        return [*torques, *(bound[side] for side in (0, 1) for bound in bounds), *self.further_rates(parts, drives)]
+
+    def mechanics(self, t: Scalar, parts: Parts, since: Scalar) -> list[Scalar]:
+        """Generalised momenta, rotors included, and what changes them besides what acts on the joints, n of each."""
+        p, f = momenta_and_forces(self.arm, parts.q, parts.qd, self.outside(since, parts.q))
+        return [*(fma(armature(joint), v, x) for joint, v, x in zip(self.arm.joints, parts.qd, p, strict=True)), *f]
+
     def integral_rates(self, parts: Parts) -> list[Scalar]:
         """Of the integrals that the integrator advances; a sampled command advances them itself."""
         if self.command is None or self.sampled:
@@ -234,19 +255,16 @@ class Acting:
         """Of the further states that the integrator advances."""
         return self.integral_rates(parts) + (self.current_rates(parts, drives) if self.integrated else [])
 
+    def power_from_outside(self, t: Scalar, parts: Parts, since: Scalar) -> list[Scalar]:
+        """The power of what acts from outside [W]."""
+        return [external_power(self.arm, parts.q, parts.qd, self.outside(since, parts.q))]
+
     def powers(self, parts: Parts, drives: Sequence[JointTorque], outside: Sequence[Wrench] | None) -> list[Scalar]:
         """The power of each of `WORKS` [W], that of dry friction left out."""
         if not self.audit:
             return []
-        powers = [_dot([getattr(drive, kind) for drive in drives], parts.qd) for kind in ("motor", "friction", "limit")]
+        powers = [dot([getattr(drive, kind) for drive in drives], parts.qd) for kind in ("motor", "friction", "limit")]
         return [*powers, external_power(self.arm, parts.q, parts.qd, outside)]
-
-
-def _dot(x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
-    total: Scalar = 0.0
-    for a, b in zip(x, y, strict=True):
-        total = fma(a, b, total)
-    return total
 
 
 def split(x: Sequence[Scalar], sizes: Sequence[int]) -> list[list[Scalar]]:

@@ -9,7 +9,8 @@ from math import inf
 from armsim.actuation import mass_matrix
 from armsim.dynamics import Law, bias, clipped_solve
 from armsim.expr import Scalar, fma, where
-from armsim.integrate import Linear, Motion, Rates, System, advanced
+from armsim.integrate import Linear, Midstep, Motion, Rates, System, advanced
+from armsim.midstep import ArmMidstep, Canonical
 from armsim.model import Arm, Joint
 
 WORKS = (
@@ -65,6 +66,10 @@ class Damped:
     z: list[Scalar]
     w: list[Scalar]
 
+    def implicit_mass(self, h: Scalar) -> list[list[Scalar]]:
+        """M + h D, the lower triangle."""
+        return [[*row[:i], fma(h, d, row[i])] for i, (row, d) in enumerate(zip(self.M, self.d, strict=True))]
+
 
 class Mechanics(System):
     """An arm without dry friction.
@@ -74,6 +79,7 @@ class Mechanics(System):
         forces: What acts at a time and a state.
         damped: The same, with what depends on a joint's own velocity apart.
         linear: How the rates change with the state: by time, state, accelerations, and directions of sliding (1, -1 or 0).
+        canonical: The arm in positions and momenta.
         rates: The rates of a state.
     """
 
@@ -83,6 +89,7 @@ class Mechanics(System):
         forces: Callable[[Scalar, Motion], Forces],
         damped: Callable[[Scalar, Motion], Damped],
         linear: Derivatives,
+        canonical: Canonical,
         rates: Rates,
     ) -> None:
         super().__init__(rates)
@@ -90,6 +97,7 @@ class Mechanics(System):
         self.forces = forces
         self.damped = damped
         self.derivatives = linear
+        self.canonical = canonical
 
     def powers(self, t: Scalar, y: Motion) -> list[Scalar]:
         """The power of each of `WORKS` [W]; or nothing."""
@@ -100,18 +108,19 @@ class Mechanics(System):
         return self.derivatives(t, y, k.v, [0.0] * len(y.v))
 
     def implicit_kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
-        """Velocities after h seconds with damping, stops and friction taken at the new velocities; positions as they are."""
+        """Velocities after h seconds with damping and stops taken at the new velocities; positions as they are.
+
+        (M + h D) (v' - v) = h f, with the laws of stops and limited commands as functions of v' - v.
+        """
         now = self.damped(t, y)
-        A = [[*row[:i], fma(h, d, row[i])] for i, (row, d) in enumerate(zip(now.M, now.d, strict=True))]
-        r = [
-            fma(h, fma(d, v, f), row_times(now.M, i, y.v))
-            for i, (f, d, v) in enumerate(zip(now.f, now.d, y.v, strict=True))
-        ]
-        laws = [law.times(h) for law in now.laws]
-        v, impulses = clipped_solve(A, r, laws, y.v)
-        dry = [(law, impulse) for law, impulse in zip(laws, impulses, strict=True) if law.d is None]
-        friction = by_joint([law for law, _ in dry], [impulse for _, impulse in dry], len(v))
-        return Motion(y.q, v, advanced(y.z, h, now.z), worked(advanced(y.w, h, now.w), friction, v))
+        laws = [law.times(h).seen_from(y.v[law.joint]) for law in now.laws]
+        change, _ = clipped_solve(now.implicit_mass(h), [h * f for f in now.f], laws, [0.0] * len(y.v))
+        v = [x + dv for x, dv in zip(y.v, change, strict=True)]
+        return Motion(y.q, v, advanced(y.z, h, now.z), advanced(y.w, h, now.w))
+
+    def midstep(self, t: Scalar, y: Motion, h: Scalar) -> Midstep:
+        """The equations of a step from (t, y) in positions and momenta, taken at its middle."""
+        return ArmMidstep(self.canonical, t, y, h)
 
     def guards(self, t: Scalar, start: Motion, end: Motion) -> list[Scalar]:
         """How far every joint with stops still is from the ends of its range, on the side on which it began."""

@@ -7,10 +7,10 @@ remembers, and on request the work done so far.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from armsim.acting import Acting, Parts, split
 from armsim.actuation import (
@@ -29,8 +29,9 @@ from armsim.dynamics import (
 )
 from armsim.dynamics.forward import Algorithm
 from armsim.expr import Scalar, shared, with_jacobian
-from armsim.integrate import METHODS, Linear, Method, Motion, Tolerance
-from armsim.mechanics import WORKS, Damped, Forces, Mechanics
+from armsim.integrate import METHODS, Linear, Method, Motion, Tolerance, dot
+from armsim.mechanics import WORKS, Damped, Forces, Mechanics, row_times
+from armsim.midstep import Canonical
 from armsim.model import Arm, Motor
 from armsim.spatial import quaternion
 from armsim.sticking import Sticking
@@ -185,9 +186,16 @@ class Plant:
             *(*tool.position, *quaternion(tool.rotation)),
             *(getattr(torque, kind) for kind in ("total", "motor", "friction", "limit") for torque in torques),
             *(getattr(torque, kind) for kind in ("voltage", "current", "power") for torque in powered),
-            kinetic_energy(self.arm, q, qd),
+            self._kinetic_energy(q, qd),
             potential_energy(self.arm, q),
         ]
+
+    def _kinetic_energy(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
+        """By the mass matrix, where a step has it anyway."""
+        if self.algorithm != "crba":
+            return kinetic_energy(self.arm, q, qd)
+        M = mass_matrix(self.arm, q)
+        return dot([row_times(M, i, qd) for i in range(self.arm.n)], qd) / 2
 
     def motion(self, t: Scalar, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[JointTorque]]:
         """Velocities, accelerations and torques that act from time t [s] on, n each."""
@@ -245,7 +253,7 @@ class Plant:
         sizes = [n, n, len(motion.z)]
         sticking = any_sticks(self.arm)
 
-        def evaluation(name: str, evaluate):
+        def evaluation(name: str, evaluate, make=shared):
             """`evaluate`, traced once: a function of time and motion."""
 
             def body(since, t, *x):
@@ -255,7 +263,7 @@ class Plant:
                 inner = Parts(q, qd, integrals, held, integrated if self.acting.integrated else currents, [], [])
                 return evaluate(t, inner, since)
 
-            call = self._evaluations.setdefault((name, *sizes), shared(body, name))
+            call = self._evaluations.setdefault((name, *sizes), make(body, name))
             return lambda t, y: call(since, t, *y.q, *y.v, *y.z, *parts.held, *parts.currents)
 
         rates = evaluation("rates", self.acting.rates)
@@ -285,9 +293,35 @@ class Plant:
             _, rows = call(t, *y.q, *y.v, *y.z, since, *qdd, *sliding, *fixed)
             return Linear.of(mass_matrix(self.arm, y.q), rows, n)
 
+        canonical = self._canonical(evaluation, 2 * n + len(motion.z))
         if sticking:
-            return Sticking(self.arm.joints, all_forces, all_damped, linear)
-        return Mechanics(self.arm.joints, all_forces, all_damped, linear, all_rates)
+            return Sticking(self.arm.joints, all_forces, all_damped, linear, canonical)
+        return Mechanics(self.arm.joints, all_forces, all_damped, linear, canonical, all_rates)
+
+    def _canonical(self, evaluation: Callable[..., Any], size: int) -> Canonical:
+        """The arm in positions and momenta; its joints' torques have slopes by the `size` numbers of a motion."""
+        n, acting = self.arm.n, self.acting
+
+        def slopes_by(first: int, last: int):
+            return lambda body, name: with_jacobian(body, range(2 + first, 2 + last), name)
+
+        def at(q: Sequence[Scalar], v: Sequence[Scalar] | None = None) -> tuple[Scalar, Motion]:
+            return 0.0, Motion(list(q), list(v or [0.0] * n), [0.0] * (size - 2 * n), [])
+
+        mass = evaluation("mass", lambda t, parts, since: [x for row in mass_matrix(self.arm, parts.q) for x in row])
+        momenta = evaluation("momenta", lambda *given: acting.mechanics(*given)[:n])
+        mechanics = evaluation("mechanics", acting.mechanics)
+        tangent = evaluation("tangent", acting.mechanics, slopes_by(n, 2 * n))
+        power = evaluation("power", acting.power_from_outside)
+
+        return Canonical(
+            mass=lambda q: split(mass(*at(q)), range(1, n + 1)),
+            momenta=lambda q, v: momenta(*at(q, v)),
+            mechanics=lambda q, v: split(mechanics(*at(q, v)), [n, n]),
+            tangent=lambda q, v: tangent(*at(q, v)),
+            joints=evaluation("joints", acting.joints, slopes_by(0, size)),
+            power=lambda q, v: power(*at(q, v))[0],
+        )
 
     def _derivatives(self, sizes: Sequence[int], held: int):
         """The imbalance and the rates of the further states, with derivatives by time, q, qd and further states."""

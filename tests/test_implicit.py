@@ -91,9 +91,7 @@ def test_a_damped_slider_follows_its_exponential(method):
     # 2 kg, 5000 N·s/m: decays in 0.4 ms, a hundredth of the step that follows
     friction = {"viscous": 5000}
     dt = 0.04 if method == "velocity_implicit" else None
-    run = armsim.simulate(
-        scenario(method, 0.04, dt, one_joint(friction=friction, initial={"qd": [3.0]}, duration=0.4))
-    )
+    run = armsim.simulate(scenario(method, 0.04, dt, one_joint(friction=friction, initial={"qd": [3.0]}, duration=0.4)))
     way = 3.0 * 2 / 5000
     if dt is None:
         assert run.q[1:, 0] == pytest.approx(way, rel=1e-4)

@@ -12,6 +12,8 @@ from armsim.integrate.system import System
 Step = Callable[[System, Scalar, Motion, Scalar], Motion]  # system, time, state, step to the state a step later
 Advance = Callable[..., tuple[Motion, list[Scalar]]]  # as `Step`, with memory and tolerance; see `Method.advance`
 
+FAILED = 1e300  # the velocity that tells that a step could not be made; it is out of all bounds
+
 
 @dataclass(frozen=True)
 class Tolerance:
