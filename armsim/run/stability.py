@@ -115,7 +115,7 @@ class LinearPlant(System):
         rates = self.matrix()[:size]
         half, after = h / 2 * rates[:, :size], np.eye(self.size)[:size] + h * rates
         after[:, :size] -= half
-        return self._motion(np.linalg.solve(np.eye(size) - half, after))
+        return self._motion(np.asarray(np.linalg.solve(np.eye(size) - half, after), dtype=float))
 
     def _motion(self, unit: Array) -> Motion:
         n, k = self.n, len(self.Z)
