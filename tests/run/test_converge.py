@@ -44,6 +44,7 @@ def only(*args, **options):
         ("two_link_swing", "semi_implicit_euler", 1),
         ("two_link_hold", "velocity_implicit", 1),
         ("two_link_hold", "velocity_verlet", 2),
+        ("two_link_swing", "implicit_midpoint", 2),
         ("rr_config1", "rk4", 4),
         ("two_link_hold", "rk4", 4),
     ],
