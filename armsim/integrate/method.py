@@ -36,7 +36,7 @@ class Method:
         order: Its order on smooth motions.
         step: One step of a method whose step is given; None for one that chooses steps of its own.
         adaptive: Advances over a given time by steps of its own, which an estimate of the error decides; None for the others.
-        conserves: Whether it leaves the energy of an undamped motion bounded at a fixed step.
+        conserves: Whether it leaves the energy of a small undamped swing bounded.
         memory: Names of what an adaptive method remembers from one advance to the next; all zero to begin with.
     """
 
