@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from armsim.actuation import any_sticks, armature, dry_bounds, sticks, unpowered
-from armsim.dynamics import Law, clipped_solve, forward_dynamics, solve_held
+from armsim.dynamics import Law, clipped_solve, forward_dynamics, leeway, solve_held
 from armsim.dynamics.forward import Algorithm
-from armsim.expr import Scalar, both, either, fma, minimum, negated, where
+from armsim.expr import Scalar, absolute, both, either, fma, minimum, negated, where
 from armsim.integrate import Linear, Midstep, Motion, advanced
 from armsim.mechanics import Damped, Derivatives, Forces, Mechanics, by_joint, equation, row_times, worked
 from armsim.midstep import ArmMidstep, Canonical
@@ -128,7 +128,10 @@ class Sliding(Mechanics):
         for i, dry in enumerate(self.arm.dry):
             if dry:
                 needed = row_times(now.M, i, a) - now.f[i]
+                terms = absolute(now.f[i]) + absolute(needed + now.f[i])
                 spare = minimum(needed - now.lower[i], now.upper[i] - needed)
+                # what is let hold at the step's start must not count as let go at its end
+                spare = spare + leeway(now.lower[i], now.upper[i], terms)
                 guards.append(where(self.held[i], spare, where(self.up[i], end.v[i], -end.v[i])))
         return guards
 
