@@ -209,7 +209,7 @@ class Acting:
         d = [maximum(-slopes[i][i], 0.0) for i in range(n)]
         drives = self.drives(t, parts, since)
         laws = [self._law(i, kind, parts, drives[i]) for i, kind in self.laws]
-        further = [*self.further_rates(parts, drives), *self.powers(parts, drives, outside)]
+        further = self.further_rates(parts, drives)
         return [*(x for row in M for x in row), *f, *d, *(x for law in laws for x in law), *further]
 
     def imbalance(
@@ -258,6 +258,10 @@ class Acting:
     def power_from_outside(self, t: Scalar, parts: Parts, since: Scalar) -> list[Scalar]:
         """The power of what acts from outside [W]."""
         return [external_power(self.arm, parts.q, parts.qd, self.outside(since, parts.q))]
+
+    def powers_at(self, t: Scalar, parts: Parts, since: Scalar) -> list[Scalar]:
+        """As `powers`, at an instant."""
+        return self.powers(parts, self.drives(t, parts, since), self.outside(since, parts.q))
 
     def powers(self, parts: Parts, drives: Sequence[JointTorque], outside: Sequence[Wrench] | None) -> list[Scalar]:
         """The power of each of `WORKS` [W], that of dry friction left out."""

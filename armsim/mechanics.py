@@ -56,7 +56,6 @@ class Damped:
         d: Linear damping that is part of f: back-EMF, viscous friction, derivative gains [N·m·s/rad or N·s/m].
         laws: Dry friction, stops, and commands that saturate.
         z: Rates of the further states.
-        w: As of `Forces`.
     """
 
     M: list[list[Scalar]]
@@ -64,7 +63,6 @@ class Damped:
     d: list[Scalar]
     laws: list[Law]
     z: list[Scalar]
-    w: list[Scalar]
 
     def implicit_mass(self, h: Scalar) -> list[list[Scalar]]:
         """M + h D, the lower triangle."""
@@ -78,6 +76,7 @@ class Mechanics(System):
         joints: Its joints.
         forces: What acts at a time and a state.
         damped: The same, with what depends on a joint's own velocity apart.
+        undry: The power of each of `WORKS` at a time and a state, dry friction left out [W]; or nothing.
         linear: How the rates change with the state: by time, state, accelerations, and directions of sliding (1, -1 or 0).
         canonical: The arm in positions and momenta.
         rates: The rates of a state.
@@ -88,6 +87,7 @@ class Mechanics(System):
         joints: Sequence[Joint],
         forces: Callable[[Scalar, Motion], Forces],
         damped: Callable[[Scalar, Motion], Damped],
+        undry: Callable[[Scalar, Motion], list[Scalar]],
         linear: Derivatives,
         canonical: Canonical,
         rates: Rates,
@@ -96,12 +96,13 @@ class Mechanics(System):
         self.joints = joints
         self.forces = forces
         self.damped = damped
+        self.undry = undry
         self.derivatives = linear
         self.canonical = canonical
 
     def powers(self, t: Scalar, y: Motion) -> list[Scalar]:
         """The power of each of `WORKS` [W]; or nothing."""
-        return self.forces(t, y).w
+        return self.undry(t, y)
 
     def linear(self, t: Scalar, y: Motion, k: Motion) -> Linear:
         """How the rates k at (t, y) change with the state, exactly."""
@@ -116,7 +117,7 @@ class Mechanics(System):
         laws = [law.times(h).seen_from(y.v[law.joint]) for law in now.laws]
         change, _ = clipped_solve(now.implicit_mass(h), [h * f for f in now.f], laws, [0.0] * len(y.v))
         v = [x + dv for x, dv in zip(y.v, change, strict=True)]
-        return Motion(y.q, v, advanced(y.z, h, now.z), advanced(y.w, h, now.w))
+        return Motion(y.q, v, advanced(y.z, h, now.z), advanced(y.w, h, self.undry(t, y._replace(v=v))))
 
     def midstep(self, t: Scalar, y: Motion, h: Scalar) -> Midstep:
         """The equations of a step from (t, y) in positions and momenta, taken at its middle."""

@@ -277,14 +277,15 @@ class Plant:
             return Forces(rows, f, lower, upper, z, w)
 
         damped = evaluation("damped", self.acting.damped)
+        powers = evaluation("powers", self.acting.powers_at)
 
         def all_damped(t: Scalar, y: Motion) -> Damped:
-            found = split(damped(t, y), [*range(1, n + 1), n, n, *[4] * len(self.acting.laws), len(y.z), works])
-            rows, (f, d), (z, w) = found[:n], found[n : n + 2], found[-2:]
+            found = split(damped(t, y), [*range(1, n + 1), n, n, *[4] * len(self.acting.laws), len(y.z)])
+            rows, (f, d), z = found[:n], found[n : n + 2], found[-1]
             made = []
-            for (i, kind), (b, slope, lower, upper) in zip(self.acting.laws, found[n + 2 : -2], strict=True):
+            for (i, kind), (b, slope, lower, upper) in zip(self.acting.laws, found[n + 2 : -1], strict=True):
                 made.append(Law(i, lower, upper, b, None if kind == "dry" else slope))
-            return Damped(rows, f, d, made, z, w)
+            return Damped(rows, f, d, made, z)
 
         fixed = [*parts.held, *([] if self.acting.integrated else parts.currents)]
 
@@ -295,8 +296,8 @@ class Plant:
 
         canonical = self._canonical(evaluation, 2 * n + len(motion.z))
         if sticking:
-            return Sticking(self.arm.joints, all_forces, all_damped, linear, canonical)
-        return Mechanics(self.arm.joints, all_forces, all_damped, linear, canonical, all_rates)
+            return Sticking(self.arm.joints, all_forces, all_damped, powers, linear, canonical)
+        return Mechanics(self.arm.joints, all_forces, all_damped, powers, linear, canonical, all_rates)
 
     def _canonical(self, evaluation: Callable[..., Any], size: int) -> Canonical:
         """The arm in positions and momenta; its joints' torques have slopes by the `size` numbers of a motion."""

@@ -27,6 +27,7 @@ class Sticking(Mechanics):
         joints: Its joints.
         forces: What acts at a time and a state.
         damped: The same, with what depends on a joint's own velocity apart.
+        undry: The power of each of `WORKS`, dry friction left out; see `Mechanics`.
         linear: How the rates change with the state; see `Mechanics`.
         canonical: The arm in positions and momenta.
     """
@@ -36,10 +37,11 @@ class Sticking(Mechanics):
         joints: Sequence[Joint],
         forces: Callable[[Scalar, Motion], Forces],
         damped: Callable[[Scalar, Motion], Damped],
+        undry: Callable[[Scalar, Motion], list[Scalar]],
         linear: Derivatives,
         canonical: Canonical,
     ) -> None:
-        super().__init__(joints, forces, damped, linear, canonical, lambda t, y: self.within(t, y).rates(t, y))
+        super().__init__(joints, forces, damped, undry, linear, canonical, lambda t, y: self.within(t, y).rates(t, y))
         self.dry = tuple(sticks(joint) for joint in joints)
 
     def kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
@@ -63,7 +65,8 @@ class Sticking(Mechanics):
         v, impulses = clipped_solve(now.implicit_mass(h), r, laws, y.v)
         dry = [(law, impulse) for law, impulse in zip(laws, impulses, strict=True) if law.d is None]
         friction = by_joint([law for law, _ in dry], [impulse for _, impulse in dry], len(v))
-        return Motion(y.q, v, advanced(y.z, h, now.z), worked(advanced(y.w, h, now.w), friction, v))
+        w = worked(advanced(y.w, h, self.undry(t, y._replace(v=v))), friction, v)
+        return Motion(y.q, v, advanced(y.z, h, now.z), w)
 
     def within(self, t: Scalar, y: Motion) -> Sliding:
         """The system with every joint held, or sliding in one direction, as it is at (t, y)."""
@@ -81,7 +84,7 @@ class Sliding(Mechanics):
     """
 
     def __init__(self, arm: Sticking, t: Scalar, y: Motion) -> None:
-        super().__init__(arm.joints, arm.forces, arm.damped, arm.derivatives, arm.canonical, self._rates_of)
+        super().__init__(arm.joints, arm.forces, arm.damped, arm.undry, arm.derivatives, arm.canonical, self._rates_of)
         now = arm.forces(t, y)
         moving = _moving(arm.dry, y.v)
         a, friction = at_instant(arm.dry, now, y.v)
