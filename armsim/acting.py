@@ -7,9 +7,9 @@ to what implicit methods want to know of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from armsim.actuation import JointTorque, armature, driven, dry_bounds, sticks, stop_law, unpowered
 from armsim.actuation import motor as dc
@@ -80,6 +80,7 @@ class Acting:
     integrated: bool
     stepped: bool
     audit: bool
+    _slopes: dict[tuple[int, ...], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def sampled(self) -> bool:
@@ -202,7 +203,7 @@ class Acting:
             kept = [x if self._saturation(i) is None else 0.0 for i, x in enumerate(u)]
             return [drive.motor + drive.viscous for drive in self.drives_under(kept, inner)]
 
-        along = with_jacobian(own, range(2 + n, 2 + 2 * n), "own")
+        along = self._slopes.setdefault(tuple(sizes), with_jacobian(own, range(2 + n, 2 + 2 * n), "own"))
         tau, slopes = along(since, t, *parts.q, *parts.qd, *parts.integrals, *parts.held, *parts.currents)
         outside = self.outside(since, parts.q)
         M, f = equation(self.arm, parts.q, parts.qd, tau, outside)
