@@ -260,16 +260,23 @@ class Acting:
         """The power of what acts from outside [W]."""
         return [external_power(self.arm, parts.q, parts.qd, self.outside(since, parts.q))]
 
-    def powers_at(self, t: Scalar, parts: Parts, since: Scalar) -> list[Scalar]:
-        """As `powers`, at an instant."""
-        return self.powers(parts, self.drives(t, parts, since), self.outside(since, parts.q))
+    def powers_at(self, t: Scalar, parts: Parts, since: Scalar, *v: Scalar) -> list[Scalar]:
+        """The power of each of `WORKS` [W] of what acts at an instant, if the velocities were v; dry friction left out."""
+        return self.powers(parts, self.drives(t, parts, since), self.outside(since, parts.q), v)
 
-    def powers(self, parts: Parts, drives: Sequence[JointTorque], outside: Sequence[Wrench] | None) -> list[Scalar]:
-        """The power of each of `WORKS` [W], that of dry friction left out."""
+    def powers(
+        self,
+        parts: Parts,
+        drives: Sequence[JointTorque],
+        outside: Sequence[Wrench] | None,
+        v: Sequence[Scalar] | None = None,
+    ) -> list[Scalar]:
+        """The power of each of `WORKS` [W] at the velocities of `parts`, or at others if given; dry friction left out."""
         if not self.audit:
             return []
-        powers = [dot([getattr(drive, kind) for drive in drives], parts.qd) for kind in ("motor", "friction", "limit")]
-        return [*powers, external_power(self.arm, parts.q, parts.qd, outside)]
+        v = parts.qd if v is None else v
+        powers = [dot([getattr(drive, kind) for drive in drives], v) for kind in ("motor", "friction", "limit")]
+        return [*powers, external_power(self.arm, parts.q, v, outside)]
 
 
 def split(x: Sequence[Scalar], sizes: Sequence[int]) -> list[list[Scalar]]:

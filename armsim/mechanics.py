@@ -21,6 +21,7 @@ WORKS = (
 )  # who does work on an arm: its quadratures, where they are asked for
 
 
+Powers = Callable[[Scalar, Motion, Sequence[Scalar]], list[Scalar]]
 Derivatives = Callable[[Scalar, Motion, Sequence[Scalar], Sequence[Scalar]], Linear]
 FRICTION = WORKS.index("friction")
 
@@ -76,7 +77,8 @@ class Mechanics(System):
         joints: Its joints.
         forces: What acts at a time and a state.
         damped: The same, with what depends on a joint's own velocity apart.
-        undry: The power of each of `WORKS` at a time and a state, dry friction left out [W]; or nothing.
+        undry: The power of each of `WORKS`, dry friction left out, of what acts at a time and a state if the velocities
+            were given other ones [W]; or nothing.
         linear: How the rates change with the state: by time, state, accelerations, and directions of sliding (1, -1 or 0).
         canonical: The arm in positions and momenta.
         rates: The rates of a state.
@@ -87,7 +89,7 @@ class Mechanics(System):
         joints: Sequence[Joint],
         forces: Callable[[Scalar, Motion], Forces],
         damped: Callable[[Scalar, Motion], Damped],
-        undry: Callable[[Scalar, Motion], list[Scalar]],
+        undry: Powers,
         linear: Derivatives,
         canonical: Canonical,
         rates: Rates,
@@ -102,7 +104,16 @@ class Mechanics(System):
 
     def powers(self, t: Scalar, y: Motion) -> list[Scalar]:
         """The power of each of `WORKS` [W]; or nothing."""
-        return self.undry(t, y)
+        return self.undry(t, y, y.v)
+
+    def kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
+        """Velocities and further states after h seconds under what acts at (t, y); positions as they are.
+
+        What acts does its work at the mean of old and new velocities: at constant mass that is all that kinetic energy gains.
+        """
+        k = self.rates(t, y)
+        v = advanced(y.v, h, k.v)
+        return Motion(y.q, v, advanced(y.z, h, k.z), advanced(y.w, h, self.undry(t, y, mean(y.v, v))))
 
     def linear(self, t: Scalar, y: Motion, k: Motion) -> Linear:
         """How the rates k at (t, y) change with the state, exactly."""
@@ -117,7 +128,8 @@ class Mechanics(System):
         laws = [law.times(h).seen_from(y.v[law.joint]) for law in now.laws]
         change, _ = clipped_solve(now.implicit_mass(h), [h * f for f in now.f], laws, [0.0] * len(y.v))
         v = [x + dv for x, dv in zip(y.v, change, strict=True)]
-        return Motion(y.q, v, advanced(y.z, h, now.z), advanced(y.w, h, self.undry(t, y._replace(v=v))))
+        w = advanced(y.w, h, self.undry(t, y._replace(v=v), mean(y.v, v)))
+        return Motion(y.q, v, advanced(y.z, h, now.z), w)
 
     def midstep(self, t: Scalar, y: Motion, h: Scalar) -> Midstep:
         """The equations of a step from (t, y) in positions and momenta, taken at its middle."""
@@ -148,6 +160,11 @@ def row_times(M: Sequence[Sequence[Scalar]], i: int, x: Sequence[Scalar]) -> Sca
     for j, x_j in enumerate(x):
         total = fma(M[i][j] if j <= i else M[j][i], x_j, total)
     return total
+
+
+def mean(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+    """(a + b) / 2"""
+    return [(x + y) / 2 for x, y in zip(a, b, strict=True)]
 
 
 def by_joint(laws: Sequence[Law], forces: Sequence[Scalar], n: int) -> list[Scalar]:

@@ -256,17 +256,17 @@ class Plant:
         sticking = any_sticks(self.arm)
 
         def evaluation(name: str, evaluate, make=shared):
-            """`evaluate`, traced once: a function of time and motion."""
+            """`evaluate`, traced once: a function of time and motion, and of further numbers that it may want."""
 
             def body(since, t, *x):
                 q, qd, z = split(x, sizes)
-                held, currents = split(x[sum(sizes) :], [len(parts.held), len(parts.currents)])
+                held, currents, more = split(x[sum(sizes) :], [len(parts.held), len(parts.currents), len(x)])
                 integrals, integrated = split(z, self.acting.further)
                 inner = Parts(q, qd, integrals, held, integrated if self.acting.integrated else currents, [], [])
-                return evaluate(t, inner, since)
+                return evaluate(t, inner, since, *more)
 
             call = self._evaluations.setdefault((name, *sizes), make(body, name))
-            return lambda t, y: call(since, t, *y.q, *y.v, *y.z, *parts.held, *parts.currents)
+            return lambda t, y, *more: call(since, t, *y.q, *y.v, *y.z, *parts.held, *parts.currents, *more)
 
         rates = evaluation("rates", self.acting.rates)
         forces = evaluation("forces", self.acting.forces)
@@ -279,7 +279,11 @@ class Plant:
             return Forces(rows, f, lower, upper, z, w)
 
         damped = evaluation("damped", self.acting.damped)
+
         powers = evaluation("powers", self.acting.powers_at)
+
+        def undry(t: Scalar, y: Motion, v: Sequence[Scalar]) -> list[Scalar]:
+            return powers(t, y, *v) if works else []
 
         def all_damped(t: Scalar, y: Motion) -> Damped:
             found = split(damped(t, y), [*range(1, n + 1), n, n, *[4] * len(self.acting.laws), len(y.z)])
@@ -298,8 +302,8 @@ class Plant:
 
         canonical = self._canonical(evaluation, 2 * n + len(motion.z))
         if sticking:
-            return Sticking(self.arm.joints, all_forces, all_damped, powers, linear, canonical)
-        return Mechanics(self.arm.joints, all_forces, all_damped, powers, linear, canonical, all_rates)
+            return Sticking(self.arm.joints, all_forces, all_damped, undry, linear, canonical)
+        return Mechanics(self.arm.joints, all_forces, all_damped, undry, linear, canonical, all_rates)
 
     def _canonical(self, evaluation: Callable[..., Any], size: int) -> Canonical:
         """The arm in positions and momenta; its joints' torques have slopes by the `size` numbers of a motion."""

@@ -15,7 +15,7 @@ from armsim.dynamics import Law, clipped_solve, forward_dynamics, leeway, solve_
 from armsim.dynamics.forward import Algorithm
 from armsim.expr import Scalar, absolute, both, either, fma, minimum, negated, where
 from armsim.integrate import Linear, Midstep, Motion, advanced
-from armsim.mechanics import Damped, Derivatives, Forces, Mechanics, by_joint, equation, row_times, worked
+from armsim.mechanics import Damped, Derivatives, Forces, Mechanics, Powers, by_joint, equation, mean, row_times, worked
 from armsim.midstep import ArmMidstep, Canonical
 from armsim.model import Arm, Joint
 
@@ -37,7 +37,7 @@ class Sticking(Mechanics):
         joints: Sequence[Joint],
         forces: Callable[[Scalar, Motion], Forces],
         damped: Callable[[Scalar, Motion], Damped],
-        undry: Callable[[Scalar, Motion], list[Scalar]],
+        undry: Powers,
         linear: Derivatives,
         canonical: Canonical,
     ) -> None:
@@ -51,7 +51,8 @@ class Sticking(Mechanics):
         r = [fma(h, now.f[i], row_times(now.M, i, y.v)) for i in range(n)]
         laws = dry_laws(self.dry, [h * x for x in now.lower], [h * x for x in now.upper])
         v, impulses = clipped_solve(now.M, r, laws, y.v)
-        w = worked(advanced(y.w, h, now.w), by_joint(laws, impulses, n), v)
+        between = mean(y.v, v)
+        w = worked(advanced(y.w, h, self.undry(t, y, between)), by_joint(laws, impulses, n), between)
         return Motion(y.q, v, advanced(y.z, h, now.z), w)
 
     def implicit_kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
@@ -65,7 +66,8 @@ class Sticking(Mechanics):
         v, impulses = clipped_solve(now.implicit_mass(h), r, laws, y.v)
         dry = [(law, impulse) for law, impulse in zip(laws, impulses, strict=True) if law.d is None]
         friction = by_joint([law for law, _ in dry], [impulse for _, impulse in dry], len(v))
-        w = worked(advanced(y.w, h, self.undry(t, y._replace(v=v))), friction, v)
+        between = mean(y.v, v)
+        w = worked(advanced(y.w, h, self.undry(t, y._replace(v=v), between)), friction, between)
         return Motion(y.q, v, advanced(y.z, h, now.z), w)
 
     def within(self, t: Scalar, y: Motion) -> Sliding:
@@ -143,7 +145,7 @@ class Sliding(Mechanics):
 
         The impulse that sliding friction gave over the step is taken back and solved for anew, now with the choice to hold.
         """
-        M = self.arm.forces(0.0, after).M
+        M = self.canonical.mass(after.q)
         used = self._sliding_friction(self.start)
         turned: Any = False
         lower, upper, r = [], [], []

@@ -135,7 +135,8 @@ def _ratio(start: Motion, end: Motion, error: Motion, tolerance: Tolerance) -> S
         for a, b, e in zip(before, after, wrong, strict=True):
             allowed = tolerance.atol + tolerance.rtol * maximum(absolute(a), absolute(b))
             ratio = absolute(e) / allowed
-            worst = where(ratio <= worst, worst, ratio)  # what is not a number is the worst
+            larger = where(ratio <= worst, worst, ratio)  # what is not a number is the worst, and stays so
+            worst = where(worst <= FAILED, larger, worst)
     return worst
 
 

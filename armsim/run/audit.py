@@ -43,7 +43,7 @@ def _note(run: Run, relative: float) -> str | None:
     scenario = run.scenario
     if isinstance(run.plant, DynaMechsPlant):
         return "DynaMechs' motor makes and loses energy by its own faults, so not all of the residual is the integrator's error"
-    if relative <= LARGE:
+    if relative <= LARGE or run.status == "diverged":
         return None
     if scenario.adaptive:
         mend = f"a smaller rtol than {scenario.tolerance.rtol:g}"
