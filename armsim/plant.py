@@ -301,9 +301,14 @@ class Plant:
             return Linear.of(mass_matrix(self.arm, y.q), rows, n)
 
         canonical = self._canonical(evaluation, 2 * n + len(motion.z))
-        if sticking:
-            return Sticking(self.arm.joints, all_forces, all_damped, undry, linear, canonical)
-        return Mechanics(self.arm.joints, all_forces, all_damped, undry, linear, canonical, all_rates)
+        system = (
+            Sticking(self.arm.joints, all_forces, all_damped, undry, linear, canonical)
+            if sticking
+            else Mechanics(self.arm.joints, all_forces, all_damped, undry, linear, canonical, all_rates)
+        )
+        if isinstance(self.command, OpenLoop) and not self.sampled:
+            system.longest = self.command.spacing
+        return system
 
     def _canonical(self, evaluation: Callable[..., Any], size: int) -> Canonical:
         """The arm in positions and momenta; its joints' torques have slopes by the `size` numbers of a motion."""

@@ -115,3 +115,30 @@ def test_the_next_landing_may_be_far_away(method):
     run = armsim.simulate("arm5_fall", {"integrator": {"method": method}, "duration": 500, "log.every": 500})
     assert run.status == "complete"
     assert np.abs(run.qd[-1]).max() < 1e-6
+
+
+@pytest.mark.parametrize("method", ["rk54", "rodas"])
+def test_a_short_pulse_in_recorded_inputs_is_not_stepped_over(method, tmp_path):
+    # 500 N·m for 0.5 ms on 1 kg m² that rests: 0.25 rad/s from then on, whatever the tolerance
+    (tmp_path / "pulse.csv").write_text("t_s,u\n0,0\n10.003,500\n10.0035,0\n20,0\n")
+    (tmp_path / "pulse.yaml").write_text(
+        f"""
+format: armsim/scenario/1
+robot:
+  format: armsim/robot/1
+  name: rotor
+  gravity: [0, 0, 0]
+  joints:
+    - name: J
+      type: revolute
+      mdh: {{a: 0, alpha: 0, d: 0, theta: 0}}
+      bodies: [{{inertia: {{mass: 1, center: [0, 0, 0], about: com, xx: 1, yy: 1, zz: 1, xy: 0, xz: 0, yz: 0}}}}]
+duration: 20
+integrator: {{method: {method}}}
+inputs: {{torque: [{{csv: pulse.csv, column: u, hold: zero}}]}}
+log: {{every: 1}}
+"""
+    )
+    run = armsim.simulate(tmp_path / "pulse.yaml")
+    assert run.qd[-1, 0] == pytest.approx(0.25, rel=1e-3)  # the pulse's edges are two of 40 000 steps
+    assert run.qd[10, 0] == 0.0

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 from armsim.expr import Scalar
 
-Signal = Callable[[Scalar], Scalar]  # with an attribute `stepped`, true for one that jumps between steps
+# with an attribute `stepped`, true for one that jumps between steps, and `spacing`, the least time between its corners [s]
+Signal = Callable[[Scalar], Scalar]
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,11 @@ class OpenLoop:
     def integrals(self) -> int:
         """Number of integrator states."""
         return 0
+
+    @property
+    def spacing(self) -> float:
+        """The least time between two jumps or corners of a signal [s]: no step is to pass more than one unseen."""
+        return min((getattr(signal, "spacing", inf) for signal in self.signals), default=inf)
 
     def command(self, t: Scalar, q, qd, integrals, since: Scalar | None = None) -> list[Scalar]:
         """The commands at time t [V, N·m or N], n scalars.

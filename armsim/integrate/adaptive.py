@@ -8,6 +8,7 @@ free) it is cut there, so that every step is smooth.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import NamedTuple
 
 from armsim.expr import Scalar, absolute, both, clip, either, exp, log, loop, maximum, minimum, negated, where
@@ -76,6 +77,7 @@ def adaptive_advance(
         found = high - low <= EVENT + ROUNDING * h
         to_event = where(found, high, low + share * (high - low))
         free = where(length >= left, left, where(length > left / 2, left / 2, length))
+        free = free if system.longest == inf else minimum(free, system.longest)
         tried = where(cutting, to_event, free)
 
         smooth = system.within(t + done, start)

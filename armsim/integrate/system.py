@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
 from armsim.expr import Scalar, with_jacobian
 from armsim.integrate.linear import Linear
@@ -18,6 +19,8 @@ class System:
     Args:
         rates: From time and state to the rates of the state.
     """
+
+    longest: float = inf  # s: no step that a method chooses is to be longer
 
     def __init__(self, rates: Rates) -> None:
         self._rates = rates

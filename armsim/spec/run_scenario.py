@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
 from armsim.control import Feedback, OpenLoop
@@ -123,6 +125,11 @@ class RecordedSignal:
     def stepped(self) -> bool:
         """Whether it jumps from value to value."""
         return self.table.hold == "zero"
+
+    @property
+    def spacing(self) -> float:
+        """The shortest time between two of its values [s]; infinite for one value alone."""
+        return min((later - x for x, later in pairwise(self.table.x)), default=inf)
 
     def __call__(self, t: Scalar) -> Scalar:
         return lookup(self.table, t)
