@@ -23,8 +23,8 @@ def divergence(where: dict[str, Any], scenario: Scenario) -> str:
 
     Args:
         where: slot, time, and where they are known torques_finite, growth (see `armsim.run.summary`) and stable:
-            {"dt": the largest stable step [s], "methods": those that would take the step of this run}; stalled, of an
-            adaptive method that found no step short enough.
+            {"dt": the largest stable step [s], "methods": those that would take the step of this run}; stalled, of a run
+            that ended at a step which could not be made: see `armsim.run.result.Run`.
         scenario: What was run.
     """
     method, dt = scenario.method, scenario.dt
@@ -33,6 +33,11 @@ def divergence(where: dict[str, Any], scenario: Scenario) -> str:
         return (
             f"the simulation stopped {at}: a torque was no longer finite\n"
             "  mend:     look for a division by zero, or a root or logarithm of a negative number, in `inputs`\n" + KEPT
+        )
+    if where.get("stalled") and not scenario.adaptive:
+        return (
+            f"the simulation stopped {at}: the equations of a step of {method} had no solution that could be found\n"
+            f"  mend:     take a smaller step than dt = {dt:g} s, or rodas, which chooses its own\n" + KEPT
         )
     if where.get("stalled"):
         return (

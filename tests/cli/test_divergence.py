@@ -116,3 +116,19 @@ def test_an_adaptive_method_that_finds_no_step_says_so():
     stopped = divergence({**WHERE, "stalled": True}, adaptive)
     assert "rodas found no step short enough for rtol 1e-09" in stopped
     assert "smaller step" not in divergence(WHERE, adaptive)
+
+
+def test_an_implicit_step_without_a_solution_is_no_question_of_a_tolerance(armsim, empty_folder):
+    # arm5 falls, and its stops are stiff; a tenth of a second is longer than its joints take to turn round
+    (empty_folder / "fall.yaml").write_text(
+        "format: armsim/scenario/1\nrobot: arm5\nduration: 1\nintegrator: {method: implicit_midpoint, dt: 0.1}\n"
+    )
+    done = armsim("simulate", "fall.yaml", "-o", "run")
+    assert done.code == 3
+    assert done.err == (
+        "the simulation stopped at t = 0.3 s: the equations of a step of implicit_midpoint had no solution that could be found\n"
+        "  mend:     take a smaller step than dt = 0.1 s, or rodas, which chooses its own\n" + KEPT + "\n"
+    )
+    for mend in ({"dt": 0.01}, {"method": "rodas"}):
+        settings = [word for key, value in mend.items() for word in ("--set", f"integrator.{key}={value}")]
+        assert armsim("simulate", "fall.yaml", "-q", *settings).code == 0
