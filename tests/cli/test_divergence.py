@@ -79,6 +79,16 @@ def test_a_torque_that_is_not_finite_is_no_question_of_the_step():
     )
 
 
+@pytest.mark.parametrize("rest", [{"growth": None}, {"growth": GROWTH}, {"stalled": True}])
+def test_a_joint_that_ran_away_goes_before_what_its_speed_did_to_the_others(rest):
+    assert said(**rest, motion={"joint": "R1", "since": 0.01, "doubling_s": 0.1006}) == (
+        "the simulation diverged at t = 0.011 s: joint R1 ran away\n"
+        "  found:    the motion itself grew, not by the step: the velocity of R1 doubled every 0.101 s,\n"
+        "            from t = 0.01 s on, as its accelerations had it\n"
+        "  mend:     check the signs of R1's gains, torques and stops; a smaller step would not help\n" + KEPT
+    )
+
+
 @pytest.mark.parametrize("growth", [None, GROWTH])
 def test_what_is_known_of_stable_steps_is_said(growth):
     lines = said(growth=growth, stable={"dt": 5.571e-4, "methods": ["rk4", "implicit_midpoint"]}).splitlines()
