@@ -16,8 +16,8 @@ from armsim.integrate import METHODS
 
 SCENARIO = "two_link_swing"  # without motors and friction
 ROWS_EVERY = 0.1  # s
-WINDOWS = 10  # into which a run is cut to see whether its energy goes one way
-CERTAIN = 5.0  # times the uncertainty of a slope
+TENTHS = 10  # into which a run is cut to see whether its energy leaves
+MOVED = 0.5  # of the scatter within a tenth: a mean energy that moves further has left
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Drift:
 
     Attributes:
         drift: Slope of its straight line, times the duration [J].
-        secular: Whether that line stands out from the ups and downs.
+        secular: Whether the energy leaves, beyond its ups and downs; see `secular`.
         largest: Largest deviation from the energy at the start [J].
         seconds: Loop time.
     """
@@ -45,15 +45,24 @@ def drift(method: str, duration: float, dt: float, rtol: float) -> Drift | None:
     if run.status != "complete":
         return None
     energy = run["kinetic_energy_J"] + run["potential_energy_J"]
-    means = np.array([part.mean() for part in np.array_split(energy, WINDOWS)])
-    middles = (np.arange(WINDOWS) + 0.5) * duration / WINDOWS
-    (slope, _), covariance = np.polyfit(middles, means, 1, cov=True)
     return Drift(
-        drift=float(slope * duration),
-        secular=bool(abs(slope) > CERTAIN * np.sqrt(covariance[0, 0])),
+        drift=float(np.polyfit(run.t, energy, 1)[0] * duration),
+        secular=secular(energy),
         largest=float(np.abs(energy - energy[0]).max()),
         seconds=run.seconds["loop_s"],
     )
+
+
+def secular(energy: np.ndarray) -> bool:
+    """Whether the mean energy of the tenths of a run moves by more than the energy scatters within them.
+
+    It need not move in a straight line, nor always one way: a swing that has gained enough to whirl about is another motion,
+    from which a method may take again.
+    """
+    tenths = np.array_split(energy, TENTHS)
+    means = [tenth.mean() for tenth in tenths]
+    scatter = np.sqrt(np.mean([tenth.var() for tenth in tenths]))
+    return bool(max(means) - min(means) > MOVED * scatter)
 
 
 def main() -> int:

@@ -22,9 +22,10 @@ def divergence(where: dict[str, Any], scenario: Scenario) -> str:
     """Which joint, when, how fast it grew, and what to change.
 
     Args:
-        where: slot, time, and where they are known torques_finite, growth (see `armsim.run.summary`) and stable:
-            {"dt": the largest stable step [s], "methods": those that would take the step of this run}; stalled, of an
-            adaptive method that found no step short enough.
+        where: slot, time, and where they are known torques_finite, growth and motion (see `armsim.run.departure`; a motion
+            that grew goes before all that the last steps show) and stable:
+            {"dt": the largest stable step [s], "methods": those that would take the step of this run}; stalled, of a run
+            that ended at a step which could not be made: see `armsim.run.result.Run`.
         scenario: What was run.
     """
     method, dt = scenario.method, scenario.dt
@@ -33,6 +34,20 @@ def divergence(where: dict[str, Any], scenario: Scenario) -> str:
         return (
             f"the simulation stopped {at}: a torque was no longer finite\n"
             "  mend:     look for a division by zero, or a root or logarithm of a negative number, in `inputs`\n" + KEPT
+        )
+    motion = where.get("motion")
+    if motion is not None:
+        name, doubling = motion["joint"], _time(motion["doubling_s"])
+        return (
+            f"the simulation diverged {at}: joint {name} ran away\n"
+            f"  found:    the motion itself grew, not by the step: the velocity of {name} doubled every {doubling},\n"
+            f"            from t = {motion['since']:.6g} s on, as its accelerations had it\n"
+            f"  mend:     check the signs of {name}'s gains, torques and stops; a smaller step would not help\n{KEPT}"
+        )
+    if where.get("stalled") and not scenario.adaptive:
+        return (
+            f"the simulation stopped {at}: the equations of a step of {method} had no solution that could be found\n"
+            f"  mend:     take a smaller step than dt = {dt:g} s, or rodas, which chooses its own\n" + KEPT
         )
     if where.get("stalled"):
         return (

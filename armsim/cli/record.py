@@ -19,7 +19,7 @@ from armsim.cli.options import (
     verbose_option,
 )
 from armsim.cli.progress import progress_bar
-from armsim.cli.simulate_report import method_notes, steps_by
+from armsim.cli.simulate_report import method_notes, steps_by, work_lines
 from armsim.errors import Diverged
 
 
@@ -80,6 +80,7 @@ def command(
         "output": recording.output or "none",
         "slots": list(recording.slots),
         "final": dict(zip(recording.slots, recording.states[-1].tolist(), strict=True)),
+        "audit": recording.audit,
         "seconds": recording.seconds,
         "folder": str(folder),
     }
@@ -89,7 +90,7 @@ def command(
         click.echo(_report(summary, recording.inputs.shape[1], verbose))
     if recording.diverged is not None:
         time = recording.steps * made.time_ratio[0] / made.time_ratio[1]
-        raise Diverged(divergence({"slot": recording.diverged, "time": time}, made))
+        raise Diverged(divergence({"slot": recording.diverged, "time": time, **recording.causes}, made))
     return INTERRUPTED if recording.status == "interrupted" else 0
 
 
@@ -101,6 +102,8 @@ def _report(summary: dict[str, Any], inputs: int, verbose: bool) -> str:
         *method_notes(summary),
         f"samples  {summary['samples']}, each with {len(summary['slots'])} numbers of state and {what}",
     ]
+    if summary["audit"] is not None:
+        lines += work_lines(summary["audit"], 6 if verbose else 3)
     if verbose:
         lines.append(f"state    {', '.join(summary['slots'])}")
         lines.append(f"detail   {summary['algorithm']} forward dynamics; {summary['seconds'] * 1e3:.3g} ms in all")

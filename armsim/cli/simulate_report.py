@@ -36,21 +36,24 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
 
 def _energy_lines(summary: dict[str, Any], digits: int) -> list[str]:
     """The arm's energy, who did work on it, and what the integrator made of that."""
-
-    def joules(value: float) -> str:
-        return f"{value:+.{digits}g} J" if value else "0 J"
-
     audit = summary["audit"]
     start, end = (number(sum(summary["energy"][when].values()), 6) for when in ("start", "end"))
-    works = ", ".join(f"{of} {joules(audit[of])}" for of in WORKS if audit[of]) or "none"
-    residual = f"{joules(audit['residual'])}, {100 * audit['relative']:.2g} % of the energy at play"
-    lines = [
-        f"energy   {start} J at the start, {end} J at the end: {joules(audit['change'])}",
-        f"work     {works}; residual {residual}",
-    ]
+    energy = f"energy   {start} J at the start, {end} J at the end: {_joules(audit['change'], digits)}"
+    return [wrapped(energy), *work_lines(audit, digits)]
+
+
+def work_lines(audit: dict[str, Any], digits: int) -> list[str]:
+    """Who did work on the arm, and what the integrator made of that; see `armsim.run.audit`."""
+    works = ", ".join(f"{of} {_joules(audit[of], digits)}" for of in WORKS if audit[of]) or "none"
+    residual = f"{_joules(audit['residual'], digits)}, {100 * audit['relative']:.2g} % of the energy at play"
+    lines = [f"work     {works}; residual {residual}"]
     if audit["note"]:
         lines.append(f"! {audit['note']}")
     return [wrapped(line) for line in lines]
+
+
+def _joules(value: float, digits: int) -> str:
+    return f"{value:+.{digits}g} J" if value else "0 J"
 
 
 def steps_by(summary: dict[str, Any]) -> str:

@@ -2,7 +2,8 @@
 
 It keeps the energy of a small undamped swing bounded where explicit Euler lets it grow: Hairer, Lubich and Wanner,
 *Geometric Numerical Integration*, section I.1.2. In positions and velocities it is symplectic only as far as the mass matrix is
-constant; in large motions of an arm energy drifts slowly. Damping is explicit: stable for a decaying mode λ while h |λ| <= 2.
+constant; in large motions of an arm energy grows in proportion to step and time. Damping is explicit: stable for a decaying
+mode λ while h |λ| <= 2.
 """
 
 from __future__ import annotations

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from armsim.dynamechs import DynaMechsPlant
 from armsim.mechanics import WORKS
+from armsim.plant import Plant
 from armsim.run.result import Run
+from armsim.spec import Scenario
 
 LARGE = 0.05  # a residual, in parts of the largest energy at play
 
 
 def audit(run: Run) -> dict[str, Any]:
+    """The balance of a run, from its start to the state it reached."""
+    kinetic, potential = (_course(run, kind) for kind in ("kinetic", "potential"))
+    return balance(run.scenario, run.plant, run.state, kinetic, potential)
+
+
+def balance(
+    scenario: Scenario, plant: Plant, state: Sequence[float], kinetic: Sequence[float], potential: Sequence[float]
+) -> dict[str, Any]:
     """Who did work on the arm, and whether that accounts for the change of its energy [J].
 
     motors, friction, stops and external: work from the start to the state reached, integrated beside the motion by the same
@@ -19,16 +30,27 @@ def audit(run: Run) -> dict[str, Any]:
     lost. relative: its magnitude in parts of the largest energy at play: any of the works, the kinetic energy in any row, or
     the potential energy's distance from that at the start; 0 where there is none. note: what a large residual means; None
     where there is nothing to say.
+
+    Args:
+        scenario: What was run.
+        plant: The arm, which counts work.
+        state: Reached in the end.
+        kinetic: Energy in every row, and at the end [J].
+        potential: Likewise.
     """
-    plant = run.plant
-    kinetic, potential = (_course(run, kind) for kind in ("kinetic", "potential"))
-    state = dict(zip(plant.slots, run.state, strict=True))
-    works = {of: state[slot] for of, slot in zip(WORKS, plant.works, strict=True)}
+    named = dict(zip(plant.slots, state, strict=True))
+    works = {of: named[slot] for of, slot in zip(WORKS, plant.works, strict=True)}
     change = (kinetic[-1] + potential[-1]) - (kinetic[0] + potential[0])
     residual = change - sum(works.values())
     largest = max(*map(abs, works.values()), *kinetic, *(abs(x - potential[0]) for x in potential))
     relative = abs(residual) / largest if largest else 0.0
-    return {**works, "change": change, "residual": residual, "relative": relative, "note": _note(run, relative)}
+    return {
+        **works,
+        "change": change,
+        "residual": residual,
+        "relative": relative,
+        "note": _note(scenario, plant, relative),
+    }
 
 
 def _course(run: Run, kind: str) -> list[float]:
@@ -38,10 +60,9 @@ def _course(run: Run, kind: str) -> list[float]:
     return [*run.rows[at : run.count * width : width], run.end[at]]
 
 
-def _note(run: Run, relative: float) -> str | None:
+def _note(scenario: Scenario, plant: Plant, relative: float) -> str | None:
     """What a large residual means; None where it is small."""
-    scenario = run.scenario
-    if isinstance(run.plant, DynaMechsPlant):
+    if isinstance(plant, DynaMechsPlant):
         return "DynaMechs' motor makes and loses energy by its own faults, so not all of the residual is the integrator's error"
     if relative <= LARGE or run.status == "diverged":
         return None

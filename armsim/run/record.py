@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,11 @@ import numpy as np
 
 from armsim.control import Feedback
 from armsim.errors import UsageError
-from armsim.plant import Plant
+from armsim.integrate.adaptive import FAILED
+from armsim.plant import Column, Plant
+from armsim.run.audit import balance
+from armsim.run.departure import causes
+from armsim.run.divergence import LAST_STEPS
 from armsim.run.engine import NativeEngine
 from armsim.run.method_choice import with_method
 from armsim.run.playback import Playback, out_of_bounds
@@ -55,9 +60,9 @@ def record(
     began = time.perf_counter()
     scenario = with_method(scenario)
     every = sample_steps(scenario)
-    plant = _sampled(make_plant(scenario), every * scenario.dt)
+    plant = replace(_sampled(make_plant(scenario), every * scenario.dt), audit=True)
     output = None if plant.command is None else plant.command.output
-    vector = StateVector(held(plant, output))
+    vector = StateVector(replace(held(plant, output), audit=False))
     starts = [*range(0, scenario.steps, every), scenario.steps]
     if len(starts) * (len(vector.slots) + len(plant.slots)) * 8 > LARGEST_LOG:
         raise UsageError(
@@ -75,23 +80,33 @@ def record(
     inputs = [(i, j) for i, j, is_input in pairs if is_input]
     table = np.zeros((len(starts), 1 + len(vector.plant.slots)))
     num, den = scenario.time_ratio
+    clock = (every, every, (num, den))
     status, diverged, done, rows, looked = "complete", None, 0, 0, began
+    energies: list[tuple[float, float]] = []
+    kept = view
+    kinetic, potential = (plant.columns.index(Column("energy", kind)) for kind in ("kinetic", "potential"))
+    late = deque[tuple[int, np.ndarray]](maxlen=-(-LAST_STEPS // every) + 1)  # samples: they tell why it diverges
+    approach: list[list[float]] = []
+    stalled = False
     try:
         for k, first in enumerate(starts):
             last = min(first + every, scenario.steps) if first < scenario.steps else first + 1
             before = view.copy()
-            reached = driver.run(state, row, peaks, first, last, every, every, (num, den))
+            late.append((first, before))
+            reached = driver.run(state, row, peaks, first, last, *clock)
             table[k, 0] = first * num / den
             for i, j in own:
                 table[k, 1 + j] = before[i]
             for i, j in inputs:  # sampled at `first`, and held since
                 table[k, 1 + j] = view[i]
-            rows = k + 1
+            energies.append((row[kinetic], row[potential]))
+            rows, kept = k + 1, before
             if first == scenario.steps:
                 break
             done = reached
             if reached < last:
-                status, diverged = "diverged", out_of_bounds(StateVector(plant), view)
+                status, diverged, stalled = "diverged", out_of_bounds(StateVector(plant), view), FAILED in state
+                approach = _approach(late, reached, lambda a, b: driver.run(state, row, peaks, a, b, *clock), view)
                 break
             if progress is not None and time.perf_counter() - looked > 0.05:
                 looked = time.perf_counter()
@@ -99,6 +114,12 @@ def record(
     except KeyboardInterrupt:
         status = "interrupted"
     states = Playback(vector, scenario.dt, target).complete(table[:rows])
+    n = plant.arm.n
+    causes_found: dict[str, Any] = {}
+    if status == "diverged":
+        velocities = [x[n : 2 * n] for x in approach]
+        motion = (states[:, i * n : (i + 1) * n].tolist() for i in range(3))
+        causes_found = {**causes(scenario, done, velocities, table[:rows, 0].tolist(), *motion), "stalled": stalled}
     return Recording(
         scenario=scenario,
         output=output,
@@ -109,8 +130,31 @@ def record(
         status=status,
         steps=done,
         diverged=diverged,
+        causes=causes_found,
+        audit=balance(scenario, plant, kept.tolist(), *zip(*energies[:rows], strict=True)) if rows else None,
         seconds=time.perf_counter() - began,
     )
+
+
+def _approach(
+    samples: Sequence[tuple[int, np.ndarray]], reached: int, advance: Callable[[int, int], int], view: np.ndarray
+) -> list[list[float]]:
+    """The last states within bounds, one step apart, run once more from a sample before them.
+
+    Args:
+        samples: The last ones, each with its step.
+        reached: The step that led out of bounds.
+        advance: From step to step.
+        view: The state that it advances.
+    """
+    first = max(samples[0][0], reached - LAST_STEPS)
+    step, view[:] = max((sample for sample in samples if sample[0] <= first), key=lambda sample: sample[0])
+    advance(step, first)
+    states = [view.tolist()]
+    for k in range(first, reached):
+        advance(k, k + 1)
+        states.append(view.tolist())
+    return states
 
 
 def sample_steps(scenario: Scenario) -> int:

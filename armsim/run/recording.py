@@ -52,6 +52,9 @@ class Recording:
         status: "complete", "interrupted" or "diverged".
         steps: Steps carried out.
         diverged: Of a diverged run, the slot that left all bounds first, for example "qd_R4"; else None.
+        causes: Of a diverged run, how it came to that: see `armsim.run.departure.causes`, and whether it `stalled`, see
+            `armsim.run.result.Run`; else empty.
+        audit: The balance of work and energy up to the last sample, see `armsim.run.audit.balance`; None of one that was read.
         seconds: Wall time [s].
         source: The folder it was read from; empty if it was just made.
     """
@@ -65,6 +68,8 @@ class Recording:
     status: str = "complete"
     steps: int = 0
     diverged: str | None = None
+    causes: dict[str, Any] = field(default_factory=dict)
+    audit: dict[str, Any] | None = None
     seconds: float = 0.0
     source: str = ""
 
@@ -109,7 +114,9 @@ class Recording:
 
     def _about(self, sha256: str) -> dict[str, Any]:
         """What run.yaml holds."""
-        diverged = {} if self.diverged is None else {"diverged": {"slot": self.diverged, "step": self.steps}}
+        diverged = (
+            {} if self.diverged is None else {"diverged": {"slot": self.diverged, "step": self.steps, **self.causes}}
+        )
         return {
             "format": RUN_FORMAT,
             "status": self.status,
@@ -121,6 +128,7 @@ class Recording:
             "steps": self.steps,
             "seconds": self.seconds,
             **diverged,
+            **({} if self.audit is None else {"audit": self.audit}),
             "recording": {"output": self.output or "none", "samples": len(self.t), "sha256": sha256},
             "sources": [{"path": source.path, "sha256": source.sha256} for source in self.scenario.sources],
             "scenario": own_inputs(self.scenario.scenario_data, self.vector.input_headings()),

@@ -46,7 +46,8 @@ class Run:
         engine: "llvm" or "python".
         advice: What was said of the step beforehand.
         seconds: Wall time by part.
-        stalled: Of a diverged run by an adaptive method, whether no step was short enough for its tolerance.
+        stalled: Of a diverged run, whether a step could not be made: an adaptive method found none short enough for its
+            tolerance, or the equations of an implicit one had no solution that it could find.
     """
 
     scenario: Scenario

@@ -11,7 +11,7 @@ from armsim.control import Feedback
 from armsim.dynamics import gravity_torque
 from armsim.plant import Plant
 from armsim.run.audit import audit
-from armsim.run.divergence import growth
+from armsim.run.departure import causes
 from armsim.run.result import Run
 from armsim.spec import Scenario
 
@@ -61,39 +61,18 @@ def summarize(run: Run) -> dict[str, Any]:
             "step": run.steps,
             "time": summary["duration"],
             "torques_finite": all(map(math.isfinite, [*run.peaks, *run.end])),
-            "growth": _growth(run),
+            **_causes(run),
             "stalled": run.stalled,
         }
     return summary
 
 
-def _growth(run: Run) -> dict[str, Any] | None:
-    """How fast a diverged run grew: joint, factor of its velocity's increments, doubling time, and since when.
-
-    `per` says whether from step to step, or from sample to sample of its controller. None where it left its bounds otherwise;
-    `since` is None where it began before the steps that were looked at.
-    """
-    n, scenario = run.plant.arm.n, run.scenario
-    if scenario.adaptive:  # it is not the step that grows
-        return None
-    velocities = [state[n : 2 * n] for state in run.approach]
-    known = run.steps + 1 - len(velocities)  # the step from which on they are
-    num, den = scenario.time_ratio
-    for per, stride in (("step", 1), ("sample", scenario.sample_every or 1)):
-        first = -(-known // stride) * stride
-        seen = velocities[first - known :: stride]
-        found = growth(seen, stride * scenario.dt)
-        if found is not None:
-            begun = first + (len(seen) - 1 - found.steps) * stride
-            return {
-                "joint": run.plant.arm.joints[found.joint].name,
-                "per": per,
-                "factor": found.factor,
-                "alternates": found.alternates,
-                "doubling_s": found.doubling_time(stride * scenario.dt),
-                "since": None if found.throughout and first > 0 else begun * num / den,
-            }
-    return None
+def _causes(run: Run) -> dict[str, Any]:
+    """How a diverged run came to that; see `armsim.run.departure.causes`."""
+    n, width = run.plant.arm.n, len(run.plant.columns)
+    rows = [run.rows[k * width : k * width + 3 * n] for k in range(run.count)]
+    q, qd, qdd = ([row[i * n : (i + 1) * n] for row in rows] for i in range(3))
+    return causes(run.scenario, run.steps, [state[n : 2 * n] for state in run.approach], run.times, q, qd, qdd)
 
 
 def chosen(scenario: Scenario, steps: int, counts: tuple[int, int] | None) -> dict[str, Any]:

@@ -79,6 +79,16 @@ def test_a_torque_that_is_not_finite_is_no_question_of_the_step():
     )
 
 
+@pytest.mark.parametrize("rest", [{"growth": None}, {"growth": GROWTH}, {"stalled": True}])
+def test_a_joint_that_ran_away_goes_before_what_its_speed_did_to_the_others(rest):
+    assert said(**rest, motion={"joint": "R1", "since": 0.01, "doubling_s": 0.1006}) == (
+        "the simulation diverged at t = 0.011 s: joint R1 ran away\n"
+        "  found:    the motion itself grew, not by the step: the velocity of R1 doubled every 0.101 s,\n"
+        "            from t = 0.01 s on, as its accelerations had it\n"
+        "  mend:     check the signs of R1's gains, torques and stops; a smaller step would not help\n" + KEPT
+    )
+
+
 @pytest.mark.parametrize("growth", [None, GROWTH])
 def test_what_is_known_of_stable_steps_is_said(growth):
     lines = said(growth=growth, stable={"dt": 5.571e-4, "methods": ["rk4", "implicit_midpoint"]}).splitlines()
@@ -107,7 +117,8 @@ def test_record_says_it_with_3_too(armsim):
     settings = ("--set", "integrator.dt=1e-3", "--set", "control.period=1e-3")
     done = armsim("record", "arm5_hold", *settings, "-o", "recorded")
     assert done.code == 3
-    assert done.err.startswith("the simulation diverged at t = 0.011 s: the ")
+    assert done.err.startswith("the simulation diverged at t = 0.011 s: the velocity of joint R4 grew without bound\n")
+    assert "2.6-fold a step, with alternating sign; it doubled every 0.727 ms, from t = 0 s on" in done.err
     assert "(`armsim converge` finds one)" in done.err
 
 
@@ -116,3 +127,19 @@ def test_an_adaptive_method_that_finds_no_step_says_so():
     stopped = divergence({**WHERE, "stalled": True}, adaptive)
     assert "rodas found no step short enough for rtol 1e-09" in stopped
     assert "smaller step" not in divergence(WHERE, adaptive)
+
+
+def test_an_implicit_step_without_a_solution_is_no_question_of_a_tolerance(armsim, empty_folder):
+    # arm5 falls, and its stops are stiff; a tenth of a second is longer than its joints take to turn round
+    (empty_folder / "fall.yaml").write_text(
+        "format: armsim/scenario/1\nrobot: arm5\nduration: 1\nintegrator: {method: implicit_midpoint, dt: 0.1}\n"
+    )
+    done = armsim("simulate", "fall.yaml", "-o", "run")
+    assert done.code == 3
+    assert done.err == (
+        "the simulation stopped at t = 0.3 s: the equations of a step of implicit_midpoint had no solution that could be found\n"
+        "  mend:     take a smaller step than dt = 0.1 s, or rodas, which chooses its own\n" + KEPT + "\n"
+    )
+    for mend in ({"dt": 0.01}, {"method": "rodas"}):
+        settings = [word for key, value in mend.items() for word in ("--set", f"integrator.{key}={value}")]
+        assert armsim("simulate", "fall.yaml", "-q", *settings).code == 0

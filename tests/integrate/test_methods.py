@@ -87,7 +87,8 @@ def test_euler_advances_further_states_with_the_old_state():
         assert METHODS[name].step(rates, 0.0, Motion([3.0], [2.0], [1.0], []), 0.5).z == [2.5]
 
 
-def test_energy_drifts_least_with_rk4_stays_bounded_with_semi_implicit_and_grows_with_explicit_euler():
+def test_a_pendulums_energy_drifts_least_with_rk4_stays_bounded_with_semi_implicit_and_grows_with_explicit_euler():
+    # one joint, so that its mass matrix is constant; tests/run/test_energy.py has an arm, where semi-implicit drifts too
     swing = lambda t, y: Motion(y.v, [-math.sin(y.q[0])], [], [])  # noqa: E731
 
     def drift(name: str) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,29 @@ def test_every_method_keeps_the_energy_ten_times_better_than_explicit_euler(meth
 def test_explicit_euler_feeds_the_swing_and_runge_kutta_drains_it_a_little():
     assert energies("explicit_euler", (5e-3, 1.0), 50.0)[1][-1] > 1.0
     assert -1e-4 < energies("rk4", (5e-3, 1.0), 50.0)[1][-1] < 0.0
+
+
+@pytest.mark.parametrize("method", ["semi_implicit_euler", "velocity_implicit"])
+def test_where_the_mass_matrix_depends_on_the_pose_a_symplectic_euler_in_velocities_drifts_with_step_and_time(method):
+    once, largest = drift(method, 5e-4, 100.0)
+    assert once > 0.9 * largest  # nearly all of it is drift
+    assert drift(method, 5e-4, 200.0)[0] == pytest.approx(2 * once, rel=0.1)
+    assert drift(method, 2.5e-4, 100.0)[0] == pytest.approx(once / 2, rel=0.1)
+    # and still many times less than what explicit Euler feeds
+    assert once < 0.1 * drift("explicit_euler", 5e-4, 100.0)[0]
+
+
+def test_the_benchmark_calls_secular_what_leaves_by_more_than_it_scatters(monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
+    from energy_drift import secular
+
+    t = np.arange(0, 1000, 0.1)
+    swing = np.sin(3.1 * t)
+    assert not secular(swing)
+    assert not secular(1e-2 * t / 1000 + swing)
+    assert secular(20 * t / 1000 + swing)  # in a straight line
+    assert secular(-20 * t / 1000 + swing)
+    assert secular(np.where(t < 700, 30 * t / 700, 30 - 25 * (t - 700) / 300) + swing)  # up, then down
 
 
 def test_the_implicit_midpoint_lets_the_energy_swing_but_not_drift():

@@ -7,6 +7,7 @@ import shutil
 
 import numpy as np
 import pytest
+import yaml
 
 import armsim
 from armsim.errors import UsageError
@@ -123,3 +124,32 @@ def test_a_run_that_diverges_keeps_its_samples(tmp_path):
     recording.save(tmp_path / "out")
     assert load_recording(tmp_path / "out").status == "diverged"
     assert armsim.replay(tmp_path / "out").comparison.equal
+
+
+@pytest.mark.parametrize("method", ["explicit_euler", "rk4", "rodas"])
+def test_its_audit_is_that_of_simulate(method, tmp_path):
+    own = {"rtol": 1e-6} if method == "rodas" else {"dt": 1e-4}
+    asked = {**SAMPLED, "log.every": 1e-3, "integrator": {"method": method, **own}}
+    recording = armsim.record("arm5_hold", asked)
+    assert recording.audit == armsim.simulate("arm5_hold", asked).summary()["audit"]
+    assert abs(recording.audit["motors"]) > 1e-3
+    assert not [slot for slot in recording.slots if "work" in slot]  # the recorded state is the arm's own
+    about = yaml.safe_load((recording.save(tmp_path / "out") / "run.yaml").read_text())
+    assert about["audit"] == recording.audit
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"integrator.dt": 1e-3, "control.period": 1e-3},
+        {"integrator.dt": 7e-4, "control.period": 7e-3, "duration": 0.7},
+        {"control.kp[0]": -80, "control.period": 0.2},
+        {"control.kp[0]": -80, "control.period": 1e-3},
+    ],
+    ids=["soon", "later", "long_periods", "own"],
+)
+def test_a_recording_that_diverges_knows_as_much_of_it_as_simulate(changes):
+    asked = {**changes, "log.every": changes["control.period"]}
+    recording = armsim.record("arm5_hold", asked)
+    where = armsim.simulate("arm5_hold", asked, force_step=True).summary()["diverged"]
+    assert recording.causes == {key: where[key] for key in ("growth", "motion", "stalled")}

@@ -174,6 +174,7 @@ def test_a_diverged_run_stops_at_the_first_state_out_of_bounds(engine):
     )
     assert growth[-1] == pytest.approx(math.sqrt(3), rel=1e-4)
     where = {"slot": "q_swing", "step": run.steps, "time": run.steps / 100, "torques_finite": True, "stalled": False}
+    where["motion"] = None
     where["growth"] = run.summary()["diverged"]["growth"]
     assert run.summary()["diverged"] == where
     assert where["growth"]["factor"] == pytest.approx(math.sqrt(3), rel=2e-3)  # gravity bends the first swings
