@@ -14,6 +14,7 @@ from armsim.run.audit import audit
 from armsim.run.divergence import growth
 from armsim.run.result import Run
 from armsim.spec import Scenario
+from armsim.spec.timing import time_at
 
 
 def summarize(run: Run) -> dict[str, Any]:
@@ -34,7 +35,7 @@ def summarize(run: Run) -> dict[str, Any]:
         "dt": scenario.dt,
         "steps": run.steps,
         **chosen(scenario, run.steps, run.steps_chosen),
-        "duration": run.steps * scenario.time_ratio[0] / scenario.time_ratio[1],
+        "duration": end_time(run),
         "rows": run.count,
         "engine": run.engine,
         "advice": list(run.advice.warnings),
@@ -165,22 +166,23 @@ def steady_droop(plant: Plant) -> list[float | None] | None:
 
 
 def _outside(run: Run) -> list[dict[str, Any]]:
-    """The joints seen outside their range: when first, how far at most, and whether a stop pushed back."""
+    """The joints seen outside their range, in a row or at the end: when first, how far at most, and whether a stop pushed back."""
     found = []
     width = len(run.plant.columns)
+    times = [*run.times, end_time(run)]
     for i, joint in enumerate(run.plant.arm.joints):
         limit = joint.limit
         if limit is None:
             continue
-        seen = run.rows[i : run.count * width : width]
-        if not seen or (min(seen) >= limit.lower and max(seen) <= limit.upper):
+        seen = [*run.rows[i : run.count * width : width], run.end[i]]
+        if min(seen) >= limit.lower and max(seen) <= limit.upper:
             continue
-        since, worst = None, 0.0
-        for t, q in zip(run.times, seen, strict=True):
-            beyond = max(limit.lower - q, q - limit.upper)
-            if beyond > 0:
-                since = t if since is None else since
-                worst = max(worst, beyond)
-        if since is not None:
-            found.append({"joint": joint.name, "since": since, "most": worst, "stop": limit.stiffness is not None})
+        beyond = [max(limit.lower - q, q - limit.upper) for q in seen]
+        since = next(t for t, most in zip(times, beyond, strict=True) if most > 0)
+        found.append({"joint": joint.name, "since": since, "most": max(beyond), "stop": limit.stiffness is not None})
     return found
+
+
+def end_time(run: Run) -> float:
+    """The time that was reached [s]."""
+    return time_at(run.steps, run.scenario.time_ratio)
