@@ -74,6 +74,13 @@ def test_weights_may_be_given_joint_by_joint(armsim):
     assert lqr["joints"]["control"]["kp"] == lqr["joints"]["kp"]
 
 
+def test_gains_too_soft_to_carry_the_arm_are_told(armsim):
+    out = " ".join(armsim("linearize", "two_link_swing", "--lqr", "q=1,r=1").out.split())
+    # 24.19 N·m over 0.0178 N·m/rad
+    assert "! these gains are soft: to carry gravity shoulder needs a target 1356 rad off the pose; a larger q or" in out
+    assert "soft" not in armsim("linearize", "two_link_swing", "--lqr", "q=1e4,r=1e-2").out
+
+
 UPRIGHT = """\
 format: armsim/scenario/1
 robot: chain.yaml
