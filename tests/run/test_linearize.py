@@ -74,6 +74,26 @@ def test_a_state_that_there_is_not_is_refused(asked, message):
         armsim.linearize("arm5_hold", **asked)
 
 
+@pytest.mark.parametrize("scenario", ["arm5_hold", "arm5_hold_pi"])
+@pytest.mark.parametrize("at", [0.0007, 0.3337])
+def test_an_adaptive_method_is_linearised_between_its_landings_too(scenario, at):
+    free = {"integrator": {"method": "rk54", "rtol": 1e-10}, "log.every": 0.1, "duration": 1}
+    lin = armsim.linearize(scenario, at=at, overrides=free)
+    assert (lin.about.t, lin.place) == (at, f"t = {at:g} s")
+    rows = armsim.simulate(scenario, {**free, "integrator.dt": 1e-4, "log.every": 1e-4})
+    k = round(at / 1e-4)
+    assert lin.about.q == pytest.approx(rows.q[k].tolist(), abs=1e-8)
+    assert lin.about.qd == pytest.approx(rows.qd[k].tolist(), abs=1e-6)
+    voltages = [float(rows[f"voltage_R{i}_V"][k]) for i in range(1, 6)]
+    assert lin.about.u == pytest.approx(voltages, abs=1e-5)  # of a sampled controller, those of the sample before
+
+
+def test_an_arm_that_is_gone_before_an_odd_time_is_told():
+    runaway = {**HANG, "integrator": {"method": "rk54"}, "inputs": {"torque": [1e12, 0]}, "log": {"every": 1}}
+    with pytest.raises(Diverged, match=r"found:    0.7 s; it diverges before\n  mend:     take a smaller integrator.rtol"):
+        armsim.linearize(runaway, at=0.7)
+
+
 def test_a_scenario_without_feedback_has_no_target():
     with pytest.raises(UsageError, match="expected: a scenario with `control`"):
         armsim.linearize("two_link_swing", target=True)
