@@ -24,7 +24,9 @@ from armsim.files.run_folder import RUN_FORMAT, new_run_folder
 from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
 from armsim.run.method_choice import with_method
+from armsim.run.result import steps_chosen
 from armsim.run.state_vector import Output, StateVector, held
+from armsim.run.summary import stepped
 from armsim.spec import Scenario, read_scenario
 from armsim.spec.robot_file import digest
 
@@ -109,7 +111,10 @@ class Recording:
 
     def _about(self, sha256: str) -> dict[str, Any]:
         """What run.yaml holds."""
-        diverged = {} if self.diverged is None else {"diverged": {"slot": self.diverged, "step": self.steps}}
+        scenario = self.scenario
+        counted = stepped(scenario, self.steps, steps_chosen(self.slots, self.states[-1].tolist()))
+        at = "landing" if scenario.adaptive else "step"
+        diverged = {} if self.diverged is None else {"diverged": {"slot": self.diverged, at: self.steps}}
         return {
             "format": RUN_FORMAT,
             "status": self.status,
@@ -118,7 +123,7 @@ class Recording:
             "method": self.scenario.method,
             **({"picked": self.scenario.picked} if self.scenario.picked else {}),
             "algorithm": self.algorithm,
-            "steps": self.steps,
+            **counted,
             "seconds": self.seconds,
             **diverged,
             "recording": {"output": self.output or "none", "samples": len(self.t), "sha256": sha256},

@@ -33,8 +33,7 @@ def summarize(run: Run) -> dict[str, Any]:
         **({"picked": scenario.picked} if scenario.picked else {}),
         "algorithm": plant.algorithm,
         "dt": scenario.dt,
-        "steps": run.steps,
-        **chosen(scenario, run.steps, run.steps_chosen),
+        **stepped(scenario, run.steps, run.steps_chosen),
         "duration": end_time(run),
         "rows": run.count,
         "engine": run.engine,
@@ -59,7 +58,7 @@ def summarize(run: Run) -> dict[str, Any]:
     if run.status == "diverged":
         summary["diverged"] = {
             "slot": run.fastest_to_diverge(),
-            "step": run.steps,
+            "landing" if scenario.adaptive else "step": run.steps,
             "time": summary["duration"],
             "torques_finite": all(map(math.isfinite, [*run.peaks, *run.end])),
             "growth": _growth(run),
@@ -97,22 +96,23 @@ def _growth(run: Run) -> dict[str, Any] | None:
     return None
 
 
-def chosen(scenario: Scenario, steps: int, counts: tuple[int, int] | None) -> dict[str, Any]:
-    """What a summary says of the steps that an adaptive method chose, "adaptive"; nothing for other methods.
+def stepped(scenario: Scenario, steps: int, counts: tuple[int, int] | None) -> dict[str, Any]:
+    """What a summary says of the steps: "steps" taken; of an adaptive method its "landings" too, one every dt, and "adaptive".
 
     `curbed` tells that hardly any step was shorter than dt, and that rows and samples would do with a longer one.
 
     Args:
         scenario: What was run.
-        steps: Landings.
-        counts: How many steps were taken and refused.
+        steps: Of a given length; of an adaptive method, landings.
+        counts: How many steps an adaptive method took and refused; None for others.
     """
     if counts is None:
-        return {}
+        return {"steps": steps}
     taken, refused = counts
     needless = scenario.log_every > 1 and scenario.sample_every != 1 and not scenario.external
     curbed = needless and taken <= 1.02 * steps
-    return {"adaptive": {"taken": taken, "refused": refused, **vars(scenario.tolerance), "curbed": curbed}}
+    adaptive = {"refused": refused, **vars(scenario.tolerance), "curbed": curbed}
+    return {"steps": taken, "landings": steps, "adaptive": adaptive}
 
 
 def _named(run: Run, row: list[float]) -> dict[tuple[str, str], float]:
