@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -181,3 +183,13 @@ def test_a_simulation_that_diverges_before_ends_with_three(armsim):
     done = armsim("linearize", "arm5_hold", "--at", "1", "--set", "integrator.dt=1e-3", "--force-step")
     assert done.code == 3
     assert "it diverges before" in done.err
+
+
+def test_the_modes_alone_do_without_scipy():
+    asked = (
+        "import sys; from armsim.cli.main import main\n"
+        "try: main(['linearize', 'arm5_hold'])\n"
+        "finally: assert 'numpy' in sys.modules and not any(name.startswith('scipy') for name in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
