@@ -8,6 +8,8 @@ from typing import Any
 from armsim.cli.table import Cell, force_unit, joint_unit, number, table, wrapped
 from armsim.files.yaml_writer import yaml_text
 
+FAR = 1.0  # rad or m, of a target from the pose that it is to hold
+
 
 def report(summary: dict[str, Any], output: str | None, digits: int) -> str:
     """The modes of a linear model, and what else was asked for, as text."""
@@ -25,12 +27,13 @@ def report(summary: dict[str, Any], output: str | None, digits: int) -> str:
         parts += ["", _modes(f"under its control{every}", closed, digits)]
     parts += ["", *_reach(summary)]
     if summary["unstable"]:
-        parts.append("pose     unstable: under constant commands a small deviation from it grows")
+        under = "commands" if summary["driven"] else "torques"
+        parts.append(f"pose     unstable: under constant {under} a small deviation from it grows")
     if summary["sampled"] is not None:
         parts.append(wrapped(f"sampled  every {summary['sampled']['dt']:g} s, commands held in between"))
     parts.append(f"written  {output}" if output else "matrices --json prints them, -o FILE.npz writes them")
     if summary["lqr"] is not None:
-        parts += ["", _lqr(summary["lqr"], digits)]
+        parts += ["", _lqr(summary["lqr"], summary["joints"])]
     return "\n".join(parts)
 
 
@@ -101,7 +104,7 @@ def _reach(summary: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _lqr(lqr: dict[str, Any], digits: int) -> str:
+def _lqr(lqr: dict[str, Any], arm: list[dict[str, Any]]) -> str:
     joints = lqr["joints"]
     weights = ", ".join(f"{name} = {_weight(value)}" for name, value in lqr["weights"].items() if value != 0)
     every = "" if lqr["period"] is None else f", sampled every {lqr['period']:g} s"
@@ -111,6 +114,11 @@ def _lqr(lqr: dict[str, Any], digits: int) -> str:
         return wrapped(f"{intro} The whole arm is not held by that: a mode {slowest}. Use the matrix K of --json.")
     extra = f"{100 * joints['extra_cost']:.3g} % more than the full matrix K of --json"
     text = wrapped(f"{intro} That holds the whole arm: its slowest mode {slowest}. It costs {extra}.")
+    far, worst = max(zip(map(abs, joints["offset"]), arm, strict=True), key=lambda pair: pair[0])
+    if far > FAR:
+        unit = joint_unit(worst["type"], False)
+        soft = f"! these gains are soft: to carry gravity {worst['name']} needs a target {number(far, 4)} {unit} off the pose"
+        text += "\n" + wrapped(f"{soft}; a larger q or a smaller r makes them stiffer")
     comment = "the target is off the pose by what gravity takes, so that the arm rests in the pose"
     return f"{text}\n\n# {comment}\ncontrol:\n{indent(yaml_text(joints['control']), '  ').rstrip()}"
 

@@ -57,7 +57,7 @@ def command(
     from armsim.files.run_folder import check_target
     from armsim.run.record import record
     from armsim.run.result import steps_chosen
-    from armsim.run.summary import chosen
+    from armsim.run.summary import stepped
 
     if output is not None:
         check_target(output, force)
@@ -73,8 +73,7 @@ def command(
         **({"picked": made.picked} if made.picked else {}),
         "algorithm": recording.algorithm,
         "dt": made.dt,
-        "steps": recording.steps,
-        **chosen(made, recording.steps, steps_chosen(recording.slots, recording.states[-1].tolist())),
+        **stepped(made, recording.steps, steps_chosen(recording.slots, recording.states[-1].tolist())),
         "duration": float(recording.t[-1]),
         "samples": len(recording.t),
         "output": recording.output or "none",

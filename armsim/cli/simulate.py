@@ -62,7 +62,12 @@ def command(
     quiet: bool,
     verbose: bool,
 ) -> int:
-    """Run SCENARIO, a scenario file or the name of a shipped one, and write trajectory.csv, torque.csv and run.yaml."""
+    """Run SCENARIO, a scenario file or the name of a shipped one, and write trajectory.csv, torque.csv and run.yaml.
+
+    The energy of the arm is held against the work that was done on it: the residual, which no work explains, is the
+    integrator's error. It is given in percent of the energy exchanged: the largest work, kinetic energy, or rise or
+    fall of potential energy in the run.
+    """
     from armsim.files.run_folder import check_target
     from armsim.run.simulate import simulate
 

@@ -24,7 +24,7 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
     lines += [wrapped(f"! {warning}") for warning in summary["advice"]]
     seconds = summary["seconds"]
     lines.append(
-        f"speed    {_speed(summary['steps_per_second'])} steps a second, {seconds['loop_s'] * 1e3:.3g} ms in all"
+        f"speed    {_speed(summary['steps_per_second'])} steps a second, {seconds['loop_s'] * 1e3:.3g} ms in its loop"
     )
     if verbose:
         parts = ", ".join(f"{name[:-2]} {value * 1e3:.3g} ms" for name, value in seconds.items())
@@ -45,7 +45,7 @@ def _energy_lines(summary: dict[str, Any], digits: int) -> list[str]:
 def work_lines(audit: dict[str, Any], digits: int) -> list[str]:
     """Who did work on the arm, and what the integrator made of that; see `armsim.run.audit`."""
     works = ", ".join(f"{of} {_joules(audit[of], digits)}" for of in WORKS if audit[of]) or "none"
-    residual = f"{_joules(audit['residual'], digits)}, {100 * audit['relative']:.2g} % of the energy at play"
+    residual = f"{_joules(audit['residual'], digits)}, {share(audit['relative'])} of the energy exchanged"
     lines = [f"work     {works}; residual {residual}"]
     if audit["note"]:
         lines.append(f"! {audit['note']}")
@@ -56,16 +56,27 @@ def _joules(value: float, digits: int) -> str:
     return f"{value:+.{digits}g} J" if value else "0 J"
 
 
+def share(part: float) -> str:
+    """A part of a whole in percent, to two digits; what is next to nothing as less than that."""
+    percent = 100 * part
+    if 0 < percent < 1e-6:
+        return "less than 1e-6 %"
+    if 0 < percent < 1e-3:
+        digits, exponent = f"{percent:.1e}".split("e")
+        return f"{digits}e{int(exponent)} %"
+    return f"{percent:.0f} %" if percent >= 10 else f"{percent:.2g} %"
+
+
 def steps_by(summary: dict[str, Any]) -> str:
     """How time advanced, in words.
 
     Args:
-        summary: method; steps and dt [s], or for an adaptive method: duration [s], and taken, refused and rtol under adaptive.
+        summary: method and steps; dt [s], or for an adaptive method duration [s], and refused and rtol under adaptive.
     """
     adaptive = summary.get("adaptive")
     if adaptive is None:
         return f"{summary['steps']} steps of {summary['dt']:g} s by {summary['method']}"
-    taken = adaptive["taken"]
+    taken = summary["steps"]
     refused = f" ({adaptive['refused']} refused)" if adaptive["refused"] else ""
     mean = f" of {summary['duration'] / taken:.3g} s on average" if taken else ""
     return f"{taken} steps{refused}{mean} by {summary['method']}, rtol {adaptive['rtol']:g}"
@@ -129,6 +140,11 @@ def _joint_table(joints: list[dict[str, Any]], degrees: bool, digits: int) -> st
 
 def _notes(summary: dict[str, Any], degrees: bool) -> list[str]:
     notes = []
+    if "adaptive" in summary:
+        notes.append(
+            f"* peaks as seen at the {summary['landings']} landings, one every {summary['dt']:g} s; between them they may be "
+            "higher"
+        )
     dry = [joint for joint in summary["joints"] if joint["at_rest"] is not None]
     if dry:
         still = [joint["name"] for joint in dry if joint["at_rest"]]

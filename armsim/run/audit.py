@@ -11,7 +11,7 @@ from armsim.plant import Plant
 from armsim.run.result import Run
 from armsim.spec import Scenario
 
-LARGE = 0.05  # a residual, in parts of the largest energy at play
+LARGE = 0.05  # a residual, in parts of the energy exchanged
 
 
 def audit(run: Run) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def balance(
 
     motors, friction, stops and external: work from the start to the state reached, integrated beside the motion by the same
     method. change: of kinetic and potential energy. residual: change less all work, which is what the integrator made or
-    lost. relative: its magnitude in parts of the largest energy at play: any of the works, the kinetic energy in any row, or
+    lost. relative: its magnitude in parts of the energy exchanged: the largest of the works, the kinetic energy in any row, or
     the potential energy's distance from that at the start; 0 where there is none. note: what a large residual means; None
     where there is nothing to say.
 

@@ -18,9 +18,11 @@ from armsim.errors import UsageError
 from armsim.expr import Scalar
 from armsim.linear import Linearization, Rows
 from armsim.linear import linearize as linearize_plant
+from armsim.model import Joint
 from armsim.plant import Plant
 from armsim.run.linear_system import Array, LinearSystem
 from armsim.run.lqr import Cost
+from armsim.run.overload import needs
 from armsim.spec import Scenario
 
 if TYPE_CHECKING:
@@ -127,6 +129,8 @@ class LinearModel(LinearSystem):
     def at_rest(self) -> LinearModel:
         """The same arm at rest in the same pose, its commands holding it there, its dry friction left out.
 
+        Where the scenario has no command, torques at the joints hold it.
+
         Raises:
             UsageError: No commands within their limits hold it there.
         """
@@ -139,8 +143,8 @@ class LinearModel(LinearSystem):
         plant = replace(self.about.plant, arm=replace(self.about.plant.arm, joints=tuple(joints)))
         t, q, command = self.about.t, self.about.q, self.about.plant.command
         u = holding_command(plant, t, q)
-        if command is not None:
-            plant = replace(plant, command=OpenLoop(command.output, tuple(map(constant, u)), command.period))
+        output = "torque" if command is None else command.output
+        plant = replace(plant, command=OpenLoop(output, tuple(map(constant, u)), self.period))
         state = plant.initial_state(q, [0.0] * len(q))
         if plant.sampled:
             state = plant.sample(t, state)
@@ -151,12 +155,7 @@ class LinearModel(LinearSystem):
         if not model.is_equilibrium:
             left = np.abs(model.mass_matrix @ model.about.qdd)
             short = int(left.argmax())
-            unit = "V" if plant.command is not None and plant.command.output == "voltage" else "N·m or N"
-            raise UsageError(
-                f"at rest\n  expected: a pose that commands within their limits hold\n"
-                f"  found:    {plant.arm.joints[short].name}, for which it takes {abs(u[short]):.4g} {unit}\n"
-                "  mend:     take another pose, a lighter payload, or a stronger motor"
-            )
+            raise UsageError(_not_held(plant.arm.joints[short], output, u[short]))
         return model
 
     def lqr(self, q: ArrayLike, r: ArrayLike, qd: ArrayLike = 0.0, period: float | None = None) -> Regulator:
@@ -210,6 +209,24 @@ def holding_command(plant: Plant, t: float, q: Sequence[float]) -> list[float]:
         motor = joint.electric_motor if plant.command is not None and plant.command.output == "voltage" else None
         commands.append(tau if motor is None else dc.demand(motor, tau, 0.0)[0])
     return commands
+
+
+def _not_held(joint: Joint, output: str, u: float) -> str:
+    """That a joint's command cannot hold it, and which of its motor's limits is in the way."""
+    tau, voltage, current = u, 0.0, 0.0
+    motor = joint.electric_motor
+    if motor is not None:
+        tau = dc.torque(motor, dc.steady_current(motor, u, 0.0)) if output == "voltage" else u
+        voltage, current = dc.demand(motor, tau, 0.0)
+    unit = "V" if output == "voltage" else "N·m" if joint.type == "revolute" else "N"
+    found, mend = f"{joint.name}, for which it takes {abs(u):.4g} {unit}", "take another pose, or a lighter payload"
+    need = next((need for need in needs(joint, 0.0, tau, voltage, current) if need.beyond), None)
+    if need is not None:
+        found += f": its motor would need {need.needed:.4g} {need.unit}, and may have {need.limit:.4g} {need.unit}"
+        mend = f"take another pose, a lighter payload, or a motor whose `limits.{need.quantity}` is higher"
+    return (
+        f"at rest\n  expected: a pose that commands within their limits hold\n  found:    {found}\n  mend:     {mend}"
+    )
 
 
 def _array(rows: Rows, height: int, width: int) -> Array:

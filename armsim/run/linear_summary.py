@@ -103,6 +103,7 @@ def _regulator(regulator: Regulator) -> dict[str, Any]:
             "kd": regulator.joints[:, 1].tolist(),
             "modes": [_mode(mode) for mode in regulator.closed_by_joints.modes()],
             "extra_cost": extra if math.isfinite(extra) else None,
+            "offset": regulator.offset.tolist(),
             "control": regulator.control,
         },
     }

@@ -66,24 +66,25 @@ class LinearSystem:
 
     def modes(self) -> list[Mode]:
         """How it moves by itself, the fastest growing first and the fastest decaying last."""
-        from scipy.linalg import eig
-
         A, _ = self.moving
-        values, left, right = eig(A, left=True, right=True)
-        # by first-order perturbation (Golub and Van Loan, section 7.2.2); of a double eigenvalue, by the square root
-        condition = 1 / np.maximum(np.abs(np.sum(left.conj() * right, axis=0)), EPSILON)
-        errors = np.linalg.norm(A) * np.minimum(ROUNDING * condition, np.sqrt(ROUNDING))
-        shares = [self._shares(A - value * np.eye(len(A))) for value in values]
-        return modes_of(values.tolist(), errors.tolist(), shares, self.dt)
+        values = np.linalg.eigvals(A)
+        errors, shares = [], []
+        for value in values:
+            left, strength, right = np.linalg.svd(A - value * np.eye(len(A)))
+            still = strength <= max(strength[-1], ROUNDING * strength[0])  # what A less the eigenvalue takes to zero
+            modes = right[still].conj().T
+            # by first-order perturbation (Golub and Van Loan, section 7.2.2); of a defective eigenvalue, by the square root
+            cosine = np.linalg.svd(left[:, still].conj().T @ modes, compute_uv=False)[-1]
+            errors.append(float(np.linalg.norm(A)) * min(ROUNDING / max(cosine, EPSILON), math.sqrt(ROUNDING)))
+            shares.append(self._shares(modes))
+        return modes_of(values.tolist(), errors, shares, self.dt)
 
-    def _shares(self, shifted: NDArray[np.complex128]) -> dict[str, float]:
+    def _shares(self, modes: NDArray) -> dict[str, float]:
         """Where the modes of an eigenvalue show: by energy in the joints, or if they do not move in the other states.
 
         Args:
-            shifted: A less the eigenvalue; what it takes to zero are the modes.
+            modes: An orthonormal basis of them, shape (moving states, multiplicity).
         """
-        _, strength, vectors = np.linalg.svd(shifted)
-        modes = vectors[strength <= max(strength[-1], ROUNDING * strength[0])].conj().T
         names = [name for name, moves in zip(self.states, self.free, strict=True) if moves]
         moving = modes * self.weight[self.free, None]
         if np.linalg.norm(moving) > 1e-6 * np.linalg.norm(modes) * self.weight.max():
@@ -114,13 +115,11 @@ class LinearSystem:
         Staircase form by orthogonal transformations (Paige 1981, *IEEE Trans. Automatic Control* 26(1)), states scaled so
         that A is balanced, and inputs so that each counts whatever its unit.
         """
-        from scipy.linalg import matrix_balance
-
         A, B = self.moving
         nothing = np.empty(0, dtype=complex)
         if not A.size:
             return nothing
-        A, (scale, _) = matrix_balance(A, permute=False, separate=True)
+        A, scale = _balanced(A)
         size = max(float(np.linalg.norm(A)), 1.0)
         reach = B / scale[:, None]
         lengths = np.linalg.norm(reach, axis=0)
@@ -161,3 +160,25 @@ class LinearSystem:
         A, B = over[:n, :n], over[:n, n:]
         names = (self.states, self.inputs, self.outputs)
         return LinearSystem(A, B, self.C, self.D, *names, float(period), self.free, self.weight)
+
+
+def _balanced(A: Array) -> tuple[Array, Array]:
+    """A in units of its states in which its rows and columns are about equally long, and those units: powers of two.
+
+    Parlett and Reinsch 1969, *Numerische Mathematik* 13.
+    """
+    A, units = A.copy(), np.ones(len(A))
+    settled = False
+    while not settled:
+        settled = True
+        for i in range(len(A)):
+            column, row = (float(np.abs(np.delete(line, i)).sum()) for line in (A[:, i], A[i]))
+            if column == 0.0 or row == 0.0:
+                continue
+            unit = 2.0 ** round(math.log2(row / column) / 2)
+            if column * unit + row / unit < 0.95 * (column + row):
+                A[:, i] *= unit
+                A[i] /= unit
+                units[i] *= unit
+                settled = False
+    return A, units

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
@@ -10,11 +11,13 @@ from typing import Any
 from armsim.control import Feedback
 from armsim.errors import Diverged, UsageError
 from armsim.linear import linearize as linearize_plant
+from armsim.plant import Plant
+from armsim.run.engine import make_engine
 from armsim.run.linear_model import LinearModel, linear_model
 from armsim.run.method_choice import with_method
 from armsim.run.simulate import make_plant, simulate
 from armsim.spec import Scenario, read_scenario
-from armsim.spec.timing import time_at
+from armsim.spec.timing import WHOLE, time_at
 
 
 def linearize(
@@ -28,7 +31,7 @@ def linearize(
 
     Args:
         scenario: A scenario file, the name of a shipped one, or what `armsim.spec.read_scenario` returned.
-        at: Time [s] up to which the scenario is simulated first.
+        at: Time [s] up to which the scenario is simulated first: a whole multiple of dt, and any time with an adaptive method.
         target: About rest at the target of the feedback instead, under the command that it gives there.
         overrides: Values in place of the file's, by path: {"control.kp[0]": 80}.
         force_step: Simulate even if the step is known to be too long; see `armsim.simulate`.
@@ -45,8 +48,7 @@ def linearize(
     scenario = with_method(scenario)
     if target:
         return _about_target(scenario, at)
-    steps = _steps(scenario, at)
-    t = time_at(steps, scenario.time_ratio)
+    steps, rest = _steps(scenario, at)
     plant = make_plant(scenario)
     if steps == 0:
         state = plant.initial_state(scenario.initial_q, scenario.initial_qd)
@@ -55,14 +57,32 @@ def linearize(
         if run.status == "interrupted":
             raise KeyboardInterrupt
         if run.status == "diverged":
-            raise Diverged(
-                f"at\n  expected: a time that the simulation reaches\n  found:    {at:g} s; it diverges before\n"
-                "  mend:     take a smaller integrator.dt, or an earlier time"
-            )
+            raise Diverged(_diverges(scenario, at))
         state = run.state[: len(plant.slots)]  # without the work, which the run counts
-    if scenario.sample_every and steps % scenario.sample_every == 0:
+    t = time_at(steps, scenario.time_ratio)
+    if rest > 0.0:
+        t, state = at, _land(scenario, plant, state, steps, rest)
+    elif scenario.sample_every and steps % scenario.sample_every == 0:
         state = plant.sample(t, state)
-    return linear_model(linearize_plant(plant, t, state), scenario, "the start" if steps == 0 else f"t = {t:g} s")
+    return linear_model(linearize_plant(plant, t, state), scenario, "the start" if t == 0.0 else f"t = {t:g} s")
+
+
+def _land(scenario: Scenario, plant: Plant, state: list[float], steps: int, rest: float) -> list[float]:
+    """The state a part of a step later [s], of an adaptive method: it can land anywhere."""
+    begun = (ctypes.c_double * len(state))(*state)
+    row, peaks = (ctypes.c_double * len(plant.columns))(), (ctypes.c_double * plant.arm.n)()
+    every = (1, scenario.sample_every or 1, scenario.time_ratio)
+    if make_engine("llvm", plant, rest).run(begun, row, peaks, steps, steps + 1, *every) == steps:
+        raise Diverged(_diverges(scenario, time_at(steps, scenario.time_ratio) + rest))
+    return list(begun)
+
+
+def _diverges(scenario: Scenario, at: float) -> str:
+    smaller = "integrator.rtol" if scenario.adaptive else "integrator.dt"
+    return (
+        f"at\n  expected: a time that the simulation reaches\n  found:    {at:g} s; it diverges before\n"
+        f"  mend:     take a smaller {smaller}, or an earlier time"
+    )
 
 
 def _about_target(scenario: Scenario, at: float) -> LinearModel:
@@ -83,8 +103,8 @@ def _about_target(scenario: Scenario, at: float) -> LinearModel:
     return linear_model(linearize_plant(plant, 0.0, state), scenario, "the target")
 
 
-def _steps(scenario: Scenario, at: float) -> int:
-    """The number of steps up to a time."""
+def _steps(scenario: Scenario, at: float) -> tuple[int, float]:
+    """The number of steps up to a time, and what is left of it [s]: nothing, unless the method is adaptive."""
     longest = time_at(scenario.steps, scenario.time_ratio)
     if not 0 <= at <= longest:
         raise UsageError(
@@ -92,10 +112,13 @@ def _steps(scenario: Scenario, at: float) -> int:
             "  mend:     take an earlier time, or a longer duration"
         )
     steps = round(at / scenario.dt)
-    if abs(at / scenario.dt - steps) > 1e-9 * max(steps, 1):
+    if abs(at / scenario.dt - steps) > WHOLE * max(steps, 1):
+        if scenario.adaptive:
+            before = int(at / scenario.dt)
+            return before, at - time_at(before, scenario.time_ratio)
         near = sorted({time_at(k, scenario.time_ratio) for k in (int(at / scenario.dt), int(at / scenario.dt) + 1)})
         raise UsageError(
             f"at\n  expected: a whole multiple of dt, {scenario.dt:g} s\n  found:    {at!r} s\n"
             f"  mend:     take {' or '.join(map(repr, near))}"
         )
-    return steps
+    return steps, 0.0

@@ -88,9 +88,10 @@ def scenario_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, 
 
     Returns:
         kind, scenario, file, method, picked (why, if armsim picked it), rtol and atol (of an adaptive method, else None), dt [s],
-        steps, duration [s], log_every [s], rows, command (None, or law or inputs with what they are per joint, see
-        `commanded`), external (number of wrenches), and under robot: `robot_overview` with the scenario's payload, at the
-        scenario's initial pose.
+        steps (None of an adaptive method, which has yet to choose them), landings (of an adaptive method, else None),
+        duration [s], log_every [s], rows, command (None, or law or inputs with what they are per joint, see `commanded`),
+        external (number of wrenches), and under robot: `robot_overview` with the scenario's payload, at the scenario's
+        initial pose.
     """
     file = load_scenario_file(given, overrides)
     scenario = with_method(build_scenario(file))
@@ -107,7 +108,8 @@ def scenario_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, 
         "rtol": float(scenario.tolerance.rtol) if scenario.adaptive else None,
         "atol": float(scenario.tolerance.atol) if scenario.adaptive else None,
         "dt": scenario.dt,
-        "steps": scenario.steps,
+        "steps": None if scenario.adaptive else scenario.steps,
+        "landings": scenario.steps if scenario.adaptive else None,
         "duration": scenario.steps * num / den,
         "log_every": scenario.log_every * num / den,
         "rows": scenario.steps // scenario.log_every + 1,

@@ -24,7 +24,9 @@ from armsim.files.run_folder import RUN_FORMAT, new_run_folder
 from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
 from armsim.run.method_choice import with_method
+from armsim.run.result import steps_chosen
 from armsim.run.state_vector import Output, StateVector, held
+from armsim.run.summary import stepped
 from armsim.spec import Scenario, read_scenario
 from armsim.spec.robot_file import digest
 
@@ -114,9 +116,11 @@ class Recording:
 
     def _about(self, sha256: str) -> dict[str, Any]:
         """What run.yaml holds."""
-        diverged = (
-            {} if self.diverged is None else {"diverged": {"slot": self.diverged, "step": self.steps, **self.causes}}
-        )
+        scenario = self.scenario
+        counted = stepped(scenario, self.steps, steps_chosen(self.slots, self.states[-1].tolist()))
+        at = "landing" if scenario.adaptive else "step"
+        lost = {"slot": self.diverged, at: self.steps, **self.causes}
+        diverged = {} if self.diverged is None else {"diverged": lost}
         return {
             "format": RUN_FORMAT,
             "status": self.status,
@@ -125,7 +129,7 @@ class Recording:
             "method": self.scenario.method,
             **({"picked": self.scenario.picked} if self.scenario.picked else {}),
             "algorithm": self.algorithm,
-            "steps": self.steps,
+            **counted,
             "seconds": self.seconds,
             **diverged,
             **({} if self.audit is None else {"audit": self.audit}),

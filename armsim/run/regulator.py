@@ -98,6 +98,12 @@ class Regulator:
         return float(np.trace(own[:n, :n]) / np.trace(best[:n, :n]) - 1)
 
     @property
+    def offset(self) -> Array:
+        """How far the target of `control` is from the pose [rad or m], shape (n,): so far do its gains give way to gravity."""
+        u, kp = np.array(self.model.about.u), self.joints[:, 0]
+        return np.divide(u, kp, out=np.zeros_like(u), where=kp != 0)
+
+    @property
     def control(self) -> dict[str, Any]:
         """The `control` block of the scenario's file with the gains of the joints, in the file's units.
 
@@ -105,14 +111,13 @@ class Regulator:
         """
         about = self.model.about
         kp, kd = self.joints.T
-        u = np.array(about.u)
-        offset = np.divide(u, kp, out=np.zeros_like(u), where=kp != 0)
         command = about.plant.command
         block: dict[str, Any] = {"law": "pd", "output": "torque" if command is None else command.output}
         block["kp"], block["kd"] = kp.tolist(), kd.tolist()
         scenario = self.model.scenario
         turns = [scenario.degrees and joint.type == "revolute" for joint in about.plant.arm.joints]
-        target = np.where(turns, np.degrees(np.array(about.q) + offset), np.array(about.q) + offset)
+        place = np.array(about.q) + self.offset
+        target = np.where(turns, np.degrees(place), place)
         block["target"] = [round(x, TARGET_DECIMALS) + 0.0 for x in target.tolist()]
         original = scenario.command
         if isinstance(original, Feedback) and any(limit is not None for limit in original.limit):

@@ -14,6 +14,7 @@ from armsim.run.audit import audit
 from armsim.run.departure import causes
 from armsim.run.result import Run
 from armsim.spec import Scenario
+from armsim.spec.timing import time_at
 
 
 def summarize(run: Run) -> dict[str, Any]:
@@ -32,9 +33,8 @@ def summarize(run: Run) -> dict[str, Any]:
         **({"picked": scenario.picked} if scenario.picked else {}),
         "algorithm": plant.algorithm,
         "dt": scenario.dt,
-        "steps": run.steps,
-        **chosen(scenario, run.steps, run.steps_chosen),
-        "duration": run.steps * scenario.time_ratio[0] / scenario.time_ratio[1],
+        **stepped(scenario, run.steps, run.steps_chosen),
+        "duration": end_time(run),
         "rows": run.count,
         "engine": run.engine,
         "advice": list(run.advice.warnings),
@@ -58,7 +58,7 @@ def summarize(run: Run) -> dict[str, Any]:
     if run.status == "diverged":
         summary["diverged"] = {
             "slot": run.fastest_to_diverge(),
-            "step": run.steps,
+            "landing" if scenario.adaptive else "step": run.steps,
             "time": summary["duration"],
             "torques_finite": all(map(math.isfinite, [*run.peaks, *run.end])),
             **_causes(run),
@@ -75,22 +75,23 @@ def _causes(run: Run) -> dict[str, Any]:
     return causes(run.scenario, run.steps, [state[n : 2 * n] for state in run.approach], run.times, q, qd, qdd)
 
 
-def chosen(scenario: Scenario, steps: int, counts: tuple[int, int] | None) -> dict[str, Any]:
-    """What a summary says of the steps that an adaptive method chose, "adaptive"; nothing for other methods.
+def stepped(scenario: Scenario, steps: int, counts: tuple[int, int] | None) -> dict[str, Any]:
+    """What a summary says of the steps: "steps" taken; of an adaptive method its "landings" too, one every dt, and "adaptive".
 
     `curbed` tells that hardly any step was shorter than dt, and that rows and samples would do with a longer one.
 
     Args:
         scenario: What was run.
-        steps: Landings.
-        counts: How many steps were taken and refused.
+        steps: Of a given length; of an adaptive method, landings.
+        counts: How many steps an adaptive method took and refused; None for others.
     """
     if counts is None:
-        return {}
+        return {"steps": steps}
     taken, refused = counts
     needless = scenario.log_every > 1 and scenario.sample_every != 1 and not scenario.external
     curbed = needless and taken <= 1.02 * steps
-    return {"adaptive": {"taken": taken, "refused": refused, **vars(scenario.tolerance), "curbed": curbed}}
+    adaptive = {"refused": refused, **vars(scenario.tolerance), "curbed": curbed}
+    return {"steps": taken, "landings": steps, "adaptive": adaptive}
 
 
 def _named(run: Run, row: list[float]) -> dict[tuple[str, str], float]:
@@ -144,22 +145,23 @@ def steady_droop(plant: Plant) -> list[float | None] | None:
 
 
 def _outside(run: Run) -> list[dict[str, Any]]:
-    """The joints seen outside their range: when first, how far at most, and whether a stop pushed back."""
+    """The joints seen outside their range, in a row or at the end: when first, how far at most, and whether a stop pushed back."""
     found = []
     width = len(run.plant.columns)
+    times = [*run.times, end_time(run)]
     for i, joint in enumerate(run.plant.arm.joints):
         limit = joint.limit
         if limit is None:
             continue
-        seen = run.rows[i : run.count * width : width]
-        if not seen or (min(seen) >= limit.lower and max(seen) <= limit.upper):
+        seen = [*run.rows[i : run.count * width : width], run.end[i]]
+        if min(seen) >= limit.lower and max(seen) <= limit.upper:
             continue
-        since, worst = None, 0.0
-        for t, q in zip(run.times, seen, strict=True):
-            beyond = max(limit.lower - q, q - limit.upper)
-            if beyond > 0:
-                since = t if since is None else since
-                worst = max(worst, beyond)
-        if since is not None:
-            found.append({"joint": joint.name, "since": since, "most": worst, "stop": limit.stiffness is not None})
+        beyond = [max(limit.lower - q, q - limit.upper) for q in seen]
+        since = next(t for t, most in zip(times, beyond, strict=True) if most > 0)
+        found.append({"joint": joint.name, "since": since, "most": max(beyond), "stop": limit.stiffness is not None})
     return found
+
+
+def end_time(run: Run) -> float:
+    """The time that was reached [s]."""
+    return time_at(run.steps, run.scenario.time_ratio)

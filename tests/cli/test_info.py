@@ -279,3 +279,10 @@ def test_a_drive_by_torque_has_no_constants_to_show(armsim):
     motor = answer(armsim, "puma560")["joints"][0]["motor"]
     assert motor["Kp"] is motor["Ra"] is motor["torque_per_volt"] is None
     assert "Kp" not in armsim("info", "puma560").out
+
+
+def test_an_adaptive_scenario_has_landings_and_its_steps_are_not_known_yet(armsim):
+    facts = json.loads(armsim("info", "two_link_swing", "--json", "--set", "integrator={}").out)
+    assert (facts["steps"], facts["landings"]) == (None, 500)
+    fixed = json.loads(armsim("info", "two_link_swing", "--json").out)
+    assert (fixed["steps"], fixed["landings"]) == (5000, None)

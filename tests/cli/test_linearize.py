@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -72,6 +74,15 @@ def test_weights_may_be_given_joint_by_joint(armsim):
     model = library.linearize("two_link_hold").at_rest
     assert np.array_equal(lqr["K"], model.lqr(q=[100, 50], qd=1, r=[0.01, 0.02]).K)
     assert lqr["joints"]["control"]["kp"] == lqr["joints"]["kp"]
+
+
+def test_gains_too_soft_to_carry_the_arm_are_told(armsim):
+    out = " ".join(armsim("linearize", "two_link_swing", "--lqr", "q=1,r=1").out.split())
+    # 24.19 N·m over 0.0178 N·m/rad
+    assert (
+        "! these gains are soft: to carry gravity shoulder needs a target 1356 rad off the pose; a larger q or" in out
+    )
+    assert "soft" not in armsim("linearize", "two_link_swing", "--lqr", "q=1e4,r=1e-2").out
 
 
 UPRIGHT = """\
@@ -174,3 +185,13 @@ def test_a_simulation_that_diverges_before_ends_with_three(armsim):
     done = armsim("linearize", "arm5_hold", "--at", "1", "--set", "integrator.dt=1e-3", "--force-step")
     assert done.code == 3
     assert "it diverges before" in done.err
+
+
+def test_the_modes_alone_do_without_scipy():
+    asked = (
+        "import sys; from armsim.cli.main import main\n"
+        "try: main(['linearize', 'arm5_hold'])\n"
+        "finally: assert 'numpy' in sys.modules and not any(name.startswith('scipy') for name in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -10,6 +10,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+import yaml
 
 RECORD = ("record", "arm5_hold", "--set", "control.period=1e-3", "--set", "duration=0.5")
 
@@ -131,6 +132,15 @@ def test_a_replay_that_diverges_exits_with_3(ask):
     assert lost.code == 3
     assert lost.err.startswith("the replay diverged after t = ")
     assert json.loads(ask("replay", "out", "--dt", "1e-3", "--json").out)["diverged"].startswith("qd_")
+
+
+def test_an_adaptive_recording_counts_its_steps_and_its_landings(ask, tmp_path):
+    settings = ("--set", "integrator={method: rk54}", "--set", "duration=0.5")
+    told = json.loads(ask("record", "two_link_swing", "-o", "counted", "--json", *settings).out)
+    written = yaml.safe_load((tmp_path / "counted/run.yaml").read_text())
+    assert told["landings"] == written["landings"] == 50
+    assert told["steps"] == written["steps"] != 50
+    assert f" {told['steps']} steps" in ask("record", "two_link_swing", "-o", "again", *settings).out
 
 
 def test_an_adaptive_method_tells_the_error_of_a_recordings_steps(ask):

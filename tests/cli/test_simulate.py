@@ -65,7 +65,7 @@ def test_work_and_what_it_leaves_unexplained_are_reported(armsim, empty_folder):
     lines = report.splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("work"))
     assert lines[at - 1].endswith(f" J at the end: {audit['change']:+.3g} J")
-    share = f"{100 * audit['relative']:.2g} % of the energy at play"
+    share = f"{100 * audit['relative']:.2g} % of the energy exchanged"
     assert lines[at : at + 3] == [
         f"work     none; residual {audit['residual']:+.3g} J, {share}",
         "! the residual is energy that the integrator made or lost, and it is large: take",
@@ -75,6 +75,30 @@ def test_work_and_what_it_leaves_unexplained_are_reported(armsim, empty_folder):
     settled = armsim("simulate", "two_link_swing", *rubbing).out
     assert "work     friction -" in settled
     assert "!" not in settled
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [(0.0, "0 %"), (3.5e-12, "less than 1e-6 %"), (6.28e-8, "6.3e-6 %"), (1.2e-5, "0.0012 %"), (0.0321, "3.2 %"),
+     (0.5, "50 %"), (0.999, "100 %"), (1.234, "123 %")],
+)  # fmt: skip
+def test_shares_read_well(part, text):
+    from armsim.cli.simulate_report import share
+
+    assert share(part) == text
+
+
+def test_the_speed_is_that_of_the_loop_and_says_so(armsim):
+    summary = json.loads(armsim("simulate", "arm5_hold", *SHORT, "--json").out)
+    assert summary["steps_per_second"] == pytest.approx(summary["steps"] / summary["seconds"]["loop_s"])
+    last = armsim("simulate", "arm5_hold", *SHORT).out.splitlines()[-2]
+    assert last.startswith("speed ")
+    assert last.endswith(" ms in its loop")
+
+
+def test_fixed_steps_have_neither_landings_nor_unseen_peaks(armsim):
+    assert "landings" not in armsim("simulate", "arm5_hold", *SHORT).out
+    assert "landings" not in json.loads(armsim("simulate", "arm5_hold", *SHORT, "--json").out)
 
 
 def test_json_says_in_numbers_what_the_report_says_in_words(armsim, empty_folder):
@@ -250,12 +274,13 @@ def test_a_scenario_without_an_integrator_says_what_was_picked_and_how_many_step
     (empty_folder / "fall.yaml").write_text("format: armsim/scenario/1\nrobot: two_link\nduration: 1\n")
     done = armsim("simulate", "fall.yaml", "-o", "run")
     recorded = yaml.safe_load((empty_folder / "run/run.yaml").read_text())
-    taken, refused = recorded["adaptive"]["taken"], recorded["adaptive"]["refused"]
+    taken, refused = recorded["steps"], recorded["adaptive"]["refused"]
     counts = f"{taken} steps" + (f" ({refused} refused)" if refused else "")
     title = f"fall: 1 s of two_link, {counts} of {1 / taken:.3g} s on average by rk54, rtol 1e-06"
     said = " ".join(done.out.split())
     assert said.startswith(f"{title} method rk54, picked because no `dt` was given, and it chooses its steps ")
-    assert recorded["method"] == "rk54"
+    assert (recorded["method"], recorded["landings"]) == ("rk54", 1000)
+    assert "* peaks as seen at the 1000 landings, one every 0.001 s; between them they may be higher" in said
     assert recorded["scenario"]["integrator"] == {"method": "rk54", "dt": 0.001, "rtol": 1e-6, "atol": 1e-9}
     again = armsim("simulate", "run/run.yaml", "-o", "again").out
     assert "picked" not in again

@@ -74,6 +74,28 @@ def test_a_state_that_there_is_not_is_refused(asked, message):
         armsim.linearize("arm5_hold", **asked)
 
 
+@pytest.mark.parametrize("scenario", ["arm5_hold", "arm5_hold_pi"])
+@pytest.mark.parametrize("at", [0.0007, 0.3337])
+def test_an_adaptive_method_is_linearised_between_its_landings_too(scenario, at):
+    free = {"integrator": {"method": "rk54", "rtol": 1e-10}, "log.every": 0.1, "duration": 1}
+    lin = armsim.linearize(scenario, at=at, overrides=free)
+    assert (lin.about.t, lin.place) == (at, f"t = {at:g} s")
+    rows = armsim.simulate(scenario, {**free, "integrator.dt": 1e-4, "log.every": 1e-4})
+    k = round(at / 1e-4)
+    assert lin.about.q == pytest.approx(rows.q[k].tolist(), abs=1e-8)
+    assert lin.about.qd == pytest.approx(rows.qd[k].tolist(), abs=1e-6)
+    voltages = [float(rows[f"voltage_R{i}_V"][k]) for i in range(1, 6)]
+    assert lin.about.u == pytest.approx(voltages, abs=1e-5)  # of a sampled controller, those of the sample before
+
+
+def test_an_arm_that_is_gone_before_an_odd_time_is_told():
+    runaway = {**HANG, "integrator": {"method": "rk54"}, "inputs": {"torque": [1e12, 0]}, "log": {"every": 1}}
+    with pytest.raises(
+        Diverged, match=r"found:    0.7 s; it diverges before\n  mend:     take a smaller integrator.rtol"
+    ):
+        armsim.linearize(runaway, at=0.7)
+
+
 def test_a_scenario_without_feedback_has_no_target():
     with pytest.raises(UsageError, match="expected: a scenario with `control`"):
         armsim.linearize("two_link_swing", target=True)
@@ -243,8 +265,68 @@ def test_weights_that_make_no_sense_are_refused(weights, message):
         armsim.linearize("arm5_hold").lqr(**weights)
 
 
-def test_a_pose_that_commands_within_their_limits_do_not_hold_is_told():
-    lin = armsim.linearize("arm5_hold", overrides={"robot.joints[R2].motor.limits": {"voltage": 0.5}})
-    with pytest.raises(UsageError, match=r"found:    R2, for which it takes 0\.7154 V\n  mend:     take another pose"):
+def test_an_arm_that_nothing_drives_is_held_by_torques_without_limit():
+    from armsim.dynamics import gravity_torque
+
+    lin = armsim.linearize("two_link_swing")
+    rest = lin.at_rest
+    assert rest.is_equilibrium
+    assert rest.inputs == lin.inputs == ("torque_shoulder", "torque_elbow")
+    assert rest.about.u == pytest.approx(gravity_torque(lin.about.plant.arm, lin.about.q), rel=1e-12)
+    regulator = rest.lqr(q=1e4, r=1e-2)
+    assert regulator.closed_by_joints.stable
+    assert regulator.control["output"] == "torque"
+    run = armsim.simulate("two_link_swing", {"control": regulator.control, "duration": 2})
+    assert np.abs(run.q - lin.about.q).max() < 1e-8  # targets are given to 1e-9 deg
+
+
+LIFT = {
+    "format": "armsim/robot/1",
+    "name": "lift",
+    "gravity": [0, 0, -9.81],
+    "joints": [
+        {
+            "name": "Z1",
+            "type": "prismatic",
+            "mdh": {},
+            "bodies": [{"point": {"mass": 2, "center": [0, 0, 0]}}],
+            "motor": {"gear": 10, "limits": {"torque": 1}},
+        }
+    ],
+}
+HOLDING = r"at rest\n  expected: a pose that commands within their limits hold\n  found:    "
+
+
+@pytest.mark.parametrize(
+    ("limits", "law", "found"),
+    [
+        (
+            {"voltage": 0.5},
+            "pd",
+            r"R2, for which it takes 0\.7154 V: its motor would need 0\.7154 V, and may have 0\.5 V",
+        ),
+        (
+            {"current": 0.5},
+            "pd",
+            r"R2, for which it takes 0\.7154 V: its motor would need 0\.7154 A, and may have 0\.5 A",
+        ),
+        (
+            {"torque": 5},
+            "none",
+            r"R2, for which it takes 7\.154 N·m: its motor would need 7\.154 N·m, and may have 5 N·m",
+        ),
+    ],
+)
+def test_a_pose_that_commands_within_their_limits_do_not_hold_is_told_with_the_limit(limits, law, found):
+    lin = armsim.linearize("arm5_hold", overrides={"robot.joints[R2].motor.limits": limits, "control.law": law})
+    mend = f"take another pose, a lighter payload, or a motor whose `limits.{next(iter(limits))}` is higher"
+    with pytest.raises(UsageError, match=f"^{HOLDING}{found}\n  mend:     {mend}$"):
         _ = lin.at_rest
     assert not lin.unstable_pose
+
+
+def test_what_a_prismatic_joint_takes_is_told_in_newtons():
+    lift = {**HANG, "robot": LIFT, "initial": {"q": [0]}, "inputs": {"torque": [0]}}
+    found = r"Z1, for which it takes 19\.62 N: its motor would need 1\.962 N·m, and may have 1 N·m"
+    with pytest.raises(UsageError, match=HOLDING + found):
+        _ = armsim.linearize(lift).at_rest
