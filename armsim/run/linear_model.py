@@ -16,9 +16,10 @@ from armsim.control import OpenLoop
 from armsim.dynamics import link_wrenches, own_poses, rnea
 from armsim.errors import UsageError
 from armsim.expr import Scalar
-from armsim.linear import Linearization, Rows
+from armsim.linear import Linearization
 from armsim.linear import linearize as linearize_plant
 from armsim.plant import Plant
+from armsim.run.closed_loop import gains, with_feedback
 from armsim.run.linear_system import Array, LinearSystem
 from armsim.run.lqr import Cost
 from armsim.spec import Scenario
@@ -103,13 +104,7 @@ class LinearModel(LinearSystem):
         z = len(law.Z)
         plant = self if self.period is None else self.sampled()
         n, m = plant.B.shape
-        K, Kz, Z, Zz = _array(law.K, m, n), _array(law.Kz, m, z), _array(law.Z, z, n), _array(law.Zz, z, z)
-        A = np.zeros((n + z, n + z))
-        A[:n, :n], A[:n, n:] = plant.A + plant.B @ K, plant.B @ Kz
-        if z:
-            A[n:, :n], A[n:, n:] = Z, Zz
-            if self.period is not None:
-                A[n:] = self.period * A[n:] + np.eye(n + z)[n:]
+        A = with_feedback(plant.A, plant.B, gains(law, m, n), self.period)
         return LinearSystem(
             A,
             np.vstack([plant.B, np.zeros((z, m))]),
@@ -210,10 +205,6 @@ def holding_command(plant: Plant, t: float, q: Sequence[float]) -> list[float]:
         motor = joint.electric_motor if plant.command is not None and plant.command.output == "voltage" else None
         commands.append(tau if motor is None else dc.demand(motor, tau, 0.0)[0])
     return commands
-
-
-def _array(rows: Rows, height: int, width: int) -> Array:
-    return np.array(rows, dtype=float).reshape(height, width)
 
 
 def _weights(name: str, x: ArrayLike, n: int, positive: bool) -> Array:
