@@ -18,6 +18,7 @@ from armsim.dynamics import ExternalWrench, external_power, forward_dynamics, li
 from armsim.dynamics.forward import Algorithm
 from armsim.dynamics.rnea import Wrench
 from armsim.expr import Scalar, absolute, fma, maximum, minimum, where, with_jacobian
+from armsim.integrate import dot
 from armsim.mechanics import equation
 from armsim.model import Arm, Motor
 from armsim.spatial import Pose
@@ -238,15 +239,8 @@ class Acting:
         """The power of each of `WORKS` [W], that of dry friction left out."""
         if not self.audit:
             return []
-        powers = [_dot([getattr(drive, kind) for drive in drives], parts.qd) for kind in ("motor", "friction", "limit")]
+        powers = [dot([getattr(drive, kind) for drive in drives], parts.qd) for kind in ("motor", "friction", "limit")]
         return [*powers, external_power(self.arm, parts.q, parts.qd, outside)]
-
-
-def _dot(x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
-    total: Scalar = 0.0
-    for a, b in zip(x, y, strict=True):
-        total = fma(a, b, total)
-    return total
 
 
 def split(x: Sequence[Scalar], sizes: Sequence[int]) -> list[list[Scalar]]:

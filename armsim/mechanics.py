@@ -65,6 +65,10 @@ class Damped:
     z: list[Scalar]
     w: list[Scalar]
 
+    def implicit_mass(self, h: Scalar) -> list[list[Scalar]]:
+        """M + h D, the lower triangle."""
+        return [[*row[:i], fma(h, d, row[i])] for i, (row, d) in enumerate(zip(self.M, self.d, strict=True))]
+
 
 class Mechanics(System):
     """An arm without dry friction.
@@ -100,18 +104,15 @@ class Mechanics(System):
         return self.derivatives(t, y, k.v, [0.0] * len(y.v))
 
     def implicit_kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
-        """Velocities after h seconds with damping, stops and friction taken at the new velocities; positions as they are."""
+        """Velocities after h seconds with damping and stops taken at the new velocities; positions as they are.
+
+        (M + h D) (v' - v) = h f, with the laws of stops and limited commands as functions of v' - v.
+        """
         now = self.damped(t, y)
-        A = [[*row[:i], fma(h, d, row[i])] for i, (row, d) in enumerate(zip(now.M, now.d, strict=True))]
-        r = [
-            fma(h, fma(d, v, f), row_times(now.M, i, y.v))
-            for i, (f, d, v) in enumerate(zip(now.f, now.d, y.v, strict=True))
-        ]
-        laws = [law.times(h) for law in now.laws]
-        v, impulses = clipped_solve(A, r, laws, y.v)
-        dry = [(law, impulse) for law, impulse in zip(laws, impulses, strict=True) if law.d is None]
-        friction = by_joint([law for law, _ in dry], [impulse for _, impulse in dry], len(v))
-        return Motion(y.q, v, advanced(y.z, h, now.z), worked(advanced(y.w, h, now.w), friction, v))
+        laws = [law.times(h).seen_from(y.v[law.joint]) for law in now.laws]
+        change, _ = clipped_solve(now.implicit_mass(h), [h * f for f in now.f], laws, [0.0] * len(y.v))
+        v = [x + dv for x, dv in zip(y.v, change, strict=True)]
+        return Motion(y.q, v, advanced(y.z, h, now.z), advanced(y.w, h, now.w))
 
     def guards(self, t: Scalar, start: Motion, end: Motion) -> list[Scalar]:
         """How far every joint with stops still is from the ends of its range, on the side on which it began."""

@@ -29,8 +29,8 @@ from armsim.dynamics import (
 )
 from armsim.dynamics.forward import Algorithm
 from armsim.expr import Scalar, shared, with_jacobian
-from armsim.integrate import METHODS, Linear, Method, Motion, Tolerance
-from armsim.mechanics import WORKS, Damped, Forces, Mechanics
+from armsim.integrate import METHODS, Linear, Method, Motion, Tolerance, dot
+from armsim.mechanics import WORKS, Damped, Forces, Mechanics, row_times
 from armsim.model import Arm, Motor
 from armsim.spatial import quaternion
 from armsim.sticking import Sticking
@@ -185,9 +185,16 @@ class Plant:
             *(*tool.position, *quaternion(tool.rotation)),
             *(getattr(torque, kind) for kind in ("total", "motor", "friction", "limit") for torque in torques),
             *(getattr(torque, kind) for kind in ("voltage", "current", "power") for torque in powered),
-            kinetic_energy(self.arm, q, qd),
+            self._kinetic_energy(q, qd),
             potential_energy(self.arm, q),
         ]
+
+    def _kinetic_energy(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
+        """By the mass matrix, where a step has it anyway."""
+        if self.algorithm != "crba":
+            return kinetic_energy(self.arm, q, qd)
+        M = mass_matrix(self.arm, q)
+        return dot([row_times(M, i, qd) for i in range(self.arm.n)], qd) / 2
 
     def motion(self, t: Scalar, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[JointTorque]]:
         """Velocities, accelerations and torques that act from time t [s] on, n each."""

@@ -49,6 +49,19 @@ class Sticking(Mechanics):
         w = worked(advanced(y.w, h, now.w), by_joint(laws, impulses, n), v)
         return Motion(y.q, v, advanced(y.z, h, now.z), w)
 
+    def implicit_kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
+        """Velocities after h seconds, with friction, damping and stops taken at the new velocities."""
+        now = self.damped(t, y)
+        r = [
+            fma(h, fma(d, v, f), row_times(now.M, i, y.v))
+            for i, (f, d, v) in enumerate(zip(now.f, now.d, y.v, strict=True))
+        ]
+        laws = [law.times(h) for law in now.laws]
+        v, impulses = clipped_solve(now.implicit_mass(h), r, laws, y.v)
+        dry = [(law, impulse) for law, impulse in zip(laws, impulses, strict=True) if law.d is None]
+        friction = by_joint([law for law, _ in dry], [impulse for _, impulse in dry], len(v))
+        return Motion(y.q, v, advanced(y.z, h, now.z), worked(advanced(y.w, h, now.w), friction, v))
+
     def within(self, t: Scalar, y: Motion) -> Sliding:
         """The system with every joint held, or sliding in one direction, as it is at (t, y)."""
         return Sliding(self, t, y)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armsim.cli.table import Cell, fixed, force_unit, joint_unit, number, shown, table, wrapped
+from armsim.mechanics import WORKS
 
 STATUS = {"complete": "", "interrupted": " (interrupted)", "diverged": " (diverged)"}
 
@@ -17,8 +18,7 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
         lines += ["", _joint_table(summary["joints"], degrees, 10 if verbose else 5), *_notes(summary, degrees), ""]
         x, y, z = (fixed(value, 6) for value in summary["tool"]["position"])
         lines.append(f"tool     x {x}  y {y}  z {z} m")
-        energy = {when: sum(parts.values()) for when, parts in summary["energy"].items()}
-        lines.append(f"energy   {number(energy['start'], 6)} J at the start, {number(energy['end'], 6)} J at the end")
+        lines += _energy_lines(summary, 6 if verbose else 3)
     else:
         lines.append("")
     lines += [wrapped(f"! {warning}") for warning in summary["advice"]]
@@ -32,6 +32,25 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
         lines.append(f"times    {parts}")
     lines.append(f"written  {summary['folder']}: trajectory.csv ({summary['rows']} rows), torque.csv, run.yaml")
     return "\n".join(lines)
+
+
+def _energy_lines(summary: dict[str, Any], digits: int) -> list[str]:
+    """The arm's energy, who did work on it, and what the integrator made of that."""
+
+    def joules(value: float) -> str:
+        return f"{value:+.{digits}g} J" if value else "0 J"
+
+    audit = summary["audit"]
+    start, end = (number(sum(summary["energy"][when].values()), 6) for when in ("start", "end"))
+    works = ", ".join(f"{of} {joules(audit[of])}" for of in WORKS if audit[of]) or "none"
+    residual = f"{joules(audit['residual'])}, {100 * audit['relative']:.2g} % of the energy at play"
+    lines = [
+        f"energy   {start} J at the start, {end} J at the end: {joules(audit['change'])}",
+        f"work     {works}; residual {residual}",
+    ]
+    if audit["note"]:
+        lines.append(f"! {audit['note']}")
+    return [wrapped(line) for line in lines]
 
 
 def steps_by(summary: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from armsim.dynamics.factor import solve_held, solve_ldl
@@ -39,6 +39,11 @@ class Law:
         """The law of the impulses over h seconds, with x a velocity."""
         slope = None if self.d is None else h * self.d
         return Law(self.joint, h * self.lower, h * self.upper, h * self.b, slope, self.free)
+
+    def seen_from(self, x: Scalar) -> Law:
+        """The law, of finite slope, as a function of how much more than x its argument is."""
+        assert self.d is not None
+        return replace(self, b=fma(-self.d, x, self.b))
 
 
 def clipped_solve(
@@ -89,9 +94,10 @@ def clipped_solve(
         for e, law in enumerate(laws):
             if law.d is not None:
                 slope = law.d * x[law.joint]
-                terms = absolute(law.b) + absolute(slope)
-                change[e] = _change(law, side[e], between[e], law.b - slope, rounding * terms if rounding else 0.0)
-                f[e] = where(between[e], law.b - slope, f[e])
+                force = law.b - slope
+                spare = rounding * (absolute(law.b) + absolute(slope)) if rounding else None
+                change[e] = _change(law, side[e], between[e], force, spare)
+                f[e] = where(between[e], force, f[e])
         for e, law in enumerate(laws):
             if law.d is None:
                 i = law.joint
@@ -116,7 +122,7 @@ def clipped_solve(
     def begin() -> list[Scalar]:
         side = [_side(law, guess[law.joint]) for law in laws]
         x, f, change = solved(side, 0.0)
-        return [*side, *x, *f, *change, count(change), float(PATIENCE)]
+        return [*side, *x, *f, *change, m + 1.0, float(PATIENCE)]
 
     def step(*state: Scalar) -> list[Scalar]:
         side, change = state[:m], state[2 * m + n : 3 * m + n]
@@ -153,12 +159,19 @@ def _side(law: Law, x: Scalar) -> Scalar:
     """Where a law is expected to be at x."""
     if law.d is None:
         return where(law.free, 1.0, where(x > 0.0, 1.0, where(x < 0.0, -1.0, 0.0)))
-    force = fma(-law.d, x, law.b)
+    return _side_of(law, fma(-law.d, x, law.b))
+
+
+def _side_of(law: Law, force: Scalar) -> Scalar:
+    """Where a law of finite slope is whose force would be `force` without its bounds."""
     return where(force < law.lower, 1.0, where(force > law.upper, -1.0, 0.0))
 
 
-def _change(law: Law, side: Scalar, between: Any, force: Scalar, spare: Scalar) -> Scalar:
-    """How the side of a law ought to change whose force would be `force` without its bounds."""
+def _change(law: Law, side: Scalar, between: Any, force: Scalar, spare: Scalar | None) -> Scalar:
+    """How the side of a law ought to change whose force would be `force` without its bounds; None to be exact about it."""
+    if spare is None:
+        right = _side_of(law, force)
+        return where(right > side, 1.0, where(right < side, -1.0, 0.0))
     low, high = SLACK * absolute(law.lower) + spare, SLACK * absolute(law.upper) + spare
     leaves = where(force > law.upper + high, -1.0, where(force < law.lower - low, 1.0, 0.0))
     from_lower = where(force <= law.lower + low, 0.0, -1.0)

@@ -1,7 +1,7 @@
 """Ways to advance a motion, one method a file. They know nothing of robots."""
 
 from armsim.integrate import explicit_euler, rk4, rk54, rodas, semi_implicit_euler, velocity_implicit, velocity_verlet
-from armsim.integrate.linear import Linear
+from armsim.integrate.linear import Linear, dot
 from armsim.integrate.method import Method, Step, Tolerance
 from armsim.integrate.motion import Motion, advanced
 from armsim.integrate.system import Rates, System
@@ -16,4 +16,4 @@ METHODS: dict[str, Method] = {
     "rodas": rodas.METHOD,
 }
 
-__all__ = ["METHODS", "Linear", "Method", "Motion", "Rates", "Step", "System", "Tolerance", "advanced"]
+__all__ = ["METHODS", "Linear", "Method", "Motion", "Rates", "Step", "System", "Tolerance", "advanced", "dot"]

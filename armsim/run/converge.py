@@ -11,6 +11,7 @@ from typing import Any
 from armsim.errors import UsageError
 from armsim.integrate import METHODS
 from armsim.run.convergence import Convergence
+from armsim.run.method_choice import with_method
 from armsim.run.refinement import Look, Refinement
 from armsim.spec import Scenario, read_scenario
 from armsim.spec.timing import time_at
@@ -56,11 +57,14 @@ def converge(
             )
     if isinstance(scenario, Scenario):
         scenario = scenario.scenario_data
-    base = read_scenario(scenario, overrides)
+    base = with_method(read_scenario(scenario, overrides))
     chosen = _methods(methods, base.method)
+    others = {path: value for path, value in (overrides or {}).items() if path.split(".")[0] != "integrator"}
+    others["log.every"] = time_at(base.log_every, base.time_ratio)
     made: list[Refinement] = []
     for method in chosen:
-        made.append(Refinement(scenario, overrides or {}, method, accuracy, budget, look))
+        own = {**others, "integrator": _integrator(base, method)}
+        made.append(Refinement(scenario, own, method, accuracy, budget, look))
         made[-1].run()
         if made[-1].verdict == "interrupted":
             break
@@ -76,6 +80,13 @@ def converge(
         unit="rad or m" if len(types) > 1 else "m" if "prismatic" in types else "rad",
         methods=tuple(refined.found(best) for refined in made),
     )
+
+
+def _integrator(base: Scenario, method: str) -> dict[str, Any]:
+    """How a method begins: as the scenario says, or with its landings as steps, or without steps where it chooses them."""
+    if method == base.method:
+        return dict(base.scenario_data["integrator"])
+    return {"method": method} if METHODS[method].adaptive else {"method": method, "dt": base.dt}
 
 
 def _methods(asked: Sequence[str] | str | None, own: str) -> list[str]:

@@ -12,9 +12,10 @@ from armsim.run.comparison_plot import check_plot
 from armsim.run.convergence import Convergence, MethodConvergence
 
 BLUE, ORANGE, GREEN, RED = "#1f77b4", "#ff7f0e", "#2a7f3f", "#b22222"
-VIOLET, BROWN, GREY = "#7a5195", "#8c564b", "#555555"
-COLORS = (BLUE, ORANGE, GREEN, RED, VIOLET, BROWN)
-MARKERS = "osD^vP"
+VIOLET, BROWN, CYAN, OLIVE, PINK, BLACK = "#7a5195", "#8c564b", "#17a2b8", "#a0a020", "#d6619c", "#222222"
+GREY = "#555555"
+COLORS = (BLUE, ORANGE, GREEN, RED, VIOLET, BROWN, CYAN, OLIVE, PINK, BLACK)
+MARKERS = "osD^vPX<>*"
 INCHES = (11.0, 5.2)
 BELOW = 0.35  # of the error: where the guide of an order is drawn
 KNOBS = {"dt": "step dt [s]", "rtol": "relative tolerance"}

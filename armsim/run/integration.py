@@ -55,7 +55,7 @@ def check_tolerance(method: str, rtol: float | None, atol: float | None) -> Tole
                 f"  mend:     leave it out, or take a method that chooses its steps: {adaptive}"
             )
         least, largest = (LEAST, LARGEST) if name == "rtol" else (0.0, math.inf)
-        if not (least <= value <= largest and 0.0 < value < math.inf):
+        if not (isinstance(value, Real) and least <= value <= largest and 0.0 < value < math.inf):
             bounds = f"a number from {least:g} to {largest:g}" if name == "rtol" else "a number above 0"
             example = "rtol=1e-6" if name == "rtol" else "atol=1e-9"
             raise UsageError(

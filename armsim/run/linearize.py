@@ -11,6 +11,7 @@ from armsim.control import Feedback
 from armsim.errors import Diverged, UsageError
 from armsim.linear import linearize as linearize_plant
 from armsim.run.linear_model import LinearModel, linear_model
+from armsim.run.method_choice import with_method
 from armsim.run.simulate import make_plant, simulate
 from armsim.spec import Scenario, read_scenario
 from armsim.spec.timing import time_at
@@ -41,6 +42,7 @@ def linearize(
         scenario = read_scenario(scenario, overrides)
     elif overrides:
         raise UsageError("overrides go with a scenario's path or name, not with one that has been read already")
+    scenario = with_method(scenario)
     if target:
         return _about_target(scenario, at)
     steps = _steps(scenario, at)
@@ -57,7 +59,7 @@ def linearize(
                 f"at\n  expected: a time that the simulation reaches\n  found:    {at:g} s; it diverges before\n"
                 "  mend:     take a smaller integrator.dt, or an earlier time"
             )
-        state = run.state
+        state = run.state[: len(plant.slots)]  # without the work, which the run counts
     if scenario.sample_every and steps % scenario.sample_every == 0:
         state = plant.sample(t, state)
     return linear_model(linearize_plant(plant, t, state), scenario, "the start" if steps == 0 else f"t = {t:g} s")

@@ -219,7 +219,7 @@ class Refinement:
             if late:
                 raise KeyboardInterrupt
 
-        run = simulate(self._scenario(self.ladder.overrides(value)), progress=watch)
+        run = simulate(self._scenario(self.ladder.overrides(value)), progress=watch, force_step=True)
         if late:
             return None
         if run.status == "interrupted":
@@ -235,8 +235,10 @@ class Refinement:
         scenarios = [self._scenario(self.ladder.overrides(trial.value)) for trial in self._sound()]
         companions = [] if self.adaptive else [replace(scenario, method=COMPANION) for scenario in scenarios]
         for scenario in (*companions, scenarios[-1]):  # from coarse to fine, for coarse ones take little time
-            first = simulate(scenario)
-            second = simulate(replace(scenario, initial_q=tuple(q + PUT_ASIDE for q in scenario.initial_q)))
+            first = simulate(scenario, force_step=True)
+            second = simulate(
+                replace(scenario, initial_q=tuple(q + PUT_ASIDE for q in scenario.initial_q)), force_step=True
+            )
             if "interrupted" in (first.status, second.status):
                 raise KeyboardInterrupt
             if first.status == second.status == "complete":

@@ -7,6 +7,7 @@ import ctypes
 import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -63,6 +64,7 @@ def simulate(
     scenario = with_method(scenario)
     plant = make_plant(scenario)
     advising = Advising(scenario, plant)
+    plant = replace(plant, audit=True)
     driver = make_engine(engine, plant, scenario.dt)
     ready = time.perf_counter()
     advice = advising.heeded(force_step)

@@ -10,6 +10,7 @@ from armsim.actuation import sticks
 from armsim.control import Feedback
 from armsim.dynamics import gravity_torque
 from armsim.plant import Plant
+from armsim.run.audit import audit
 from armsim.run.divergence import growth
 from armsim.run.result import Run
 from armsim.spec import Scenario
@@ -52,6 +53,7 @@ def summarize(run: Run) -> dict[str, Any]:
             when: {kind: row["energy", kind] for kind in ("kinetic", "potential")}
             for when, row in (("start", first), ("end", last))
         }
+        summary["audit"] = audit(run)
         summary["outside_limits"] = _outside(run)
     if run.status == "diverged":
         summary["diverged"] = {
@@ -72,6 +74,8 @@ def _growth(run: Run) -> dict[str, Any] | None:
     `since` is None where it began before the steps that were looked at.
     """
     n, scenario = run.plant.arm.n, run.scenario
+    if scenario.adaptive:  # it is not the step that grows
+        return None
     velocities = [state[n : 2 * n] for state in run.approach]
     known = run.steps + 1 - len(velocities)  # the step from which on they are
     num, den = scenario.time_ratio

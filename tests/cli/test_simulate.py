@@ -59,6 +59,24 @@ def test_energies_and_steps_are_reported(armsim):
     assert "steps a second" in report
 
 
+def test_work_and_what_it_leaves_unexplained_are_reported(armsim, empty_folder):
+    report = armsim("simulate", "two_link_swing", "-o", "run", "--set", "integrator.method=explicit_euler").out
+    audit = yaml.safe_load((empty_folder / "run/run.yaml").read_text())["audit"]
+    lines = report.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("work"))
+    assert lines[at - 1].endswith(f" J at the end: {audit['change']:+.3g} J")
+    share = f"{100 * audit['relative']:.2g} % of the energy at play"
+    assert lines[at : at + 3] == [
+        f"work     none; residual {audit['residual']:+.3g} J, {share}",
+        "! the residual is energy that the integrator made or lost, and it is large: take",
+        "  a shorter step than 0.001 s, or a method of higher order",
+    ]
+    rubbing = ("--set", "robot.joints[0].friction={viscous: 1}")
+    settled = armsim("simulate", "two_link_swing", *rubbing).out
+    assert "work     friction -" in settled
+    assert "!" not in settled
+
+
 def test_json_says_in_numbers_what_the_report_says_in_words(armsim, empty_folder):
     summary = json.loads(armsim("simulate", "arm5_hold", *SHORT, "--json").out)
     assert summary["status"] == "complete"
