@@ -1,113 +1,51 @@
-"""What a step does to a scenario's small motions, and what is to be said of it; see `armsim.run.advice`."""
+"""What is to be said of a step, from what it does to a scenario's small motions; see `armsim.run.advice`."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Collection
+from dataclasses import dataclass
 
-import numpy as np
-
-from armsim.control import Feedback
+from armsim.actuation import sticks
 from armsim.integrate import METHODS
-from armsim.linear import Linearizer, with_stop
+from armsim.model import Arm
 from armsim.plant import Plant
 from armsim.run.advice import Advice, listed, short
-from armsim.run.stability import LinearPlant, Spoiled, largest_stable_step
+from armsim.run.places import REST, START, TARGET, Place, places
+from armsim.run.stability import Spoiled, largest_stable_step
 from armsim.spec import Scenario
-from armsim.spec.formula import FormulaError
 
 MARGIN = 1.2  # the largest stable step over dt, below which a warning is given
+DOUBTFUL = 1.1  # dt over the largest stable step, up to which a run may come off well
 BLOWN_UP = 7.0  # ln of the growth over a run from which it is refused
-NOTICED = 0.01  # ln of the growth over a run from which a warning is given
-PARTS = (2, 4, 5, 10, 20, 40, 50, 100, 200, 400, 500, 1000)  # of a step, that times which are multiples of it are multiples of
+PARTS = (1, 2, 4, 5, 10, 20, 40, 50, 100, 200, 400, 500, 1000)  # of a step; times in whole steps are whole in these too
 
 
-class Place:
-    """A state about which the plant's small motions are looked at.
+@dataclass(frozen=True)
+class Unstable:
+    """What grows under a step and not by itself.
 
-    Args:
-        plant: The small motions.
-        where: In words.
-        period: Time between samples of its feedback [s]; None if that is continuous, or there is none.
-        duration: Of the run [s].
-        stop: The joint whose stop is engaged; None for none.
+    Attributes:
+        place: Where.
+        mode: The mode.
+        by_samples: Whether it grows from sample to sample of the controller.
+        longest: The largest stable step there [s]; 0 if there is none.
     """
 
-    def __init__(self, plant: LinearPlant, where: str, period: float | None, duration: float, stop: str | None) -> None:
-        self.plant, self.where, self.duration, self.stop = plant, where, duration, stop
-        self.period = period if plant.sampled else None
+    place: Place
+    mode: Spoiled
+    by_samples: bool
+    longest: float
 
-    def spoiled(self, method: str, dt: float) -> list[Spoiled]:
-        """What grows under a step and not by itself, by so much that it shows in the run."""
-        found = self.plant.spoiled(method, dt)
-        return [spoiled for spoiled in found if spoiled.growth * self.duration > NOTICED]
-
-    def spoiled_loop(self, method: str, dt: float) -> list[Spoiled]:
-        """The same of the loop from sample to sample."""
-        if self.period is None:
-            return []
-        found = self.plant.spoiled_loop(method, dt, self.period)
-        return [spoiled for spoiled in found if spoiled.growth * self.duration > NOTICED]
-
-    def takes(self, method: str, dt: float) -> bool:
-        """Whether a method of fixed steps takes this one, undamped swings left aside."""
-        return all(x.is_swing for x in [*self.spoiled(method, dt), *self.spoiled_loop(method, dt)])
-
-    def longest_period(self) -> float | None:
-        """Where sampling makes the loop unstable, the period below which it does not [s], 0 if there is none; else None."""
-        if self.period is None:
-            return None
-        by_itself = max(0.0, float(self.plant.continuous_rates.real.max(initial=0.0)))
-
-        def harms(period: float) -> bool:
-            growth = float(self.plant.loop_rates(period).real.max(initial=0.0))
-            return growth * self.duration > NOTICED and growth > 1.5 * by_itself
-
-        if not harms(self.period):
-            return None
-        low, high = self.period / 2, self.period
-        while harms(low):
-            low, high = low / 2, low
-            if low < 1e-6 * self.period:
-                return 0.0
-        while high - low > 1e-3 * low:
-            middle = (low + high) / 2
-            low, high = (low, middle) if harms(middle) else (middle, high)
-        return low
+    @property
+    def gain(self) -> float:
+        """ln of its growth over the run."""
+        return self.mode.growth * self.place.duration
 
 
-def places(scenario: Scenario, plant: Plant) -> list[Place]:
-    """Where the small motions are looked at: the start, the target, and the start with every stop engaged.
-
-    Fewer where the equations of motion have no finite value.
-    """
-    linearizer = Linearizer(plant)
-    duration = scenario.steps * scenario.dt
-    period = None if plant.command is None else plant.command.period
-    joints, command = plant.arm.joints, plant.command
-    found: list[Place] = []
-
-    def look(q, qd, where: str) -> Iterator:
-        state = plant.initial_state(list(q), list(qd))
-        try:
-            about = linearizer.at(0.0, plant.sample(0.0, state) if plant.sampled else state)
-            linear = LinearPlant(about)
-        except (ArithmeticError, FormulaError, np.linalg.LinAlgError):
-            return
-        if np.isfinite(linear.matrix).all():
-            found.append(Place(linear, where, period, duration, None))
-            yield about
-
-    for start in look(scenario.initial_q, scenario.initial_qd, "at the start"):
-        if isinstance(command, Feedback) and tuple(command.target) != tuple(scenario.initial_q):
-            list(look(command.target, [0.0] * plant.arm.n, "at the target"))
-        for i, joint in enumerate(joints):
-            limit = joint.limit
-            if limit is not None and limit.stiffness is not None:
-                engaged = LinearPlant(with_stop(start, i, limit.stiffness, limit.damping))
-                found.append(Place(engaged, "at a stop", period, duration, joint.name))
-    return found
+def judged(scenario: Scenario, plant: Plant) -> Advice:
+    """The advice on a scenario's step; nothing on those of adaptive methods."""
+    return Judgement(plant.method, scenario.dt, places(scenario, plant), plant.arm).advice()
 
 
 class Judgement:
@@ -117,16 +55,126 @@ class Judgement:
         method: Of fixed steps.
         dt: [s].
         at: Places.
-        joints: Names.
+        arm: Whose.
     """
 
-    def __init__(self, method: str, dt: float, at: list[Place], joints: list[str]) -> None:
-        self.method, self.dt, self.joints = method, dt, joints
+    def __init__(self, method: str, dt: float, at: list[Place], arm: Arm) -> None:
+        self.method, self.dt, self.joints = method, dt, arm.joints
         self.free = [place for place in at if place.stop is None]
         self.stops = [place for place in at if place.stop is not None]
 
-    @cached_property
-    def takers(self) -> list[str]:
+    def advice(self) -> Advice:
+        """All that is to be said."""
+        refusal = self._refusal()
+        warnings = [*([] if refusal else self._too_long()), *self._swings(), *self._sampling()]
+        chattering = {} if refusal else self._chattering()
+        takers = [name for name in self._takers() if self._takes_stops(name, chattering)]
+        return Advice(refusal, tuple(warnings), chattering, tuple(takers))
+
+    def _unstable(self) -> list[Unstable]:
+        """The worst of what grows at each place and is no swing, from step to step and from sample to sample."""
+        found = []
+        for place in self.free:
+            for by_samples, look in ((False, place.spoiled), (True, place.spoiled_loop)):
+                worst = next((mode for mode in look(self.method, self.dt) if not mode.is_swing), None)
+                if worst is not None:
+                    found.append(Unstable(place, worst, by_samples, self._longest(place, by_samples)))
+                    break  # what grows between samples grows from sample to sample too
+        return sorted(found, key=lambda unstable: unstable.longest)
+
+    def _refused(self, unstable: Unstable) -> bool:
+        """Whether what grows blows up the run.
+
+        A step that is hardly too long may not, where the arm leaves its start for a target that takes the step, and where dry
+        friction stops small motions. And an arm may not come to hang within the run.
+        """
+        if unstable.gain <= BLOWN_UP or unstable.place.where == REST:
+            return False
+        leaves = unstable.place.where == START and any(
+            place.where == TARGET and place.takes(self.method, self.dt) for place in self.free
+        )
+        doubtful = leaves or sticks(self.joints[unstable.mode.joint])
+        return not doubtful or self.dt > DOUBTFUL * unstable.longest
+
+    def _refusal(self) -> str | None:
+        found = next((unstable for unstable in self._unstable() if self._refused(unstable)), None)
+        if found is None:
+            return None
+        place, most, takers = found.place, found.longest, listed(self._takers(), "or")
+        how = f"under control sampled every {place.period:g} s" if found.by_samples else place.where
+        grows = f"a motion of {self.joints[found.mode.joint].name} grows {how} that by itself does not"
+        if most:
+            expected = f"at most {short(most)} s with {self.method}: above that {grows}"
+            mend = f"set `integrator.dt={suited(self.dt, most):g}`, or a method that takes this step: {takers}"
+        else:
+            expected, mend = f"a method other than {self.method}, with which {grows}", f"take {takers}"
+        return f"integrator.dt\n  expected: {expected}\n  found:    {self.dt:g} s\n  mend:     {mend}"
+
+    def _too_long(self) -> list[str]:
+        """That the step is above the largest stable one, but not so that all is lost; or close to it."""
+        found = self._unstable()
+        by, grows = "above", ""
+        limits = [(unstable.longest, unstable.place.where) for unstable in found]
+        gain = max((unstable.gain for unstable in found), default=math.inf)
+        if gain < BLOWN_UP:
+            grows = f": a motion grows {math.exp(gain):.2g}-fold over the run that by itself does not"
+        if not found:
+            by = "close to"
+            near = [place for place in self.free if not place.takes(self.method, MARGIN * self.dt)]
+            limits = [(self._longest(place, False), place.where) for place in near]
+        if not limits:
+            return []
+        most, where = min(limits)
+        limit = (
+            f"the largest stable step of {self.method} {where}, {short(most)} s"
+            if most
+            else f"what {self.method} takes"
+        )
+        return [f"dt = {self.dt:g} s is {by} {limit}{grows}"]
+
+    def _swings(self) -> list[str]:
+        """Undamped swings that the step feeds with energy."""
+        swings = [mode for place in self.free for mode in place.spoiled(self.method, self.dt) if mode.is_swing]
+        if not swings:
+            return []
+        worst = max(swings, key=lambda mode: mode.growth)
+        others = [name for name, method in METHODS.items() if method.conserves]
+        return [
+            f"{self.method} makes an undamped swing of {worst.hertz:.3g} Hz grow, by {worst.growth:.2g} of itself a second; "
+            f"{listed(others)} do not"
+        ]
+
+    def _sampling(self) -> list[str]:
+        """That the controller makes the arm unstable by how seldom it samples."""
+        periods = [(place.longest_period(), place) for place in self.free]
+        harmful = [(longest, place) for longest, place in periods if longest is not None]
+        if not harmful:
+            return []
+        longest, place = min(harmful, key=lambda found: found[0])
+        mend = f"every {short(longest)} s or more often" if longest else "more often"
+        return [
+            f"control that samples every {place.period:g} s is unstable {place.where}, whatever the step: sample {mend}, or "
+            "lower its gains"
+        ]
+
+    def _chattering(self) -> dict[str, float]:
+        if not all(place.holds(self.method, self.dt) for place in self.free[:1]):
+            return {}  # not the stops' doing
+        return {
+            place.stop: self._longest(place, False)
+            for place in self.stops
+            if place.stop is not None and not place.holds(self.method, self.dt)
+        }
+
+    def _longest(self, place: Place, by_samples: bool) -> float:
+        """The largest stable step at a place [s]; for the loop from sample to sample one that is short enough."""
+        most = largest_stable_step(place.plant, self.method)
+        if not by_samples:
+            return most
+        shorter = [self.dt / part for part in PARTS if self.dt / part <= most]
+        return next((dt for dt in shorter if not any(not x.is_swing for x in place.spoiled_loop(self.method, dt))), 0.0)
+
+    def _takers(self) -> list[str]:
         """The other methods that take this step where no stop is engaged."""
         return [
             name
@@ -135,17 +183,18 @@ class Judgement:
             and (method.adaptive is not None or all(place.takes(name, self.dt) for place in self.free))
         ]
 
-    def longest(self, place: Place) -> float:
-        """The largest stable step at a place [s]."""
-        return largest_stable_step(place.plant, self.method)
+    def _takes_stops(self, name: str, chattering: Collection[str]) -> bool:
+        """Whether a method takes this step with the stops engaged that chatter."""
+        if METHODS[name].adaptive is not None:
+            return True
+        return all(place.holds(name, self.dt) for place in self.stops if place.stop in chattering)
 
-    def advice(self) -> Advice:
-        """All that is to be said."""
-        chattering = {
-            place.stop: self.longest(place)
-            for place in self.stops
-            if place.stop is not None and not place.takes(self.method, self.dt)
-        }
-        takers = [name for name in self.takers if self._takes_stops(name, chattering)]
-        refusal, warnings = self._grown()
-        return Advice(refusal, (*warnings, *self._near(), *self._swings(), *self._sampling()), chattering, tuple(takers))
+
+def suited(dt: float, most: float) -> float:
+    """A whole part of dt with some room below the largest step, of which times that are multiples of dt are multiples."""
+    power = 1.0
+    while True:
+        for part in (2, 4, 5, 10):
+            if dt / (power * part) * MARGIN <= most:
+                return dt / (power * part)
+        power *= 10.0

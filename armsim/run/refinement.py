@@ -24,7 +24,7 @@ from armsim.run.convergence import (
 from armsim.run.ladder import Ladder, Steps, Tolerances, is_adaptive
 from armsim.run.result import Run
 from armsim.run.sensitivity import PUT_ASIDE, ROUNDING, Sensitivity, sensitivity
-from armsim.run.simulate import simulate
+from armsim.run.simulate import simulate_unadvised
 from armsim.spec import Scenario, read_scenario
 from armsim.spec.timing import time_at
 
@@ -219,7 +219,7 @@ class Refinement:
             if late:
                 raise KeyboardInterrupt
 
-        run = simulate(self._scenario(self.ladder.overrides(value)), progress=watch, force_step=True)
+        run = simulate_unadvised(self._scenario(self.ladder.overrides(value)), watch)
         if late:
             return None
         if run.status == "interrupted":
@@ -235,10 +235,8 @@ class Refinement:
         scenarios = [self._scenario(self.ladder.overrides(trial.value)) for trial in self._sound()]
         companions = [] if self.adaptive else [replace(scenario, method=COMPANION) for scenario in scenarios]
         for scenario in (*companions, scenarios[-1]):  # from coarse to fine, for coarse ones take little time
-            first = simulate(scenario, force_step=True)
-            second = simulate(
-                replace(scenario, initial_q=tuple(q + PUT_ASIDE for q in scenario.initial_q)), force_step=True
-            )
+            first = simulate_unadvised(scenario)
+            second = simulate_unadvised(replace(scenario, initial_q=tuple(q + PUT_ASIDE for q in scenario.initial_q)))
             if "interrupted" in (first.status, second.status):
                 raise KeyboardInterrupt
             if first.status == second.status == "complete":

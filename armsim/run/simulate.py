@@ -18,9 +18,9 @@ from armsim.dynamics.forward import Algorithm
 from armsim.errors import UsageError
 from armsim.integrate.adaptive import FAILED
 from armsim.plant import Plant
-from armsim.run.advice import Advising
+from armsim.run.advice import Advice, Advising
 from armsim.run.divergence import LAST_STEPS
-from armsim.run.engine import make_engine
+from armsim.run.engine import Engine, NativeEngine, make_engine
 from armsim.run.method_choice import with_method
 from armsim.run.result import Run
 from armsim.spec import Scenario, read_scenario
@@ -64,12 +64,30 @@ def simulate(
     scenario = with_method(scenario)
     plant = make_plant(scenario)
     advising = Advising(scenario, plant)
-    plant = replace(plant, audit=True)
-    driver = make_engine(engine, plant, scenario.dt)
+    driver = make_engine(engine, replace(plant, audit=True), scenario.dt)
     ready = time.perf_counter()
     advice = advising.heeded(force_step)
-    advised = time.perf_counter() - ready
+    return _carried_out(scenario, driver, advice, progress, {"advice_s": time.perf_counter() - ready}, began)
 
+
+def simulate_unadvised(scenario: Scenario, progress: Progress | None = None) -> Run:
+    """Run a scenario whatever its step, with no advice on that: for studies of what steps do; see `simulate`."""
+    began = time.perf_counter()
+    scenario = with_method(scenario)
+    driver = NativeEngine(replace(make_plant(scenario), audit=True), scenario.dt)
+    return _carried_out(scenario, driver, Advice(), progress, {}, began)
+
+
+def _carried_out(
+    scenario: Scenario,
+    driver: Engine,
+    advice: Advice,
+    progress: Progress | None,
+    seconds: Mapping[str, float],
+    began: float,
+) -> Run:
+    """The run of an engine that is ready."""
+    plant = driver.plant
     width = len(plant.columns)
     count = scenario.steps // scenario.log_every + 1
     if count * width * 8 > LARGEST_LOG:
@@ -139,7 +157,7 @@ def simulate(
         engine=driver.name,
         stalled=stalled,
         advice=advice,
-        seconds={**driver.preparation, "advice_s": advised, "loop_s": ended - looped, "total_s": ended - began},
+        seconds={**driver.preparation, **seconds, "loop_s": ended - looped, "total_s": ended - began},
     )
 
 

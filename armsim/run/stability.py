@@ -46,8 +46,13 @@ class Spoiled:
     joint: int
 
     @property
+    def decays(self) -> bool:
+        """Whether it decays by itself, however slowly."""
+        return self.rate.real < 0.0
+
+    @property
     def is_swing(self) -> bool:
-        """Whether it is an undamped swing that the step follows, but feeds with energy."""
+        """Whether it is a swing, undamped or nearly so, that the step follows but feeds with energy."""
         return self.h * abs(self.rate) <= FOLLOWED and -self.rate.real <= UNDAMPED * self.growth
 
     @property
@@ -155,7 +160,7 @@ class LinearPlant(System):
     def loop_rates(self, period: float) -> Modes:
         """What the modes of the sampled loop do by themselves: λ of exp(λ t) at the samples [1/s]."""
         factors = np.linalg.eigvals(self.loop(exponential(self.matrix, period), period)).astype(complex)
-        return np.log(np.where(np.abs(factors) < SHARP, SHARP, factors)) / period
+        return np.asarray(np.log(np.where(np.abs(factors) < SHARP, SHARP, factors)) / period, dtype=complex)
 
     @cached_property
     def continuous_rates(self) -> Modes:
@@ -188,8 +193,8 @@ class LinearPlant(System):
         return sorted(found, key=lambda spoiled: -spoiled.growth)
 
     def is_stable(self, method: str, h: float) -> bool:
-        """Whether steps of h seconds leave every mode within bounds that is so by itself, but for undamped swings."""
-        return all(spoiled.is_swing for spoiled in self.spoiled(method, h))
+        """Whether under steps of h seconds no mode grows that does not do so by itself, undamped swings left aside."""
+        return all(spoiled.is_swing and not spoiled.decays for spoiled in self.spoiled(method, h))
 
 
 def largest_stable_step(plant: LinearPlant, method: str, at_most: float = LONGEST) -> float:
@@ -203,7 +208,7 @@ def largest_stable_step(plant: LinearPlant, method: str, at_most: float = LONGES
     Returns:
         Infinity if all steps up to `at_most` are stable, 0 if none is short enough.
     """
-    fastest = np.abs(plant.modes).max(initial=0.0)
+    fastest = float(np.abs(plant.modes).max(initial=0.0))
     low = min(FOLLOWED / fastest, at_most) if fastest else at_most
     while not plant.is_stable(method, low):
         low /= 2

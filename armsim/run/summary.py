@@ -21,7 +21,8 @@ def summarize(run: Run) -> dict[str, Any]:
 
     Per joint: final position; whether it is exactly at rest (None without dry friction); under feedback the target, the final
     error (target - q) and, under pd, the steady droop that gravity leaves; the largest motor torque and current over all
-    steps. Then the tool, the energies, and the joints that left their range.
+    steps. Then the tool, the energies, and the joints that left their range. `advice` is what was said of the step beforehand,
+    of stops that would chatter only if they were met.
     """
     plant, scenario = run.plant, run.scenario
     summary: dict[str, Any] = {
@@ -37,12 +38,14 @@ def summarize(run: Run) -> dict[str, Any]:
         "duration": run.steps * scenario.time_ratio[0] / scenario.time_ratio[1],
         "rows": run.count,
         "engine": run.engine,
-        "advice": list(run.advice.warnings),
     }
     loop = run.seconds.get("loop_s", 0.0)
     summary["seconds"] = dict(run.seconds)
     tried = sum(run.steps_chosen or (run.steps,))
     summary["steps_per_second"] = tried / loop if loop > 0 else math.inf
+    outside = _outside(run)
+    met = [joint["joint"] for joint in outside if joint["stop"]]
+    summary["advice"] = run.advice.said(plant.method, scenario.dt, met)
     last = _named(run, run.end)
     first = _named(run, run.row(0)) if run.count else last
     if all(map(math.isfinite, run.end)):
@@ -54,7 +57,7 @@ def summarize(run: Run) -> dict[str, Any]:
             for when, row in (("start", first), ("end", last))
         }
         summary["audit"] = audit(run)
-        summary["outside_limits"] = _outside(run)
+        summary["outside_limits"] = outside
     if run.status == "diverged":
         summary["diverged"] = {
             "slot": run.fastest_to_diverge(),

@@ -1,0 +1,109 @@
+"""Where a scenario's small motions are looked at, and what a step does to them there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from armsim.actuation import any_sticks
+from armsim.control import Feedback
+from armsim.linear import Linearization, Linearizer, with_stop
+from armsim.plant import Plant
+from armsim.run.hanging import hanging
+from armsim.run.stability import LinearPlant, Spoiled
+from armsim.spec import Scenario
+from armsim.spec.formula import FormulaError
+
+NOTICED = 0.01  # ln of the growth over a run: less does not show
+START, TARGET, REST, STOP = "at the start", "at the target", "where it hangs", "at a stop"
+
+
+class Place:
+    """A state about which the plant's small motions are looked at.
+
+    Args:
+        plant: The small motions.
+        where: In words.
+        period: Time between samples of its feedback [s]; None if that is continuous, or there is none.
+        duration: Of the run [s].
+        stop: The joint whose stop is engaged; None for none.
+    """
+
+    def __init__(self, plant: LinearPlant, where: str, period: float | None, duration: float, stop: str | None) -> None:
+        self.plant, self.where, self.duration, self.stop = plant, where, duration, stop
+        self.period = period if plant.sampled else None
+
+    def spoiled(self, method: str, dt: float) -> list[Spoiled]:
+        """What grows under a step and not by itself, by so much that it shows in the run."""
+        found = self.plant.spoiled(method, dt)
+        return [spoiled for spoiled in found if spoiled.growth * self.duration > NOTICED]
+
+    def spoiled_loop(self, method: str, dt: float) -> list[Spoiled]:
+        """The same of the loop from sample to sample."""
+        if self.period is None:
+            return []
+        found = self.plant.spoiled_loop(method, dt, self.period)
+        return [spoiled for spoiled in found if spoiled.growth * self.duration > NOTICED]
+
+    def holds(self, method: str, dt: float) -> bool:
+        """Whether nothing grows under a step but swings, however short the run."""
+        return all(spoiled.is_swing for spoiled in self.plant.spoiled(method, dt))
+
+    def takes(self, method: str, dt: float) -> bool:
+        """Whether a method of fixed steps takes this one, undamped swings left aside."""
+        return all(x.is_swing for x in [*self.spoiled(method, dt), *self.spoiled_loop(method, dt)])
+
+    def longest_period(self) -> float | None:
+        """Where sampling makes the loop unstable, the period below which it does not [s], 0 if there is none; else None."""
+        if self.period is None:
+            return None
+        by_itself = max(0.0, float(self.plant.continuous_rates.real.max(initial=0.0)))
+
+        def harms(period: float) -> bool:
+            growth = float(self.plant.loop_rates(period).real.max(initial=0.0))
+            return growth * self.duration > NOTICED and growth > 1.5 * by_itself
+
+        if not harms(self.period):
+            return None
+        low, high = self.period / 2, self.period
+        while harms(low):
+            low, high = low / 2, low
+            if low < 1e-6 * self.period:
+                return 0.0
+        while high - low > 1e-3 * low:
+            middle = (low + high) / 2
+            low, high = (low, middle) if harms(middle) else (middle, high)
+        return low
+
+
+def places(scenario: Scenario, plant: Plant) -> list[Place]:
+    """Where the small motions are looked at: at the start, at the target, where an undriven arm hangs, and at every stop.
+
+    At none where the equations of motion have no finite value.
+    """
+    linearizer, command = Linearizer(plant), plant.command
+    duration = scenario.steps * scenario.dt
+    period = None if command is None else command.period
+
+    def about(q: Sequence[float], qd: Sequence[float]) -> Linearization:
+        state = plant.initial_state(list(q), list(qd))
+        return linearizer.at(0.0, plant.sample(0.0, state) if plant.sampled else state)
+
+    try:
+        start = about(scenario.initial_q, scenario.initial_qd)
+        seen: list[tuple[Linearization, str, str | None]] = [(start, START, None)]
+        if isinstance(command, Feedback) and tuple(command.target) != tuple(scenario.initial_q):
+            seen.append((about(command.target, [0.0] * plant.arm.n), TARGET, None))
+        for i, joint in enumerate(plant.arm.joints):
+            limit = joint.limit
+            if limit is not None and limit.stiffness is not None:
+                seen.append((with_stop(start, i, limit.stiffness, limit.damping), STOP, joint.name))
+        if command is None and not any_sticks(plant.arm):
+            rest = hanging(linearizer, list(scenario.initial_q))
+            if rest is not None:
+                seen.append((rest, REST, None))
+        found = [Place(LinearPlant(near), where, period, duration, stop) for near, where, stop in seen]
+    except (ArithmeticError, FormulaError, np.linalg.LinAlgError):
+        return []
+    return found if all(np.isfinite(place.plant.matrix).all() for place in found) else []
