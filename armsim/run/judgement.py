@@ -68,7 +68,7 @@ class Judgement:
         refusal = self._refusal()
         warnings = [*([] if refusal else self._too_long()), *self._swings(), *self._sampling()]
         chattering = {} if refusal else self._chattering()
-        takers = [name for name in self._takers() if self._takes_stops(name, chattering)]
+        takers = [name for name in self._takers() if self._takes_stops(name, chattering)] if chattering else []
         return Advice(refusal, tuple(warnings), chattering, tuple(takers))
 
     def _unstable(self) -> list[Unstable]:
@@ -120,7 +120,11 @@ class Judgement:
             grows = f": a motion grows {math.exp(gain):.2g}-fold over the run that by itself does not"
         if not found:
             by = "close to"
-            near = [place for place in self.free if not place.takes(self.method, MARGIN * self.dt)]
+            near = [
+                place
+                for place in self.free
+                if not all(x.is_swing for x in place.spoiled(self.method, MARGIN * self.dt))
+            ]
             limits = [(self._longest(place, False), place.where) for place in near]
         if not limits:
             return []
@@ -140,7 +144,7 @@ class Judgement:
         worst = max(swings, key=lambda mode: mode.growth)
         others = [name for name, method in METHODS.items() if method.conserves]
         return [
-            f"{self.method} makes an undamped swing of {worst.hertz:.3g} Hz grow, by {worst.growth:.2g} of itself a second; "
+            f"{self.method} makes an undamped swing of {worst.hertz:.3g} Hz grow, by {100 * worst.growth:.2g} % a second; "
             f"{listed(others)} do not"
         ]
 

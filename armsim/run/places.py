@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from armsim.actuation import any_sticks
+from armsim.actuation import any_sticks, limit_torque
 from armsim.control import Feedback
 from armsim.linear import Linearization, Linearizer, with_stop
 from armsim.plant import Plant
 from armsim.run.hanging import hanging
-from armsim.run.stability import LinearPlant, Spoiled
+from armsim.run.stability import LinearPlant, Modes, Spoiled
 from armsim.spec import Scenario
 from armsim.spec.formula import FormulaError
 
@@ -58,13 +58,14 @@ class Place:
         """Where sampling makes the loop unstable, the period below which it does not [s], 0 if there is none; else None."""
         if self.period is None:
             return None
-        by_itself = max(0.0, float(self.plant.continuous_rates.real.max(initial=0.0)))
+
+        def grows(rates: Modes) -> bool:
+            return float(rates.real.max(initial=0.0)) * self.duration > NOTICED
 
         def harms(period: float) -> bool:
-            growth = float(self.plant.loop_rates(period).real.max(initial=0.0))
-            return growth * self.duration > NOTICED and growth > 1.5 * by_itself
+            return grows(self.plant.loop_rates(period))
 
-        if not harms(self.period):
+        if grows(self.plant.continuous_rates) or not harms(self.period):
             return None
         low, high = self.period / 2, self.period
         while harms(low):
@@ -80,7 +81,8 @@ class Place:
 def places(scenario: Scenario, plant: Plant) -> list[Place]:
     """Where the small motions are looked at: at the start, at the target, where an undriven arm hangs, and at every stop.
 
-    At none where the equations of motion have no finite value.
+    Stops are looked at by themselves, also where the target lies behind one: a stop that chatters does not blow up. There are
+    no places where the equations of motion have no finite value.
     """
     linearizer, command = Linearizer(plant), plant.command
     duration = scenario.steps * scenario.dt
@@ -88,7 +90,12 @@ def places(scenario: Scenario, plant: Plant) -> list[Place]:
 
     def about(q: Sequence[float], qd: Sequence[float]) -> Linearization:
         state = plant.initial_state(list(q), list(qd))
-        return linearizer.at(0.0, plant.sample(0.0, state) if plant.sampled else state)
+        found = linearizer.at(0.0, plant.sample(0.0, state) if plant.sampled else state)
+        for i, joint in enumerate(plant.arm.joints):
+            limit = joint.limit
+            if limit is not None and limit.stiffness is not None and limit_torque(limit, q[i], qd[i]) != 0.0:
+                found = with_stop(found, i, -limit.stiffness, -limit.damping)
+        return found
 
     try:
         start = about(scenario.initial_q, scenario.initial_qd)
