@@ -7,14 +7,22 @@ to what implicit methods want to know of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from armsim.actuation import JointTorque, armature, driven, dry_bounds, sticks, stop_law, unpowered
 from armsim.actuation import motor as dc
 from armsim.control import Feedback, OpenLoop
-from armsim.dynamics import ExternalWrench, external_power, forward_dynamics, link_wrenches, own_poses, rnea
+from armsim.dynamics import (
+    ExternalWrench,
+    external_power,
+    forward_dynamics,
+    link_wrenches,
+    momenta_and_forces,
+    own_poses,
+    rnea,
+)
 from armsim.dynamics.forward import Algorithm
 from armsim.dynamics.rnea import Wrench
 from armsim.expr import Scalar, absolute, fma, maximum, minimum, where, with_jacobian
@@ -72,6 +80,7 @@ class Acting:
     integrated: bool
     stepped: bool
     audit: bool
+    _slopes: dict[tuple[int, ...], Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def sampled(self) -> bool:
@@ -194,14 +203,14 @@ class Acting:
             kept = [x if self._saturation(i) is None else 0.0 for i, x in enumerate(u)]
             return [drive.motor + drive.viscous for drive in self.drives_under(kept, inner)]
 
-        along = with_jacobian(own, range(2 + n, 2 + 2 * n), "own")
+        along = self._slopes.setdefault(tuple(sizes), with_jacobian(own, range(2 + n, 2 + 2 * n), "own"))
         tau, slopes = along(since, t, *parts.q, *parts.qd, *parts.integrals, *parts.held, *parts.currents)
         outside = self.outside(since, parts.q)
         M, f = equation(self.arm, parts.q, parts.qd, tau, outside)
         d = [maximum(-slopes[i][i], 0.0) for i in range(n)]
         drives = self.drives(t, parts, since)
         laws = [self._law(i, kind, parts, drives[i]) for i, kind in self.laws]
-        further = [*self.further_rates(parts, drives), *self.powers(parts, drives, outside)]
+        further = self.further_rates(parts, drives)
         return [*(x for row in M for x in row), *f, *d, *(x for law in laws for x in law), *further]
 
     def imbalance(
@@ -221,6 +230,18 @@ class Acting:
             left.append(drive.total + dry - fma(armature(joint), qdd_i, tau))
         return left
 
+    def joints(self, t: Scalar, parts: Parts, since: Scalar) -> list[Scalar]:
+        """What acts on the joints and the rates of the further states; see `armsim.midstep.Canonical`."""
+        drives = self.drives(t, parts, since)
+        torques = [getattr(drive, kind) for kind in ("motor", "viscous", "limit") for drive in drives]
+        bounds = [dry_bounds(joint, drive.motor) for joint, drive in zip(self.arm.joints, drives, strict=True)]
+        return [*torques, *(bound[side] for side in (0, 1) for bound in bounds), *self.further_rates(parts, drives)]
+
+    def mechanics(self, t: Scalar, parts: Parts, since: Scalar) -> list[Scalar]:
+        """Generalised momenta, rotors included, and what changes them besides what acts on the joints, n of each."""
+        p, f = momenta_and_forces(self.arm, parts.q, parts.qd, self.outside(since, parts.q))
+        return [*(fma(armature(joint), v, x) for joint, v, x in zip(self.arm.joints, parts.qd, p, strict=True)), *f]
+
     def integral_rates(self, parts: Parts) -> list[Scalar]:
         """Of the integrals that the integrator advances; a sampled command advances them itself."""
         if self.command is None or self.sampled:
@@ -234,6 +255,14 @@ class Acting:
     def further_rates(self, parts: Parts, drives: Sequence[JointTorque]) -> list[Scalar]:
         """Of the further states that the integrator advances."""
         return self.integral_rates(parts) + (self.current_rates(parts, drives) if self.integrated else [])
+
+    def power_from_outside(self, t: Scalar, parts: Parts, since: Scalar) -> list[Scalar]:
+        """The power of what acts from outside [W]."""
+        return [external_power(self.arm, parts.q, parts.qd, self.outside(since, parts.q))]
+
+    def powers_at(self, t: Scalar, parts: Parts, since: Scalar) -> list[Scalar]:
+        """As `powers`, at an instant."""
+        return self.powers(parts, self.drives(t, parts, since), self.outside(since, parts.q))
 
     def powers(self, parts: Parts, drives: Sequence[JointTorque], outside: Sequence[Wrench] | None) -> list[Scalar]:
         """The power of each of `WORKS` [W], that of dry friction left out."""

@@ -9,7 +9,8 @@ from math import inf
 from armsim.actuation import mass_matrix
 from armsim.dynamics import Law, bias, clipped_solve
 from armsim.expr import Scalar, fma, where
-from armsim.integrate import Linear, Motion, Rates, System, advanced
+from armsim.integrate import Linear, Midstep, Motion, Rates, System, advanced
+from armsim.midstep import ArmMidstep, Canonical
 from armsim.model import Arm, Joint
 
 WORKS = (
@@ -55,7 +56,6 @@ class Damped:
         d: Linear damping that is part of f: back-EMF, viscous friction, derivative gains [N·m·s/rad or N·s/m].
         laws: Dry friction, stops, and commands that saturate.
         z: Rates of the further states.
-        w: As of `Forces`.
     """
 
     M: list[list[Scalar]]
@@ -63,7 +63,6 @@ class Damped:
     d: list[Scalar]
     laws: list[Law]
     z: list[Scalar]
-    w: list[Scalar]
 
     def implicit_mass(self, h: Scalar) -> list[list[Scalar]]:
         """M + h D, the lower triangle."""
@@ -77,7 +76,9 @@ class Mechanics(System):
         joints: Its joints.
         forces: What acts at a time and a state.
         damped: The same, with what depends on a joint's own velocity apart.
+        undry: The power of each of `WORKS` at a time and a state, dry friction left out [W]; or nothing.
         linear: How the rates change with the state: by time, state, accelerations, and directions of sliding (1, -1 or 0).
+        canonical: The arm in positions and momenta.
         rates: The rates of a state.
     """
 
@@ -86,18 +87,22 @@ class Mechanics(System):
         joints: Sequence[Joint],
         forces: Callable[[Scalar, Motion], Forces],
         damped: Callable[[Scalar, Motion], Damped],
+        undry: Callable[[Scalar, Motion], list[Scalar]],
         linear: Derivatives,
+        canonical: Canonical,
         rates: Rates,
     ) -> None:
         super().__init__(rates)
         self.joints = joints
         self.forces = forces
         self.damped = damped
+        self.undry = undry
         self.derivatives = linear
+        self.canonical = canonical
 
     def powers(self, t: Scalar, y: Motion) -> list[Scalar]:
         """The power of each of `WORKS` [W]; or nothing."""
-        return self.forces(t, y).w
+        return self.undry(t, y)
 
     def linear(self, t: Scalar, y: Motion, k: Motion) -> Linear:
         """How the rates k at (t, y) change with the state, exactly."""
@@ -112,7 +117,11 @@ class Mechanics(System):
         laws = [law.times(h).seen_from(y.v[law.joint]) for law in now.laws]
         change, _ = clipped_solve(now.implicit_mass(h), [h * f for f in now.f], laws, [0.0] * len(y.v))
         v = [x + dv for x, dv in zip(y.v, change, strict=True)]
-        return Motion(y.q, v, advanced(y.z, h, now.z), advanced(y.w, h, now.w))
+        return Motion(y.q, v, advanced(y.z, h, now.z), advanced(y.w, h, self.undry(t, y._replace(v=v))))
+
+    def midstep(self, t: Scalar, y: Motion, h: Scalar) -> Midstep:
+        """The equations of a step from (t, y) in positions and momenta, taken at its middle."""
+        return ArmMidstep(self.canonical, t, y, h)
 
     def guards(self, t: Scalar, start: Motion, end: Motion) -> list[Scalar]:
         """How far every joint with stops still is from the ends of its range, on the side on which it began."""

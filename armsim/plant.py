@@ -7,10 +7,10 @@ remembers, and on request the work done so far.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from armsim.acting import Acting, Parts, split
 from armsim.actuation import (
@@ -31,6 +31,7 @@ from armsim.dynamics.forward import Algorithm
 from armsim.expr import Scalar, shared, with_jacobian
 from armsim.integrate import METHODS, Linear, Method, Motion, Tolerance, dot
 from armsim.mechanics import WORKS, Damped, Forces, Mechanics, row_times
+from armsim.midstep import Canonical
 from armsim.model import Arm, Motor
 from armsim.spatial import quaternion
 from armsim.sticking import Sticking
@@ -252,7 +253,7 @@ class Plant:
         sizes = [n, n, len(motion.z)]
         sticking = any_sticks(self.arm)
 
-        def evaluation(name: str, evaluate):
+        def evaluation(name: str, evaluate, make=shared):
             """`evaluate`, traced once: a function of time and motion."""
 
             def body(since, t, *x):
@@ -262,7 +263,7 @@ class Plant:
                 inner = Parts(q, qd, integrals, held, integrated if self.acting.integrated else currents, [], [])
                 return evaluate(t, inner, since)
 
-            call = self._evaluations.setdefault((name, *sizes), shared(body, name))
+            call = self._evaluations.setdefault((name, *sizes), make(body, name))
             return lambda t, y: call(since, t, *y.q, *y.v, *y.z, *parts.held, *parts.currents)
 
         rates = evaluation("rates", self.acting.rates)
@@ -276,14 +277,15 @@ class Plant:
             return Forces(rows, f, lower, upper, z, w)
 
         damped = evaluation("damped", self.acting.damped)
+        powers = evaluation("powers", self.acting.powers_at)
 
         def all_damped(t: Scalar, y: Motion) -> Damped:
-            found = split(damped(t, y), [*range(1, n + 1), n, n, *[4] * len(self.acting.laws), len(y.z), works])
-            rows, (f, d), (z, w) = found[:n], found[n : n + 2], found[-2:]
+            found = split(damped(t, y), [*range(1, n + 1), n, n, *[4] * len(self.acting.laws), len(y.z)])
+            rows, (f, d), z = found[:n], found[n : n + 2], found[-1]
             made = []
-            for (i, kind), (b, slope, lower, upper) in zip(self.acting.laws, found[n + 2 : -2], strict=True):
+            for (i, kind), (b, slope, lower, upper) in zip(self.acting.laws, found[n + 2 : -1], strict=True):
                 made.append(Law(i, lower, upper, b, None if kind == "dry" else slope))
-            return Damped(rows, f, d, made, z, w)
+            return Damped(rows, f, d, made, z)
 
         fixed = [*parts.held, *([] if self.acting.integrated else parts.currents)]
 
@@ -292,9 +294,35 @@ class Plant:
             _, rows = call(t, *y.q, *y.v, *y.z, since, *qdd, *sliding, *fixed)
             return Linear.of(mass_matrix(self.arm, y.q), rows, n)
 
+        canonical = self._canonical(evaluation, 2 * n + len(motion.z))
         if sticking:
-            return Sticking(self.arm.joints, all_forces, all_damped, linear)
-        return Mechanics(self.arm.joints, all_forces, all_damped, linear, all_rates)
+            return Sticking(self.arm.joints, all_forces, all_damped, powers, linear, canonical)
+        return Mechanics(self.arm.joints, all_forces, all_damped, powers, linear, canonical, all_rates)
+
+    def _canonical(self, evaluation: Callable[..., Any], size: int) -> Canonical:
+        """The arm in positions and momenta; its joints' torques have slopes by the `size` numbers of a motion."""
+        n, acting = self.arm.n, self.acting
+
+        def slopes_by(first: int, last: int):
+            return lambda body, name: with_jacobian(body, range(2 + first, 2 + last), name)
+
+        def at(q: Sequence[Scalar], v: Sequence[Scalar] | None = None) -> tuple[Scalar, Motion]:
+            return 0.0, Motion(list(q), list(v or [0.0] * n), [0.0] * (size - 2 * n), [])
+
+        mass = evaluation("mass", lambda t, parts, since: [x for row in mass_matrix(self.arm, parts.q) for x in row])
+        momenta = evaluation("momenta", lambda *given: acting.mechanics(*given)[:n])
+        mechanics = evaluation("mechanics", acting.mechanics)
+        tangent = evaluation("tangent", acting.mechanics, slopes_by(n, 2 * n))
+        power = evaluation("power", acting.power_from_outside)
+
+        return Canonical(
+            mass=lambda q: split(mass(*at(q)), range(1, n + 1)),
+            momenta=lambda q, v: momenta(*at(q, v)),
+            mechanics=lambda q, v: split(mechanics(*at(q, v)), [n, n]),
+            tangent=lambda q, v: tangent(*at(q, v)),
+            joints=evaluation("joints", acting.joints, slopes_by(0, size)),
+            power=lambda q, v: power(*at(q, v))[0],
+        )
 
     def _derivatives(self, sizes: Sequence[int], held: int):
         """The imbalance and the rates of the further states, with derivatives by time, q, qd and further states."""

@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from armsim.actuation import any_sticks, armature, dry_bounds, sticks, unpowered
-from armsim.dynamics import Law, clipped_solve, forward_dynamics, solve_held
+from armsim.dynamics import Law, clipped_solve, forward_dynamics, leeway, solve_held
 from armsim.dynamics.forward import Algorithm
-from armsim.expr import Scalar, both, either, fma, minimum, negated, where
-from armsim.integrate import Linear, Motion, advanced
+from armsim.expr import Scalar, absolute, both, either, fma, minimum, negated, where
+from armsim.integrate import Linear, Midstep, Motion, advanced
 from armsim.mechanics import Damped, Derivatives, Forces, Mechanics, by_joint, equation, row_times, worked
+from armsim.midstep import ArmMidstep, Canonical
 from armsim.model import Arm, Joint
 
 
@@ -26,7 +27,9 @@ class Sticking(Mechanics):
         joints: Its joints.
         forces: What acts at a time and a state.
         damped: The same, with what depends on a joint's own velocity apart.
+        undry: The power of each of `WORKS`, dry friction left out; see `Mechanics`.
         linear: How the rates change with the state; see `Mechanics`.
+        canonical: The arm in positions and momenta.
     """
 
     def __init__(
@@ -34,9 +37,11 @@ class Sticking(Mechanics):
         joints: Sequence[Joint],
         forces: Callable[[Scalar, Motion], Forces],
         damped: Callable[[Scalar, Motion], Damped],
+        undry: Callable[[Scalar, Motion], list[Scalar]],
         linear: Derivatives,
+        canonical: Canonical,
     ) -> None:
-        super().__init__(joints, forces, damped, linear, lambda t, y: self.within(t, y).rates(t, y))
+        super().__init__(joints, forces, damped, undry, linear, canonical, lambda t, y: self.within(t, y).rates(t, y))
         self.dry = tuple(sticks(joint) for joint in joints)
 
     def kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
@@ -60,7 +65,8 @@ class Sticking(Mechanics):
         v, impulses = clipped_solve(now.implicit_mass(h), r, laws, y.v)
         dry = [(law, impulse) for law, impulse in zip(laws, impulses, strict=True) if law.d is None]
         friction = by_joint([law for law, _ in dry], [impulse for _, impulse in dry], len(v))
-        return Motion(y.q, v, advanced(y.z, h, now.z), worked(advanced(y.w, h, now.w), friction, v))
+        w = worked(advanced(y.w, h, self.undry(t, y._replace(v=v))), friction, v)
+        return Motion(y.q, v, advanced(y.z, h, now.z), w)
 
     def within(self, t: Scalar, y: Motion) -> Sliding:
         """The system with every joint held, or sliding in one direction, as it is at (t, y)."""
@@ -78,7 +84,7 @@ class Sliding(Mechanics):
     """
 
     def __init__(self, arm: Sticking, t: Scalar, y: Motion) -> None:
-        super().__init__(arm.joints, arm.forces, arm.damped, arm.derivatives, self._rates_of)
+        super().__init__(arm.joints, arm.forces, arm.damped, arm.undry, arm.derivatives, arm.canonical, self._rates_of)
         now = arm.forces(t, y)
         moving = _moving(arm.dry, y.v)
         a, friction = at_instant(arm.dry, now, y.v)
@@ -111,6 +117,11 @@ class Sliding(Mechanics):
         found.held = self.held
         return found
 
+    def midstep(self, t: Scalar, y: Motion, h: Scalar) -> Midstep:
+        """The equations of a step from (t, y), taken at its middle, with held joints locked and the others sliding on."""
+        up = [way if dry else None for way, dry in zip(self.up, self.arm.dry, strict=True)]
+        return ArmMidstep(self.canonical, t, y, h, self.held, up)
+
     def guards(self, t: Scalar, start: Motion, end: Motion) -> list[Scalar]:
         """Those of the stops; how fast every sliding joint still slides; how much more every held one could take."""
         now = self.arm.forces(t, end)
@@ -120,7 +131,10 @@ class Sliding(Mechanics):
         for i, dry in enumerate(self.arm.dry):
             if dry:
                 needed = row_times(now.M, i, a) - now.f[i]
+                terms = absolute(now.f[i]) + absolute(needed + now.f[i])
                 spare = minimum(needed - now.lower[i], now.upper[i] - needed)
+                # what is let hold at the step's start must not count as let go at its end
+                spare = spare + leeway(now.lower[i], now.upper[i], terms)
                 guards.append(where(self.held[i], spare, where(self.up[i], end.v[i], -end.v[i])))
         return guards
 
@@ -142,8 +156,14 @@ class Sliding(Mechanics):
             upper.append(h * (self.start.upper[i] - spent))
             r.append(row_times(M, i, after.v))
         guess = [where(stuck, 0.0, v) for stuck, v in zip(self.held, after.v, strict=True)]
-        v, _ = clipped_solve(M, r, dry_laws(self.arm.dry, lower, upper), guess)
-        return after._replace(v=[where(turned, x, old) for x, old in zip(v, after.v, strict=True)])
+        laws = dry_laws(self.arm.dry, lower, upper)
+        v, impulses = clipped_solve(M, r, laws, guess)
+        mean = [(x + old) / 2 for x, old in zip(v, after.v, strict=True)]
+        w = worked(after.w, by_joint(laws, impulses, len(v)), mean)
+        return after._replace(
+            v=[where(turned, x, old) for x, old in zip(v, after.v, strict=True)],
+            w=[where(turned, x, old) for x, old in zip(w, after.w, strict=True)],
+        )
 
     def _sliding_friction(self, now: Forces) -> list[Scalar]:
         pairs = zip(self.up, now.lower, now.upper, strict=True)

@@ -13,7 +13,6 @@ from arm5_hold import line, processor
 
 import armsim
 from armsim.integrate import METHODS
-from armsim.run.ladder import is_adaptive
 
 SCENARIO = "two_link_swing"  # without motors and friction
 ROWS_EVERY = 0.1  # s
@@ -40,8 +39,9 @@ class Drift:
 
 def drift(method: str, duration: float, dt: float, rtol: float) -> Drift | None:
     """Of one method; None if it diverges."""
-    integrator = {"method": method, "dt": dt, **({"rtol": rtol, "atol": rtol} if is_adaptive(method) else {})}
-    run = armsim.simulate(SCENARIO, {"integrator": integrator, "duration": duration, "log.every": ROWS_EVERY})
+    refined = {"dt": dt} if METHODS[method].adaptive is None else {"rtol": rtol, "atol": rtol}
+    given = {"integrator": {"method": method, **refined}, "duration": duration, "log.every": ROWS_EVERY}
+    run = armsim.simulate(SCENARIO, given, force_step=True)
     if run.status != "complete":
         return None
     energy = run["kinetic_energy_J"] + run["potential_energy_J"]

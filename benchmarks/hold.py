@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ def spring_law(arm: Arm, command: Feedback) -> SpringLaw:
 
 
 class NativeHold:
-    """The case in armsim's machine code, with limits, check for divergence, peaks and a row every 100 steps.
+    """The case in armsim's machine code, with limits, check for divergence, energy audit, peaks and a row every 100 steps.
 
     Args:
         scenario: The case.
@@ -67,7 +67,7 @@ class NativeHold:
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
-        self.plant = make_plant(scenario)
+        self.plant = replace(make_plant(scenario), audit=True)  # as `armsim simulate` runs it
         powered = sum(joint.motor is not None for joint in self.plant.arm.joints)
         self.rows = (ctypes.c_double * (len(self.plant.columns) * (scenario.steps // scenario.log_every + 1)))()
         self._peaks = (ctypes.c_double * (self.plant.arm.n + powered))()

@@ -20,7 +20,6 @@ import armsim
 from armsim.compile.single import SingleKernel
 from armsim.expr import trace
 from armsim.integrate import METHODS
-from armsim.run.ladder import is_adaptive
 from armsim.run.simulate import make_plant
 from armsim.spec import read_scenario
 
@@ -52,17 +51,16 @@ Task = Callable[[], tuple[np.ndarray | None, float]]
 
 def armsim_tasks(case: Case, method: str) -> Iterator[tuple[str, Task]]:
     """Runs of one of armsim's methods from coarse to fine, timed without compilation."""
-    if is_adaptive(method):
+    if METHODS[method].adaptive is not None:
         settings = [(f"rtol {tol:.0e}", {"rtol": tol, "atol": tol}) for tol in TOLERANCES]
     else:
         every = case.overrides["log.every"]
         settings = [(f"dt {every / 2**k:.4g}", {"dt": every / 2**k}) for k in range(24)]
     for name, integrator in settings:
-        own = {} if "dt" in integrator else {"dt": case.overrides["log.every"]}
-        scenario = read_scenario(SCENARIO, {**case.overrides, "integrator": {"method": method, **own, **integrator}})
+        scenario = read_scenario(SCENARIO, {**case.overrides, "integrator": {"method": method, **integrator}})
 
         def task(scenario=scenario):
-            run = armsim.simulate(scenario)
+            run = armsim.simulate(scenario, force_step=True)
             return (run.q if run.status == "complete" else None), run.seconds["loop_s"]
 
         yield name, task

@@ -22,7 +22,7 @@ from armsim.plant import Plant
 from armsim.run.engine import NativeEngine, PythonEngine
 from armsim.spatial import ZERO, Inertia, Matrix, Pose, Symmetric, Vector, rotation_x
 
-METHODS = ["explicit_euler", "semi_implicit_euler", "rk4"]
+METHODS = ["explicit_euler", "semi_implicit_euler", "rk4", "implicit_midpoint"]
 EULER = METHODS[:2]
 SLIGHTLY = 1e-12  # relative, what the issue asks of breakaway
 
@@ -510,6 +510,15 @@ def test_friction_takes_the_energy_that_a_fall_loses(arms, go):
     assert np.abs(total - total[0] - lost).max() < 2e-3 * -lost[-1]
     assert lost[-1] < -1.0
     assert (np.diff(total) <= 1e-9 * np.abs(total[0])).all()
+
+
+@pytest.mark.parametrize("method", ["velocity_verlet", "rk4"])
+def test_the_work_of_friction_that_stops_a_joint_at_a_steps_end_is_counted(method, go):
+    # up to the step in which it stops every method is exact, and then the impulse takes what energy is left
+    plant = Plant(block(3.0, 2.0), None, method=method, audit=True)
+    run = go(plant, [0.0], [1.3], 1000, 1000)
+    assert run.state[1] == 0
+    assert math.isclose(run.state[3], -2.0 * 1.3**2 / 2, rel_tol=1e-12)
 
 
 # ---- the same bits ----

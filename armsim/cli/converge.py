@@ -65,9 +65,9 @@ def command(
 ) -> int:
     """Halve the step of SCENARIO until its answer settles: error, order and cost of every step.
 
-    The error of a step is the largest of any joint position at any row of the log. It is held against the best answer of all
-    runs, extrapolated where they settle regularly. With several methods, what --accuracy costs with each; -v shows all runs.
-    Exits with 1 where a method does not reach it.
+    A method that chooses its steps is refined by its tolerance, in tenths. Errors are the largest of any joint position at any
+    row of the log, held against the best answer of all runs, extrapolated where they settle regularly. With several methods,
+    what --accuracy costs with each; -v shows all runs. Exits with 1 where a method does not reach it.
     """
     from armsim.run.converge import converge
 
@@ -108,10 +108,10 @@ class Status:
         if time.monotonic() - self._began < PATIENCE:
             return
         text = f"{method}, {knob} = {value:.6g}"
-        click.echo(f"\r{text:<{len(self._shown)}}", nl=False, err=True)
-        self._shown = text
+        self._shown = f"{text:<{len(self._shown)}}"
+        click.echo(f"\r{self._shown}", nl=False, err=True)
 
     def close(self) -> None:
         """Take the line away."""
         if self._shown:
-            click.echo(f"\r{'':<{len(self._shown)}}\r", nl=False, err=True)
+            click.echo(f"\r{' ' * len(self._shown)}\r", nl=False, err=True)

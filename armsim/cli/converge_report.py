@@ -9,9 +9,9 @@ from armsim.cli.comparison_report import small
 from armsim.cli.table import Cell, table, wrapped
 
 if TYPE_CHECKING:
-    from armsim.run.convergence import Convergence, MethodConvergence, Setting
+    from armsim.run.convergence import Convergence, MethodConvergence
 
-IRREGULAR = 2.0  # from the lowest to the highest of the orders
+LESS = 0.5  # than its order, by which a method falls short of it
 
 
 def report(found: Convergence, budget: float, verbose: bool) -> str:
@@ -55,14 +55,20 @@ def _trials(method: MethodConvergence, unit: str, verbose: bool) -> str:
         time = "-" if s.diverged else seconds(s.seconds)
         rows.append([f"{setting(method.knob, s.value)}{mark}", str(s.steps), error, order, time])
     legend = f"\n* the scenario's own {method.knob}" if method.at_own is not None else ""
-    return table([method.knob, "steps", "error", "order", "loop time"], rows) + legend
+    return table([method.knob, "steps", "error", _power(method), "loop time"], rows) + legend
+
+
+def _power(method: MethodConvergence) -> str:
+    """What the slope of the errors is called: only of the step it is the method's order."""
+    return "order" if method.knob == "dt" else "power"
 
 
 def _follows(method: MethodConvergence, found: Convergence, budget: float) -> list[str]:
     """Order, error of the scenario's own setting, cheapest setting, and what stands in the way."""
     lines = []
     if method.order is not None:
-        lines.append(f"order     {method.order:.2f} of {method.method}")
+        what = f"of {method.method}" if method.knob == "dt" else f"of {method.knob}, with which the error falls"
+        lines.append(f"{_power(method):<9} {method.order:.2f} {what}")
     own, best = method.at_own, method.cheapest(found.accuracy)
     if own is not None and own.error is not None and method.verdict != "sensitive":
         where = "" if own.joint is None else f", in {own.joint}"
@@ -113,10 +119,10 @@ def _notes(method: MethodConvergence, found: Convergence, budget: float) -> list
         elif sum(not s.diverged for s in method.settings) < 3:
             more = "; errors show from three runs on: allow more time, or --set a shorter duration"
         notes.append(why + more)
-    if method.order is None and method.verdict == "settled" and _irregular(method.settings):
+    if method.knob == "dt" and method.verdict in ("settled", "budget") and _falls_short(method):
         notes.append(
-            "the errors fall irregularly: joints stop, slip, meet their stops, or inputs jump within steps, where no method "
-            "keeps its order"
+            f"short of order {method.nominal}, which it has on smooth motions: joints stop, slip, meet their stops, or inputs "
+            "jump within steps"
         )
     return notes
 
@@ -125,7 +131,7 @@ def _costs(found: Convergence) -> str:
     rows: list[list[Cell]] = []
     for method in found.methods:
         own, best = method.at_own, method.cheapest(found.accuracy)
-        order = "-" if method.order is None else f"{method.order:.2f}"
+        order = "-" if method.order is None else f"{method.order:.2f}{'' if method.knob == 'dt' else ' *'}"
         error: Cell = "-"
         if own is not None:
             error = "unstable" if own.diverged else "-" if own.error is None else (small(own.error, 3), found.unit)
@@ -138,7 +144,9 @@ def _costs(found: Convergence) -> str:
         rows.append(row)
     own_value = found.methods[0].own
     heading = "own error" if own_value is None else f"at {setting(found.methods[0].knob, own_value)}"
-    return table(["method", "order", heading, "cheapest", "steps", "loop time"], rows)
+    tolerant = any(method.knob != "dt" and method.order is not None for method in found.methods)
+    legend = "\n* the power of rtol with which the error falls" if tolerant else ""
+    return table(["method", "order", heading, "cheapest", "steps", "loop time"], rows) + legend
 
 
 def _grown(rate: float) -> str:
@@ -151,7 +159,9 @@ def _floor(method: MethodConvergence) -> float:
     return max((s.error for s in method.settings[-2:] if s.error is not None), default=0.0)
 
 
-def _irregular(settings: tuple[Setting, ...]) -> bool:
-    """Whether the orders from setting to setting are all over the place."""
-    orders = [s.order for s in settings if s.order is not None]
-    return len(orders) > 1 and max(orders) - min(orders) > IRREGULAR
+def _falls_short(method: MethodConvergence) -> bool:
+    """Whether errors fall less than the method's order would have it, steadily or now and then."""
+    orders = [s.order for s in method.settings if s.order is not None]
+    if method.order is not None:
+        return method.order < method.nominal - LESS
+    return len(orders) > 1 and min(orders) < method.nominal - 2.0 * LESS

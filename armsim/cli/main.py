@@ -25,6 +25,7 @@ COMMANDS = {
     "Ask an arm": {
         "inverse": "Torques that hold a pose or make a motion, and what motors need.",
         "forward": "Accelerations under torques or motor voltages.",
+        "advance": "Where it is after some time under constant torques.",
         "fk": "Where every link and the tool stand.",
         "motor": "What motors can do at their joints, and how much of it holding takes.",
     },

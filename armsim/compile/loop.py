@@ -110,7 +110,7 @@ def _print(body: LoopBody, target: Target) -> str:
     step_lines = module.lines(scheduled(cycle.live([*after, *peaks])), names)
     next_state = [module.operand(out, names) for out in after]
     peak_values = [module.operand(out, names) for out in peaks]
-    row_lines = module.lines(cycle.live(row), names)
+    row_lines = module.lines(scheduled([node for node in cycle.live(row) if node not in names]), names)
     row_values = [module.operand(out, names) for out in row]
     sample_lines = _sample(body, module)
     declare, enter, leave = enter_and_leave(target.triple)

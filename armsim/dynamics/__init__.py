@@ -1,7 +1,7 @@
 """The textbook algorithms, each over scalars that may be numbers or expressions."""
 
 from armsim.dynamics.aba import aba
-from armsim.dynamics.clipped import Law, clipped_solve
+from armsim.dynamics.clipped import Law, clipped_solve, leeway
 from armsim.dynamics.crba import crba
 from armsim.dynamics.energy import kinetic_energy, potential_energy
 from armsim.dynamics.external import ExternalWrench, external_power, link_wrenches
@@ -26,6 +26,7 @@ __all__ = [
     "kinetic_energy",
     "ldl",
     "ldl_solve",
+    "leeway",
     "link_poses",
     "link_velocities",
     "link_wrenches",

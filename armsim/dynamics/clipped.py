@@ -167,6 +167,17 @@ def _side_of(law: Law, force: Scalar) -> Scalar:
     return where(force < law.lower, 1.0, where(force > law.upper, -1.0, 0.0))
 
 
+def leeway(lower: Scalar, upper: Scalar, terms: Scalar) -> Scalar:
+    """How far beyond its bounds a holding force may be that `clipped_solve` still lets hold, and twice that.
+
+    Args:
+        lower: Least force.
+        upper: Greatest force.
+        terms: Sum of the magnitudes of what the holding force is computed from.
+    """
+    return 2.0 * fma(ROUNDING, terms, SLACK * maximum(absolute(lower), absolute(upper)))
+
+
 def _change(law: Law, side: Scalar, between: Any, force: Scalar, spare: Scalar | None) -> Scalar:
     """How the side of a law ought to change whose force would be `force` without its bounds; None to be exact about it."""
     if spare is None:

@@ -9,17 +9,18 @@ from armsim.expr import Scalar, either, fma, where
 
 
 def ldl(A: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
-    """The factors of A = Lᵀ D L, symmetric positive definite: below the diagonal L, which has ones on it, and on it D.
+    """The factors of A = Lᵀ D L, symmetric positive definite: below the diagonal L, which has ones on it, and on it 1 / D.
 
     Golub and Van Loan, *Matrix Computations*, section 4.1, worked from the last row to the first (RBDA section 6.5), which
-    for a serial arm starts with the tip. It takes no square roots.
+    for a serial arm starts with the tip. It takes no square roots, and one division a row.
 
     Args:
         A: Lower triangle, row i with i + 1 entries.
     """
     L = [list(row) for row in A]
     for k in reversed(range(len(L))):
-        scaled = [L[k][i] / L[k][k] for i in range(k)]
+        L[k][k] = 1 / L[k][k]
+        scaled = [L[k][i] * L[k][k] for i in range(k)]
         for i in range(k):
             for j in range(i + 1):
                 L[i][j] = fma(-scaled[i], L[k][j], L[i][j])
@@ -40,7 +41,7 @@ def ldl_solve(L: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar
         for i in range(k):
             x[i] = fma(-L[k][i], x[k], x[i])
     for k in range(n):
-        x[k] = x[k] / L[k][k]
+        x[k] = x[k] * L[k][k]
         for i in range(k):
             x[k] = fma(-L[k][i], x[i], x[k])
     return x

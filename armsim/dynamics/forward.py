@@ -15,10 +15,6 @@ from armsim.spatial import Scalar
 
 Algorithm = Literal["crba", "aba"]
 
-# up to here CRBA takes fewer operations on any serial arm (tests/dynamics/test_forward.py counts them); from two joints on,
-# ABA wins on some: those with parallel or sliding joints, or with many zeros among their offsets and inertias
-CRBA_ALWAYS = 1
-
 
 def forward_dynamics(
     arm: Arm,
@@ -52,10 +48,12 @@ def forward_dynamics(
 
 
 def fewest_operations(arm: Arm) -> Algorithm:
-    """The algorithm of `forward_dynamics` that traces to fewer operations on this arm as it is written."""
+    """The algorithm of `forward_dynamics` that traces to fewer operations on this arm as it is written.
+
+    Mostly CRBA's up to some ten joints; ABA's on some short arms, too: those with parallel or sliding joints, or with many zeros
+    among their offsets and inertias.
+    """
     n = arm.n
-    if n <= CRBA_ALWAYS:
-        return "crba"
 
     def flops(algorithm: Algorithm) -> int:
         def body(*x):

@@ -1,8 +1,18 @@
 """Ways to advance a motion, one method a file. They know nothing of robots."""
 
-from armsim.integrate import explicit_euler, rk4, rk54, rodas, semi_implicit_euler, velocity_implicit, velocity_verlet
+from armsim.integrate import (
+    explicit_euler,
+    implicit_midpoint,
+    rk4,
+    rk54,
+    rodas,
+    semi_implicit_euler,
+    velocity_implicit,
+    velocity_verlet,
+)
 from armsim.integrate.linear import Linear, dot
 from armsim.integrate.method import Method, Step, Tolerance
+from armsim.integrate.midstep import Midstep
 from armsim.integrate.motion import Motion, advanced
 from armsim.integrate.system import Rates, System
 
@@ -11,9 +21,22 @@ METHODS: dict[str, Method] = {
     "semi_implicit_euler": semi_implicit_euler.METHOD,
     "velocity_implicit": velocity_implicit.METHOD,
     "velocity_verlet": velocity_verlet.METHOD,
+    "implicit_midpoint": implicit_midpoint.METHOD,
     "rk4": rk4.METHOD,
     "rk54": rk54.METHOD,
     "rodas": rodas.METHOD,
 }
 
-__all__ = ["METHODS", "Linear", "Method", "Motion", "Rates", "Step", "System", "Tolerance", "advanced", "dot"]
+__all__ = [
+    "METHODS",
+    "Linear",
+    "Method",
+    "Midstep",
+    "Motion",
+    "Rates",
+    "Step",
+    "System",
+    "Tolerance",
+    "advanced",
+    "dot",
+]

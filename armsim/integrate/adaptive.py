@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from armsim.expr import Scalar, absolute, both, clip, either, exp, log, loop, maximum, minimum, negated, where
-from armsim.integrate.method import Tolerance
+from armsim.integrate.method import FAILED, Tolerance
 from armsim.integrate.motion import Motion
 from armsim.integrate.system import System
 
@@ -23,7 +23,6 @@ DAMPING = 0.04  # of the step control by the last two errors (Hairer, Norsett an
 LEAST_ERROR = 1e-4  # so that one lucky step does not count for much in the next
 EVENT = 1e-11  # of the given time: how closely an event is found
 VANISHED = 1e-13  # of the given time: a step this small has failed
-FAILED = 1e300  # the velocity that tells that no step was small enough; it is out of all bounds
 MOST = 1_000_000  # attempts in one advance
 
 

@@ -65,7 +65,7 @@ def dot(row: Sequence[Scalar], x: Sequence[Scalar], start: Scalar = 0.0) -> Scal
 class LU:
     """A factorised matrix, without pivoting: for those whose symmetric part is positive definite, or nearly.
 
-    Golub and Van Loan, *Matrix Computations*, sections 3.2 and 4.1.
+    Golub and Van Loan, *Matrix Computations*, sections 3.2 and 4.1; with the pivots' inverses, so that solving needs no division.
 
     Args:
         A: The matrix by rows.
@@ -75,8 +75,9 @@ class LU:
         n = len(A)
         self._rows = rows = [list(row) for row in A]
         for k in range(n):
+            rows[k][k] = 1 / rows[k][k]
             for i in range(k + 1, n):
-                rows[i][k] = rows[i][k] / rows[k][k]
+                rows[i][k] = rows[i][k] * rows[k][k]
                 for j in range(k + 1, n):
                     rows[i][j] = fma(-rows[i][k], rows[k][j], rows[i][j])
 
@@ -89,7 +90,7 @@ class LU:
         for i in reversed(range(n)):
             for j in range(i + 1, n):
                 x[i] = fma(-self._rows[i][j], x[j], x[i])
-            x[i] = x[i] / self._rows[i][i]
+            x[i] = x[i] * self._rows[i][i]
         return x
 
 

@@ -12,6 +12,8 @@ from armsim.integrate.system import System
 Step = Callable[[System, Scalar, Motion, Scalar], Motion]  # system, time, state, step to the state a step later
 Advance = Callable[..., tuple[Motion, list[Scalar]]]  # as `Step`, with memory and tolerance; see `Method.advance`
 
+FAILED = 1e300  # the velocity that tells that a step could not be made; it is out of all bounds
+
 
 @dataclass(frozen=True)
 class Tolerance:
@@ -34,7 +36,7 @@ class Method:
         order: Its order on smooth motions.
         step: One step of a method whose step is given; None for one that chooses steps of its own.
         adaptive: Advances over a given time by steps of its own, which an estimate of the error decides; None for the others.
-        conserves: Whether it leaves the energy of an undamped motion bounded at a fixed step.
+        conserves: Whether it leaves the energy of a small undamped swing bounded.
         memory: Names of what an adaptive method remembers from one advance to the next; all zero to begin with.
     """
 

@@ -1,7 +1,8 @@
 """Semi-implicit (symplectic) Euler: order 1, one evaluation a step. Positions advance with the new velocities.
 
-It keeps the energy of a frictionless motion bounded where explicit Euler lets it grow: Hairer, Lubich and Wanner,
-*Geometric Numerical Integration*, section I.1.2. Damping is explicit: stable for a decaying mode λ while h |λ| <= 2.
+It keeps the energy of a small undamped swing bounded where explicit Euler lets it grow: Hairer, Lubich and Wanner,
+*Geometric Numerical Integration*, section I.1.2. In positions and velocities it is symplectic only as far as the mass matrix is
+constant; in large motions of an arm energy drifts slowly. Damping is explicit: stable for a decaying mode λ while h |λ| <= 2.
 """
 
 from __future__ import annotations

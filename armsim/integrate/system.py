@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from armsim.expr import Scalar, with_jacobian
 from armsim.integrate.linear import Linear
+from armsim.integrate.midstep import Midstep
 from armsim.integrate.motion import Motion, advanced
 
 Rates = Callable[[Scalar, Motion], Motion]  # time and state to (v, acceleration, rates of z and w)
@@ -49,6 +50,10 @@ class System:
         _, rows = with_jacobian(body, range(1 + 2 * n + further), "linear")(t, *y.q, *y.v, *y.z)
         unit: list[list[Scalar]] = [[*[0.0] * i, 1.0] for i in range(n)]
         return Linear.of(unit, rows, n)
+
+    def midstep(self, t: Scalar, y: Motion, h: Scalar) -> Midstep:
+        """The equations of a step from (t, y) in positions and momenta, taken at its middle."""
+        return Midstep(self, t, y, h)
 
     def within(self, t: Scalar, y: Motion) -> System:
         """The system as it is to be taken for the stages of one step from (t, y): smooth."""

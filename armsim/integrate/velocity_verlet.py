@@ -2,7 +2,8 @@
 
 The second half of the kick takes its forces at the new positions and at a velocity predicted for the step's end, so that
 order 2 holds under damping and Coriolis forces too; with the velocity at mid-step there it would be of order 1. Without such
-forces it is the symplectic method of Verlet (1967, *Physical Review* 159(1)), also known as leapfrog.
+forces, and with a constant mass matrix, it is the symplectic method of Verlet (1967, *Physical Review* 159(1)), also known as
+leapfrog.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armsim.compile import BatchKernel
 from armsim.errors import UsageError
 from armsim.files.document import clipped
 
@@ -35,3 +36,15 @@ def number_array(name: str, values: ArrayLike) -> NDArray[np.float64]:
         f"{name}\n  expected: real numbers, an array of them or lists of equal length\n  found:    {clipped(repr(values))}\n"
         "  mend:     give one number per joint, for example [0.0, 0.5]"
     )
+
+
+def evaluate(kernel: BatchKernel, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A kernel's results for every row of arguments, shape (rows, results)."""
+    count, width = rows.shape
+    padded = -(-count // kernel.lanes) * kernel.lanes
+    args = np.empty((width, padded))
+    args[:, :count] = rows.T
+    args[:, count:] = rows[-1:].T if count else 0.0
+    results = np.empty((len(kernel.function.outputs), padded))
+    kernel(args.ctypes.data, results.ctypes.data, padded)
+    return np.ascontiguousarray(results[:, :count].T)

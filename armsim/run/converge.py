@@ -28,7 +28,7 @@ def converge(
     budget: float = BUDGET,
     look: Look | None = None,
 ) -> Convergence:
-    """Halve the step until the answer settles, and say what error and cost every step has.
+    """Refine the step, or the tolerance, until the answer settles, and say what error and cost every setting has.
 
     The error of a setting is the largest of any joint position at any row of the log and at the end, held against the best
     answer of all that were run. Where the scenario's own step is good enough, larger ones are tried too: those of which
@@ -59,12 +59,9 @@ def converge(
         scenario = scenario.scenario_data
     base = with_method(read_scenario(scenario, overrides))
     chosen = _methods(methods, base.method)
-    others = {path: value for path, value in (overrides or {}).items() if path.split(".")[0] != "integrator"}
-    others["log.every"] = time_at(base.log_every, base.time_ratio)
     made: list[Refinement] = []
     for method in chosen:
-        own = {**others, "integrator": _integrator(base, method)}
-        made.append(Refinement(scenario, own, method, accuracy, budget, look))
+        made.append(Refinement(scenario, overrides or {}, base, method, accuracy, budget, look))
         made[-1].run()
         if made[-1].verdict == "interrupted":
             break
@@ -80,13 +77,6 @@ def converge(
         unit="rad or m" if len(types) > 1 else "m" if "prismatic" in types else "rad",
         methods=tuple(refined.found(best) for refined in made),
     )
-
-
-def _integrator(base: Scenario, method: str) -> dict[str, Any]:
-    """How a method begins: as the scenario says, or with its landings as steps, or without steps where it chooses them."""
-    if method == base.method:
-        return dict(base.scenario_data["integrator"])
-    return {"method": method} if METHODS[method].adaptive else {"method": method, "dt": base.dt}
 
 
 def _methods(asked: Sequence[str] | str | None, own: str) -> list[str]:

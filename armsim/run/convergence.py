@@ -84,6 +84,7 @@ class MethodConvergence:
 
     Attributes:
         method: Its name.
+        nominal: The order that it has on smooth motions.
         knob: What is refined: "dt" or "rtol".
         own: The scenario's own value of it; None where it gives none.
         settings: From coarse to fine.
@@ -98,6 +99,7 @@ class MethodConvergence:
     """
 
     method: str
+    nominal: int
     knob: str
     own: float | None
     settings: tuple[Setting, ...]
@@ -180,6 +182,7 @@ class Convergence:
             sensitivity = {"rate": rate, "rounding_until": None if horizon >= self.duration else horizon}
         return {
             "method": found.method,
+            "nominal_order": found.nominal,
             "verdict": found.verdict,
             "knob": found.knob,
             "own": found.own,
@@ -227,6 +230,18 @@ def reference(trials: Sequence[Trial]) -> Reference:
     return Reference(better, doubt) if doubt < moved[-1] else plain
 
 
+def finest(trials: Sequence[Trial]) -> Reference:
+    """The last of answers whose tolerance falls by tenths; at least two, none diverged.
+
+    Their errors follow the tolerance too loosely to be extrapolated. The doubt is by how much the answer changed, less what
+    the change before that tells it gained since: a tenth at most.
+    """
+    answers = [trial.answer for trial in trials if trial.answer is not None]
+    moved = changes(trials)
+    gained = moved[-1] / moved[-2] if len(moved) > 1 and moved[-2] > 0.0 else 1.0
+    return Reference(answers[-1], moved[-1] * min(1.0, max(0.1, gained)))
+
+
 def _extrapolated(answers: Sequence[NDArray], moved: Sequence[float]) -> NDArray | None:
     """The last two answers extrapolated to no step at all; None where they gain too little for that."""
     if not 0.0 < moved[-1] * 2**LEAST_ORDER <= moved[-2]:
@@ -263,14 +278,17 @@ def settings(trials: Sequence[Trial], against: Reference | None, joints: Sequenc
 def observed_order(found: Sequence[Setting], doubt: float) -> float | None:
     """The slope of log error over log value through the finest settings that are clear of doubt.
 
-    None for fewer than three, and where the errors fall too irregularly to have an order.
+    Those at the coarse end that do not fall by that power yet are left out. None where fewer than three are left, and where
+    errors do not fall.
     """
     clear = [(s.value, s.error) for s in found if s.error is not None and s.error > RESOLVED * doubt][-FINEST:]
-    if len(clear) < FEWEST:
-        return None
-    x, y = ([math.log(pair[i]) for pair in clear] for i in range(2))
-    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
-    above = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
-    slope = above / sum((a - mean_x) ** 2 for a in x)
-    steady = all(abs(math.log(f / c) / math.log(h / k) - slope) <= IRREGULAR for (k, c), (h, f) in pairwise(clear))
-    return slope if steady else None
+    while len(clear) >= FEWEST:
+        x, y = ([math.log(pair[i]) for pair in clear] for i in range(2))
+        mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
+        above = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
+        slope = above / sum((a - mean_x) ** 2 for a in x)
+        orders = [(d - b) / (c - a) for (a, b), (c, d) in pairwise(zip(x, y, strict=True))]
+        if all(abs(order - slope) <= IRREGULAR for order in orders):
+            return slope if slope >= LEAST_ORDER else None
+        clear = clear[1:]
+    return None

@@ -48,7 +48,7 @@ def plot_convergence(path: str | PathLike[str], found: Convergence) -> None:
         color, marker = COLORS[i % len(COLORS)], MARKERS[i % len(MARKERS)]
         drawn = [s for s in method.settings if s.error]
         errors = [s.error for s in drawn]
-        order = "" if method.order is None else f", order {method.order:.2f}"
+        order = "" if method.order is None or method.knob != "dt" else f", order {method.order:.2f}"
         style: dict[str, Any] = {"color": color, "marker": marker, "markersize": 5}
         right.loglog([s.seconds for s in drawn], errors, label=method.method + order, **style)
         best = method.cheapest(found.accuracy)

@@ -19,7 +19,7 @@ from armsim.expr import Function, trace
 from armsim.integrate import METHODS
 from armsim.integrate.adaptive import FAILED
 from armsim.model import Arm
-from armsim.run.arrays import number_array
+from armsim.run.arrays import evaluate, number_array
 from armsim.run.engine import bounds
 from armsim.run.integration import check_dt, check_method, check_tolerance
 from armsim.run.robot import Robot
@@ -254,18 +254,6 @@ class ForwardModel:
         return (
             f"step: the state diverged\n  expected: a state within all bounds\n  found:    {found}\n  mend:     {mend}"
         )
-
-
-def evaluate(kernel: BatchKernel, rows: Array) -> Array:
-    """A kernel's results for every row of arguments, shape (rows, results)."""
-    count, width = rows.shape
-    padded = -(-count // kernel.lanes) * kernel.lanes
-    args = np.empty((width, padded))
-    args[:, :count] = rows.T
-    args[:, count:] = rows[-1:].T if count else 0.0
-    results = np.empty((len(kernel.function.outputs), padded))
-    kernel(args.ctypes.data, results.ctypes.data, padded)
-    return np.ascontiguousarray(results[:, :count].T)
 
 
 def check_output(output: Output, arm: Arm) -> Output:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any, Protocol
 
-from armsim.integrate import METHODS
 from armsim.spec import Scenario
-
-FINEST_TOLERANCE = 1e-13
-COARSEST_TOLERANCE = 0.1
+from armsim.spec.scenario import ADAPTIVE
+from armsim.spec.tolerance import LARGEST, LEAST
 
 
 class Ladder(Protocol):
@@ -28,22 +27,24 @@ class Ladder(Protocol):
     def finer(self, k: int) -> float | None:
         """The k-th value, the first for k = 0; None where there is none so fine."""
 
-    def overrides(self, value: float) -> dict[str, Any]:
-        """What sets it."""
+    def integrator(self, value: float) -> dict[str, Any]:
+        """The scenario's block that sets it."""
 
 
 class Steps:
     """Steps by halves, of which all times of a scenario stay whole multiples.
 
     Args:
-        scenario: Whose step comes first.
+        scenario: Whose step comes first; the time between landings, where its own method is adaptive.
+        method: With steps of a given length.
     """
 
     knob = "dt"
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: Scenario, method: str) -> None:
+        self.method = method
         self.num, self.den = scenario.time_ratio
-        self.own: float | None = self.num / self.den
+        self.own = None if scenario.adaptive else self.num / self.den
         external = (time for pair in scenario.file.steps["external"] for time in pair if time)
         whole = math.gcd(scenario.steps, scenario.log_every, scenario.sample_every or 0, *external)
         self.coarser = [k * self.num / self.den for k in doubling_divisors(whole)]
@@ -51,32 +52,45 @@ class Steps:
     def finer(self, k: int) -> float | None:
         return self.num / (self.den * 2**k)
 
-    def overrides(self, value: float) -> dict[str, Any]:
-        return {"integrator.dt": value}
+    def integrator(self, value: float) -> dict[str, Any]:
+        return {"method": self.method, "dt": value}
 
 
 class Tolerances:
     """Relative tolerances by tenths; the absolute one falls with them.
 
     Args:
-        scenario: Whose tolerance comes first, or the coarsest.
+        scenario: Whose tolerance comes first, or the default where its own method has none.
+        method: Adaptive. It lands where rows, samples and forces ask for it, and where the scenario has it land.
     """
 
     knob = "rtol"
 
-    def __init__(self, scenario: Scenario) -> None:
-        given = scenario.scenario_data["integrator"]
-        self.own: float | None = given.get("rtol")
-        self.first = self.own or 1e-6
-        self.share = given.get("atol", 1e-3 * self.first) / self.first
-        self.coarser = [self.first * 10.0**k for k in range(1, 12) if self.first * 10.0**k <= 0.1]
+    def __init__(self, scenario: Scenario, method: str) -> None:
+        self.method = method
+        first, absolute = (float(value) for value in (scenario.tolerance.rtol, scenario.tolerance.atol))
+        self.own = first if scenario.adaptive else None
+        self.first = first
+        self.share = absolute / first
+        landings = scenario.adaptive and scenario.file.data["integrator"]["dt"] is not None
+        self.landings = {"dt": scenario.dt} if landings else {}
+        self.coarser = [value for k in range(1, 14) if (value := self._tens(k)) <= LARGEST]
 
     def finer(self, k: int) -> float | None:
-        value = self.first / 10.0**k
-        return value if value >= FINEST_TOLERANCE else None
+        value = self._tens(-k)
+        return value if value >= LEAST else None
 
-    def overrides(self, value: float) -> dict[str, Any]:
-        return {"integrator.rtol": value, "integrator.atol": self.share * value}
+    def _tens(self, power: int) -> float:
+        """The first value times ten to the power, in decimals as people write them."""
+        return float(Fraction(repr(self.first)) * Fraction(10) ** power)
+
+    def integrator(self, value: float) -> dict[str, Any]:
+        return {"method": self.method, "rtol": value, "atol": self.share * value, **self.landings}
+
+
+def ladder(scenario: Scenario, method: str) -> Ladder:
+    """What a method's answers to a scenario are refined by."""
+    return Tolerances(scenario, method) if method in ADAPTIVE else Steps(scenario, method)
 
 
 def doubling_divisors(whole: int) -> list[int]:
@@ -88,8 +102,3 @@ def doubling_divisors(whole: int) -> list[int]:
             found.append(k)
             last = k
     return found
-
-
-def is_adaptive(method: str) -> bool:
-    """Whether a method chooses steps of its own, by a tolerance."""
-    return getattr(METHODS[method], "adaptive", None) is not None

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from armsim.compile import BatchKernel, FixedStepLoop, LoopBody
 from armsim.expr import trace
+from armsim.run.arrays import evaluate
 from armsim.run.engine import bounds
-from armsim.run.forward_model import evaluate
 from armsim.run.state_vector import StateVector
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from itertools import takewhile
 from os import PathLike
 from typing import Any
 
+from armsim.integrate import METHODS
 from armsim.run.convergence import (
     TO_EXTRAPOLATE,
     MethodConvergence,
@@ -17,11 +18,12 @@ from armsim.run.convergence import (
     Verdict,
     changes,
     distance,
+    finest,
     observed_order,
     reference,
     settings,
 )
-from armsim.run.ladder import Ladder, Steps, Tolerances, is_adaptive
+from armsim.run.ladder import ladder
 from armsim.run.result import Run
 from armsim.run.sensitivity import PUT_ASIDE, ROUNDING, Sensitivity, sensitivity
 from armsim.run.simulate import simulate_unadvised
@@ -45,6 +47,7 @@ class Refinement:
     Args:
         given: The scenario.
         overrides: Of its values.
+        base: What the two make, its method picked.
         method: To integrate with.
         accuracy: Wanted [rad or m].
         budget: Wall time [s].
@@ -61,22 +64,23 @@ class Refinement:
         self,
         given: str | PathLike[str] | Mapping[str, Any],
         overrides: Mapping[str, Any],
+        base: Scenario,
         method: str,
         accuracy: float,
         budget: float,
         look: Look | None,
     ) -> None:
         self.given = given
-        self.overrides = {**overrides, "integrator.method": method}
+        own = {path: value for path, value in overrides.items() if path.partition(".")[0] != "integrator"}
+        self.overrides = {**own, "log.every": time_at(base.log_every, base.time_ratio)}
+        self.base = base
         self.method = method
         self.accuracy = accuracy
         self.look = look
         self.began = time.perf_counter()
         self.ends = self.began + budget
         self.seconds = 0.0
-        self.base = read_scenario(given, self.overrides)
-        self.adaptive = is_adaptive(method)
-        self.ladder: Ladder = Tolerances(self.base) if self.adaptive else Steps(self.base)
+        self.ladder = ladder(base, method)
         self.fine: list[Trial] = []
         self.coarse: list[Trial] = []
         self.verdict: Verdict = "budget"
@@ -106,6 +110,7 @@ class Refinement:
         made = settings(self.trials, best, joints)
         return MethodConvergence(
             method=self.method,
+            nominal=METHODS[self.method].order,
             knob=self.ladder.knob,
             own=self.ladder.own,
             settings=made,
@@ -120,11 +125,9 @@ class Refinement:
     def _refine(self) -> Verdict:
         stalls = 0
         while (value := self.ladder.finer(len(self.fine))) is not None:
-            if self.fine and not self._time_for(self.fine[-1]):
-                break
-            trial = self._trial(value)
+            trial = self._trial(value) if not self.fine or self._time_for(self.fine[-1]) else None
             if trial is None:
-                break
+                return self._unsettled(stalls)
             self.fine.append(trial)
             sound = self._sound()
             if not sound and self._grows_by_itself():
@@ -142,6 +145,10 @@ class Refinement:
             stalls += 1
             if stalls == 2 and self._is_sensitive():
                 return "sensitive"
+        return "rounding"  # a finer tolerance would be lost in it
+
+    def _unsettled(self, stalls: int) -> Verdict:
+        """The verdict when time is over."""
         return "sensitive" if stalls and self.sensitivity is None and self._is_sensitive() else "budget"
 
     def _roundings(self, trial: Trial) -> float:
@@ -151,10 +158,10 @@ class Refinement:
 
     def _is_settled(self) -> bool:
         """Whether the finest answer reaches the accuracy, and the reference it is held against is better still."""
-        found, finest = self._reference(), self.fine[-1].answer
+        found, answer = self._reference(), self.fine[-1].answer
         assert found is not None
-        assert finest is not None
-        return distance(finest, found.answer) <= self.accuracy and found.doubt <= MARGIN * self.accuracy
+        assert answer is not None
+        return distance(answer, found.answer) <= self.accuracy and found.doubt <= MARGIN * self.accuracy
 
     def _coarsen(self) -> None:
         """Run with larger values as long as they are good enough."""
@@ -164,10 +171,12 @@ class Refinement:
             coarsest = self.trials[0].answer
             if coarsest is None or distance(coarsest, against.answer) > self.accuracy:
                 return
-            trial = self._trial(value)
+            trial, finer = self._trial(value), self.trials[0]
             if trial is None:
                 return
             self.coarse.append(trial)
+            if self.ladder.knob == "rtol" and trial.steps == finer.steps:
+                return  # its landings alone keep its steps so short
 
     def _time_again(self) -> None:
         """Take the time of the cheapest run that is good enough once more: what else a machine does makes times longer."""
@@ -198,9 +207,7 @@ class Refinement:
         sound = self._sound()
         if len(sound) < 2:
             return None
-        if self.adaptive:  # its errors follow the tolerance too loosely to be extrapolated
-            return reference(sound[-2:])
-        return reference(sound)
+        return finest(sound) if self.ladder.knob == "rtol" else reference(sound)
 
     def _time_for(self, last: Trial) -> bool:
         """Whether there is time for a run with twice the steps of the last."""
@@ -219,24 +226,23 @@ class Refinement:
             if late:
                 raise KeyboardInterrupt
 
-        run = simulate_unadvised(self._scenario(self.ladder.overrides(value)), watch)
+        run = simulate_unadvised(self._scenario(value), watch)
         if late:
             return None
         if run.status == "interrupted":
             raise KeyboardInterrupt
         return Trial(value, _steps(run), run.seconds["loop_s"], _end(run), _answer(run))
 
-    def _scenario(self, overrides: Mapping[str, Any]) -> Scenario:
-        every = time_at(self.base.log_every, self.base.time_ratio)
-        return read_scenario(self.given, {**self.overrides, "log.every": every, **overrides})
+    def _scenario(self, value: float) -> Scenario:
+        return read_scenario(self.given, {**self.overrides, "integrator": self.ladder.integrator(value)})
 
     def _is_sensitive(self) -> bool:
         """Whether rounding alone grows beyond the accuracy before the end."""
-        scenarios = [self._scenario(self.ladder.overrides(trial.value)) for trial in self._sound()]
-        companions = [] if self.adaptive else [replace(scenario, method=COMPANION) for scenario in scenarios]
+        scenarios = [self._scenario(trial.value) for trial in self._sound()]
+        companions = [replace(scenario, method=COMPANION) for scenario in scenarios if not scenario.adaptive]
         for scenario in (*companions, scenarios[-1]):  # from coarse to fine, for coarse ones take little time
-            first = simulate_unadvised(scenario)
-            second = simulate_unadvised(replace(scenario, initial_q=tuple(q + PUT_ASIDE for q in scenario.initial_q)))
+            beside = replace(scenario, initial_q=tuple(q + PUT_ASIDE for q in scenario.initial_q))
+            first, second = (simulate_unadvised(start) for start in (scenario, beside))
             if "interrupted" in (first.status, second.status):
                 raise KeyboardInterrupt
             if first.status == second.status == "complete":
@@ -266,8 +272,8 @@ class Refinement:
 
 
 def _steps(run: Run) -> int:
-    """Steps of a run: those that an adaptive method took."""
-    return int(dict(zip(run.plant.slots, run.state, strict=True)).get("steps_taken", run.steps))
+    """Steps of a run; of an adaptive method those that it took."""
+    return run.steps if run.steps_chosen is None else run.steps_chosen[0]
 
 
 def _answer(run: Run) -> Any:

@@ -17,8 +17,10 @@ from armsim.compile import BatchKernel
 from armsim.errors import ShapeError, UsageError
 from armsim.expr import Scalar, trace
 from armsim.model import Arm
-from armsim.run.arrays import number_array
+from armsim.run.advance import Advanced, check_adaptive, check_durations, check_finite, diverged, motion, sound
+from armsim.run.arrays import evaluate, number_array
 from armsim.run.engine import ENGINES
+from armsim.run.integration import check_tolerance
 from armsim.spatial import quaternion
 from armsim.spec import read_robot
 from armsim.sticking import accelerations
@@ -119,6 +121,62 @@ class Robot:
             return accelerations(self.arm, q, qd, tau, self._algorithm)
 
         return self._ask("forward_dynamics", body, q=q, qd=qd, tau=tau)
+
+    def advance(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike | None,
+        torque: ArrayLike | None,
+        duration: ArrayLike,
+        rtol: float = 1e-5,
+        atol: float | None = None,
+        method: str = "auto",
+    ) -> Advanced:
+        """The motion under constant torques of the drives: state and accelerations after exactly the given time.
+
+        Integrated by as many steps as the tolerance asks for; every row of a batch takes its own. Of m arms, one whose motion
+        leaves all bounds is NaN.
+
+        Args:
+            q: Joint positions [rad or m], shape (n,), or (m, n) for m arms at once.
+            qd: Joint velocities [rad/s or m/s], likewise; zero if None.
+            torque: Of the drives [N·m or N], as `forward_dynamics` takes them, likewise; zero if None.
+            duration: How long [s], one for all or shape (m,); 0 gives the state itself with its accelerations.
+            rtol: Relative error in a step.
+            atol: Absolute error in a step [rad, m, rad/s or m/s]; a thousandth of rtol unless given.
+            method: A method that chooses its steps; "auto" takes rk54.
+
+        Returns:
+            q, qd and qdd at the end, each of shape (n,), or (m, n) if any argument has m rows.
+
+        Raises:
+            ShapeError: An array has another shape; says both.
+            UsageError: A number is not finite, a duration negative, a tolerance cannot be kept, or there is no such method.
+            Diverged: A single motion leaves all bounds.
+        """
+        n = self.arm.n
+        method = check_adaptive(method)
+        tolerance = check_tolerance(method, rtol, atol)
+        times = check_durations(duration)
+        given = {"q": q, "qd": qd, "torque": torque}
+        arrays = {key: np.zeros(n) if x is None else self._array(key, x) for key, x in given.items()}
+        for key, array in arrays.items():
+            check_finite(key, array)
+        many = _rows("advance", arrays)
+        if times.ndim and many not in (None, len(times)):
+            raise ShapeError(f"advance: expected as many durations as rows, found {len(times)} and {many}")
+        many = len(times) if times.ndim else many
+        columns = [*arrays.values(), times[..., None], np.array([tolerance.rtol]), np.array([tolerance.atol])]
+        stacked = np.concatenate(
+            [np.broadcast_to(x, (1 if many is None else many, x.shape[-1])) for x in columns], axis=1
+        )
+        found = self._evaluate(f"advance by {method}", motion(self.arm, self._algorithm, method), stacked)
+        lost = ~sound(found, n)
+        if many is None and lost[0]:
+            raise diverged(found[0].tolist(), self.joints, method)
+        found[lost] = math.nan
+        parts = (found[:, i * n : (i + 1) * n] for i in range(3))
+        return Advanced(*(part[0] if many is None else np.ascontiguousarray(part) for part in parts))
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Mass matrix with the rotors' reflected inertia [kg m², kg m or kg], shape (..., n, n)."""
@@ -227,33 +285,36 @@ class Robot:
         """
         n = self.arm.n
         arrays = {key: np.zeros(n) if v is None else self._array(key, v) for key, v in given.items()}
-        rows = {array.shape[0] for array in arrays.values() if array.ndim == 2}
-        if len(rows) > 1:
-            shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
-            raise ShapeError(f"{name}: expected as many rows in each array, found {shapes}")
-        count = rows.pop() if rows else 1
+        many = _rows(name, arrays)
+        count = 1 if many is None else many
         columns = np.concatenate([np.broadcast_to(array, (count, n)) for array in arrays.values()], axis=1)
-        flat = self._evaluate(name, body, columns, len(arrays))
-        single = all(array.ndim == 1 for array in arrays.values())
-        result = flat.reshape((count, *(shape if shape is not None else (n,))))
-        return result[0] if single else result
-
-    def _evaluate(self, name: str, body: Body, rows: Array, groups: int) -> Array:
-        n = self.arm.n
 
         def grouped(*x):
-            return body(*(x[i * n : (i + 1) * n] for i in range(groups)))
+            return body(*(x[i * n : (i + 1) * n] for i in range(len(arrays))))
 
+        flat = self._evaluate(name, grouped, columns)
+        result = flat.reshape((count, *(shape if shape is not None else (n,))))
+        return result[0] if many is None else result
+
+    def _evaluate(self, name: str, body: Body, rows: Array) -> Array:
+        """`body`, which takes as many scalars as `rows` has columns, for every row; its kernel is kept under its name."""
         if self.engine == "python":
-            return np.array([[float(y) for y in grouped(*row)] for row in rows.tolist()]).reshape(len(rows), -1)
+            return np.array([[float(y) for y in body(*row)] for row in rows.tolist()]).reshape(len(rows), -1)
         kernel = self._kernels.get(name)
         if kernel is None:
-            names = [f"x{i}" for i in range(groups * n)]
-            kernel = self._kernels[name] = BatchKernel(trace(grouped, names, name))
-        count, padded = len(rows), -(-len(rows) // kernel.lanes) * kernel.lanes
-        args = np.empty((groups * n, padded))
-        args[:, :count] = rows.T
-        args[:, count:] = rows[-1:].T if count else 0.0
-        results = np.empty((len(kernel.function.outputs), padded))
-        kernel(args.ctypes.data, results.ctypes.data, padded)
-        return np.ascontiguousarray(results[:, :count].T)
+            names = [f"x{i}" for i in range(rows.shape[1])]
+            kernel = self._kernels[name] = BatchKernel(trace(body, names, name))
+        return evaluate(kernel, rows)
+
+
+def _rows(name: str, arrays: Mapping[str, Array]) -> int | None:
+    """How many rows a question's arrays have; None where none has any.
+
+    Raises:
+        ShapeError: Not all that have rows have as many.
+    """
+    rows = {array.shape[0] for array in arrays.values() if array.ndim == 2}
+    if len(rows) > 1:
+        shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
+        raise ShapeError(f"{name}: expected as many rows in each array, found {shapes}")
+    return rows.pop() if rows else None

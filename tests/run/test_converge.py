@@ -42,12 +42,16 @@ def only(*args, **options):
         ("arm5_hold", "explicit_euler", 1),
         ("two_link_hold", "semi_implicit_euler", 1),
         ("two_link_swing", "semi_implicit_euler", 1),
+        ("two_link_hold", "velocity_implicit", 1),
+        ("two_link_hold", "velocity_verlet", 2),
+        ("two_link_swing", "implicit_midpoint", 2),
         ("rr_config1", "rk4", 4),
         ("two_link_hold", "rk4", 4),
     ],
 )
 def test_methods_converge_at_their_order_on_shipped_scenarios(scenario, method, order):
-    found = only(scenario, method, accuracy=1e-4 if order == 1 else 1e-6)
+    found = only(scenario, method, accuracy={1: 1e-4, 2: 1e-7, 4: 1e-6}[order])
+    assert found.nominal == order
     assert found.order == pytest.approx(order, abs=0.1)
     assert found.verdict in ("settled", "rounding")
 
@@ -66,7 +70,6 @@ def test_the_errors_of_the_hold_are_those_against_its_truth(method, accuracy, re
             "arm5_hold", {**HOLD, "duration": 2, "integrator": {"method": method, "dt": setting.value}}
         )
         off = np.abs(run.q - truth.block("q")[rows]).max()
-        # what is written down of the doubt, and what rounding adds up to in truth's own comparison
         assert setting.error == pytest.approx(off, rel=0.05, abs=3 * found.doubt + 1e-12)
     assert found.cheapest(accuracy) is not None
 
@@ -81,6 +84,35 @@ def test_the_errors_of_the_swing_are_those_against_quadruple_precision(reference
         run = armsim.simulate("arm5_hold", {**given, "integrator": {"method": "rk4", "dt": setting.value}})
         off = np.abs(run.q - truth.block("q")[rows]).max()
         assert setting.error == pytest.approx(off, rel=0.05, abs=3 * found.doubt)
+
+
+@pytest.mark.parametrize("method", ["rk54", "rodas"])
+def test_a_method_that_chooses_its_steps_is_refined_by_its_tolerance(method):
+    found = only("two_link_swing", method, accuracy=1e-10)
+    assert (found.knob, found.own, found.at_own, found.verdict) == ("rtol", None, None, "settled")
+    assert {s.value for s in found.settings} >= {1e-6, 1e-7, 1e-8, 1e-9, 1e-10}
+    steps = [s.steps for s in found.settings]  # those that it took
+    assert steps == sorted(steps)
+    assert 501 < found.cheapest(1e-10).steps < 10_000
+    # the error follows the tolerance, which is that of a step
+    assert 0.5 < found.order < 1.2
+
+
+def test_tolerances_that_change_nothing_are_not_tried():
+    found = only("two_link_swing", "rk54", accuracy=1e-5)
+    loose = found.settings[:2]  # a step from row to row whatever the tolerance
+    assert loose[0].steps == loose[1].steps < found.settings[2].steps
+
+
+def test_a_scenario_that_leaves_its_method_to_armsim_is_refined_by_what_that_takes():
+    picked = only("two_link_swing", None, {"integrator": None})
+    assert (picked.method, picked.knob, picked.own) == ("rk54", "rtol", 1e-6)
+    assert picked.at_own.error < 1e-4
+    given = only("two_link_swing", None, {"integrator": {"dt": 1e-3}})
+    assert (given.method, given.knob, given.own) == ("rk4", "dt", 1e-3)
+    fixed = only("two_link_swing", "rk4", {"integrator": {"rtol": 1e-8}})
+    assert (fixed.knob, fixed.own, fixed.at_own) == ("dt", None, None)
+    assert fixed.settings[0].value == 1e-2  # from the time between rows on
 
 
 def test_the_cheapest_setting_is_good_enough_and_twice_its_step_is_not():
@@ -202,7 +234,7 @@ def test_joints_that_friction_stops_take_its_order_from_a_method():
         "initial": {"q": [0]},
     }
     found = only(given, accuracy=1e-4)
-    assert found.verdict == "settled"
+    assert (found.verdict, found.nominal) == ("settled", 4)
     # rk4 stops a joint at the end of a step, and not within it: of order 1, more or less
     assert 0.5 < found.order < 1.5
     assert found.cheapest(1e-4) is not None

@@ -14,6 +14,7 @@ from armsim.run.convergence import (
     Setting,
     Trial,
     changes,
+    finest,
     observed_order,
     reference,
     settings,
@@ -73,6 +74,19 @@ def test_two_answers_give_the_finer_and_their_difference():
     assert found.doubt == pytest.approx(0.05)
 
 
+def test_answers_by_tolerance_are_not_extrapolated_and_gain_a_tenth_at_most():
+    def doubt(*errors):
+        trials = [trial(10.0**-k, e * WORST) for k, e in enumerate(errors)]
+        assert finest(trials).answer is trials[-1].answer
+        return finest(trials).doubt
+
+    assert doubt(1e-3, 1e-4, 1e-5) == pytest.approx(9e-5 * 0.1)
+    assert doubt(1e-3, 3e-4, 1e-4) == pytest.approx(2e-4 * 2 / 7)
+    assert doubt(1e-3, 1e-6, 0.0) == pytest.approx(1e-7, rel=1e-3)  # a tenth, whatever luck it had
+    assert doubt(1e-6, 1.1e-6, 1e-5) == pytest.approx(8.9e-6)
+    assert doubt(1e-3, 1e-4) == pytest.approx(9e-4)
+
+
 def test_settings_say_error_joint_and_order_against_a_reference():
     trials = [trial(0.2, 0.0, diverged=True), *falling(4, (0.1, 0.05, 0.02))]
     made = settings(trials, Reference(TRUE, 1e-12), JOINTS)
@@ -110,14 +124,20 @@ def test_the_order_is_the_slope_of_the_finest_errors_that_are_clear_of_doubt():
     assert of([(0.8, None), *((h, 3 * h**1.5) for h in (0.2, 0.1, 0.05))]) == pytest.approx(1.5)
 
 
-def test_two_errors_or_irregular_ones_have_no_order():
+def test_a_step_at_the_edge_of_stability_does_not_count():
+    assert of([(0.4, 1e3), *((h, h**4) for h in (0.2, 0.1, 0.05))]) == pytest.approx(4)
+    assert of([(0.4, 1e3), (0.2, 1e2), *((h, h**4) for h in (0.1, 0.05))]) is None
+
+
+def test_errors_that_are_two_or_flat_or_irregular_have_no_order():
+    assert of([(0.4, 1e-9), (0.2, 1e-9), (0.1, 1e-9), (0.05, 1e-9)]) is None
     assert of([(0.2, 0.04), (0.1, 0.01)]) is None
     assert of([(0.4, 1e-6), (0.2, 1e-9), (0.1, 1e-9), (0.05, 1e-12)]) is None
 
 
 def method(settings, verdict="settled", order=1.0, knob="dt", own=0.1) -> MethodConvergence:
     made = tuple(Setting(h, round(1 / h), 1e-3 / h, e is None, e, "A", None) for h, e in settings)
-    return MethodConvergence("rk4", knob, own, made, order, 1e-12, verdict, None, None, 1.0)
+    return MethodConvergence("rk4", 4, knob, own, made, order, 1e-12, verdict, None, None, 1.0)
 
 
 def test_the_cheapest_setting_is_the_coarsest_from_which_on_all_are_good():

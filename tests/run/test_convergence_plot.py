@@ -15,7 +15,7 @@ def method(name: str, order: int, knob: str = "dt", unstable: bool = True) -> Me
     steps = (0.1, 0.05, 0.025)
     made = [Setting(h, round(1 / h), 1e-3 / h, False, h**order, "A", float(order)) for h in steps]
     out = [Setting(0.2, 5, 1e-3, True, None, None, None)] if unstable else []
-    return MethodConvergence(name, knob, 0.1, (*out, *made), order + 0.01, 1e-6, "settled", None, None, 1.0)
+    return MethodConvergence(name, order, knob, 0.1, (*out, *made), order + 0.01, 1e-6, "settled", None, None, 1.0)
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_methods_with_tolerances_are_compared_by_time(drawn):
 
 
 def test_runs_without_errors_can_be_drawn_too(drawn):
-    empty = MethodConvergence("rk4", "dt", 0.1, (), None, None, "budget", None, None, 1.0)
+    empty = MethodConvergence("rk4", 4, "dt", 0.1, (), None, None, "budget", None, None, 1.0)
     left, _ = drawn(empty).axes
     assert [text.get_text() for text in left.texts] == ["no errors are known"]
 

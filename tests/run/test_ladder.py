@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from armsim.run.ladder import Steps, Tolerances, doubling_divisors
+from armsim.integrate import METHODS
+from armsim.run.ladder import Steps, Tolerances, doubling_divisors, ladder
 from armsim.spec import read_scenario
 
 
@@ -20,13 +21,13 @@ def test_divisors_at_least_double():
 @pytest.mark.parametrize("name", ["arm5_hold", "arm5_hold_pi", "two_link_hold", "rr_config1", "puma560_hold"])
 def test_every_step_is_one_that_the_scenario_takes(name):
     scenario = read_scenario(name)
-    ladder = Steps(scenario)
-    assert ladder.own == ladder.finer(0) == scenario.dt
-    assert ladder.finer(3) == scenario.dt / 8
-    assert len(ladder.coarser) >= 2
+    steps = Steps(scenario, scenario.method)
+    assert steps.own == steps.finer(0) == scenario.dt
+    assert steps.finer(3) == scenario.dt / 8
+    assert len(steps.coarser) >= 2
     every = {"log.every": scenario.log_every * scenario.time_ratio[0] / scenario.time_ratio[1]}
-    for dt in [*ladder.coarser, *map(ladder.finer, range(1, 12))]:
-        taken = read_scenario(name, {**every, **ladder.overrides(dt)})
+    for dt in [*steps.coarser, *map(steps.finer, range(1, 12))]:
+        taken = read_scenario(name, {**every, "integrator": steps.integrator(dt)})
         assert taken.dt == dt
         assert (
             taken.steps * taken.time_ratio[0] / taken.time_ratio[1] == pytest.approx(5, rel=1e-12)
@@ -37,23 +38,55 @@ def test_every_step_is_one_that_the_scenario_takes(name):
 
 def test_a_period_and_the_times_of_forces_bound_the_steps():
     # two_link_hold: 1 ms; log every 10 ms, a force from 5 s to 6 s
-    assert max(Steps(read_scenario("two_link_hold")).coarser) == 10e-3
+    assert max(Steps(read_scenario("two_link_hold"), "rk4").coarser) == 10e-3
     forced = read_scenario("two_link_hold", {"external[0].from": 5.004})
-    assert max(Steps(forced).coarser) == 2e-3
-    assert max(Steps(read_scenario("arm5_hold_pi")).coarser) == 1e-3  # its period
+    assert max(Steps(forced, "rk4").coarser) == 2e-3
+    assert max(Steps(read_scenario("arm5_hold_pi"), "rk4").coarser) == 1e-3  # its period
 
 
 def test_a_step_that_is_no_decimal_fraction_is_halved_all_the_same():
     scenario = read_scenario("rr_config1", {"integrator.dt": "1/3000", "log.every": 0.1, "duration": 1})
-    ladder = Steps(scenario)
-    assert ladder.finer(2) == 1 / 12000
-    assert read_scenario("rr_config1", {**ladder.overrides(1 / 12000), "log.every": 0.1, "duration": 1}).steps == 12000
+    steps = Steps(scenario, scenario.method)
+    assert steps.finer(2) == 1 / 12000
+    assert (
+        read_scenario("rr_config1", {"integrator": steps.integrator(1 / 12000), "log.every": 0.1, "duration": 1}).steps
+        == 12000
+    )
 
 
 def test_tolerances_fall_by_tenths_and_the_absolute_one_with_them():
-    ladder = Tolerances(read_scenario("rr_config1"))
-    values = [ladder.finer(k) for k in range(9)]
-    assert values[:3] == [pytest.approx(1e-6), pytest.approx(1e-7), pytest.approx(1e-8)]
-    assert values[-1] is None  # finer than roundings
-    assert ladder.coarser == [pytest.approx(10.0**k) for k in range(-5, 0)]
-    assert ladder.overrides(1e-8) == {"integrator.rtol": 1e-8, "integrator.atol": pytest.approx(1e-11)}
+    tolerances = Tolerances(read_scenario("rr_config1"), "rk54")
+    assert [tolerances.finer(k) for k in range(4)] == [1e-6, 1e-7, 1e-8, 1e-9]
+    assert tolerances.finer(8) is None  # finer than roundings
+    assert tolerances.coarser == [1e-5, 1e-4, 1e-3, 1e-2, 1e-1]
+    assert tolerances.own is None
+    # it lands where it must, not at the steps of another method
+    assert tolerances.integrator(1e-8) == {"method": "rk54", "rtol": 1e-8, "atol": pytest.approx(1e-11)}
+
+
+def test_an_adaptive_scenario_has_a_tolerance_of_its_own_and_keeps_its_landings():
+    own = {"integrator": {"method": "rodas", "rtol": 3e-4, "atol": 3e-5, "dt": 0.05}}
+    tolerances = Tolerances(read_scenario("rr_config1", own), "rk54")
+    assert (tolerances.own, tolerances.finer(0), tolerances.finer(2), tolerances.coarser) == (
+        3e-4,
+        3e-4,
+        3e-6,
+        [3e-3, 3e-2],
+    )
+    assert tolerances.integrator(3e-6) == {"method": "rk54", "rtol": 3e-6, "atol": pytest.approx(3e-7), "dt": 0.05}
+    left_out = read_scenario("rr_config1", {"integrator": {"method": "rodas"}})
+    assert "dt" not in Tolerances(left_out, "rodas").integrator(1e-6)
+
+
+def test_a_step_for_an_adaptive_scenario_begins_with_its_landings():
+    steps = Steps(read_scenario("rr_config1", {"integrator": {"method": "rodas"}}), "rk4")
+    assert steps.own is None
+    assert steps.finer(0) == 0.1  # between rows
+    assert steps.integrator(0.05) == {"method": "rk4", "dt": 0.05}
+
+
+def test_a_method_is_refined_by_what_it_takes():
+    scenario = read_scenario("rr_config1")
+    assert {name: ladder(scenario, name).knob for name in METHODS} == {
+        name: "dt" if method.adaptive is None else "rtol" for name, method in METHODS.items()
+    }

@@ -1,0 +1,123 @@
+"""`armsim advance`"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from armsim.cli.options import (
+    SETTINGS,
+    deg_option,
+    joint_option,
+    joint_values,
+    json_option,
+    number_value,
+    print_json,
+    q_option,
+    qd_option,
+    quiet_option,
+    robot_argument,
+    verbose_option,
+)
+from armsim.cli.state_report import outside_notes
+from armsim.cli.table import Cell, force_unit, joint_unit, number, numbers, shown, table
+from armsim.errors import UsageError
+from armsim.model import Arm
+
+
+@click.command(
+    "advance",
+    context_settings=SETTINGS,
+    epilog="""\b
+Examples:
+  armsim advance arm5 --for 0.1             let go at its initial pose
+  armsim advance two_link --deg --q 30,-45 --qd 10,0 --torque 20,5 --for 0.5
+  armsim advance rr --q 0,pi/2 --torque 47,15.7 --for 1/30 --rtol 1e-10
+""",
+)
+@robot_argument
+@q_option
+@qd_option
+@joint_option("torque", "What the drives give the joints [N·m or N]. [default: 0]")
+@click.option("--for", "duration", metavar="S", help="How long [s]; exactly so long is the motion.")
+@click.option("--rtol", metavar="X", default="1e-5", show_default=True, help="Relative error in a step.")
+@click.option("--method", metavar="METHOD", default="auto", help="One that chooses its steps. [default: rk54]")
+@deg_option
+@json_option
+@quiet_option
+@verbose_option
+def command(
+    robot: str,
+    q: str | None,
+    qd: str | None,
+    torque: str | None,
+    duration: str | None,
+    rtol: str,
+    method: str,
+    degrees: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Print where ROBOT is after some time under constant torques of its drives, how fast it moves, and its accelerations.
+
+    ROBOT is a robot file or the name of a shipped one. Gravity, rotor inertia, friction and stops act as well. The motion is
+    integrated by as many steps as the error asks for. Numbers may be formulas such as -pi/2.
+    """
+    from armsim.run.robot import load_robot
+
+    if duration is None:
+        raise UsageError(
+            "--for\n  expected: how long the motion is to last [s]\n  found:    nothing\n"
+            "  mend:     write for example --for 0.1"
+        )
+    model = load_robot(robot)
+    arm = model.arm
+    pose = [float(x) for x in arm.initial] if q is None else joint_values("q", q, arm, degrees)
+    rates = [0.0] * arm.n if qd is None else joint_values("qd", qd, arm, degrees)
+    tau = [0.0] * arm.n if torque is None else joint_values("torque", torque, arm)
+    seconds = number_value("for", duration)
+    if not 0.0 <= seconds < math.inf:
+        raise UsageError(
+            f"--for {duration}\n  expected: a time of 0 s or more; motions cannot be run backwards\n  found:    {seconds:g}\n"
+            "  mend:     write for example --for 0.1"
+        )
+    end = model.advance(pose, rates, tau, seconds, number_value("rtol", rtol), method=method)
+    types = [joint.type for joint in arm.joints]
+
+    def at(**values: Sequence[float]) -> dict[str, list[float]]:
+        return {key: [shown(x, type, degrees) for x, type in zip(xs, types, strict=True)] for key, xs in values.items()}
+
+    answer = {
+        "robot": arm.name,
+        "joints": model.joints,
+        "duration": seconds,
+        "torque": tau,
+        "start": at(q=pose, qd=rates),
+        "end": at(q=end.q.tolist(), qd=end.qd.tolist(), qdd=end.qdd.tolist()),
+    }
+    if as_json:
+        print_json(answer)
+    elif not quiet:
+        drive = "no torque of its drives" if torque is None else "these torques"
+        where = ", from its initial pose" if q is None else ""
+        notes = "".join(f"\n{note}" for note in outside_notes(arm, end.q.tolist(), end.qd.tolist(), degrees))
+        shown_table = _table(arm, answer, degrees, 10 if verbose else 5)
+        click.echo(f"{arm.name}: after {seconds:g} s under {drive}{where}\n\n{shown_table}{notes}")
+    return 0
+
+
+def _table(arm: Arm, answer: dict[str, Any], degrees: bool, digits: int) -> str:
+    accelerations = numbers(answer["end"]["qdd"], digits)
+    rows = []
+    for i, joint in enumerate(arm.joints):
+        row: list[Cell] = [joint.name, (number(answer["torque"][i], digits), force_unit(joint.type))]
+        for when in ("start", "end"):
+            for key, rate in (("q", ""), ("qd", "/s")):
+                row.append((number(answer[when][key][i], digits), joint_unit(joint.type, degrees, rate)))
+        row.append((accelerations[i], joint_unit(joint.type, degrees, "/s²")))
+        rows.append(row)
+    return table(["joint", "torque", "q before", "qd before", "q", "qd", "acceleration"], rows)
