@@ -12,7 +12,7 @@ from armsim.model import Arm
 from armsim.plant import Plant
 from armsim.run.advice import Advice, listed, short
 from armsim.run.places import REST, START, TARGET, Place, places
-from armsim.run.stability import Spoiled, largest_stable_step
+from armsim.run.stability import Spoiled
 from armsim.spec import Scenario
 
 MARGIN = 1.2  # the largest stable step over dt, below which a warning is given
@@ -172,7 +172,7 @@ class Judgement:
 
     def _longest(self, place: Place, by_samples: bool) -> float:
         """The largest stable step at a place [s]; for the loop from sample to sample one that is short enough."""
-        most = largest_stable_step(place.plant, self.method)
+        most = place.longest(self.method)
         if not by_samples:
             return most
         shorter = [self.dt / part for part in PARTS if self.dt / part <= most]

@@ -11,10 +11,12 @@ from armsim.control import Feedback
 from armsim.linear import Linearization, Linearizer, with_stop
 from armsim.plant import Plant
 from armsim.run.hanging import hanging
-from armsim.run.stability import LinearPlant, Modes, Spoiled
+from armsim.run.stability import LinearPlant, Modes, Spoiled, largest_step
 from armsim.spec import Scenario
 from armsim.spec.formula import FormulaError
 
+# the factor of a mode in a step, below which it bounces between a stop and what drives it there; found by trial
+BOUNCE = {"velocity_implicit": -0.25, "implicit_midpoint": -0.5}
 NOTICED = 0.01  # ln of the growth over a run: less does not show
 START, TARGET, REST, STOP = "at the start", "at the target", "where it hangs", "at a stop"
 
@@ -47,8 +49,19 @@ class Place:
         return [spoiled for spoiled in found if spoiled.growth * self.duration > NOTICED]
 
     def holds(self, method: str, dt: float) -> bool:
-        """Whether nothing grows under a step but swings, however short the run."""
-        return all(spoiled.is_swing for spoiled in self.plant.spoiled(method, dt))
+        """Whether nothing grows under a step but swings, however short the run; and at a stop nothing bounces for ever."""
+        return all(spoiled.is_swing for spoiled in self.plant.spoiled(method, dt)) and not self._bounces(method, dt)
+
+    def longest(self, method: str) -> float:
+        """The largest stable step of a method of fixed steps [s]: infinity if there is none, 0 if none is short enough."""
+        plant = self.plant
+        return largest_step(lambda h: plant.is_stable(method, h) and not self._bounces(method, h), plant.fastest)
+
+    def _bounces(self, method: str, dt: float) -> bool:
+        """Whether an implicit step turns round what hits a stop, which lets go of it then, as often as it comes back."""
+        if self.stop is None or method not in BOUNCE:
+            return False
+        return self.plant.most_negative(method, dt) < BOUNCE[method]
 
     def takes(self, method: str, dt: float) -> bool:
         """Whether a method of fixed steps takes this one, undamped swings left aside."""

@@ -7,6 +7,7 @@ itself, such as an arm's that stands upside down, may grow under the step as wel
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -119,6 +120,11 @@ class LinearPlant(System):
         """The eigenvalues λ of exp(λ t) [1/s]; under sampled feedback those between samples."""
         return np.linalg.eigvals(self.matrix[: self.moving, : self.moving]).astype(complex)
 
+    @property
+    def fastest(self) -> float:
+        """The largest |λ| [1/s]."""
+        return float(np.abs(self.modes).max(initial=0.0))
+
     def step_matrix(self, method: str, h: float) -> Array:
         """The states after a step of h seconds by the states before."""
         start = np.eye(self.size)
@@ -177,7 +183,6 @@ class LinearPlant(System):
 
     def _compared(self, rates: Modes, exact: Modes, stepped: Array, h: float) -> list[Spoiled]:
         """What a step makes of modes: their factors over h seconds by themselves, and the step's matrix."""
-        fastest = np.abs(self.modes).max(initial=0.0)
         factors, shapes = np.linalg.eig(stepped)
         left = list(range(len(factors)))
         found = []
@@ -185,43 +190,59 @@ class LinearPlant(System):
             taken = min(left, key=lambda j: abs(factors[j] - exact[i]))
             left.remove(taken)
             size, rate = abs(factors[taken]), complex(rates[i])
-            if abs(rate.real) <= NEUTRAL * fastest:
+            if abs(rate.real) <= NEUTRAL * self.fastest:
                 rate = complex(0.0, rate.imag)
-            if size > 1.0 + SHARP and rate.real <= 0.0 and abs(rate) > DRIFTING * fastest:
+            if size > 1.0 + SHARP and rate.real <= 0.0 and abs(rate) > DRIFTING * self.fastest:
                 speeds = np.sqrt(np.diag(self.M)) * np.abs(shapes[self.n : 2 * self.n, taken])
                 found.append(Spoiled(math.log(size) / h, rate, h, int(speeds.argmax())))
         return sorted(found, key=lambda spoiled: -spoiled.growth)
+
+    def most_negative(self, method: str, h: float) -> float:
+        """The least factor, as a real number, by which a step multiplies a mode; 0 if there is no negative one."""
+        factors = np.linalg.eigvals(self.step_matrix(method, h)[: self.moving, : self.moving])
+        return float(factors.real[np.abs(factors.imag) <= SHARP].min(initial=0.0))
 
     def is_stable(self, method: str, h: float) -> bool:
         """Whether under steps of h seconds no mode grows that does not do so by itself, undamped swings left aside."""
         return all(spoiled.is_swing and not spoiled.decays for spoiled in self.spoiled(method, h))
 
 
-def largest_stable_step(plant: LinearPlant, method: str, at_most: float = LONGEST) -> float:
+def largest_stable_step(plant: LinearPlant, method: str) -> float:
     """The longest step under which no mode grows that does not do so by itself, undamped swings left aside [s].
 
     Args:
         plant: The small motions.
         method: A method of fixed steps.
-        at_most: Steps beyond are not looked for [s].
 
     Returns:
-        Infinity if all steps up to `at_most` are stable, 0 if none is short enough.
+        Infinity if there is no limit up to `LONGEST`, 0 if no step is short enough.
     """
-    fastest = float(np.abs(plant.modes).max(initial=0.0))
-    low = min(FOLLOWED / fastest, at_most) if fastest else at_most
-    while not plant.is_stable(method, low):
+    return largest_step(lambda h: plant.is_stable(method, h), plant.fastest)
+
+
+def largest_step(holds: Callable[[float], bool], fastest: float) -> float:
+    """The longest step for which a condition holds, as it does for all shorter ones [s].
+
+    Args:
+        holds: The condition.
+        fastest: The rate of the fastest mode [1/s].
+
+    Returns:
+        Infinity if it holds up to `LONGEST`, 0 if no step is short enough.
+    """
+    low = min(FOLLOWED / fastest, LONGEST) if fastest else LONGEST
+    while not holds(low):
         low /= 2
         if low < SHORTEST:
             return 0.0
     high = low
-    while plant.is_stable(method, high):  # from below: beyond an unstable step there may be a stable one
-        if high >= at_most:
+    while holds(high):  # from below: beyond a step that is too long there may be one that is not
+        if high >= LONGEST:
             return math.inf
-        low, high = high, min(1.5 * high, at_most)
+        low, high = high, min(1.5 * high, LONGEST)
     while high - low > CLOSENESS * low:
         middle = (low + high) / 2
-        low, high = (middle, high) if plant.is_stable(method, middle) else (low, middle)
+        low, high = (middle, high) if holds(middle) else (low, middle)
     return low
 
 
