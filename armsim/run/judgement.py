@@ -85,15 +85,18 @@ class Judgement:
     def _refused(self, unstable: Unstable) -> bool:
         """Whether what grows blows up the run.
 
-        A step that is hardly too long may not, where the arm leaves its start for a target that takes the step, and where dry
-        friction stops small motions. And an arm may not come to hang within the run.
+        A step that is hardly too long may not, where the arm leaves its start for a target that takes the step, where it
+        leaves a start that takes it and comes to its target late, and where dry friction stops small motions. And an arm may
+        not come to hang within the run.
         """
-        if unstable.gain <= BLOWN_UP or unstable.place.where == REST:
+        place = unstable.place
+        if unstable.gain <= BLOWN_UP or place.where == REST:
             return False
-        leaves = unstable.place.where == START and any(
-            place.where == TARGET and place.takes(self.method, self.dt) for place in self.free
-        )
-        doubtful = leaves or sticks(self.joints[unstable.mode.joint])
+        others = [other for other in self.free if other is not place and other.where in (START, TARGET)]
+        elsewhere = any(other.takes(self.method, self.dt) for other in others)
+        lasts = unstable.mode.growth * (place.duration - place.settling) > BLOWN_UP
+        stays = lasts if place.where == TARGET else not elsewhere
+        doubtful = (elsewhere and not stays) or sticks(self.joints[unstable.mode.joint])
         return not doubtful or self.dt > DOUBTFUL * unstable.longest
 
     def _refusal(self) -> str | None:

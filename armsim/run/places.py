@@ -67,6 +67,13 @@ class Place:
         """Whether a method of fixed steps takes this one, undamped swings left aside."""
         return all(x.is_swing for x in [*self.spoiled(method, dt), *self.spoiled_loop(method, dt)])
 
+    @property
+    def settling(self) -> float:
+        """The time in which the slowest mode of the loop decays by 95 %, as far as it does [s]."""
+        rates = self.plant.modes if self.period is None else self.plant.continuous_rates
+        decaying = -rates.real[rates.real < -NOTICED / self.duration]
+        return 3.0 / float(decaying.min()) if len(decaying) else 0.0
+
     def longest_period(self) -> float | None:
         """Where sampling makes the loop unstable, the period below which it does not [s], 0 if there is none; else None."""
         if self.period is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
@@ -14,10 +15,12 @@ import numpy as np
 from armsim.control import Feedback
 from armsim.errors import UsageError
 from armsim.plant import Plant
+from armsim.run.advice import Advising
 from armsim.run.engine import NativeEngine
 from armsim.run.method_choice import with_method
 from armsim.run.playback import Playback, out_of_bounds
 from armsim.run.recording import Recording
+from armsim.run.remedy import LOOKS, remedy
 from armsim.run.simulate import LARGEST_LOG, Progress, make_plant
 from armsim.run.state_vector import StateVector, held, slot_of
 from armsim.spec import Scenario, read_scenario
@@ -32,6 +35,7 @@ def record(
     overrides: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     target: Target | None = None,
+    force_step: bool = False,
 ) -> Recording:
     """Run a scenario and keep the full state and the inputs at every sample of its command, and at its end.
 
@@ -43,10 +47,12 @@ def record(
         overrides: Values in place of the file's, by path.
         progress: Called about twenty times a second with steps done and steps in all.
         target: The machine to compile for; the host unless given. The bits do not depend on it.
+        force_step: Run even if the step is known to be too long; see `armsim.run.advice`.
 
     Raises:
         FileFaults: The scenario or its robot cannot be run; says where and why.
-        UsageError: The command is continuous, so that no list of inputs could repeat it; or too long to keep.
+        UsageError: The command is continuous, so that no list of inputs could repeat it; the step is so long that the run would
+            blow up; or it is too long to keep.
     """
     if not isinstance(scenario, Scenario):
         scenario = read_scenario(scenario, overrides)
@@ -55,7 +61,9 @@ def record(
     began = time.perf_counter()
     scenario = with_method(scenario)
     every = sample_steps(scenario)
-    plant = _sampled(make_plant(scenario), every * scenario.dt)
+    plant = make_plant(scenario)
+    advising = Advising(scenario, plant)
+    plant = _sampled(plant, every * scenario.dt)
     output = None if plant.command is None else plant.command.output
     vector = StateVector(held(plant, output))
     starts = [*range(0, scenario.steps, every), scenario.steps]
@@ -66,6 +74,7 @@ def record(
         )
 
     driver = NativeEngine(plant, scenario.dt, target)
+    advice = advising.heeded(force_step)
     state = (ctypes.c_double * len(plant.slots))(*plant.initial_state(scenario.initial_q, scenario.initial_qd))
     view = np.frombuffer(memoryview(state), dtype=float)
     row = (ctypes.c_double * len(plant.columns))()
@@ -76,10 +85,12 @@ def record(
     table = np.zeros((len(starts), 1 + len(vector.plant.slots)))
     num, den = scenario.time_ratio
     status, diverged, done, rows, looked = "complete", None, 0, 0, began
+    lately: deque[tuple[float, list[float]]] = deque(maxlen=LOOKS)
     try:
         for k, first in enumerate(starts):
             last = min(first + every, scenario.steps) if first < scenario.steps else first + 1
             before = view.copy()
+            lately.append((first * num / den, before.tolist()))
             reached = driver.run(state, row, peaks, first, last, every, every, (num, den))
             table[k, 0] = first * num / den
             for i, j in own:
@@ -109,6 +120,8 @@ def record(
         status=status,
         steps=done,
         diverged=diverged,
+        stable=None if diverged is None else remedy(plant, scenario.dt, lately),
+        advice=advice,
         seconds=time.perf_counter() - began,
     )
 

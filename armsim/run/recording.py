@@ -23,6 +23,7 @@ from armsim.files.faults import refuse
 from armsim.files.run_folder import RUN_FORMAT, new_run_folder
 from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
+from armsim.run.advice import Advice
 from armsim.run.method_choice import with_method
 from armsim.run.state_vector import Output, StateVector, held
 from armsim.spec import Scenario, read_scenario
@@ -52,6 +53,8 @@ class Recording:
         status: "complete", "interrupted" or "diverged".
         steps: Steps carried out.
         diverged: Of a diverged run, the slot that left all bounds first, for example "qd_R4"; else None.
+        stable: Of a diverged run, what `armsim.run.remedy` says of the last sample within bounds.
+        advice: What was said of the step beforehand.
         seconds: Wall time [s].
         source: The folder it was read from; empty if it was just made.
     """
@@ -65,6 +68,8 @@ class Recording:
     status: str = "complete"
     steps: int = 0
     diverged: str | None = None
+    stable: dict[str, Any] | None = None
+    advice: Advice = Advice()
     seconds: float = 0.0
     source: str = ""
 
@@ -74,6 +79,16 @@ class Recording:
         from armsim.run.simulate import make_plant
 
         return StateVector(held(make_plant(self.scenario), self.output))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was said of the step beforehand; of stops that would chatter only if a sample lies behind them."""
+        met = []
+        for joint, q in zip(self.scenario.arm.joints, self.states.T, strict=False):
+            limit = joint.limit
+            if limit is not None and limit.stiffness is not None and ((q < limit.lower) | (q > limit.upper)).any():
+                met.append(joint.name)
+        return self.advice.said(self.scenario.method, self.scenario.dt, met)
 
     @property
     def slots(self) -> tuple[str, ...]:

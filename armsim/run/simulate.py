@@ -70,6 +70,16 @@ def simulate(
     return _carried_out(scenario, driver, advice, progress, {"advice_s": time.perf_counter() - ready}, began)
 
 
+def advise(scenario: Scenario) -> tuple[Scenario, Advice]:
+    """A scenario with its method picked, and what `simulate` would say of its step, without running it.
+
+    Raises:
+        UsageError: No method suits it.
+    """
+    scenario = with_method(scenario)
+    return scenario, Advising(scenario, make_plant(scenario)).advice()
+
+
 def simulate_unadvised(scenario: Scenario, progress: Progress | None = None) -> Run:
     """Run a scenario whatever its step, with no advice on that: for studies of what steps do; see `simulate`."""
     began = time.perf_counter()

@@ -29,6 +29,13 @@ CLOSENESS = 1e-4  # of a largest stable step
 SHORTEST, LONGEST = 1e-9, 10.0  # seconds: between them largest stable steps are looked for
 TERMS = 10  # of the exponential series
 
+# by what a step multiplies a mode, of h λ, for methods that treat all modes alike; others about as time does
+FACTORS: dict[str, Callable[[Modes], Modes]] = {
+    "explicit_euler": lambda z: 1 + z,
+    "rk4": lambda z: 1 + z * (1 + z / 2 * (1 + z / 3 * (1 + z / 4))),
+    "implicit_midpoint": lambda z: (2 + z) / (2 - z),
+}
+
 
 @dataclass(frozen=True)
 class Spoiled:
@@ -151,7 +158,7 @@ class LinearPlant(System):
     def spoiled(self, method: str, h: float) -> list[Spoiled]:
         """The modes that do not grow by themselves, but do under steps of h seconds; the fastest growing first."""
         within = self.step_matrix(method, h)[: self.moving, : self.moving]
-        return self._compared(self.modes, np.exp(h * self.modes), within, h)
+        return self._compared(self.modes, FACTORS.get(method, np.exp)(h * self.modes), within, h)
 
     def loop(self, flow: Array, period: float) -> Array:
         """The map from sample to sample of sampled feedback; of positions, velocities, currents and the controller's integrals.
@@ -181,13 +188,20 @@ class LinearPlant(System):
         flow = np.linalg.matrix_power(self.step_matrix(method, h), max(1, round(period / h)))
         return self._compared(rates, np.exp(period * rates), self.loop(flow, period), period)
 
-    def _compared(self, rates: Modes, exact: Modes, stepped: Array, h: float) -> list[Spoiled]:
-        """What a step makes of modes: their factors over h seconds by themselves, and the step's matrix."""
+    def _compared(self, rates: Modes, expected: Modes, stepped: Array, h: float) -> list[Spoiled]:
+        """What a step makes of modes.
+
+        Args:
+            rates: What they do by themselves [1/s].
+            expected: By what, about, the step multiplies them.
+            stepped: The step's matrix.
+            h: Its length [s].
+        """
         factors, shapes = np.linalg.eig(stepped)
         left = list(range(len(factors)))
         found = []
         for i in np.argsort(np.abs(rates)):  # slow modes are hardly changed by a step, and leave the others
-            taken = min(left, key=lambda j: abs(factors[j] - exact[i]))
+            taken = min(left, key=lambda j: abs(factors[j] - expected[i]))
             left.remove(taken)
             size, rate = abs(factors[taken]), complex(rates[i])
             if abs(rate.real) <= NEUTRAL * self.fastest:
@@ -205,6 +219,21 @@ class LinearPlant(System):
     def is_stable(self, method: str, h: float) -> bool:
         """Whether under steps of h seconds no mode grows that does not do so by itself, undamped swings left aside."""
         return all(spoiled.is_swing and not spoiled.decays for spoiled in self.spoiled(method, h))
+
+
+def stable_steps(about: Linearization) -> dict[str, float]:
+    """The largest stable step of every method of fixed steps at a state [s]; see `largest_stable_step`.
+
+    0 also for a method that makes an undamped swing grow at any step. With sampled control, the commands are held.
+    """
+    small, found = LinearPlant(about), {}
+    for name, method in METHODS.items():
+        if method.step is not None:
+            most = largest_stable_step(small, name)
+            look = min(most, FOLLOWED / small.fastest if small.fastest else LONGEST) / 2
+            feeds = look > 0.0 and any(spoiled.is_swing and not spoiled.decays for spoiled in small.spoiled(name, look))
+            found[name] = 0.0 if feeds else most
+    return found
 
 
 def largest_stable_step(plant: LinearPlant, method: str) -> float:

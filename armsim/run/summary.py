@@ -64,7 +64,8 @@ def summarize(run: Run) -> dict[str, Any]:
             "step": run.steps,
             "time": summary["duration"],
             "torques_finite": all(map(math.isfinite, [*run.peaks, *run.end])),
-            "growth": _growth(run),
+            "growth": (found := _growth(run)),
+            "stable": _stable(run, found),
             "stalled": run.stalled,
         }
     return summary
@@ -97,6 +98,21 @@ def _growth(run: Run) -> dict[str, Any] | None:
                 "since": None if found.throughout and first > 0 else begun * num / den,
             }
     return None
+
+
+def _stable(run: Run, found: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What `armsim.run.remedy` says of the states in which a run began to diverge; None where the step did not do it."""
+    scenario, plant = run.scenario, run.plant
+    if scenario.adaptive or (found is not None and found["per"] == "sample"):
+        return None
+    from armsim.run.remedy import LOOKS, remedy
+
+    num, den = scenario.time_ratio
+    known = run.steps + 1 - len(run.approach)
+    since = known * num / den if found is None or found["since"] is None else found["since"]
+    begun = max(0, min(round(since / scenario.dt) - known, len(run.approach) - 1))
+    looks = range(begun, len(run.approach), -(-(len(run.approach) - begun) // LOOKS))
+    return remedy(plant, scenario.dt, (((known + k) * num / den, run.approach[k]) for k in looks))
 
 
 def chosen(scenario: Scenario, steps: int, counts: tuple[int, int] | None) -> dict[str, Any]:
