@@ -107,3 +107,11 @@ def test_the_error_of_a_damped_fall_follows_the_tolerance_as_far_as_the_truth_is
 )  # fmt: skip
 def test_fixed_steps_follow_a_damped_fall(method, dt, allowed, fall):
     assert np.abs(fallen(method, dt=dt) - fall).max() < allowed
+
+
+@pytest.mark.parametrize("method", ["rk54", "rodas"])
+def test_the_next_landing_may_be_far_away(method):
+    # the arm falls onto its stops and comes to rest there, long before the only landing
+    run = armsim.simulate("arm5_fall", {"integrator": {"method": method}, "duration": 500, "log.every": 500})
+    assert run.status == "complete"
+    assert np.abs(run.qd[-1]).max() < 1e-6

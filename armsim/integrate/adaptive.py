@@ -17,13 +17,14 @@ from armsim.integrate.system import System
 
 MEMORY = ("step_length", "step_error", "steps_taken", "steps_refused")
 
-FIRST = 1e-3  # of the given time: the very first step; a good error estimate makes it grow fivefold at once
+FIRST = 1e-3  # of the given time, and s: the very first step; a good error estimate makes it grow fivefold at once
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
 DAMPING = 0.04  # of the step control by the last two errors (Hairer, Norsett and Wanner, section II.4, DOPRI5)
 LEAST_ERROR = 1e-4  # so that one lucky step does not count for much in the next
-EVENT = 1e-11  # of the given time: how closely an event is found
-VANISHED = 1e-13  # of the given time: a step this small has failed
-MOST = 1_000_000  # attempts in one advance
+ROUNDING = 1e-15  # of the given time: what time is told apart by
+EVENT = 1e-12  # s: how closely an event is found
+VANISHED = 1e-15  # s: a step this small has failed
+MOST = 1_000_000_000  # attempts in one advance
 
 
 class Trial(NamedTuple):
@@ -72,7 +73,7 @@ def adaptive_advance(
         share = where(
             both(low_guard > 0.0, fall > 0.0), clip(low_guard / where(fall > 0.0, fall, 1.0), 0.05, 0.95), 0.5
         )
-        found = high - low <= EVENT * h
+        found = high - low <= EVENT + ROUNDING * h
         to_event = where(found, high, low + share * (high - low))
         free = where(length >= left, left, where(length > left / 2, left / 2, length))
         tried = where(cutting, to_event, free)
@@ -95,7 +96,7 @@ def adaptive_advance(
         # a step cut short by the end or an event says little about the one that the error allows
         fresh = where(either(cutting, tried < length), maximum(length, wanted), wanted)
         length_after = where(taking, fresh, where(refusing, minimum(wanted, SAFETY * tried), length))
-        failing = both(refusing, length_after < VANISHED * h)
+        failing = both(refusing, length_after < VANISHED + ROUNDING * h)
 
         # the event lies between low and high; the guard that stays counts for half each time (Illinois)
         bracket = [
@@ -119,7 +120,7 @@ def adaptive_advance(
         ]
 
     length, last, taken, refused = memory
-    begin = [0.0, where(length > 0.0, length, FIRST * h), where(last > 0.0, last, 1.0), taken, refused]
+    begin = [0.0, where(length > 0.0, length, FIRST * minimum(h, 1.0)), where(last > 0.0, last, 1.0), taken, refused]
     end = loop([*begin, 0.0, 0.0, 0.0, 0.0, *_flat(y)], body, lambda *x: x[0] >= h, MOST)
     after = _motion(end[9:], sizes)
     out_of_time = end[0] < h
