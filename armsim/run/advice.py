@@ -69,13 +69,12 @@ class Advising:
 
     def __init__(self, scenario: Scenario, plant: Plant) -> None:
         self._scenario, self._plant = scenario, plant
-        self._key = key("advice", scenario)
         self._known = Advice() if chooses_steps(plant) else self._kept()
         if self._known is None:  # importing takes a while, and the compiler leaves a processor free for it
             Thread(target=import_module, args=("numpy",), daemon=True).start()
 
     def _kept(self) -> Advice | None:
-        known = cache.load(self._key)
+        known = cache.load(key("advice", self._scenario))
         if known is None:
             return None
         found = json.loads(known)
@@ -87,7 +86,7 @@ class Advising:
             from armsim.run.judgement import judged
 
             self._known = judged(self._scenario, self._plant)
-            cache.store(self._key, json.dumps(asdict(self._known)).encode())
+            keep(self._scenario, self._known)
         return self._known
 
     def heeded(self, force: bool) -> Advice:
@@ -109,6 +108,11 @@ class Advising:
         return Advice(None, warnings, advice.chattering, advice.takers)
 
 
+def keep(scenario: Scenario, advice: Advice) -> None:
+    """Keep the advice on a scenario's step, to be found by `Advising`."""
+    cache.store(key("advice", scenario), json.dumps(asdict(advice)).encode())
+
+
 def chooses_steps(plant: Plant) -> bool:
     """Whether there is nothing to advise: on methods that choose their own steps, or with rules about steps as motors."""
     return plant.integrator.adaptive is not None or isinstance(plant, DynaMechsPlant)
@@ -117,7 +121,8 @@ def chooses_steps(plant: Plant) -> bool:
 def key(kind: str, scenario: Scenario) -> str:
     """The name under which something found out about a scenario is kept."""
     given = {name: value for name, value in scenario.scenario_data.items() if name not in ("name", "log")}
-    return cache.key(f"{kind} 2", armsim.__version__, json.dumps(given, sort_keys=True))
+    step = f"{scenario.time_ratio} {scenario.sample_every}"  # that may have been worked out from the log
+    return cache.key(f"{kind} 3", armsim.__version__, step, json.dumps(given, sort_keys=True))
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:

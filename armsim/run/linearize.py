@@ -12,7 +12,8 @@ from armsim.errors import Diverged, UsageError
 from armsim.linear import linearize as linearize_plant
 from armsim.run.linear_model import LinearModel, linear_model
 from armsim.run.method_choice import with_method
-from armsim.run.simulate import make_plant, simulate
+from armsim.run.plants import make_plant
+from armsim.run.simulate import simulate
 from armsim.spec import Scenario, read_scenario
 from armsim.spec.timing import time_at
 

@@ -18,10 +18,11 @@ from armsim.plant import Plant
 from armsim.run.advice import Advising
 from armsim.run.engine import NativeEngine
 from armsim.run.method_choice import with_method
+from armsim.run.plants import make_plant
 from armsim.run.playback import Playback, out_of_bounds
 from armsim.run.recording import Recording
 from armsim.run.remedy import LOOKS, remedy
-from armsim.run.simulate import LARGEST_LOG, Progress, make_plant
+from armsim.run.simulate import LARGEST_LOG, Progress
 from armsim.run.state_vector import StateVector, held, slot_of
 from armsim.spec import Scenario, read_scenario
 from armsim.spec.run_scenario import ConstantSignal

@@ -11,17 +11,13 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from armsim.actuation import any_sticks
-from armsim.dynamechs import DynaMechsPlant, emulates
-from armsim.dynamics import fewest_operations
-from armsim.dynamics.forward import Algorithm
 from armsim.errors import UsageError
 from armsim.integrate.adaptive import FAILED
-from armsim.plant import Plant
 from armsim.run.advice import Advice, Advising
 from armsim.run.divergence import LAST_STEPS
 from armsim.run.engine import Engine, NativeEngine, make_engine
 from armsim.run.method_choice import with_method
+from armsim.run.plants import make_plant
 from armsim.run.result import Run
 from armsim.spec import Scenario, read_scenario
 
@@ -169,16 +165,6 @@ def _carried_out(
         advice=advice,
         seconds={**driver.preparation, **seconds, "loop_s": ended - looped, "total_s": ended - began},
     )
-
-
-def make_plant(scenario: Scenario) -> Plant:
-    """The plant of a scenario, with the algorithm that its motors and friction ask for, else that of fewest operations."""
-    arm = scenario.arm
-    parts = (arm, scenario.command, scenario.external, scenario.method)
-    if emulates(arm):
-        return DynaMechsPlant(*parts, algorithm="aba")
-    algorithm: Algorithm = "crba" if any_sticks(arm) else fewest_operations(arm)
-    return Plant(*parts, algorithm, scenario.tolerance)
 
 
 def _next_chunk(chunk: int, seconds: float) -> int:
