@@ -307,6 +307,14 @@ def linearize(plant: Plant, t: float, state: Sequence[float]) -> Linearization:
     return Linearizer(plant).at(t, state)
 
 
+def with_stop(about: Linearization, i: int, stiffness: float, damping: float) -> Linearization:
+    """The same small motions with a stop of joint i engaged, of stiffness [N·m/rad] and damping [N·m·s/rad]."""
+    Fq, Fv = ([list(row) for row in block] for block in (about.Fq, about.Fv))
+    Fq[i][i] -= stiffness
+    Fv[i][i] -= damping
+    return replace(about, Fq=Fq, Fv=Fv)
+
+
 def replay_rows(function: Function, x: Sequence[float], m: int) -> Rows:
     """The derivatives that a `jacobian` of m values gives at numbers, by rows."""
     found = replay(function, x)

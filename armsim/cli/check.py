@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from armsim.cli.options import SETTINGS, json_option, print_json, quiet_option, verbose_option
+from armsim.cli.table import wrapped
+
+if TYPE_CHECKING:
+    from armsim.files.faults import Fault
+    from armsim.spec import Scenario
+    from armsim.spec.check import Checked
 
 UNWELL = 1
 
@@ -28,45 +34,86 @@ Examples:
 def command(files: tuple[str, ...], strict: bool, as_json: bool, quiet: bool, verbose: bool) -> int:
     """Say all that is wrong or doubtful about robot and scenario files, without running anything.
 
-    Exits with 1 if a file has faults (or, with --strict, warnings).
+    Of a scenario's step it says whether the run would blow up, and what else there is to know. Exits with 1 if a file has
+    faults or a step that would be refused (or, with --strict, warnings).
     """
     from armsim.spec.check import check
 
-    results = [check(file) for file in files]
-    unwell = any(result.faults or (strict and result.warnings) for result in results)
+    results = [_Result(check(file)) for file in files]
     if as_json:
-        print_json([_data(result) for result in results])
+        print_json([result.data() for result in results])
     elif not quiet:
         for result in results:
-            _print(result, strict, verbose)
-    return UNWELL if unwell else 0
+            result.print(strict, verbose)
+    return UNWELL if any(result.faults or (strict and result.warnings) for result in results) else 0
 
 
-def _print(result: Any, strict: bool, verbose: bool) -> None:
-    for fault in result.faults:
-        click.echo(str(fault))
-    for warning in result.warnings:
-        title, *rest = str(warning).splitlines()
-        click.echo("\n".join([f"{title} ({'fault' if strict else 'warning'})", *rest]))
-    if not result.faults and not result.warnings:
-        click.echo(f"{result.file}: a sound {result.kind}")
-    elif result.faults:
-        click.echo(f"{result.file}: {_count(len(result.faults), 'fault')}")
-    else:
-        end = "counted as faults" if strict else "it can be run"
-        click.echo(f"{result.file}: {_count(len(result.warnings), 'warning')}; {end}")
-    if verbose and result.arm is not None:
-        click.echo(f"  {result.arm.name}: {_count(result.arm.n, 'joint')}")
+class _Result:
+    """A checked file, and what is to be said of its step.
+
+    Attributes:
+        faults: Texts.
+        warnings: Texts.
+        notes: What is worth knowing of the step, but no reason to change anything.
+    """
+
+    def __init__(self, checked: Checked) -> None:
+        self.checked = checked
+        self.faults = list(map(str, checked.faults))
+        self.warnings = list(map(str, checked.warnings))
+        self.notes: list[str] = []
+        if checked.scenario is not None:
+            self._advise(checked.scenario)
+
+    def _advise(self, scenario: Scenario) -> None:
+        from armsim.errors import UsageError
+        from armsim.run.simulate import advise
+
+        try:
+            scenario, advice = advise(scenario)
+        except UsageError as refused:  # no method suits it
+            self.faults.append(str(refused))
+            return
+        given = scenario.file.data["integrator"]["dt"]
+        if advice.refusal is not None:
+            self.faults.append(advice.refusal if given is None else f"{given.place}: {advice.refusal}")
+        self.warnings += [f"{self.checked.file}: {warning}" for warning in advice.warnings]
+        self.notes = advice.said(scenario.method, scenario.dt)[len(advice.warnings) :]
+
+    def print(self, strict: bool, verbose: bool) -> None:
+        file, kind, arm = self.checked.file, self.checked.kind, self.checked.arm
+        for fault in self.faults:
+            click.echo(fault)
+        for warning in self.warnings:
+            title, *rest = warning.splitlines()
+            click.echo("\n".join([wrapped(f"{title} ({'fault' if strict else 'warning'})"), *rest]))
+        for note in self.notes:
+            click.echo(wrapped(f"{file}: {note}"))
+        if not self.faults and not self.warnings:
+            click.echo(f"{file}: a sound {kind}")
+        elif self.faults:
+            click.echo(f"{file}: {_count(len(self.faults), 'fault')}")
+        else:
+            end = "counted as faults" if strict else "it can be run"
+            click.echo(f"{file}: {_count(len(self.warnings), 'warning')}; {end}")
+        if verbose and arm is not None:
+            click.echo(f"  {arm.name}: {_count(arm.n, 'joint')}")
+
+    def data(self) -> dict[str, Any]:
+        """As plain data; what is said of a scenario's step, which has no fields, under "step"."""
+        checked = self.checked
+        faults, warnings = ([_plain(fault) for fault in group] for group in (checked.faults, checked.warnings))
+        found = {"file": checked.file, "kind": checked.kind, "faults": faults, "warnings": warnings}
+        if checked.scenario is None:
+            return found
+        advice = {"faults": self.faults[len(faults) :], "warnings": self.warnings[len(warnings) :], "notes": self.notes}
+        return {**found, "step": advice}
 
 
 def _count(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
-def _data(result: Any) -> dict[str, Any]:
-    def plain(fault: Any) -> dict[str, Any]:
-        where = {"file": fault.where.source, "line": fault.where.line or None, "column": fault.where.column or None}
-        return {**where, "path": fault.path, "expected": fault.expected, "found": fault.found, "mend": fault.mend}
-
-    faults, warnings = ([plain(fault) for fault in group] for group in (result.faults, result.warnings))
-    return {"file": result.file, "kind": result.kind, "faults": faults, "warnings": warnings}
+def _plain(fault: Fault) -> dict[str, Any]:
+    where = {"file": fault.where.source, "line": fault.where.line or None, "column": fault.where.column or None}
+    return {**where, "path": fault.path, "expected": fault.expected, "found": fault.found, "mend": fault.mend}

@@ -90,8 +90,11 @@ def _stable(where: dict[str, Any]) -> str:
     stable = where.get("stable")
     if stable is None:
         return ""
-    methods = f"; {' and '.join(stable['methods'])} would take this one" if stable["methods"] else ""
-    return f"            the largest stable step here is {stable['dt']:.3g} s{methods}\n"
+    from armsim.run.advice import listed
+
+    limit = f"the largest stable step here is {stable['dt']:.3g} s" if stable["dt"] else "no step is stable here"
+    methods = f"; {listed(stable['methods'])} would take this one" if stable["methods"] else ""
+    return f"            {limit}{methods}\n"
 
 
 def _factor(factor: float) -> str:

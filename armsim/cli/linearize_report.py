@@ -7,6 +7,7 @@ from typing import Any
 
 from armsim.cli.table import Cell, force_unit, joint_unit, number, table, wrapped
 from armsim.files.yaml_writer import yaml_text
+from armsim.run.modes import seconds
 
 FAR = 1.0  # rad or m, of a target from the pose that it is to hold
 
@@ -29,6 +30,7 @@ def report(summary: dict[str, Any], output: str | None, digits: int) -> str:
     if summary["unstable"]:
         under = "commands" if summary["driven"] else "torques"
         parts.append(f"pose     unstable: under constant {under} a small deviation from it grows")
+    parts.append(wrapped(_steps(summary)))
     if summary["sampled"] is not None:
         parts.append(wrapped(f"sampled  every {summary['sampled']['dt']:g} s, commands held in between"))
     parts.append(f"written  {output}" if output else "matrices --json prints them, -o FILE.npz writes them")
@@ -102,6 +104,20 @@ def _reach(summary: dict[str, Any]) -> list[str]:
             )
         ]
     return lines
+
+
+def _steps(summary: dict[str, Any]) -> str:
+    """How long steps may be."""
+    limits = summary["stable_steps"]
+    closed = summary["closed_loop"]
+    between = " between samples" if closed is not None and closed["dt"] is not None else ""
+    bounded = [f"{seconds(most)} with {method}" for method, most in limits.items() if most]
+    any_step = [method for method, most in limits.items() if most is None]
+    none = [method for method, most in limits.items() if most == 0]
+    parts = [f"stable{between} up to {', '.join(bounded)}"] if bounded else []
+    parts += [f"of any length stable{between} with {', '.join(any_step)}"] if any_step else []
+    parts += [f"of no length stable{between} with {', '.join(none)}"] if none else []
+    return f"steps    {'; '.join(parts)}"
 
 
 def _lqr(lqr: dict[str, Any], arm: list[dict[str, Any]]) -> str:

@@ -20,6 +20,7 @@ from armsim.cli.options import (
 )
 from armsim.cli.progress import progress_bar
 from armsim.cli.simulate_report import method_notes, steps_by, work_lines
+from armsim.cli.table import wrapped
 from armsim.errors import Diverged
 
 
@@ -37,6 +38,7 @@ Examples:
 @click.option("-o", "--output", metavar="DIR", help="Folder for it [default: runs/<scenario>-001, next free number].")
 @set_option
 @click.option("--force", is_flag=True, help="Replace an earlier armsim run in the output folder.")
+@click.option("--force-step", is_flag=True, help="Run even if the step is known to be too long.")
 @json_option
 @quiet_option
 @verbose_option
@@ -45,6 +47,7 @@ def command(
     output: str | None,
     settings: tuple[str, ...],
     force: bool,
+    force_step: bool,
     as_json: bool,
     quiet: bool,
     verbose: bool,
@@ -62,7 +65,7 @@ def command(
     if output is not None:
         check_target(output, force)
     with progress_bar("recording", not quiet and not as_json) as progress:
-        recording = record(scenario, assignments(settings), progress)
+        recording = record(scenario, assignments(settings), progress, force_step=force_step)
     folder = recording.save(output, force)
     made = recording.scenario
     summary: dict[str, Any] = {
@@ -77,6 +80,7 @@ def command(
         "duration": float(recording.t[-1]),
         "samples": len(recording.t),
         "output": recording.output or "none",
+        "advice": recording.warnings,
         "slots": list(recording.slots),
         "final": dict(zip(recording.slots, recording.states[-1].tolist(), strict=True)),
         "audit": recording.audit,
@@ -89,7 +93,8 @@ def command(
         click.echo(_report(summary, recording.inputs.shape[1], verbose))
     if recording.diverged is not None:
         time = recording.steps * made.time_ratio[0] / made.time_ratio[1]
-        raise Diverged(divergence({"slot": recording.diverged, "time": time, **recording.causes}, made))
+        lost = {"slot": recording.diverged, "time": time, **recording.causes, "stable": recording.stable}
+        raise Diverged(divergence(lost, made))
     return INTERRUPTED if recording.status == "interrupted" else 0
 
 
@@ -103,6 +108,7 @@ def _report(summary: dict[str, Any], inputs: int, verbose: bool) -> str:
     ]
     if summary["audit"] is not None:
         lines += work_lines(summary["audit"], 6 if verbose else 3)
+    lines += [wrapped(f"! {warning}") for warning in summary["advice"]]
     if verbose:
         lines.append(f"state    {', '.join(summary['slots'])}")
         lines.append(f"detail   {summary['algorithm']} forward dynamics; {summary['seconds'] * 1e3:.3g} ms in all")

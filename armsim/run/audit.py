@@ -17,7 +17,8 @@ LARGE = 0.05  # a residual, in parts of the energy exchanged
 def audit(run: Run) -> dict[str, Any]:
     """The balance of a run, from its start to the state it reached."""
     kinetic, potential = (_course(run, kind) for kind in ("kinetic", "potential"))
-    return balance(run.scenario, run.plant, run.state, kinetic, potential)
+    found = balance(run.scenario, run.plant, run.state, kinetic, potential)
+    return found if run.status != "diverged" else {**found, "note": None}  # what to mend is said of the divergence
 
 
 def balance(
@@ -64,7 +65,7 @@ def _note(scenario: Scenario, plant: Plant, relative: float) -> str | None:
     """What a large residual means; None where it is small."""
     if isinstance(plant, DynaMechsPlant):
         return "DynaMechs' motor makes and loses energy by its own faults, so not all of the residual is the integrator's error"
-    if relative <= LARGE or run.status == "diverged":
+    if relative <= LARGE:
         return None
     if scenario.adaptive:
         mend = f"a smaller rtol than {scenario.tolerance.rtol:g}"

@@ -24,10 +24,12 @@ class Engine(Protocol):
 
     Attributes:
         name: "llvm" or "python".
+        plant: What it simulates.
         preparation: Seconds it took to get ready, by part.
     """
 
     name: str
+    plant: Plant
     preparation: dict[str, float]
 
     def run(
@@ -77,6 +79,7 @@ class NativeEngine:
     name = "llvm"
 
     def __init__(self, plant: Plant, dt: float, target: Target | None = None) -> None:
+        self.plant = plant
         began = time.perf_counter()
         body = loop_body(plant, dt)
         traced = time.perf_counter()

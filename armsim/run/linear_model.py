@@ -16,10 +16,11 @@ from armsim.control import OpenLoop
 from armsim.dynamics import link_wrenches, own_poses, rnea
 from armsim.errors import UsageError
 from armsim.expr import Scalar
-from armsim.linear import Linearization, Rows
+from armsim.linear import Linearization
 from armsim.linear import linearize as linearize_plant
 from armsim.model import Joint
 from armsim.plant import Plant
+from armsim.run.closed_loop import gains, with_feedback
 from armsim.run.linear_system import Array, LinearSystem
 from armsim.run.lqr import Cost
 from armsim.run.overload import needs
@@ -105,13 +106,7 @@ class LinearModel(LinearSystem):
         z = len(law.Z)
         plant = self if self.period is None else self.sampled()
         n, m = plant.B.shape
-        K, Kz, Z, Zz = _array(law.K, m, n), _array(law.Kz, m, z), _array(law.Z, z, n), _array(law.Zz, z, z)
-        A = np.zeros((n + z, n + z))
-        A[:n, :n], A[:n, n:] = plant.A + plant.B @ K, plant.B @ Kz
-        if z:
-            A[n:, :n], A[n:, n:] = Z, Zz
-            if self.period is not None:
-                A[n:] = self.period * A[n:] + np.eye(n + z)[n:]
+        A = with_feedback(plant.A, plant.B, gains(law, m, n), self.period)
         return LinearSystem(
             A,
             np.vstack([plant.B, np.zeros((z, m))]),
@@ -227,10 +222,6 @@ def _not_held(joint: Joint, output: str, u: float) -> str:
     return (
         f"at rest\n  expected: a pose that commands within their limits hold\n  found:    {found}\n  mend:     {mend}"
     )
-
-
-def _array(rows: Rows, height: int, width: int) -> Array:
-    return np.array(rows, dtype=float).reshape(height, width)
 
 
 def _weights(name: str, x: ArrayLike, n: int, positive: bool) -> Array:

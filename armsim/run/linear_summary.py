@@ -11,6 +11,7 @@ from armsim.run.linear_model import LinearModel
 from armsim.run.linear_system import LinearSystem
 from armsim.run.modes import Mode
 from armsim.run.regulator import Regulator
+from armsim.run.stability import stable_steps
 
 
 def summarize(model: LinearModel, sampled: LinearSystem | None, regulator: Regulator | None) -> dict[str, Any]:
@@ -42,6 +43,7 @@ def summarize(model: LinearModel, sampled: LinearSystem | None, regulator: Regul
         },
         **_system(model),
         "mass_matrix": model.mass_matrix.tolist(),
+        "stable_steps": {name: None if math.isinf(h) else h for name, h in stable_steps(about).items()},
         "sampled": None if sampled is None else _system(sampled),
         "closed_loop": None if model.closed_loop is None else _system(model.closed_loop),
         "lqr": None if regulator is None else _regulator(regulator),

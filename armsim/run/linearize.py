@@ -15,7 +15,8 @@ from armsim.plant import Plant
 from armsim.run.engine import make_engine
 from armsim.run.linear_model import LinearModel, linear_model
 from armsim.run.method_choice import with_method
-from armsim.run.simulate import make_plant, simulate
+from armsim.run.plants import make_plant
+from armsim.run.simulate import simulate
 from armsim.spec import Scenario, read_scenario
 from armsim.spec.timing import WHOLE, time_at
 

@@ -16,14 +16,17 @@ from armsim.control import Feedback
 from armsim.errors import UsageError
 from armsim.integrate.adaptive import FAILED
 from armsim.plant import Column, Plant
+from armsim.run.advice import Advising
 from armsim.run.audit import balance
 from armsim.run.departure import causes
 from armsim.run.divergence import LAST_STEPS
 from armsim.run.engine import NativeEngine
 from armsim.run.method_choice import with_method
+from armsim.run.plants import make_plant
 from armsim.run.playback import Playback, out_of_bounds
 from armsim.run.recording import Recording
-from armsim.run.simulate import LARGEST_LOG, Progress, make_plant
+from armsim.run.remedy import LOOKS, remedy
+from armsim.run.simulate import LARGEST_LOG, Progress
 from armsim.run.state_vector import StateVector, held, slot_of
 from armsim.spec import Scenario, read_scenario
 from armsim.spec.run_scenario import ConstantSignal
@@ -37,6 +40,7 @@ def record(
     overrides: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     target: Target | None = None,
+    force_step: bool = False,
 ) -> Recording:
     """Run a scenario and keep the full state and the inputs at every sample of its command, and at its end.
 
@@ -48,10 +52,12 @@ def record(
         overrides: Values in place of the file's, by path.
         progress: Called about twenty times a second with steps done and steps in all.
         target: The machine to compile for; the host unless given. The bits do not depend on it.
+        force_step: Run even if the step is known to be too long; see `armsim.run.advice`.
 
     Raises:
         FileFaults: The scenario or its robot cannot be run; says where and why.
-        UsageError: The command is continuous, so that no list of inputs could repeat it; or too long to keep.
+        UsageError: The command is continuous, so that no list of inputs could repeat it; the step is so long that the run would
+            blow up; or it is too long to keep.
     """
     if not isinstance(scenario, Scenario):
         scenario = read_scenario(scenario, overrides)
@@ -60,7 +66,9 @@ def record(
     began = time.perf_counter()
     scenario = with_method(scenario)
     every = sample_steps(scenario)
-    plant = replace(_sampled(make_plant(scenario), every * scenario.dt), audit=True)
+    plant = make_plant(scenario)
+    advising = Advising(scenario, plant)
+    plant = replace(_sampled(plant, every * scenario.dt), audit=True)
     output = None if plant.command is None else plant.command.output
     vector = StateVector(replace(held(plant, output), audit=False))
     starts = [*range(0, scenario.steps, every), scenario.steps]
@@ -71,6 +79,7 @@ def record(
         )
 
     driver = NativeEngine(plant, scenario.dt, target)
+    advice = advising.heeded(force_step)
     state = (ctypes.c_double * len(plant.slots))(*plant.initial_state(scenario.initial_q, scenario.initial_qd))
     view = np.frombuffer(memoryview(state), dtype=float)
     row = (ctypes.c_double * len(plant.columns))()
@@ -88,11 +97,13 @@ def record(
     late = deque[tuple[int, np.ndarray]](maxlen=-(-LAST_STEPS // every) + 1)  # samples: they tell why it diverges
     approach: list[list[float]] = []
     stalled = False
+    lately: deque[tuple[float, list[float]]] = deque(maxlen=LOOKS)
     try:
         for k, first in enumerate(starts):
             last = min(first + every, scenario.steps) if first < scenario.steps else first + 1
             before = view.copy()
             late.append((first, before))
+            lately.append((first * num / den, before.tolist()))
             reached = driver.run(state, row, peaks, first, last, *clock)
             table[k, 0] = first * num / den
             for i, j in own:
@@ -132,6 +143,8 @@ def record(
         diverged=diverged,
         causes=causes_found,
         audit=balance(scenario, plant, kept.tolist(), *zip(*energies[:rows], strict=True)) if rows else None,
+        stable=None if diverged is None else remedy(plant, scenario.dt, lately),
+        advice=advice,
         seconds=time.perf_counter() - began,
     )
 

@@ -23,6 +23,7 @@ from armsim.files.faults import refuse
 from armsim.files.run_folder import RUN_FORMAT, new_run_folder
 from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
+from armsim.run.advice import Advice
 from armsim.run.method_choice import with_method
 from armsim.run.result import steps_chosen
 from armsim.run.state_vector import Output, StateVector, held
@@ -57,6 +58,8 @@ class Recording:
         causes: Of a diverged run, how it came to that: see `armsim.run.departure.causes`, and whether it `stalled`, see
             `armsim.run.result.Run`; else empty.
         audit: The balance of work and energy up to the last sample, see `armsim.run.audit.balance`; None of one that was read.
+        stable: Of a diverged run, what `armsim.run.remedy` says of the last sample within bounds.
+        advice: What was said of the step beforehand.
         seconds: Wall time [s].
         source: The folder it was read from; empty if it was just made.
     """
@@ -72,15 +75,27 @@ class Recording:
     diverged: str | None = None
     causes: dict[str, Any] = field(default_factory=dict)
     audit: dict[str, Any] | None = None
+    stable: dict[str, Any] | None = None
+    advice: Advice = Advice()
     seconds: float = 0.0
     source: str = ""
 
     @cached_property
     def vector(self) -> StateVector:
         """What the numbers of a state are."""
-        from armsim.run.simulate import make_plant
+        from armsim.run.plants import make_plant
 
         return StateVector(held(make_plant(self.scenario), self.output))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was said of the step beforehand; of stops that would chatter only if a sample lies behind them."""
+        met = []
+        for joint, q in zip(self.scenario.arm.joints, self.states.T, strict=False):
+            limit = joint.limit
+            if limit is not None and limit.stiffness is not None and ((q < limit.lower) | (q > limit.upper)).any():
+                met.append(joint.name)
+        return self.advice.said(self.scenario.method, self.scenario.dt, met)
 
     @property
     def slots(self) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from armsim.run.convergence import (
 from armsim.run.ladder import ladder
 from armsim.run.result import Run
 from armsim.run.sensitivity import PUT_ASIDE, ROUNDING, Sensitivity, sensitivity
-from armsim.run.simulate import simulate
+from armsim.run.simulate import simulate_unadvised
 from armsim.spec import Scenario, read_scenario
 from armsim.spec.timing import time_at
 
@@ -226,7 +226,7 @@ class Refinement:
             if late:
                 raise KeyboardInterrupt
 
-        run = simulate(self._scenario(value), progress=watch, force_step=True)
+        run = simulate_unadvised(self._scenario(value), watch)
         if late:
             return None
         if run.status == "interrupted":
@@ -242,7 +242,7 @@ class Refinement:
         companions = [replace(scenario, method=COMPANION) for scenario in scenarios if not scenario.adaptive]
         for scenario in (*companions, scenarios[-1]):  # from coarse to fine, for coarse ones take little time
             beside = replace(scenario, initial_q=tuple(q + PUT_ASIDE for q in scenario.initial_q))
-            first, second = (simulate(start, force_step=True) for start in (scenario, beside))
+            first, second = (simulate_unadvised(start) for start in (scenario, beside))
             if "interrupted" in (first.status, second.status):
                 raise KeyboardInterrupt
             if first.status == second.status == "complete":

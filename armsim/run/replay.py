@@ -19,9 +19,10 @@ from armsim.integrate import METHODS
 from armsim.plant import Plant
 from armsim.run.comparison import Compared, Comparison, Tolerance, column_of, compared, tolerances
 from armsim.run.integration import check_dt, check_method, check_tolerance
+from armsim.run.plants import make_plant
 from armsim.run.playback import Playback
 from armsim.run.recording import TABLE, Recording, load_recording
-from armsim.run.simulate import Progress, make_plant
+from armsim.run.simulate import Progress
 from armsim.run.state_vector import Slot, StateVector, held
 from armsim.spec import Scenario, load_robot_file, read_scenario, resolved_robot
 from armsim.spec.timing import common_step

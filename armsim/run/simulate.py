@@ -11,17 +11,13 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from armsim.actuation import any_sticks
-from armsim.dynamechs import DynaMechsPlant, emulates
-from armsim.dynamics import fewest_operations
-from armsim.dynamics.forward import Algorithm
 from armsim.errors import UsageError
 from armsim.integrate.adaptive import FAILED
-from armsim.plant import Plant
-from armsim.run.advice import Advising
+from armsim.run.advice import Advice, Advising
 from armsim.run.divergence import LAST_STEPS
-from armsim.run.engine import make_engine
+from armsim.run.engine import Engine, NativeEngine, make_engine
 from armsim.run.method_choice import with_method
+from armsim.run.plants import make_plant
 from armsim.run.result import Run
 from armsim.spec import Scenario, read_scenario
 
@@ -64,12 +60,40 @@ def simulate(
     scenario = with_method(scenario)
     plant = make_plant(scenario)
     advising = Advising(scenario, plant)
-    plant = replace(plant, audit=True)
-    driver = make_engine(engine, plant, scenario.dt)
+    driver = make_engine(engine, replace(plant, audit=True), scenario.dt)
     ready = time.perf_counter()
     advice = advising.heeded(force_step)
-    advised = time.perf_counter() - ready
+    return _carried_out(scenario, driver, advice, progress, {"advice_s": time.perf_counter() - ready}, began)
 
+
+def advise(scenario: Scenario) -> tuple[Scenario, Advice]:
+    """A scenario with its method picked, and what `simulate` would say of its step, without running it.
+
+    Raises:
+        UsageError: No method suits it.
+    """
+    scenario = with_method(scenario)
+    return scenario, Advising(scenario, make_plant(scenario)).advice()
+
+
+def simulate_unadvised(scenario: Scenario, progress: Progress | None = None) -> Run:
+    """Run a scenario whatever its step, with no advice on that: for studies of what steps do; see `simulate`."""
+    began = time.perf_counter()
+    scenario = with_method(scenario)
+    driver = NativeEngine(replace(make_plant(scenario), audit=True), scenario.dt)
+    return _carried_out(scenario, driver, Advice(), progress, {}, began)
+
+
+def _carried_out(
+    scenario: Scenario,
+    driver: Engine,
+    advice: Advice,
+    progress: Progress | None,
+    seconds: Mapping[str, float],
+    began: float,
+) -> Run:
+    """The run of an engine that is ready."""
+    plant = driver.plant
     width = len(plant.columns)
     count = scenario.steps // scenario.log_every + 1
     if count * width * 8 > LARGEST_LOG:
@@ -139,18 +163,8 @@ def simulate(
         engine=driver.name,
         stalled=stalled,
         advice=advice,
-        seconds={**driver.preparation, "advice_s": advised, "loop_s": ended - looped, "total_s": ended - began},
+        seconds={**driver.preparation, **seconds, "loop_s": ended - looped, "total_s": ended - began},
     )
-
-
-def make_plant(scenario: Scenario) -> Plant:
-    """The plant of a scenario, with the algorithm that its motors and friction ask for, else that of fewest operations."""
-    arm = scenario.arm
-    parts = (arm, scenario.command, scenario.external, scenario.method)
-    if emulates(arm):
-        return DynaMechsPlant(*parts, algorithm="aba")
-    algorithm: Algorithm = "crba" if any_sticks(arm) else fewest_operations(arm)
-    return Plant(*parts, algorithm, scenario.tolerance)
 
 
 def _next_chunk(chunk: int, seconds: float) -> int:

@@ -73,7 +73,7 @@ class Driven:
 
 def driven_plant(arm: Arm, method: str, output: Output | None, tolerance: Tolerance = USUAL) -> Plant:
     """The plant of an arm that inputs from outside drive; see `held`."""
-    from armsim.run.simulate import make_plant
+    from armsim.run.plants import make_plant
 
     return make_plant(Driven(arm, _outside(arm.n, output), method, tolerance))
 

@@ -22,7 +22,8 @@ def summarize(run: Run) -> dict[str, Any]:
 
     Per joint: final position; whether it is exactly at rest (None without dry friction); under feedback the target, the final
     error (target - q) and, under pd, the steady droop that gravity leaves; the largest motor torque and current over all
-    steps. Then the tool, the energies, and the joints that left their range.
+    steps. Then the tool, the energies, and the joints that left their range. `advice` is what was said of the step beforehand,
+    of stops that would chatter only if they were met.
     """
     plant, scenario = run.plant, run.scenario
     summary: dict[str, Any] = {
@@ -37,12 +38,14 @@ def summarize(run: Run) -> dict[str, Any]:
         "duration": end_time(run),
         "rows": run.count,
         "engine": run.engine,
-        "advice": list(run.advice.warnings),
     }
     loop = run.seconds.get("loop_s", 0.0)
     summary["seconds"] = dict(run.seconds)
     tried = sum(run.steps_chosen or (run.steps,))
     summary["steps_per_second"] = tried / loop if loop > 0 else math.inf
+    outside = _outside(run)
+    met = [joint["joint"] for joint in outside if joint["stop"]]
+    summary["advice"] = run.advice.said(plant.method, scenario.dt, met)
     last = _named(run, run.end)
     first = _named(run, run.row(0)) if run.count else last
     if all(map(math.isfinite, run.end)):
@@ -54,14 +57,15 @@ def summarize(run: Run) -> dict[str, Any]:
             for when, row in (("start", first), ("end", last))
         }
         summary["audit"] = audit(run)
-        summary["outside_limits"] = _outside(run)
+        summary["outside_limits"] = outside
     if run.status == "diverged":
         summary["diverged"] = {
             "slot": run.fastest_to_diverge(),
             "landing" if scenario.adaptive else "step": run.steps,
             "time": summary["duration"],
             "torques_finite": all(map(math.isfinite, [*run.peaks, *run.end])),
-            **_causes(run),
+            **(found := _causes(run)),
+            "stable": _stable(run, found.get("growth")),
             "stalled": run.stalled,
         }
     return summary
@@ -73,6 +77,21 @@ def _causes(run: Run) -> dict[str, Any]:
     rows = [run.rows[k * width : k * width + 3 * n] for k in range(run.count)]
     q, qd, qdd = ([row[i * n : (i + 1) * n] for row in rows] for i in range(3))
     return causes(run.scenario, run.steps, [state[n : 2 * n] for state in run.approach], run.times, q, qd, qdd)
+
+
+def _stable(run: Run, found: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What `armsim.run.remedy` says of the states in which a run began to diverge; None where the step did not do it."""
+    scenario, plant = run.scenario, run.plant
+    if scenario.adaptive or (found is not None and found["per"] == "sample"):
+        return None
+    from armsim.run.remedy import LOOKS, remedy
+
+    num, den = scenario.time_ratio
+    known = run.steps + 1 - len(run.approach)
+    since = known * num / den if found is None or found["since"] is None else found["since"]
+    begun = max(0, min(round(since / scenario.dt) - known, len(run.approach) - 1))
+    looks = range(begun, len(run.approach), -(-(len(run.approach) - begun) // LOOKS))
+    return remedy(plant, scenario.dt, (((known + k) * num / den, run.approach[k]) for k in looks))
 
 
 def stepped(scenario: Scenario, steps: int, counts: tuple[int, int] | None) -> dict[str, Any]:
@@ -145,7 +164,7 @@ def steady_droop(plant: Plant) -> list[float | None] | None:
 
 
 def _outside(run: Run) -> list[dict[str, Any]]:
-    """The joints seen outside their range, in a row or at the end: when first, how far at most, and whether a stop pushed back."""
+    """The joints seen outside their range, in a row or at the end: when first, how far at most, whether a stop pushed back."""
     found = []
     width = len(run.plant.columns)
     times = [*run.times, end_time(run)]

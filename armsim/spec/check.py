@@ -15,7 +15,7 @@ from armsim.spec.build import build_robot
 from armsim.spec.plausible import doubts, too_short, undetermined
 from armsim.spec.robot import FORMAT as ROBOT_FORMAT
 from armsim.spec.robot_file import load_robot_file
-from armsim.spec.run_scenario import build_scenario
+from armsim.spec.run_scenario import Scenario, build_scenario
 from armsim.spec.scenario import FORMAT as SCENARIO_FORMAT
 from armsim.spec.scenario_file import RUN_FORMAT, load_scenario_file
 from armsim.spec.timing import time_at
@@ -31,6 +31,7 @@ class Checked:
         faults: Why it cannot be run.
         warnings: What is probably a slip.
         arm: The arm, where there are no faults.
+        scenario: What can be run, where the file asks for something and there are no faults.
     """
 
     file: str
@@ -38,6 +39,7 @@ class Checked:
     faults: tuple[Fault, ...]
     warnings: tuple[Fault, ...]
     arm: Arm | None = None
+    scenario: Scenario | None = None
 
 
 def check(path_or_name: str | os.PathLike[str]) -> Checked:
@@ -49,7 +51,7 @@ def check(path_or_name: str | os.PathLike[str]) -> Checked:
     path = name
     if not os.path.lexists(name):
         path = shipped_path("robots", name) or shipped_path("configs", name) or name
-    kind = None
+    kind = scenario = None
     stretched: list[Fault] = []
     try:
         kind = kind_of(path)
@@ -65,7 +67,7 @@ def check(path_or_name: str | os.PathLike[str]) -> Checked:
         return Checked(name, kind, error.faults, ())
     faults = tuple(undetermined(arm, robot.data, inline))
     warnings = (*doubts(arm, robot.data, inline, payload), *stretched)  # they may well say why an arm is undetermined
-    return Checked(name, kind, faults, warnings, None if faults else arm)
+    return Checked(name, kind, faults, warnings, None if faults else arm, None if faults else scenario)
 
 
 def kind_of(path: str) -> str:

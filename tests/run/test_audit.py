@@ -12,7 +12,7 @@ import armsim
 from armsim.integrate import METHODS
 from armsim.mechanics import WORKS
 from armsim.run.engine import NativeEngine
-from armsim.run.simulate import make_plant
+from armsim.run.plants import make_plant
 from armsim.spec import read_scenario
 
 FIXED = [name for name, method in METHODS.items() if method.adaptive is None]

@@ -281,12 +281,12 @@ def test_every_run_is_announced():
 def test_ctrl_c_ends_it_with_what_it_has(monkeypatch):
     made = []
 
-    def simulate(scenario, **options):
-        run = armsim.simulate(scenario, **options)
+    def simulate(scenario, progress=None):
+        run = armsim.simulate(scenario, progress=progress)
         made.append(run)
         return replace(run, status="interrupted") if len(made) == 4 else run
 
-    monkeypatch.setattr(refinement, "simulate", simulate)
+    monkeypatch.setattr(refinement, "simulate_unadvised", simulate)
     found = armsim.converge("two_link_swing", ["semi_implicit_euler", "rk4"])
     assert [(m.method, m.verdict, len(m.settings)) for m in found.methods] == [
         ("semi_implicit_euler", "interrupted", 3)
