@@ -22,6 +22,11 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
     else:
         lines.append("")
     lines += [wrapped(f"! {warning}") for warning in summary["advice"]]
+    if verbose and summary["would_chatter"]:
+        stops = ", ".join(f"{joint} up to {most:.3g} s" for joint, most in summary["would_chatter"].items())
+        lines.append(
+            wrapped(f"* with a stop engaged the step is stable: {stops}; {summary['dt']:g} s would chatter there")
+        )
     seconds = summary["seconds"]
     lines.append(
         f"speed    {_speed(summary['steps_per_second'])} steps a second, {seconds['loop_s'] * 1e3:.3g} ms in its loop"

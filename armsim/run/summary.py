@@ -23,7 +23,8 @@ def summarize(run: Run) -> dict[str, Any]:
     Per joint: final position; whether it is exactly at rest (None without dry friction); under feedback the target, the final
     error (target - q) and, under pd, the steady droop that gravity leaves; the largest motor torque and current over all
     steps. Then the tool, the energies, and the joints that left their range. `advice` is what was said of the step beforehand,
-    of stops that would chatter only if they were met.
+    of stops that would chatter only if they were met; `would_chatter` has all of those, each with the largest step [s] that
+    the method takes with the stop engaged.
     """
     plant, scenario = run.plant, run.scenario
     summary: dict[str, Any] = {
@@ -46,6 +47,7 @@ def summarize(run: Run) -> dict[str, Any]:
     outside = _outside(run)
     met = [joint["joint"] for joint in outside if joint["stop"]]
     summary["advice"] = run.advice.said(plant.method, scenario.dt, met)
+    summary["would_chatter"] = dict(run.advice.chattering)
     last = _named(run, run.end)
     first = _named(run, run.row(0)) if run.count else last
     if all(map(math.isfinite, run.end)):
