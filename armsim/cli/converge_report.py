@@ -11,8 +11,6 @@ from armsim.cli.table import Cell, table, wrapped
 if TYPE_CHECKING:
     from armsim.run.convergence import Convergence, MethodConvergence
 
-LESS = 0.5  # than its order, by which a method falls short of it
-
 
 def report(found: Convergence, budget: float, verbose: bool) -> str:
     """The runs of one method with what follows from them; of several methods, what an accuracy costs with each."""
@@ -119,11 +117,9 @@ def _notes(method: MethodConvergence, found: Convergence, budget: float) -> list
         elif sum(not s.diverged for s in method.settings) < 3:
             more = "; errors show from three runs on: allow more time, or --set a shorter duration"
         notes.append(why + more)
-    if method.knob == "dt" and method.verdict in ("settled", "budget") and _falls_short(method):
-        notes.append(
-            f"short of order {method.nominal}, which it has on smooth motions: joints stop, slip, meet their stops, or inputs "
-            "jump within steps"
-        )
+    if method.falls_short:
+        why = "; ".join(method.losses) or "these errors do not show it, and nothing here is known to take it away"
+        notes.append(f"short of order {method.nominal}, which it has on smooth motions: {why}")
     return notes
 
 
@@ -157,11 +153,3 @@ def _grown(rate: float) -> str:
 
 def _floor(method: MethodConvergence) -> float:
     return max((s.error for s in method.settings[-2:] if s.error is not None), default=0.0)
-
-
-def _falls_short(method: MethodConvergence) -> bool:
-    """Whether errors fall less than the method's order would have it, steadily or now and then."""
-    orders = [s.order for s in method.settings if s.order is not None]
-    if method.order is not None:
-        return method.order < method.nominal - LESS
-    return len(orders) > 1 and min(orders) < method.nominal - 2.0 * LESS

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
+from armsim.run.sensitivity import ROUNDING
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -17,6 +19,7 @@ Verdict = Literal["settled", "rounding", "sensitive", "budget", "unstable", "int
 TO_EXTRAPOLATE = 4  # answers: three show the order and extrapolate, three again what that is worth
 LEAST_ORDER = 0.5  # an answer that gains less when the step is halved is not extrapolated
 RESOLVED = 10.0  # times the doubt about the reference: errors that an order can be read from
+SHORT = 0.5  # than its order, by which a method falls short of it
 IRREGULAR = 1.0  # difference of orders from their mean
 FEWEST, FINEST = 3, 4  # errors that the order is read from
 
@@ -96,6 +99,7 @@ class MethodConvergence:
         good_until: Of answers that did not settle: until when the finest step's is good to the accuracy [s]; else None.
         sensitivity: How fast close motions part; None where it was not asked.
         seconds: Wall time of all its runs, compilation included.
+        losses: What in the scenario can cost the method its order, in words; see `armsim.run.order_loss`.
     """
 
     method: str
@@ -109,11 +113,26 @@ class MethodConvergence:
     good_until: float | None
     sensitivity: Sensitivity | None
     seconds: float
+    losses: tuple[str, ...] = ()
 
     @property
     def at_own(self) -> Setting | None:
         """The scenario's own setting."""
         return next((setting for setting in self.settings if setting.value == self.own), None)
+
+    @property
+    def falls_short(self) -> bool:
+        """Whether errors fall less than the method's order would have it, steadily or now and then.
+
+        The first step next to one that diverged is not judged: so close to instability its error is not yet of the method.
+        """
+        if self.knob != "dt" or self.verdict not in ("settled", "budget"):
+            return False
+        if self.order is not None:
+            return self.order < self.nominal - SHORT
+        edge = {k + 2 for k, s in enumerate(self.settings) if s.diverged}
+        orders = [s.order for k, s in enumerate(self.settings) if s.order is not None and k not in edge]
+        return len(orders) > 1 and min(orders) < self.nominal - 2.0 * SHORT
 
     def cheapest(self, accuracy: float) -> Setting | None:
         """The coarsest setting from which on the error is within an accuracy [rad or m]; None if there is none."""
@@ -187,6 +206,8 @@ class Convergence:
             "knob": found.knob,
             "own": found.own,
             "order": found.order,
+            "falls_short": found.falls_short,
+            "order_losses": list(found.losses),
             "doubt": found.doubt,
             "settings": [vars(setting) for setting in found.settings],
             "cheapest": None if cheapest is None else vars(cheapest),
@@ -269,19 +290,24 @@ def settings(trials: Sequence[Trial], against: Reference | None, joints: Sequenc
             if trial.answer is against.answer:
                 error, joint = against.doubt, None
             coarser = made[-1] if made else None
-            if coarser is not None and coarser.error and error > 3.0 * against.doubt:
+            hidden = max(3.0 * against.doubt, ROUNDING * trial.steps * max(1.0, float(np.abs(trial.answer).max())))
+            if coarser is not None and coarser.error and error > hidden:
                 order = math.log(coarser.error / error) / math.log(coarser.value / trial.value)
         made.append(Setting(trial.value, trial.steps, trial.seconds, trial.answer is None, error, joint, order))
     return tuple(made)
 
 
 def observed_order(found: Sequence[Setting], doubt: float) -> float | None:
-    """The slope of log error over log value through the finest settings that are clear of doubt.
+    """The slope of log error over log value through the finest settings that are clear of doubt and of roundings.
 
     Those at the coarse end that do not fall by that power yet are left out. None where fewer than three are left, and where
     errors do not fall.
     """
-    clear = [(s.value, s.error) for s in found if s.error is not None and s.error > RESOLVED * doubt][-FINEST:]
+    hidden = [max(RESOLVED * doubt, ROUNDING * s.steps) for s in found]
+    clear = [
+        (s.value, s.error) for s, least in zip(found, hidden, strict=True) if s.error is not None and s.error > least
+    ]
+    clear = clear[-FINEST:]
     while len(clear) >= FEWEST:
         x, y = ([math.log(pair[i]) for pair in clear] for i in range(2))
         mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)

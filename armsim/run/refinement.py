@@ -24,6 +24,7 @@ from armsim.run.convergence import (
     settings,
 )
 from armsim.run.ladder import ladder
+from armsim.run.order_loss import order_losses
 from armsim.run.result import Run
 from armsim.run.sensitivity import PUT_ASIDE, ROUNDING, Sensitivity, sensitivity
 from armsim.run.simulate import simulate_unadvised
@@ -108,6 +109,7 @@ class Refinement:
         """What came of it, errors held against the best answer."""
         joints = [joint.name for joint in self.base.arm.joints]
         made = settings(self.trials, best, joints)
+        finest_answer = next((trial.answer for trial in reversed(self.trials) if trial.answer is not None), None)
         return MethodConvergence(
             method=self.method,
             nominal=METHODS[self.method].order,
@@ -120,6 +122,7 @@ class Refinement:
             good_until=self._good_until(best),
             sensitivity=self.sensitivity,
             seconds=self.seconds,
+            losses=order_losses(self.base, finest_answer) if self.ladder.knob == "dt" else (),
         )
 
     def _refine(self) -> Verdict:

@@ -34,8 +34,9 @@ def found(
     sensitive=None,
     name="rk4",
     nominal=1,
+    losses=(),
 ) -> Convergence:
-    made = MethodConvergence(name, nominal, "dt", own, settings, order, 1e-9, verdict, good, sensitive, 1.0)
+    made = MethodConvergence(name, nominal, "dt", own, settings, order, 1e-9, verdict, good, sensitive, 1.0, losses)
     return Convergence("hold", "arm5", 5.0, 501, accuracy, "rad", (made,))
 
 
@@ -154,9 +155,12 @@ def test_what_stands_in_the_way_is_said():
         verdict="rounding", settings=[shown(3e-13), shown(2.6e-13, None, 5e-4)], accuracy=1e-15, order=None
     ) == ("! rounding hides what is below 3e-13 rad: smaller steps get no closer")
     uneven = [shown(1e-6), shown(1e-9, 10.0, 5e-4), shown(1e-9, 0.0, 2.5e-4)]
-    short = "! short of order 4, which it has on smooth motions: joints stop, slip, meet their stops, or inputs jump within steps"
-    assert notes(settings=uneven, order=None, nominal=4) == short
-    assert notes(nominal=4) == short  # of order 1
+    short = "! short of order 4, which it has on smooth motions: "
+    unknown = "these errors do not show it, and nothing here is known to take it away"
+    assert notes(settings=uneven, order=None, nominal=4) == short + unknown
+    assert notes(nominal=4) == short + unknown  # of order 1
+    losses = ("joints meet their stops within steps", "recorded inputs jump or bend within steps")
+    assert notes(nominal=4, losses=losses) == f"{short}{losses[0]}; {losses[1]}"
     steep = [shown(1.0), shown(1e-9, 30.0, 5e-4), shown(6e-11, 4.1, 2.5e-4)]
     assert notes(settings=steep, order=None, nominal=4) == ""
     assert notes() == ""

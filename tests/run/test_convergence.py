@@ -135,6 +135,47 @@ def test_errors_that_are_two_or_flat_or_irregular_have_no_order():
     assert of([(0.4, 1e-6), (0.2, 1e-9), (0.1, 1e-9), (0.05, 1e-12)]) is None
 
 
+def test_errors_that_roundings_make_have_no_order():
+    # a million steps: 2.2e-10 where each is off by one rounding of a position of 1
+    steps = (1e-4, 5e-5, 2.5e-5, 1.25e-5, 1e-6)
+    errors = (1e-6, 1e-6 / 16, 1e-6 / 256, 1e-10, 2e-10)
+    made = settings([trial(h, e * WORST) for h, e in zip(steps, errors)], Reference(TRUE, 1e-14), JOINTS)
+    assert [s.order for s in made] == [
+        None,
+        pytest.approx(4, rel=1e-4),
+        pytest.approx(4, rel=1e-4),
+        pytest.approx(5.3, abs=0.1),
+        None,
+    ]
+    assert of([(s.value, s.error) for s in made[:-1]]) is not None
+    assert observed_order(made[:3] + made[4:], 1e-14) == pytest.approx(4, rel=1e-4)
+
+
+def judged(*orders, diverged=(), order=None, **about) -> bool:
+    made = tuple(
+        Setting(0.1 / 2**k, 10 * 2**k, 1.0, k in diverged, None if k in diverged else 1e-3, "A", x)
+        for k, x in enumerate(orders)
+    )
+    given = {"knob": "dt", "verdict": "settled", **about}
+    return MethodConvergence(
+        "rk4", 4, given["knob"], 0.1, made, order, 1e-9, given["verdict"], None, None, 1.0
+    ).falls_short
+
+
+def test_a_method_falls_short_of_its_order_steadily_or_now_and_then():
+    assert judged(None, 1.0, 1.0, order=1.0)
+    assert not judged(None, 4.0, 4.0, order=3.9)
+    assert judged(None, 10.0, 0.0)
+    assert not judged(None, 30.0, 4.1)
+    assert not judged(None, 1.0, 1.0, order=1.0, knob="rtol")
+    assert not judged(None, 1.0, 1.0, order=1.0, verdict="rounding")
+
+
+def test_the_step_next_to_one_that_diverged_is_not_judged():
+    assert not judged(None, None, 1.0, 4.2, 4.1, diverged=(0,))
+    assert judged(None, None, 4.2, 1.0, 4.1, diverged=(0,))
+
+
 def method(settings, verdict="settled", order=1.0, knob="dt", own=0.1) -> MethodConvergence:
     made = tuple(Setting(h, round(1 / h), 1e-3 / h, e is None, e, "A", None) for h, e in settings)
     return MethodConvergence("rk4", 4, knob, own, made, order, 1e-12, verdict, None, None, 1.0)

@@ -1,0 +1,56 @@
+"""What in a scenario can cost a method its order, which it has on smooth motions."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from armsim.actuation import any_sticks
+from armsim.control import Feedback, OpenLoop
+from armsim.spec import Scenario
+from armsim.spec.run_scenario import FormulaSignal, RecordedSignal
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CORNERED = re.compile(r"\b(abs|min|max)\b")  # functions of formulas that are not smooth
+
+
+def order_losses(scenario: Scenario, answer: NDArray | None) -> tuple[str, ...]:
+    """What there is of that, for methods with steps of a given length, in words; nothing for a smooth motion.
+
+    Args:
+        scenario: What was run.
+        answer: Joint positions that it came to [rad or m], shape (instants, n); None where there are none.
+    """
+    motors = [joint.electric_motor for joint in scenario.arm.joints if joint.electric_motor is not None]
+    command = scenario.command
+    continuous = command is not None and command.period is None
+    signals = command.signals if isinstance(command, OpenLoop) and continuous else ()
+    saturable = isinstance(command, Feedback) and continuous and any(x is not None for x in (*command.limit,))
+    limits = [(m.limits.voltage, m.limits.current, m.limits.torque, m.limits.speed) for m in motors]
+    known = {
+        "joints stop, stick or slip within steps": any_sticks(scenario.arm),
+        "joints meet their stops within steps": answer is not None and _meets_stops(scenario, answer),
+        "currents of motors with an inductance advance once a step, which is of first order": any(
+            motor.inductance is not None for motor in motors
+        ),
+        "recorded inputs jump or bend within steps": any(isinstance(signal, RecordedSignal) for signal in signals),
+        "inputs bend where their abs, min or max do": any(
+            isinstance(signal, FormulaSignal) and CORNERED.search(signal.formula.text) for signal in signals
+        ),
+        "brushes take voltages below their drop": any(motor.brush_drop is not None for motor in motors),
+        "commands or motors may reach their limits": saturable or any(x is not None for some in limits for x in some),
+    }
+    return tuple(what for what, there in known.items() if there)
+
+
+def _meets_stops(scenario: Scenario, answer: NDArray) -> bool:
+    """Whether a joint with a stop was seen at it."""
+    for i, joint in enumerate(scenario.arm.joints):
+        limit = joint.limit
+        if limit is None or limit.stiffness is None:
+            continue
+        if answer[:, i].min() < limit.lower or answer[:, i].max() > limit.upper:
+            return True
+    return False
