@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from armsim.cli.comparison_report import difference_table, tolerance_values, verdict
-from armsim.cli.options import SETTINGS, json_option, print_json, quiet_option, verbose_option
+from armsim.cli.options import SETTINGS, deg_option, json_option, print_json, quiet_option, verbose_option
 from armsim.cli.table import wrapped
 
 UNWELL = 1
@@ -27,6 +27,7 @@ Examples:
 @click.option("--tolerance", metavar="X | q=X,qd=X", help="Differences that are allowed. [default: none]")
 @click.option("--interpolate", is_flag=True, help="Take B, by straight lines, at the times of A.")
 @click.option("--plot", metavar="FILE", help="Draw both and their difference into a picture.")
+@deg_option
 @json_option
 @quiet_option
 @verbose_option
@@ -36,14 +37,15 @@ def command(
     tolerance: str | None,
     interpolate: bool,
     plot: str | None,
+    degrees: bool,
     as_json: bool,
     quiet: bool,
     verbose: bool,
 ) -> int:
     """Compare runs, recordings or CSV files A and B in every column that both have: B minus A.
 
-    Angles that one has in radians and the other in degrees are compared in the unit of A. Exits with 1 if they differ, by a
-    bit or by more than --tolerance allows.
+    Angles that one has in radians and the other in degrees are compared in the unit of A, or with --deg in degrees, tolerances
+    too. Exits with 1 if they differ, by a bit or by more than --tolerance allows.
     """
     from armsim.run.compare import compare
 
@@ -52,7 +54,7 @@ def command(
         from armsim.run.comparison_plot import check_plot
 
         check_plot(plot)
-    result = compare(a, b, allowed, interpolate)
+    result = compare(a, b, allowed, interpolate, degrees)
     comparison = result.comparison
     if plot is not None:
         from armsim.run.comparison_plot import plot_comparison

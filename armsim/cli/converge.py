@@ -11,6 +11,7 @@ from armsim.cli.main import INTERRUPTED
 from armsim.cli.options import (
     SETTINGS,
     assignments,
+    deg_option,
     json_option,
     number_value,
     print_json,
@@ -45,10 +46,15 @@ Examples:
 )
 @set_option
 @click.option(
-    "--accuracy", default="1e-6", show_default=True, metavar="X", help="Wanted of joint positions [rad or m]."
+    "--accuracy",
+    default="1e-6",
+    show_default=True,
+    metavar="X",
+    help="Wanted of joint positions [rad or m; with --deg degrees].",
 )
 @click.option("--budget", default="10", show_default=True, metavar="S", help="Seconds for the runs of each method.")
 @click.option("--plot", metavar="FILE", help="Draw errors over steps and over times into a picture.")
+@deg_option
 @json_option
 @quiet_option
 @verbose_option
@@ -59,6 +65,7 @@ def command(
     accuracy: str,
     budget: str,
     plot: str | None,
+    degrees: bool,
     as_json: bool,
     quiet: bool,
     verbose: bool,
@@ -77,7 +84,7 @@ def command(
         check_plot(plot)
     wanted, allowed = number_value("accuracy", accuracy), number_value("budget", budget)
     status = None if quiet or as_json or not sys.stderr.isatty() else Status()
-    found = converge(scenario, methods, assignments(settings), wanted, allowed, status)
+    found = converge(scenario, methods, assignments(settings), wanted, allowed, status, degrees)
     if status is not None:
         status.close()
     if plot is not None:

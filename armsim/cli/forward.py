@@ -19,7 +19,7 @@ from armsim.cli.options import (
     robot_argument,
     verbose_option,
 )
-from armsim.cli.state_report import outside_notes
+from armsim.cli.state_report import outside_notes, overload_notes
 from armsim.cli.table import Cell, force_unit, joint_unit, number, numbers, shown, table
 from armsim.errors import UsageError
 from armsim.model import Arm
@@ -59,9 +59,11 @@ def command(
     """Print the joint accelerations of ROBOT under torques of its drives, or under voltages of its motors.
 
     ROBOT is a robot file or the name of a shipped one. Gravity, rotor inertia, viscous friction and stops act as well.
-    Without --torque and --voltage nothing drives the joints: no current flows. Numbers may be formulas such as -pi/2.
+    Without --torque and --voltage nothing drives the joints: no current flows. Torques are taken as they are given; a line says
+    where a motor would have to exceed its limits for them. Numbers may be formulas such as -pi/2.
     """
     from armsim.run.answers import motion
+    from armsim.run.overload import overloads
     from armsim.spec import read_robot
 
     if torque is not None and voltage is not None:
@@ -74,6 +76,7 @@ def command(
     tau = None if torque is None else joint_values("torque", torque, arm)
     volts = None if voltage is None else joint_values("voltage", voltage, arm)
     answer = motion(arm, pose, rates, tau, volts)
+    answer["exceeded"] = [] if tau is None else overloads(arm, rates, answer)
     for key in ("q", "qd", "qdd"):
         answer[key] = [shown(x, joint.type, degrees) for x, joint in zip(answer[key], arm.joints, strict=True)]
     if as_json:
@@ -83,7 +86,8 @@ def command(
             "these voltages" if volts is not None else "these torques" if tau is not None else "no torque of its drives"
         )
         where = ", at its initial pose" if q is None else ""
-        notes = "".join(f"\n{note}" for note in outside_notes(arm, pose, rates, degrees))
+        remarks = [*outside_notes(arm, pose, rates, degrees), *overload_notes(answer["exceeded"])]
+        notes = "".join(f"\n{note}" for note in remarks)
         shown_table = _table(arm, answer, degrees, 10 if verbose else 5)
         click.echo(f"{arm.name}: accelerations under {drive}{where}\n\n{shown_table}{notes}")
     return 0

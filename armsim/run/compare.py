@@ -59,7 +59,11 @@ class ComparedCourses:
 
 
 def compare(
-    a: str | PathLike[str], b: str | PathLike[str], tolerance: Tolerance = None, interpolate: bool = False
+    a: str | PathLike[str],
+    b: str | PathLike[str],
+    tolerance: Tolerance = None,
+    interpolate: bool = False,
+    degrees: bool = False,
 ) -> ComparedCourses:
     """Compare two runs, recordings or CSV files, column by column where their headings are the same but for rad and deg.
 
@@ -69,6 +73,7 @@ def compare(
         tolerance: Magnitudes that differences may have, by quantity or heading, the others are not judged; one for all;
             or None, where every bit counts.
         interpolate: Where the times differ: interpolate B linearly at those times of A that both cover.
+        degrees: Take angles to degrees, differences and tolerances with them.
 
     Raises:
         FileFaults: A file is damaged, or is no table of numbers over time; says where and why.
@@ -105,7 +110,7 @@ def compare(
             near = np.abs(values_b[:, i] - values_a[:, i]) <= rounding
             values_b[near, i] = values_a[near, i]
     return ComparedCourses(
-        comparison=compared(t, columns, values_a, values_b, tolerance),
+        comparison=compared(t, columns, values_a, values_b, tolerance, degrees),
         only_a=tuple(name for name in first.columns if name not in second.columns),
         only_b=tuple(name for name in second.columns if name not in first.columns),
         interpolated=interpolated,

@@ -27,6 +27,7 @@ def converge(
     accuracy: float = ACCURACY,
     budget: float = BUDGET,
     look: Look | None = None,
+    degrees: bool = False,
 ) -> Convergence:
     """Refine the step, or the tolerance, until the answer settles, and say what error and cost every setting has.
 
@@ -38,16 +39,18 @@ def converge(
         scenario: A scenario file, the name of a shipped one, its content, or what `armsim.spec.read_scenario` returned.
         methods: Names of integrators to compare, or "all"; the scenario's own if none is given.
         overrides: Values in place of the file's, by path.
-        accuracy: Wanted [rad or m].
+        accuracy: Wanted [rad or m, with degrees deg].
         budget: Wall time for each method [s], about.
         look: Called before every run.
+        degrees: Give accuracy and errors of revolute joints in degrees.
 
     Returns:
         The runs, their errors and costs, by method. Ctrl-C ends it with those it has.
 
     Raises:
         FileFaults: The scenario or its robot cannot be run; says where and why.
-        UsageError: There is no such method, or accuracy and budget are not positive.
+        UsageError: There is no such method, or accuracy and budget are not positive; degrees are asked for of joints of both
+            kinds, which have one error.
     """
     for name, value, unit in (("accuracy", accuracy, "rad or m"), ("budget", budget, "s")):
         if not 0.0 < value < math.inf:
@@ -58,25 +61,33 @@ def converge(
     if isinstance(scenario, Scenario):
         scenario = scenario.scenario_data
     base = with_method(read_scenario(scenario, overrides))
+    types = {joint.type for joint in base.arm.joints}
+    if degrees and len(types) > 1:
+        raise UsageError(
+            "degrees\n  expected: an arm of revolute joints\n  found:    prismatic joints too, and one error for all joints\n"
+            "  mend:     leave degrees out: the error is in rad or m"
+        )
+    turned = degrees and types == {"revolute"}
+    wanted = math.radians(accuracy) if turned else accuracy
     chosen = _methods(methods, base.method)
     made: list[Refinement] = []
     for method in chosen:
-        made.append(Refinement(scenario, overrides or {}, base, method, accuracy, budget, look))
+        made.append(Refinement(scenario, overrides or {}, base, method, wanted, budget, look))
         made[-1].run()
         if made[-1].verdict == "interrupted":
             break
     known = [refined.reference for refined in made if refined.reference is not None]
     best = min(known, key=lambda found: found.doubt, default=None)
-    types = {joint.type for joint in base.arm.joints}
-    return Convergence(
+    found = Convergence(
         scenario=base.name,
         robot=base.arm.name,
         duration=time_at(base.steps, base.time_ratio),
         instants=base.steps // base.log_every + 1 + bool(base.steps % base.log_every),
-        accuracy=accuracy,
+        accuracy=wanted,
         unit="rad or m" if len(types) > 1 else "m" if "prismatic" in types else "rad",
         methods=tuple(refined.found(best) for refined in made),
     )
+    return found.in_degrees() if turned else found
 
 
 def _methods(asked: Sequence[str] | str | None, own: str) -> list[str]:

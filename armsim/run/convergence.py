@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -115,6 +115,17 @@ class MethodConvergence:
     seconds: float
     losses: tuple[str, ...] = ()
 
+    def scaled(self, factor: float) -> MethodConvergence:
+        """The same with joint positions in another unit, of which there are `factor` in one of theirs."""
+        made = tuple(replace(s, error=None if s.error is None else s.error * factor) for s in self.settings)
+        close = self.sensitivity
+        return replace(
+            self,
+            settings=made,
+            doubt=None if self.doubt is None else self.doubt * factor,
+            sensitivity=None if close is None else replace(close, largest=close.largest * factor),
+        )
+
     @property
     def at_own(self) -> Setting | None:
         """The scenario's own setting."""
@@ -164,7 +175,7 @@ class Convergence:
         duration: [s].
         instants: Number of instants at which answers are compared: the rows of the log, and the end.
         accuracy: That was asked for [rad or m].
-        unit: Of errors: "rad", "m", or "rad or m" where there are joints of both kinds.
+        unit: Of accuracy and errors: "rad", "deg", "m", or "rad or m" where there are joints of both kinds.
         methods: One after the other, as they were asked for.
     """
 
@@ -180,6 +191,11 @@ class Convergence:
     def reached(self) -> bool:
         """Whether some setting of every method that was run reaches the accuracy."""
         return all(found.cheapest(self.accuracy) is not None for found in self.methods)
+
+    def in_degrees(self) -> Convergence:
+        """The same with accuracy and errors in degrees, of an arm of revolute joints."""
+        methods = tuple(method.scaled(math.degrees(1.0)) for method in self.methods)
+        return replace(self, accuracy=math.degrees(self.accuracy), unit="deg", methods=methods)
 
     def data(self) -> dict[str, Any]:
         """All of it as plain data: the `--json` of `armsim converge`."""

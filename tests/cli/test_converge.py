@@ -6,6 +6,7 @@ import json
 import re
 import sys
 
+import numpy as np
 import pytest
 
 from armsim.cli.converge_report import report
@@ -209,3 +210,28 @@ def test_it_says_what_it_is_at_once_there_is_something_to_wait_for(capsys, monke
 
 def test_a_piped_command_says_nothing_on_the_way(process):
     assert process("converge", "two_link_swing", "--method", "explicit_euler", "--budget", "2").err == ""
+
+
+def test_accuracy_and_errors_may_be_in_degrees(armsim):
+    asked = ("converge", "two_link_swing", "--set", "duration=0.5", "--json")
+    radians, degrees = (
+        json.loads(armsim(*asked, *more).out)
+        for more in (("--accuracy", "pi/180*1e-3"), ("--accuracy", "1e-3", "--deg"))
+    )
+    assert (radians["unit"], degrees["unit"]) == ("rad", "deg")
+    assert degrees["accuracy"] == pytest.approx(1e-3, rel=1e-15)
+    one, other = radians["methods"][0], degrees["methods"][0]
+    assert one["cheapest"]["value"] == other["cheapest"]["value"]
+    errors = [setting["error"] for setting in one["settings"]]
+    assert [setting["error"] for setting in other["settings"]] == pytest.approx(np.degrees(errors).tolist(), rel=1e-9)
+    assert " for 0.001 deg: " in armsim(*asked[:-1], "--accuracy", "1e-3", "--deg").out
+
+
+def test_joints_of_both_kinds_have_one_error_which_is_not_in_degrees(armsim):
+    slides = "robot.joints[1].type=prismatic"
+    wrong = armsim("converge", "rr_config1", "--deg", "--set", slides)
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err == (
+        "degrees\n  expected: an arm of revolute joints\n  found:    prismatic joints too, and one error for all joints\n"
+        "  mend:     leave degrees out: the error is in rad or m\n"
+    )

@@ -132,3 +132,13 @@ def test_a_run_that_limits_have_bounded_needs_no_more_than_them(armsim, lever, e
     assert notes(out.rstrip("\n")) == []
     tight = lever("{current: 4.4}", "--trajectory", "run/trajectory.csv", "-o", "tau.csv", "--force")
     assert len(notes(tight.rstrip("\n"))) == 1
+
+
+def test_torques_beyond_a_limit_are_said_by_forward_too(armsim, lever, empty_folder):
+    lever("{torque: 0.15}")  # writes the arm
+    out = armsim("forward", "lever.yaml", "--torque", "9.81").out
+    assert notes(out.rstrip("\n")) == ["J1 needs 0.1962 N·m at the motor's shaft, more than its limit of 0.15 N·m"]
+    found = json.loads(armsim("forward", "lever.yaml", "--torque", "9.81", "--json").out)["exceeded"]
+    assert [(each["joint"], each["quantity"], each["limit"]) for each in found] == [("J1", "torque", 0.15)]
+    assert notes(armsim("forward", "lever.yaml", "--torque", "7.4").out) == []
+    assert notes(armsim("forward", "lever.yaml", "--voltage", "12").out) == []  # the motor sees to that itself

@@ -196,6 +196,17 @@ def test_runs_are_compared(ask):
     assert ask("compare", "a", "c", "--tolerance", "q=0.1").code == 0
 
 
+def test_differences_and_tolerances_may_be_in_degrees(ask):
+    for name, q in (("a", "0.9"), ("b", "0.901")):
+        ask("simulate", "rr_config1", "--set", "duration=0.002", "--set", f"initial.q=[0.5,{q}]", "-o", name)
+    columns = json.loads(ask("compare", "a", "b", "--deg", "--json").out)["columns"]
+    names = [name for name in columns if name.startswith("q_")]
+    assert all(name.endswith("_deg") for name in names)
+    assert columns[names[1]]["largest"] == pytest.approx(math.degrees(1e-3), rel=1e-3)
+    assert ask("compare", "a", "b", "--deg", "--tolerance", "q=0.06").code == 0  # of 0.0573 deg
+    assert ask("compare", "a", "b", "--deg", "--tolerance", "q=0.05").code == 1
+
+
 def test_runs_in_degrees_and_radians_are_compared_and_that_is_said(ask):
     options = ("simulate", "arm5_hold", "-q")
     ask(*options, "-o", "a")
