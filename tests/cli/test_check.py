@@ -29,8 +29,8 @@ def doubtful(empty_folder):
 
 
 def test_a_sound_file_is_called_sound(armsim):
-    ended = armsim("check", "arm5", "arm5_hold")
-    assert (ended.code, ended.out, ended.err) == (0, "arm5: a sound robot\narm5_hold: a sound scenario\n", "")
+    ended = armsim("check", "arm5", "two_link_hold")
+    assert (ended.code, ended.out, ended.err) == (0, "arm5: a sound robot\ntwo_link_hold: a sound scenario\n", "")
 
 
 def test_faults_are_printed_and_end_with_1(armsim, empty_folder):

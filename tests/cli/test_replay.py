@@ -145,7 +145,17 @@ def test_an_adaptive_method_tells_the_error_of_a_recordings_steps(ask):
 
 
 def test_a_recording_that_diverges_exits_with_3_and_names_the_joint(ask):
-    lost = ask("record", "arm5_hold", "-o", "out", "--set", "integrator.dt=1e-3", "--set", "control.period=1e-3")
+    lost = ask(
+        "record",
+        "arm5_hold",
+        "-o",
+        "out",
+        "--set",
+        "integrator.dt=1e-3",
+        "--set",
+        "control.period=1e-3",
+        "--force-step",
+    )
     assert lost.code == 3
     assert " grew without bound\n  mend:     take a smaller step than dt = 0.001 s with explicit_euler (" in lost.err
 
