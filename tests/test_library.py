@@ -50,10 +50,11 @@ def test_import_armsim_imports_no_part_of_it_and_nothing_else():
     assert fresh(code) == "[] False"
 
 
-def test_simulate_imports_neither_numpy_nor_scipy_nor_pydantic_nor_matplotlib():
+def test_simulate_imports_numpy_for_a_new_scenario_and_nothing_heavy_for_one_that_it_has_met():
     names = ("numpy", "scipy", "pydantic", "matplotlib", "sympy")
-    run = "run = armsim.simulate('rr_config1', {'duration': 0.04})"
+    run = "run = armsim.simulate('rr_config1', {'duration': 0.0404})"
     code = f"import sys, armsim; {run}; print(run.status, [m for m in {names} if m in sys.modules])"
+    assert fresh(code) == "complete ['numpy']"
     assert fresh(code) == "complete []"
 
 

@@ -78,7 +78,9 @@ class Judgement:
             for by_samples, look in ((False, place.spoiled), (True, place.spoiled_loop)):
                 worst = next((mode for mode in look(self.method, self.dt) if not mode.is_swing), None)
                 if worst is not None:
-                    found.append(Unstable(place, worst, by_samples, self._longest(place, by_samples)))
+                    hopeless = not worst.decays and place.plant.feeds(self.method)
+                    longest = 0.0 if hopeless else self._longest(place, by_samples)
+                    found.append(Unstable(place, worst, by_samples, longest))
                     break  # what grows between samples grows from sample to sample too
         return sorted(found, key=lambda unstable: unstable.longest)
 

@@ -25,7 +25,7 @@ from armsim.run.method_choice import with_method
 from armsim.run.plants import make_plant
 from armsim.run.playback import Playback, out_of_bounds
 from armsim.run.recording import Recording
-from armsim.run.remedy import LOOKS, remedy
+from armsim.run.remedy import remedy
 from armsim.run.simulate import LARGEST_LOG, Progress
 from armsim.run.state_vector import StateVector, held, slot_of
 from armsim.spec import Scenario, read_scenario
@@ -33,6 +33,8 @@ from armsim.spec.run_scenario import ConstantSignal
 
 if TYPE_CHECKING:
     from armsim.compile.target import Target
+
+LATELY = 300  # samples before a divergence, among which its beginning is looked for
 
 
 def record(
@@ -97,7 +99,7 @@ def record(
     late = deque[tuple[int, np.ndarray]](maxlen=-(-LAST_STEPS // every) + 1)  # samples: they tell why it diverges
     approach: list[list[float]] = []
     stalled = False
-    lately: deque[tuple[float, list[float]]] = deque(maxlen=LOOKS)
+    lately: deque[tuple[float, list[float]]] = deque(maxlen=LATELY)
     try:
         for k, first in enumerate(starts):
             last = min(first + every, scenario.steps) if first < scenario.steps else first + 1
@@ -143,7 +145,7 @@ def record(
         diverged=diverged,
         causes=causes_found,
         audit=balance(scenario, plant, kept.tolist(), *zip(*energies[:rows], strict=True)) if rows else None,
-        stable=None if diverged is None else remedy(plant, scenario.dt, lately),
+        stable=None if diverged is None else remedy(plant, scenario.dt, list(lately)),
         advice=advice,
         seconds=time.perf_counter() - began,
     )

@@ -222,6 +222,11 @@ class LinearPlant(System):
         factors = np.linalg.eigvals(self.step_matrix(method, h)[: self.moving, : self.moving])
         return float(factors.real[np.abs(factors.imag) <= SHARP].min(initial=0.0))
 
+    def feeds(self, method: str) -> bool:
+        """Whether steps of any length make an undamped swing grow."""
+        short = FOLLOWED / self.fastest / 2 if self.fastest else LONGEST
+        return any(spoiled.is_swing and not spoiled.decays for spoiled in self.spoiled(method, short))
+
     def is_stable(self, method: str, h: float) -> bool:
         """Whether under steps of h seconds no mode grows that does not do so by itself, undamped swings left aside."""
         return all(spoiled.is_swing and not spoiled.decays for spoiled in self.spoiled(method, h))
@@ -235,10 +240,7 @@ def stable_steps(about: Linearization) -> dict[str, float]:
     small, found = LinearPlant(about), {}
     for name, method in METHODS.items():
         if method.step is not None:
-            most = largest_stable_step(small, name)
-            look = min(most, FOLLOWED / small.fastest if small.fastest else LONGEST) / 2
-            feeds = look > 0.0 and any(spoiled.is_swing and not spoiled.decays for spoiled in small.spoiled(name, look))
-            found[name] = 0.0 if feeds else most
+            found[name] = 0.0 if small.feeds(name) else largest_stable_step(small, name)
     return found
 
 

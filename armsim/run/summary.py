@@ -86,14 +86,14 @@ def _stable(run: Run, found: dict[str, Any] | None) -> dict[str, Any] | None:
     scenario, plant = run.scenario, run.plant
     if scenario.adaptive or (found is not None and found["per"] == "sample"):
         return None
-    from armsim.run.remedy import LOOKS, remedy
+    from armsim.run.remedy import remedy
 
     num, den = scenario.time_ratio
     known = run.steps + 1 - len(run.approach)
     since = known * num / den if found is None or found["since"] is None else found["since"]
     begun = max(0, min(round(since / scenario.dt) - known, len(run.approach) - 1))
-    looks = range(begun, len(run.approach), -(-(len(run.approach) - begun) // LOOKS))
-    return remedy(plant, scenario.dt, (((known + k) * num / den, run.approach[k]) for k in looks))
+    states = [((known + k) * num / den, run.approach[k]) for k in range(begun, len(run.approach))]
+    return remedy(plant, scenario.dt, states)
 
 
 def stepped(scenario: Scenario, steps: int, counts: tuple[int, int] | None) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 BAD = Path(__file__).parents[1] / "bad_files"
+ROOT = Path(__file__).parents[2]
 DOUBTFUL = """\
 format: armsim/robot/1
 name: doubtful
@@ -29,8 +30,8 @@ def doubtful(empty_folder):
 
 
 def test_a_sound_file_is_called_sound(armsim):
-    ended = armsim("check", "arm5", "arm5_hold")
-    assert (ended.code, ended.out, ended.err) == (0, "arm5: a sound robot\narm5_hold: a sound scenario\n", "")
+    ended = armsim("check", "arm5", "two_link_hold")
+    assert (ended.code, ended.out, ended.err) == (0, "arm5: a sound robot\ntwo_link_hold: a sound scenario\n", "")
 
 
 def test_faults_are_printed_and_end_with_1(armsim, empty_folder):
@@ -83,3 +84,50 @@ def test_schema_prints_the_schema(armsim, kind):
 
     ended = armsim("schema", kind)
     assert (ended.code, json.loads(ended.out), ended.err) == (0, json_schema(kind), "")
+
+
+def test_what_is_to_be_known_of_a_scenarios_step_is_said_and_is_no_fault(armsim):
+    ended = armsim("check", "--strict", "arm5_hold")
+    assert ended.code == 0
+    assert " ".join(ended.out.split()) == (
+        "arm5_hold: the stops of R4 and R5 would chatter if met: with them engaged explicit_euler is stable up to "
+        "dt = 5.51e-05 s; velocity_implicit, implicit_midpoint, rk54 and rodas would take 0.0001 s arm5_hold: a sound scenario"
+    )
+
+
+def scenario(folder, dt):
+    text = (ROOT / "configs" / "arm5_hold.yaml").read_text().replace("../robots/arm5.yaml", "arm5")
+    (folder / "hold.yaml").write_text(text.replace("dt: 1e-4", f"dt: {dt}"))
+
+
+def test_a_step_that_a_run_would_refuse_is_a_fault_in_its_place(armsim, empty_folder):
+    scenario(empty_folder, "1e-3")
+    ended = armsim("check", "hold.yaml")
+    refused = armsim("simulate", "hold.yaml")
+    assert (ended.code, refused.code) == (1, 2)
+    *fault, count = ended.out.splitlines()
+    assert fault[0] == "hold.yaml:7:42: integrator.dt"
+    assert "\n".join(fault[1:]) in refused.err
+    assert count == "hold.yaml: 1 fault"
+    (found,) = json.loads(armsim("check", "--json", "hold.yaml").out)
+    assert found["faults"] == []
+    assert found["step"]["faults"] == ["\n".join(fault)]
+
+
+def test_a_step_close_to_the_largest_is_a_warning(armsim, empty_folder):
+    scenario(empty_folder, "5e-4")
+    ended = armsim("check", "hold.yaml")
+    assert ended.code == 0
+    said = "dt = 0.0005 s is close to the largest stable step of explicit_euler at the target, 0.000529 s (warning)"
+    assert f"hold.yaml: {said}" in " ".join(ended.out.split())
+    assert ended.out.endswith("hold.yaml: 1 warning; it can be run\n")
+    assert armsim("check", "--strict", "hold.yaml").code == 1
+
+
+def test_a_scenario_that_no_method_suits_is_a_fault(armsim, empty_folder):
+    robot = (ROOT / "robots" / "arm5.yaml").read_text().replace("motor: {", "motor: {model: dynamechs, ")
+    (empty_folder / "old.yaml").write_text(robot)
+    (empty_folder / "fall.yaml").write_text("format: armsim/scenario/1\nrobot: old.yaml\nduration: 1\n")
+    ended = armsim("check", "fall.yaml")
+    assert ended.code == 1
+    assert ended.out.startswith("integrator.dt\n  expected: the step that DynaMechs took\n")

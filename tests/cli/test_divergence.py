@@ -114,7 +114,7 @@ def test_simulate_says_it_with_3_and_keeps_it_in_run_yaml(armsim, empty_folder):
 
 
 def test_record_says_it_with_3_too(armsim):
-    settings = ("--set", "integrator.dt=1e-3", "--set", "control.period=1e-3")
+    settings = ("--set", "integrator.dt=1e-3", "--set", "control.period=1e-3", "--force-step")
     done = armsim("record", "arm5_hold", *settings, "-o", "recorded")
     assert done.code == 3
     assert done.err.startswith("the simulation diverged at t = 0.011 s: the velocity of joint R4 grew without bound\n")

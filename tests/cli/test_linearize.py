@@ -195,3 +195,25 @@ def test_the_modes_alone_do_without_scipy():
     )
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_it_says_how_long_the_steps_of_every_method_may_be(armsim):
+    lines = armsim("linearize", "arm5_hold", "--target").out.split("\nsteps    ")[1].split("\nmatrices")[0]
+    assert " ".join(lines.split()) == (
+        "stable up to 530 µs with explicit_euler, 525 µs with semi_implicit_euler, 111 ms with velocity_implicit, 527 µs with "
+        "velocity_verlet, 738 µs with rk4; of any length stable with implicit_midpoint"
+    )
+    between = " ".join(armsim("linearize", "arm5_hold_pi", "--target").out.split())
+    assert "steps stable between samples up to 580 µs with explicit_euler, 580 µs with semi_implicit_euler" in between
+
+
+def test_a_method_that_feeds_an_undamped_swing_is_stable_at_no_step(armsim):
+    down = ("--set", "initial.q=[-90, 0]")
+    done = armsim("linearize", "two_link_swing", *down)
+    assert "of no length stable with explicit_euler\n" in " ".join(done.out.split(" ")).replace("\n  ", " ")
+    steps = json.loads(armsim("linearize", "two_link_swing", *down, "--json").out)["stable_steps"]
+    assert steps["explicit_euler"] == 0
+    assert steps["implicit_midpoint"] is None
+    fastest = 7.51218273  # rad/s: of the mass and stiffness matrices, in armsim.linear's tests against other engines
+    assert steps["rk4"] == pytest.approx(8**0.5 / fastest, rel=1e-3)
+    assert steps["velocity_verlet"] == pytest.approx(2 / fastest, rel=1e-3)

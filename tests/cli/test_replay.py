@@ -156,7 +156,17 @@ def test_an_adaptive_method_tells_the_error_of_a_recordings_steps(ask):
 
 
 def test_a_recording_that_diverges_exits_with_3_and_names_the_joint(ask):
-    lost = ask("record", "arm5_hold", "-o", "out", "--set", "integrator.dt=1e-3", "--set", "control.period=1e-3")
+    lost = ask(
+        "record",
+        "arm5_hold",
+        "-o",
+        "out",
+        "--set",
+        "integrator.dt=1e-3",
+        "--set",
+        "control.period=1e-3",
+        "--force-step",
+    )
     assert lost.code == 3
     assert (
         ": the velocity of joint R4 grew without bound\n  found:    2.6-fold a step, with alternating sign; "

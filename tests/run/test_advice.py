@@ -78,6 +78,20 @@ def test_what_the_refusal_mends_with_runs_without_a_word():
         assert run.summary()["advice"] == []
 
 
+def test_where_no_step_is_short_enough_it_is_the_method_that_is_refused():
+    stiff = pendulum(
+        control={"law": "pd", "output": "torque", "kp": 1e4, "kd": 0},
+        integrator={"method": "explicit_euler", "dt": 0.01},
+    )
+    assert advice(stiff).refusal == (
+        "integrator.dt\n"
+        "  expected: a method other than explicit_euler, with which a motion of hinge grows at the start that by itself does "
+        "not\n"
+        "  found:    0.01 s\n"
+        "  mend:     take semi_implicit_euler, velocity_implicit, velocity_verlet, implicit_midpoint, rk4, rk54 or rodas"
+    )
+
+
 def test_a_forced_step_is_run_and_said_to_be():
     run = kept("arm5_hold", **{"integrator.dt": 1e-3})
     assert run.status == "diverged"

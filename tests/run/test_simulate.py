@@ -161,7 +161,10 @@ def test_a_diverged_run_stops_at_the_first_state_out_of_bounds(engine):
     # explicit Euler grows an undamped oscillation by sqrt(1 + (omega dt)²) a step: by 1.73 here
     control = {"law": "pd", "output": "torque", "kp": 1e4, "kd": 0, "target": [0]}
     run = armsim.simulate(
-        scenario(control=control, integrator={"method": "explicit_euler", "dt": 1e-2}, log={"every": 1e-2}), {}, engine
+        scenario(control=control, integrator={"method": "explicit_euler", "dt": 1e-2}, log={"every": 1e-2}),
+        {},
+        engine,
+        force_step=True,
     )
     assert run.status == "diverged"
     assert run.fastest_to_diverge() == "q_swing"
@@ -175,6 +178,7 @@ def test_a_diverged_run_stops_at_the_first_state_out_of_bounds(engine):
     assert growth[-1] == pytest.approx(math.sqrt(3), rel=1e-4)
     where = {"slot": "q_swing", "step": run.steps, "time": run.steps / 100, "torques_finite": True, "stalled": False}
     where["motion"] = None
+    where["stable"] = run.summary()["diverged"]["stable"]
     where["growth"] = run.summary()["diverged"]["growth"]
     assert run.summary()["diverged"] == where
     assert where["growth"]["factor"] == pytest.approx(math.sqrt(3), rel=2e-3)  # gravity bends the first swings
@@ -183,7 +187,7 @@ def test_a_diverged_run_stops_at_the_first_state_out_of_bounds(engine):
 def test_both_engines_diverge_at_the_same_step():
     control = {"law": "pd", "output": "torque", "kp": 1e4, "kd": 0, "target": [0]}
     given = scenario(control=control, integrator={"method": "explicit_euler", "dt": 1e-2})
-    native, floats = (armsim.simulate(given, {}, engine) for engine in ("llvm", "python"))
+    native, floats = (armsim.simulate(given, {}, engine, force_step=True) for engine in ("llvm", "python"))
     assert (native.steps, native.state) == (floats.steps, floats.state)
 
 
