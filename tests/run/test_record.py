@@ -154,6 +154,6 @@ def test_its_audit_is_that_of_simulate(method, tmp_path):
 )
 def test_a_recording_that_diverges_knows_as_much_of_it_as_simulate(changes):
     asked = {**changes, "log.every": changes["control.period"]}
-    recording = armsim.record("arm5_hold", asked)
+    recording = armsim.record("arm5_hold", asked, force_step=True)
     where = armsim.simulate("arm5_hold", asked, force_step=True).summary()["diverged"]
     assert recording.causes == {key: where[key] for key in ("growth", "motion", "stalled")}
