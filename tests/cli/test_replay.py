@@ -7,7 +7,6 @@ import json
 import math
 import os
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -36,8 +35,6 @@ def ask(tmp_path, monkeypatch, capsys):
 def test_a_recording_is_made_and_replayed(ask):
     made = ask(*RECORD, "-o", "out")
     assert (made.code, made.err) == (0, "")
-    audit = yaml.safe_load(Path("out/run.yaml").read_text())["audit"]
-    percent = f"{100 * audit['relative']:.2g} %"
     assert made.out.splitlines() == [
         "arm5_hold: 0.5 s of arm5, 5000 steps of 0.0001 s by explicit_euler",
         "samples  501, each with 18 numbers of state and 5 voltages",
