@@ -51,7 +51,7 @@ def work_lines(audit: dict[str, Any], digits: int) -> list[str]:
     """Who did work on the arm, and what the integrator made of that; see `armsim.run.audit`."""
     works = ", ".join(f"{of} {_joules(audit[of], digits)}" for of in WORKS if audit[of]) or "none"
     residual = f"{_joules(audit['residual'], digits)}, {share(audit['relative'])} of the energy exchanged"
-    lines = [f"work     {works}; residual {residual}"]
+    lines = [f"work     {works}", f"residual {residual}"]
     if audit["note"]:
         lines.append(f"! {audit['note']}")
     return [wrapped(line) for line in lines]
