@@ -25,7 +25,7 @@ LEAST_ERROR = 1e-4  # so that one lucky step does not count for much in the next
 ROUNDING = 1e-15  # of the given time: what time is told apart by
 EVENT = 1e-12  # s: how closely an event is found
 VANISHED = 1e-15  # s: a step this small has failed
-MOST = 1_000_000_000  # attempts in one advance
+MOST = 3_000_000  # attempts in one advance
 
 
 class Trial(NamedTuple):
