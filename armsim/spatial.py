@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from armsim.expr import Scalar, cos, fma, maximum, sin, snapped, sqrt, where
+from armsim.expr import Scalar, cos, either, fma, maximum, sin, snapped, sqrt, where
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -342,8 +342,8 @@ class Inertia:
 
     def com(self) -> Vector:
         """The centre of mass [m]; the origin for a body without mass."""
-        inverse = where(self.mass == 0.0, 0.0, 1.0 / where(self.mass == 0.0, 1.0, self.mass))
-        return self.h * inverse
+        heavy = either(self.mass > 0.0, self.mass < 0.0)
+        return self.h * where(heavy, 1.0 / where(heavy, self.mass, 1.0), 0.0)
 
     def tensor_about_com(self) -> Symmetric:
         """Rotational inertia about the centre of mass [kg m²]."""

@@ -20,7 +20,7 @@ import armsim
 from armsim.compile.single import SingleKernel
 from armsim.expr import trace
 from armsim.integrate import METHODS
-from armsim.run.plants import make_plant
+from armsim.plant import make_plant
 from armsim.spec import read_scenario
 
 SCIPY = ("DOP853", "Radau", "LSODA")

@@ -10,7 +10,7 @@ import pytest
 
 from armsim.compile import FixedStepLoop, LoopBody
 from armsim.control import Feedback, OpenLoop
-from armsim.dynamechs import DynaMechsPlant, emulates
+from armsim.plant import DynaMechsPlant, emulates
 from armsim.errors import UsageError
 from armsim.expr import sin, trace
 from armsim.model import BrushDrop, Coulomb

@@ -13,7 +13,7 @@ import yaml
 from armsim.actuation import mass_matrix
 from armsim.control import Feedback, OpenLoop
 from armsim.errors import UsageError
-from armsim.linear import Linearizer, linearize
+from armsim.plant import Linearizer, linearize
 from armsim.model import Arm, BrushDrop, Coulomb, Joint, Motor, MotorLimits
 from armsim.plant import Plant
 from armsim.spatial import Inertia, Pose, Symmetric, Vector, rotation_x
@@ -253,7 +253,7 @@ def test_a_sampled_command_is_held_and_its_law_is_told_apart(arms):
 
 
 def test_motors_that_are_rules_about_steps_are_refused(arms):
-    from armsim.dynamechs import DynaMechsPlant
+    from armsim.plant import DynaMechsPlant
 
     plant = DynaMechsPlant(arms.shipped("arm5"), constant("voltage", [0.0] * 5), (), "explicit_euler")
     with pytest.raises(UsageError, match=r"found:    dynamechs.*\n  mend:     leave out"):

@@ -15,7 +15,7 @@ from armsim.compile.target import Target
 from armsim.control import Feedback, OpenLoop
 from armsim.dynamics import ExternalWrench
 from armsim.expr import trace
-from armsim.linear import Linearizer
+from armsim.plant import Linearizer
 from armsim.model import Arm, Coulomb, Joint, Limit, Motor
 from armsim.plant import Plant
 from armsim.run.engine import NativeEngine, PythonEngine

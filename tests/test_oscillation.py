@@ -10,7 +10,7 @@ from scipy.special import ellipk
 
 from armsim.control import OpenLoop
 from armsim.dynamics import gravity_torque
-from armsim.linear import linearize
+from armsim.plant import linearize
 from armsim.model import Arm, Joint
 from armsim.plant import Plant
 from armsim.run.engine import NativeEngine

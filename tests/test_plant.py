@@ -257,7 +257,7 @@ def test_a_row_shows_the_forces_and_accelerations_that_act_from_then_on(arm5, co
 
 
 def test_what_has_died_away_is_zero_and_all_else_stays_to_the_bit():
-    from armsim.plant import calmed
+    from armsim.plant.plant import calmed
 
     assert calmed([1e-98, -1e-98, 5e-324, 0.0]) == [0.0] * 4
     kept = [1e-64, -3.3e-20, 0.1, -1.0, 1e9]

@@ -2,20 +2,19 @@
 
 from armsim.actuation.drive import drive_torques
 from armsim.actuation.friction import any_sticks, dry_bounds, sticks
-from armsim.actuation.joint_torque import JointTorque, armature, driven, unpowered
+from armsim.actuation.joint_torque import WORKS, JointTorque, Works, driven, powers, unpowered
 from armsim.actuation.limit import limit_torque, stop_law
-from armsim.actuation.rotors import kinetic_energy, mass_matrix
 
 __all__ = [
+    "WORKS",
     "JointTorque",
+    "Works",
     "any_sticks",
-    "armature",
     "drive_torques",
     "driven",
     "dry_bounds",
-    "kinetic_energy",
     "limit_torque",
-    "mass_matrix",
+    "powers",
     "sticks",
     "stop_law",
     "unpowered",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armsim.actuation.friction import dry_bounds
-from armsim.actuation.joint_torque import armature, unpowered
+from armsim.actuation.joint_torque import unpowered
 from armsim.dynamics import rnea
 from armsim.expr import where
 from armsim.model import Arm, Joint
@@ -23,9 +23,8 @@ def drive_torques(arm: Arm, q, qd, qdd) -> list[Scalar]:
         qdd: Joint accelerations [rad/s² or m/s²], n scalars.
     """
     drives = []
-    for joint, tau, q_i, qd_i, qdd_i in zip(arm.joints, rnea(arm, q, qd, qdd), q, qd, qdd, strict=True):
-        passive = unpowered(joint, q_i, qd_i)
-        needed = tau + armature(joint) * qdd_i - passive.viscous - passive.limit
+    for joint, tau, q_i, qd_i in zip(arm.joints, rnea(arm, q, qd, qdd), q, qd, strict=True):
+        needed = unpowered(joint, q_i, qd_i).drive_for(tau)
         drives.append(against_dry_friction(joint, needed, qd_i))
     return drives
 

@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 from armsim.actuation import motor as dc
 from armsim.actuation.limit import limit_torque
+from armsim.expr import dot
 from armsim.model import Joint
 from armsim.spatial import Scalar
 
 
 @dataclass(slots=True)
+class Works:
+    """Work done on an arm [J], or power [W], by who does it.
+
+    Attributes:
+        motors: By motors and ideal drives.
+        friction: By friction of all kinds; not positive.
+        stops: By the joints' stops.
+        external: By forces and moments from outside.
+    """
+
+    motors: Scalar
+    friction: Scalar
+    stops: Scalar
+    external: Scalar
+
+
+WORKS = tuple(field.name for field in fields(Works))
+
+
+@dataclass(slots=True)
 class JointTorque:
     """The parts of a joint's torque, and what its motor takes for it.
+
+    A load that is added here, to `total` and to what it is counted with in `powers`, is felt by every integrator, by the
+    linear equations, and by inverse and forward dynamics.
 
     Attributes:
         motor: From the motor, or from an ideal drive where the joint has none [N·m or N].
@@ -48,10 +73,22 @@ class JointTorque:
         """Electrical power into the motor [W]; None without an electric motor."""
         return None if self.voltage is None or self.current is None else self.voltage * self.current
 
+    @property
+    def mechanical(self) -> JointTorque:
+        """The torques alone."""
+        return replace(self, voltage=None, current=None, supply=None)
 
-def armature(joint: Joint) -> Scalar:
-    """Inertia of the joint's rotor felt at the joint [kg m²]."""
-    return 0.0 if joint.motor is None else dc.armature(joint.motor)
+    def drive_for(self, tau: Scalar) -> Scalar:
+        """What the motor must give for a total of tau [N·m or N], all else as it is."""
+        return tau - self.friction - self.limit
+
+
+def powers(torques: Sequence[JointTorque], v: Sequence[Scalar], external: Scalar) -> Works:
+    """The power of what acts on joints at velocities v [rad/s or m/s], and of what acts on links from outside [W]."""
+    motor, friction, limit = (
+        dot([getattr(torque, kind) for torque in torques], v) for kind in ("motor", "friction", "limit")
+    )
+    return Works(motor, friction, limit, external)
 
 
 def driven(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf
+from typing import Any
 
 from armsim.expr import either, fma, maximum, minimum, where
 from armsim.model import Limit
@@ -20,17 +21,10 @@ def limit_torque(limit: Limit | None, q: Scalar, qd: Scalar) -> Scalar:
         q: Joint position [rad or m].
         qd: Joint velocity [rad/s or m/s].
     """
-    tau: Scalar = 0.0
     if limit is None or limit.stiffness is None:
-        return tau
-    drag = -(limit.damping * qd)
-    if limit.lower != -inf:
-        push = fma(limit.stiffness, limit.lower - q, drag)
-        tau = tau + where(q < limit.lower, maximum(push, 0.0), 0.0)
-    if limit.upper != inf:
-        push = fma(limit.stiffness, limit.upper - q, drag)
-        tau = tau + where(q > limit.upper, minimum(push, 0.0), 0.0)
-    return tau
+        return 0.0
+    below, above, push = _push(limit, q, qd)
+    return where(below, maximum(push, 0.0), where(above, minimum(push, 0.0), 0.0))
 
 
 def stop_law(limit: Limit, q: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
@@ -40,7 +34,19 @@ def stop_law(limit: Limit, q: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
         limit: A range with stiffness.
         q: Joint position [rad or m].
     """
-    below, above = q < limit.lower, q > limit.upper
+    below, above, b = _push(limit, q, 0.0)
     outside = either(below, above)
-    b = where(below, limit.stiffness * (limit.lower - q), where(above, limit.stiffness * (limit.upper - q), 0.0))
     return b, where(outside, limit.damping, 0.0), where(below, 0.0, -inf), where(above, 0.0, inf)
+
+
+def _push(limit: Limit, q: Scalar, qd: Scalar) -> tuple[Any, Any, Scalar]:
+    """Whether a joint is below or above its range, and what spring and damper would do there; 0 within."""
+    drag = -(limit.damping * qd)
+    below, above, push = False, False, 0.0
+    if limit.upper != inf:
+        above = q > limit.upper
+        push = where(above, fma(limit.stiffness, limit.upper - q, drag), push)
+    if limit.lower != -inf:
+        below = q < limit.lower
+        push = where(below, fma(limit.stiffness, limit.lower - q, drag), push)
+    return below, above, push

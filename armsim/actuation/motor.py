@@ -51,10 +51,14 @@ def current_after(motor: Motor, i: Scalar, voltage: Scalar, qd: Scalar, h: Scala
     decay = exp(-(motor.Ra * h / motor.inductance))
 
     def under(volts: Scalar) -> Scalar:
-        settled = steady_current(motor, volts, qd)
-        return settled + (i - settled) * decay
+        return relaxed(i, steady_current(motor, volts, qd), decay)
 
     return _within_supply(motor, let_through(motor, under(voltage), qd), under) if lowers(motor) else under(voltage)
+
+
+def relaxed(i: Scalar, settled: Scalar, decay: Scalar) -> Scalar:
+    """A quantity that settles exponentially, when its distance from where it settles has decayed to a share `decay`."""
+    return settled + (i - settled) * decay
 
 
 def current_rate(motor: Motor, i: Scalar, voltage: Scalar, qd: Scalar) -> Scalar:
@@ -167,11 +171,6 @@ def demand(motor: Motor, tau: Scalar, qd: Scalar) -> tuple[Scalar, Scalar]:
 def viscous(motor: Motor) -> Scalar:
     """Viscous friction of the rotor felt at the joint [N·m·s/rad]."""
     return motor.gear * motor.gear * motor.viscous
-
-
-def armature(motor: Motor) -> Scalar:
-    """Inertia of the rotor felt at the joint [kg m²]; it is added to the diagonal of the mass matrix."""
-    return motor.gear * motor.gear * motor.rotor_inertia
 
 
 def voltage_gain(motor: Motor) -> Scalar:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from armsim.actuation import WORKS
 from armsim.cli.table import Cell, fixed, force_unit, joint_unit, number, shown, table, wrapped
-from armsim.mechanics import WORKS
 
 STATUS = {"complete": "", "interrupted": " (interrupted)", "diverged": " (diverged)"}
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from armsim.dynamics.kinematics import joint_poses
+from armsim.dynamics.kinematics import along, joint_poses
 from armsim.dynamics.rnea import Wrench, gyroscopic, turning
 from armsim.expr import where
 from armsim.model import Arm
@@ -65,7 +65,7 @@ class Articulated:
         return self.J @ wd + self.H @ a, self.H.T @ wd + self.M @ a
 
 
-def aba(arm: Arm, q, qd, tau, armature, external: Sequence[Wrench] | None = None) -> list[Scalar]:
+def aba(arm: Arm, q, qd, tau, external: Sequence[Wrench] | None = None) -> list[Scalar]:
     """Joint accelerations for given joint forces (forward dynamics).
 
     Args:
@@ -73,13 +73,12 @@ def aba(arm: Arm, q, qd, tau, armature, external: Sequence[Wrench] | None = None
         q: Joint positions [rad or m], n scalars.
         qd: Joint velocities [rad/s or m/s], n scalars.
         tau: Joint forces [N·m or N], n scalars.
-        armature: Inertia of the rotors felt at the joints [kg m² or kg], n scalars.
         external: Moment about the origin and force on every link from outside, in its own frame; None for none.
 
     Returns:
         Joint accelerations [rad/s² or m/s²], n scalars.
     """
-    return articulated_body(arm, q, qd, lambda i, b: tau[i] + b, armature, external)
+    return articulated_body(arm, q, qd, lambda i, b: tau[i] + b, external)
 
 
 def articulated_body(
@@ -87,7 +86,6 @@ def articulated_body(
     q,
     qd,
     force: Callable[[int, Scalar], Scalar],
-    armature,
     external: Sequence[Wrench] | None = None,
     locked: Callable[[int], Any] | None = None,
     flywheels: Sequence[Scalar] | None = None,
@@ -103,7 +101,6 @@ def articulated_body(
         qd: Joint velocities [rad/s or m/s], n scalars.
         force: From a joint's index, and the torque that velocities and all beyond put on it (gravity not counted), to their
             sum with the joint's own force. Called from tip to base.
-        armature: Inertia of the rotors felt at the joints [kg m² or kg], n scalars.
         external: Moment about the origin and force on every link from outside, in its own frame; None for none.
         locked: From a joint's index to the condition under which it is given no acceleration in the end.
         flywheels: Inertia about each link's own z axis that resists acceleration but has no gyroscopic effect [kg m²].
@@ -119,11 +116,8 @@ def articulated_body(
     for i, ((R, p), joint, qd_i) in enumerate(zip(poses, arm.joints, qd, strict=True)):
         a = R.T @ (turning(w, ZERO) @ p)
         w = R.T @ w
-        if joint.type == "revolute":
-            c.append((cross(w, Z * qd_i), a))
-            w = w + Z * qd_i
-        else:
-            c.append((ZERO, a + cross(w, Z * (2 * qd_i))))
+        c.append((cross(w, Z * (joint.turns * qd_i)), a + cross(w, Z * (2 * joint.slides * qd_i))))
+        w = w + Z * (joint.turns * qd_i)
         inertia = arm.regrouped[i]
         n, f = gyroscopic(inertia.J, w), turning(w, ZERO) @ inertia.h
         if external is not None:
@@ -143,10 +137,10 @@ def articulated_body(
         if beyond is not None:
             body = body + beyond
         n, f = pull[i][0] + n, pull[i][1] + f
-        revolute = arm.joints[i].type == "revolute"
-        U[i] = body.force(Z, ZERO) if revolute else body.force(ZERO, Z)
-        D[i] = (U[i][0].z if revolute else U[i][1].z) + armature[i]
-        u[i] = force(i, -(n.z if revolute else f.z))
+        joint = arm.joints[i]
+        U[i] = body.force(Z * joint.turns, Z * joint.slides)
+        D[i] = along(joint, *U[i]) + joint.armature
+        u[i] = force(i, -along(joint, n, f))
         left = body.less(U[i][0], U[i][1], D[i])
         dn, df = left.force(*c[i])
         share = u[i] / D[i]
@@ -166,10 +160,8 @@ def articulated_body(
         if locked is not None:
             qdd_i = where(locked(i), 0.0, qdd_i)
         qdd.append(qdd_i)
-        if arm.joints[i].type == "revolute":
-            wd = wd + Z * qdd_i
-        else:
-            a = a + Z * qdd_i
+        wd = wd + Z * (arm.joints[i].turns * qdd_i)
+        a = a + Z * (arm.joints[i].slides * qdd_i)
     return qdd
 
 

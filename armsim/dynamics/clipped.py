@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from armsim.dynamics.factor import solve_held, solve_ldl
-from armsim.expr import Scalar, absolute, both, either, fma, loop, maximum, where
+from armsim.expr import STATIC, Scalar, absolute, both, either, fma, loop, maximum, where
 
 ROUNDS = 400  # never met in practice; principal pivoting with the least index ends by itself
 PATIENCE = 3  # rounds that flip all laws at once without a gain, before they are flipped one by one
@@ -28,7 +28,7 @@ class Law:
         free: Where this condition holds, the force is `lower` whatever x is; for dry friction only.
     """
 
-    joint: int
+    joint: int = field(metadata=STATIC)
     lower: Scalar
     upper: Scalar
     b: Scalar = 0.0
@@ -41,9 +41,8 @@ class Law:
         return Law(self.joint, h * self.lower, h * self.upper, h * self.b, slope, self.free)
 
     def seen_from(self, x: Scalar) -> Law:
-        """The law, of finite slope, as a function of how much more than x its argument is."""
-        assert self.d is not None
-        return replace(self, b=fma(-self.d, x, self.b))
+        """The law as a function of how much more than x its argument is; that of dry friction only from 0."""
+        return self if self.d is None else replace(self, b=fma(-self.d, x, self.b))
 
 
 def clipped_solve(
@@ -119,40 +118,50 @@ def clipped_solve(
             total = total + absolute(c)
         return total
 
-    def begin() -> list[Scalar]:
-        side = [_side(law, guess[law.joint]) for law in laws]
-        x, f, change = solved(side, 0.0)
-        return [*side, *x, *f, *change, m + 1.0, float(PATIENCE)]
-
-    def step(*state: Scalar) -> list[Scalar]:
-        side, change = state[:m], state[2 * m + n : 3 * m + n]
-        best, patience = state[-2:]
-        together = patience > 0.5
+    def step(now: Pivot) -> list[Pivot]:
+        together = now.patience > 0.5
         flipped, earlier = [], 0.0
-        for s, c in zip(side, change, strict=True):
+        for s, c in zip(now.side, now.change, strict=True):
             moves = either(together, earlier < 0.5)
             flipped.append(where(moves, s + c, s))
             earlier = earlier + absolute(c)
         x, f, fresh = solved(flipped, ROUNDING)  # or an exact tie would go to and fro
         left = count(fresh)
-        gain = left < best
-        return [
-            *flipped,
-            *x,
-            *f,
-            *fresh,
-            where(gain, left, best),
-            where(gain, float(PATIENCE), maximum(patience - 1.0, 0.0)),
-        ]
+        gain = left < now.best
+        patience = where(gain, float(PATIENCE), maximum(now.patience - 1.0, 0.0))
+        return [Pivot(flipped, x, f, fresh, where(gain, left, now.best), patience)]
 
-    def done(*state: Scalar) -> Scalar:
+    def done(now: Pivot) -> Any:
         satisfied: Any = True
-        for c in state[2 * m + n : 3 * m + n]:
+        for c in now.change:
             satisfied = both(satisfied, absolute(c) < 0.5)
         return satisfied
 
-    end = loop(begin(), step, done, ROUNDS)
-    return list(end[m : m + n]), list(end[m + n : 2 * m + n])
+    side = [_side(law, guess[law.joint]) for law in laws]
+    start = Pivot(side, *solved(side, 0.0), m + 1.0, float(PATIENCE))
+    (end,) = loop([start], step, done, ROUNDS)
+    return end.x, end.f
+
+
+@dataclass(slots=True)
+class Pivot:
+    """Where the pivoting has come to.
+
+    Attributes:
+        side: Where each law is taken to be: 1 at its lower bound, -1 at its upper, 0 between.
+        x: The solution for these.
+        f: The laws' forces.
+        change: How each side ought to change.
+        best: The least number of changes so far.
+        patience: Rounds left that flip all laws at once without a gain.
+    """
+
+    side: list[Scalar]
+    x: list[Scalar]
+    f: list[Scalar]
+    change: list[Scalar]
+    best: Scalar
+    patience: Scalar
 
 
 def _side(law: Law, x: Scalar) -> Scalar:

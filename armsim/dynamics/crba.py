@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from armsim.dynamics.kinematics import joint_poses
+from armsim.dynamics.kinematics import along, joint_poses
 from armsim.model import Arm
 from armsim.spatial import Inertia, Scalar, Vector, Z, cross, cross_plus
 
 
 def crba(arm: Arm, q) -> list[list[Scalar]]:
-    """Lower triangle of the mass matrix M, row i with i + 1 entries [kg m², kg m or kg].
+    """Lower triangle of the mass matrix M, rotors included, row i with i + 1 entries [kg m², kg m or kg].
 
     Composite-rigid-body algorithm, RBDA section 6.2, in link frames: column i is the force that the composite body beyond
-    joint i takes for a unit acceleration of that joint, felt at every joint before it.
+    joint i takes for a unit acceleration of that joint, felt at every joint before it. A rotor adds to its own joint's entry.
 
     Args:
         arm: The arm, n joints; its numbers may be floats or expressions.
@@ -22,15 +22,14 @@ def crba(arm: Arm, q) -> list[list[Scalar]]:
     composite = Inertia()
     for i in reversed(range(arm.n)):
         composite = arm.regrouped[i] + composite
-        if arm.joints[i].type == "revolute":
-            J = composite.J
-            n, f = Vector(J.xz, J.yz, J.zz), cross(Z, composite.h)
-        else:
-            n, f = cross(composite.h, Z), Z * composite.mass
+        joint, J = arm.joints[i], composite.J
+        n = Vector(J.xz, J.yz, J.zz) * joint.turns + cross(composite.h, Z) * joint.slides
+        f = cross(Z, composite.h) * joint.turns + Z * (composite.mass * joint.slides)
         for j in reversed(range(i + 1)):
-            M[i][j] = n.z if arm.joints[j].type == "revolute" else f.z
+            M[i][j] = along(arm.joints[j], n, f)
             R, p = poses[j]
             f = R @ f
             n = cross_plus(p, f, R @ n)
+        M[i][i] = M[i][i] + joint.armature
         composite = composite.moved(*poses[i])
     return M

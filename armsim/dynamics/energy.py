@@ -8,7 +8,7 @@ from armsim.spatial import Scalar, cross
 
 
 def kinetic_energy(arm: Arm, q, qd) -> Scalar:
-    """Kinetic energy of the links and the payload, without the rotors [J]: the sum of (m v·v + 2 v·(w × h) + w·J w) / 2.
+    """Kinetic energy of links, payload and rotors [J]: the sum of (m v·v + 2 v·(w × h) + w·J w) / 2, and armature qd² / 2.
 
     Args:
         arm: The arm, n joints.
@@ -19,7 +19,8 @@ def kinetic_energy(arm: Arm, q, qd) -> Scalar:
     for (w, v), inertia in zip(link_velocities(arm, q, qd), arm.inertias, strict=True):
         momentum = v * inertia.mass + cross(w, inertia.h) * 2.0
         energy = energy + (v.dot(momentum) + w.dot(inertia.J @ w)) / 2
-    return energy
+    rotors = sum((joint.armature * v * v for joint, v in zip(arm.joints, qd, strict=True)), start=0.0)
+    return energy + rotors / 2
 
 
 def potential_energy(arm: Arm, q) -> Scalar:

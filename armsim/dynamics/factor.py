@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from armsim.expr import Scalar, either, fma, where
@@ -19,13 +19,31 @@ def ldl(A: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
     """
     L = [list(row) for row in A]
     for k in reversed(range(len(L))):
-        L[k][k] = 1 / L[k][k]
-        scaled = [L[k][i] * L[k][k] for i in range(k)]
-        for i in range(k):
-            for j in range(i + 1):
-                L[i][j] = fma(-scaled[i], L[k][j], L[i][j])
-        L[k][:k] = scaled
+        _eliminate(L, k)
     return L
+
+
+def pivots(A: Sequence[Sequence[float]]) -> Iterator[tuple[int, float]]:
+    """Joint and pivot D of the factors that `ldl` gives, from the tip: the inertia that a joint feels with all before it held.
+
+    Args:
+        A: Lower triangle of numbers, row i with i + 1 entries; a row whose pivot is zero is passed over.
+    """
+    L = [list(row) for row in A]
+    for k in reversed(range(len(L))):
+        yield k, L[k][k]
+        if L[k][k]:
+            _eliminate(L, k)
+
+
+def _eliminate(L: list[list[Scalar]], k: int) -> None:
+    """Row k of a lower triangle becomes that of the factors, and the rows before it what is left to factorise."""
+    L[k][k] = 1 / L[k][k]
+    scaled = [L[k][i] * L[k][k] for i in range(k)]
+    for i in range(k):
+        for j in range(i + 1):
+            L[i][j] = fma(-scaled[i], L[k][j], L[i][j])
+    L[k][:k] = scaled
 
 
 def ldl_solve(L: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:

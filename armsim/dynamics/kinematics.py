@@ -9,10 +9,10 @@ from armsim.spatial import ZERO, JointRotation, Pose, Scalar, Vector, Z, cross
 
 def joint_pose(joint: Joint, q: Scalar) -> tuple[JointRotation, Vector]:
     """Rotation and origin of a link's own frame, seen from the link before, at joint position q [rad or m]."""
-    if joint.type == "revolute":
-        angle = q + joint.offset
-        return JointRotation(joint.tilt, cos(angle), sin(angle)), joint.position
-    return JointRotation(joint.tilt, 1.0, 0.0), joint.position + joint.tilt @ (Z * (q + joint.offset))
+    x = q + joint.offset
+    angle = joint.turns * x
+    R = JointRotation(joint.tilt, cos(angle), sin(angle))
+    return R, joint.position + joint.tilt @ (Z * (joint.slides * x))
 
 
 def joint_poses(arm: Arm, q) -> list[tuple[JointRotation, Vector]]:
@@ -45,6 +45,14 @@ def tool_pose(arm: Arm, q) -> Pose:
     return own_poses(arm, q)[-1] @ arm.tool_in_link
 
 
+def along(joint: Joint, moment: Vector, force: Vector) -> Scalar:
+    """What a joint feels of a moment [N·m] about its link's origin and a force [N]: its component of the two [N·m or N].
+
+    Of angular and linear momentum likewise.
+    """
+    return joint.turns * moment.z + joint.slides * force.z
+
+
 def link_velocities(arm: Arm, q, qd) -> list[tuple[Vector, Vector]]:
     """Angular velocity [rad/s] and velocity of the origin [m/s] of every link's own frame, in its own axes.
 
@@ -56,11 +64,7 @@ def link_velocities(arm: Arm, q, qd) -> list[tuple[Vector, Vector]]:
     velocities = []
     w = v = ZERO
     for (R, p), joint, qd_i in zip(joint_poses(arm, q), arm.joints, qd, strict=True):
-        v = R.T @ (v + cross(w, p))
-        w = R.T @ w
-        if joint.type == "revolute":
-            w = w + Z * qd_i
-        else:
-            v = v + Z * qd_i
+        v = R.T @ (v + cross(w, p)) + Z * (joint.slides * qd_i)
+        w = R.T @ w + Z * (joint.turns * qd_i)
         velocities.append((w, v))
     return velocities

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armsim.dynamics.kinematics import joint_poses
+from armsim.dynamics.kinematics import along, joint_poses
 from armsim.dynamics.rnea import Wrench
 from armsim.expr import fma
 from armsim.model import Arm
@@ -12,7 +12,7 @@ from armsim.spatial import ZERO, Scalar, Vector, Z, cross_plus
 
 
 def momenta(arm: Arm, q, qd) -> list[Scalar]:
-    """Generalised momenta p = dT/dqd = M qd, without the rotors of the motors [kg m²/s or kg m/s], n scalars.
+    """Generalised momenta p = dT/dqd = M qd, rotors included [kg m²/s or kg m/s], n scalars.
 
     Args:
         arm: The arm, n joints; its numbers may be floats or expressions.
@@ -26,9 +26,9 @@ def momenta_and_forces(arm: Arm, q, qd, external: Sequence[Wrench] | None = None
     """Generalised momenta p, and what changes them besides joint forces: d(T - V)/dq, and wrenches from outside.
 
     By Lagrange, dp/dt = tau + d(T - V)/dq. Base to tip each link's momentum, tip to base the momentum (L, P) of all links from
-    joint i on, about and in its frame: the joint's axis takes its component p_i. Turning joint i turns these links, and with
-    them what the links before give to their velocity (w, v); so dT/dq_i is (L, P) times the motion product of (w, v) with the
-    axis (RBDA section 2.9). No accelerations are needed, so it takes fewer operations than `bias`.
+    joint i on, about and in its frame: the joint's axis takes its component p_i, to which its rotor adds. Moving joint i moves
+    these links, and with them what the links before give to their velocity (w, v); so dT/dq_i is (L, P) times the motion
+    product of (w, v) with the axis (RBDA section 2.9). No accelerations are needed, so it takes fewer operations than `bias`.
 
     `Arm.regrouped` inertias will do. They count some of a link with the link before, but only what moves with both in one
     way, whatever q and qd are: T as a function of q and qd is the same, V differs by a constant.
@@ -40,7 +40,7 @@ def momenta_and_forces(arm: Arm, q, qd, external: Sequence[Wrench] | None = None
         external: Moment about the origin and force on every link from outside, in its own frame; None for none.
 
     Returns:
-        p [kg m²/s or kg m/s], without the rotors of the motors, which add armature qd; and the forces [N·m or N]; n scalars each.
+        p [kg m²/s or kg m/s] and the forces [N·m or N], n scalars each.
     """
     poses = joint_poses(arm, q)
 
@@ -49,11 +49,8 @@ def momenta_and_forces(arm: Arm, q, qd, external: Sequence[Wrench] | None = None
     g = arm.base.rotation.T @ arm.gravity
     velocities, momentum, gravity = [], [], []
     for (R, p), joint, inertia, qd_i in zip(poses, arm.joints, arm.regrouped, qd, strict=True):
-        v, w, g = R.T @ cross_plus(w, p, v), R.T @ w, R.T @ g
-        if joint.type == "revolute":
-            w = w + Z * qd_i
-        else:
-            v = v + Z * qd_i
+        v = R.T @ cross_plus(w, p, v) + Z * (joint.slides * qd_i)
+        w, g = R.T @ w + Z * (joint.turns * qd_i), R.T @ g
         velocities.append((w, v))
         momentum.append((cross_plus(inertia.h, v, inertia.J @ w), cross_plus(w, inertia.h, v * inertia.mass)))
         gravity.append(g)
@@ -69,12 +66,10 @@ def momenta_and_forces(arm: Arm, q, qd, external: Sequence[Wrench] | None = None
         if external is not None:
             n, f = external[i][0] + n, external[i][1] + f
         (w, v), g = velocities[i], gravity[i]
-        if arm.joints[i].type == "revolute":
-            generalised[i] = L.z
-            forces[i] = n.z + _minor(h, g) + (_minor(L, w) + _minor(P, v))
-        else:
-            generalised[i] = P.z
-            forces[i] = f.z + mass * g.z + _minor(P, w)
+        joint = arm.joints[i]
+        generalised[i] = fma(joint.armature, qd[i], along(joint, L, P))
+        turning, sliding = n.z + _minor(h, g) + (_minor(L, w) + _minor(P, v)), f.z + mass * g.z + _minor(P, w)
+        forces[i] = joint.turns * turning + joint.slides * sliding
         R, p = poses[i]
         P = R @ P
         L = cross_plus(p, P, R @ L)

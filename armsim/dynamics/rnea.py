@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armsim.dynamics.kinematics import joint_poses
+from armsim.dynamics.kinematics import along, joint_poses
 from armsim.expr import fma
 from armsim.model import Arm
 from armsim.spatial import ZERO, Matrix, Scalar, Symmetric, Vector, Z, cross_plus
@@ -15,7 +15,7 @@ Wrench = tuple[Vector, Vector]  # moment about the origin [N·m], force [N]
 def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list[Scalar]:
     """Joint forces that produce a given motion (inverse dynamics).
 
-    Recursive Newton-Euler algorithm in link frames, Craig, *Introduction to Robotics*, section 6.5, with prismatic joints.
+    Recursive Newton-Euler algorithm in link frames, Craig, *Introduction to Robotics*, section 6.5, with joints that slide.
     Gravity enters as an upward acceleration of the base. Two departures from the page, for fewer operations: velocity
     products are formed once per link (`turning`), and inertias are about the frame's origin, so there is no parallel-axis
     term. `times_plus`, `cross_plus` and `plus` are sums with products, fused.
@@ -28,7 +28,7 @@ def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list
         external: Moment about the origin and force on every link from outside, in its own frame; None for none.
 
     Returns:
-        Joint forces [N·m or N], n scalars, without friction and without the rotors of the motors.
+        Joint forces [N·m or N], n scalars, rotors included, without friction.
     """
     poses = joint_poses(arm, q)
 
@@ -40,11 +40,9 @@ def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list
     for (R, p), joint, inertia, qd_i, qdd_i in zip(poses, arm.joints, arm.regrouped, qd, qdd, strict=True):
         a = R.T @ turned.times_plus(p, a)
         w, wd = R.T @ w, R.T @ wd
-        if joint.type == "revolute":
-            wd = cross_plus(w, Z * qd_i, wd) + Z * qdd_i
-            w = w + Z * qd_i
-        else:
-            a = cross_plus(w, Z * (2 * qd_i), a) + Z * qdd_i
+        a = cross_plus(w, Z * (2 * joint.slides * qd_i), a) + Z * (joint.slides * qdd_i)
+        wd = cross_plus(w, Z * (joint.turns * qd_i), wd) + Z * (joint.turns * qdd_i)
+        w = w + Z * (joint.turns * qd_i)
         turned = turning(w, wd)
         forces.append((turned @ inertia.h).plus(inertia.mass, a))
         moments.append(cross_plus(inertia.h, a, inertia.J @ wd + gyroscopic(inertia.J, w)))
@@ -59,7 +57,7 @@ def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list
     n, f = ZERO, ZERO
     for i in reversed(range(arm.n)):
         n, f = moments[i] + n, forces[i] + f
-        tau[i] = n.z if arm.joints[i].type == "revolute" else f.z
+        tau[i] = along(arm.joints[i], n, f) + arm.joints[i].armature * qdd[i]
         R, p = poses[i]
         f = R @ f
         n = cross_plus(p, f, R @ n)

@@ -10,6 +10,7 @@ from armsim.expr.scalar import (
     absolute,
     both,
     clip,
+    dot,
     either,
     fma,
     lookup,
@@ -21,8 +22,10 @@ from armsim.expr.scalar import (
     where,
 )
 from armsim.expr.table import Table
+from armsim.expr.tree import STATIC, flatten, leaves, mapped, unflatten
 
 __all__ = [
+    "STATIC",
     "Expr",
     "Function",
     "Graph",
@@ -33,13 +36,17 @@ __all__ = [
     "both",
     "clip",
     "cos",
+    "dot",
     "either",
     "exp",
+    "flatten",
     "fma",
     "jacobian",
+    "leaves",
     "log",
     "lookup",
     "loop",
+    "mapped",
     "maximum",
     "minimum",
     "negated",
@@ -51,6 +58,7 @@ __all__ = [
     "sqrt",
     "tan",
     "trace",
+    "unflatten",
     "where",
     "with_jacobian",
 ]

@@ -7,14 +7,15 @@ A graph is differentiated as traced, before `armsim.compile` lowers it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from armsim.expr.elementary import cos, sin
-from armsim.expr.function import Function, Graph, shared, trace
+from armsim.expr.function import Function, Graph, innermost, shared, trace
 from armsim.expr.node import CONDITIONS, Expr, in_order
 from armsim.expr.replay import replay
 from armsim.expr.scalar import either, fma, lookup, where
+from armsim.expr.tree import flatten, leaves, unflatten
 
 Partials = dict[int, Any]  # by the index of the input, those that are not zero everywhere
 
@@ -44,41 +45,53 @@ def jacobian(function: Function, wrt: Sequence[int] | None = None) -> Function:
     return Function(f"{function.name}_jacobian", graph, [*outputs, *(x for row in rows for x in row)])
 
 
-def with_jacobian(
-    body: Callable[..., Iterable[Any]], wrt: Sequence[int], name: str
-) -> Callable[..., tuple[list[Any], list[list[Any]]]]:
+def with_jacobian(body: Callable[..., Any], wrt: Sequence[int], name: str) -> Callable[..., tuple[Any, Any]]:
     """`body`, as a function that also gives its partial derivatives; in a graph it is one call, as by `shared`.
 
     On numbers it is traced at the first call and replayed; numbers that `body` finds elsewhere stay as they were then.
 
     Args:
-        body: Takes scalars, returns m scalars. It may use expressions of the graph it is called in; they are held constant.
+        body: Takes trees of scalars, returns one (see `armsim.expr.tree`). It may use expressions of the graph it is called
+            in; they are held constant.
         wrt: Indices of the arguments to differentiate by.
         name: Name of the function in generated code.
 
     Returns:
-        From scalars to the m values and the m rows of their derivatives, one per index in `wrt`.
+        From the arguments to the value, and to its derivatives: a tree of the value's structure, with one tuple in place of
+        each leaf, which holds the leaf's derivatives by each argument of `wrt`, as a tree of the argument's structure.
     """
-    sizes: list[int] = []
-    on_numbers: list[Function] = []
+    on_numbers: dict[Any, tuple[Function, Any]] = {}
 
-    def flat(*x: Any) -> list[Any]:
-        values = inlined(list(body(*x)), x[0].graph)
-        sizes[:] = [len(values)]
-        rows = partials(values, [x[i] for i in wrt])
-        return [*values, *(p for row in rows for p in row)]
+    def both(*args: Any) -> tuple[Any, Any]:
+        value, form = flatten(body(*args))
+        inputs = leaves([args[i] for i in wrt])
+        graph = innermost(leaves(args))
+        assert graph is not None
+        value = inlined(value, graph)
+        structure = flatten(tuple(args[i] for i in wrt))[1]
+        slopes = [unflatten(structure, row) for row in partials(value, inputs)]
+        return unflatten(form, value), unflatten(form, slopes)
 
-    in_graph = shared(flat, name)
+    in_graph = shared(both, name)
 
-    def call(*args: Any) -> tuple[list[Any], list[list[Any]]]:
-        if any(isinstance(arg, Expr) for arg in args):
-            found = in_graph(*args)
-        else:
-            if not on_numbers:
-                on_numbers.append(trace(flat, [f"x{i}" for i in range(len(args))], name))
-            found = replay(on_numbers[0], args)
-        m, width = sizes[0], len(wrt)
-        return found[:m], [found[m + i * width : m + (i + 1) * width] for i in range(m)]
+    def call(*args: Any) -> tuple[Any, Any]:
+        given, structure = flatten(args)
+        if innermost(given) is not None:
+            found: tuple[Any, Any] = in_graph(*args)
+            return found
+        if structure not in on_numbers:
+            forms: list[Any] = []
+
+            def flat(*x: Any) -> list[Any]:
+                results, form = flatten(both(*unflatten(structure, x)))
+                forms.append(form)
+                return results
+
+            function = trace(flat, [f"x{i}" for i in range(len(given))], name)
+            on_numbers[structure] = function, forms[0]
+        function, form = on_numbers[structure]
+        made: tuple[Any, Any] = unflatten(form, replay(function, [*given, *function.graph.captured]))
+        return made
 
     return call
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from armsim.expr.node import CONDITIONS, Expr, constant, select
+from armsim.expr.tree import flatten, leaves, unflatten
+
+_depth: ContextVar[int] = ContextVar("depth", default=-1)  # of the graph under trace; -1 where there is none
 
 
 class Graph:
@@ -23,7 +28,8 @@ class Graph:
         self.inputs: list[Expr] = []
         self.captured: list[Expr] = []
         self.depth = depth
-        self._shared: dict[tuple[Any, ...], Expr] = {}
+        self._shared: dict[tuple[Any, ...], Expr] = {}  # by operation, and arguments as `_key` names them
+        self._constants: dict[float, int] = {}
         self._imported: dict[Expr, Expr] = {}
 
     def input(self, name: str) -> Expr:
@@ -35,19 +41,25 @@ class Graph:
 
     def node(self, op: str, *args: Any) -> Expr:
         """The node that applies `op` to `args`: the one already there, or a new one."""
-        found = self._shared.get((op, *args))
+        own = tuple([self._own(arg) for arg in args])
+        key = (op, *[self._key(arg) for arg in own])
+        found = self._shared.get(key)
         if found is None:
-            own = tuple([self._own(arg) for arg in args])
-            key = (op, *own)
-            found = self._shared.get(key)
-            if found is None:
-                found = self._shared[key] = Expr(self, len(self.nodes), op, own)
-                self.nodes.append(found)
+            found = self._shared[key] = Expr(self, len(self.nodes), op, own)
+            self.nodes.append(found)
         return found
 
     def existing(self, op: str, *args: Any) -> Expr | None:
         """The node that applies `op` to `args`, if there is one."""
-        return self._shared.get((op, *(self._own(arg) for arg in args)))
+        return self._shared.get((op, *[self._key(self._own(arg)) for arg in args]))
+
+    def _key(self, own: Any) -> Any:
+        """What an argument is known by: a node by its place, a constant by that among constants, others by themselves."""
+        if isinstance(own, Expr):
+            return own.index
+        if isinstance(own, float):
+            return self._constants.setdefault(own, ~len(self._constants))
+        return own
 
     def _own(self, arg: Any) -> Any:
         if isinstance(arg, Expr):
@@ -123,43 +135,62 @@ def trace(body: Callable[..., Iterable[Any]], names: Sequence[str], name: str = 
     """Run `body` on one expression per name and keep what it does as a `Function`.
 
     Args:
-        body: Takes as many scalars as there are names, returns scalars.
+        body: Takes as many scalars as there are names, returns scalars. It may use expressions of a function that is being
+            traced around it; they become further inputs, see `Graph.captured`.
         names: Names of the inputs.
         name: Name of the function.
     """
-    graph = Graph()
-    outputs = list(body(*[graph.input(n) for n in names]))
+    graph = Graph(_depth.get() + 1)
+    with _tracing(graph):
+        outputs = list(body(*[graph.input(n) for n in names]))
     return Function(name, graph, outputs)
 
 
-def shared(body: Callable[..., Iterable[Any]], name: str) -> Callable[..., list[Any]]:
+@contextmanager
+def _tracing(graph: Graph) -> Iterator[None]:
+    """While a graph is under trace: functions traced in the meantime lie within it, and may use its values."""
+    token = _depth.set(graph.depth)
+    try:
+        yield
+    finally:
+        _depth.reset(token)
+
+
+def shared(body: Callable[..., Any], name: str) -> Callable[..., Any]:
     """`body`, traced once for each graph it is called in, and from then on one call there however large it is.
 
     On numbers it is just called. The derivative in a Runge-Kutta step is such a function, its four evaluations are calls.
 
     Args:
-        body: Takes scalars, returns scalars. It may use expressions of the graph it is called in (open numbers).
+        body: Takes trees of scalars, returns one (see `armsim.expr.tree`). It may use expressions of the graph it is called in
+            (open numbers).
         name: Name of the function in generated code.
     """
-    traced: dict[Graph, Function] = {}
+    traced: dict[tuple[Graph, Any], tuple[Function, Any]] = {}
 
-    def call(*args):
-        graphs = [arg.graph for arg in args if isinstance(arg, Expr)]
-        if not graphs:
-            return list(body(*args))
-        graph = max(graphs, key=lambda g: g.depth)
-        function = traced.get(graph)
-        if function is None:
+    def call(*args: Any) -> Any:
+        given, structure = flatten(args)
+        graph = innermost(given)
+        if graph is None:
+            return body(*args)
+        if (graph, structure) not in traced:
             inner = Graph(graph.depth + 1)
-            outputs = list(body(*[inner.input(f"x{i}") for i in range(len(args))]))
-            function = traced[graph] = Function(name, inner, outputs)
-        node = graph.node("call", function, *args, *function.graph.captured)
-        return [
-            graph.node("out", node, index) if isinstance(out, Expr) else out
-            for index, out in enumerate(function.outputs)
-        ]
+            with _tracing(inner):
+                result = body(*unflatten(structure, [inner.input(f"x{i}") for i in range(len(given))]))
+            outputs, form = flatten(result)
+            traced[graph, structure] = Function(name, inner, outputs), form
+        function, form = traced[graph, structure]
+        node = graph.node("call", function, *given, *function.graph.captured)
+        outs = enumerate(function.outputs)
+        return unflatten(form, [graph.node("out", node, i) if isinstance(out, Expr) else out for i, out in outs])
 
     return call
+
+
+def innermost(scalars: Iterable[Any]) -> Graph | None:
+    """The innermost graph that any of the scalars belongs to; None if there are only numbers."""
+    graphs = [x.graph for x in scalars if isinstance(x, Expr)]
+    return max(graphs, key=lambda graph: graph.depth) if graphs else None
 
 
 class Loop:
@@ -195,8 +226,8 @@ def loop(
     """Repeat `body` on a state until a condition holds; lanes that are done keep their state.
 
     Args:
-        state: Scalars to begin with.
-        body: Takes as many scalars as the state has, returns the next state.
+        state: Trees of scalars to begin with (see `armsim.expr.tree`).
+        body: Takes as many trees as the state has, returns the next ones, of the same structure.
         until: Takes the state, returns whether it is done; asked before every round.
         at_most: Rounds after which it ends in any case.
 
@@ -204,14 +235,14 @@ def loop(
         The state at the end.
     """
     values, left = list(state), at_most
-    while not any(isinstance(x, Expr) for x in values):  # numbers; a body that uses expressions ends that
+    while innermost(leaves(values)) is None:  # numbers; a body that uses expressions ends that
         done = until(*values) if left else True
         if isinstance(done, Expr):
-            return _traced_loop(values, body, until, left, [*values, done])
+            return _traced_loop(values, body, until, left, [done])
         if done:
             return values
         values, left = list(body(*values)), left - 1
-    return _traced_loop(values, body, until, left, values)
+    return _traced_loop(values, body, until, left, leaves(values))
 
 
 def _traced_loop(
@@ -222,9 +253,17 @@ def _traced_loop(
     seen: Sequence[Any],
 ) -> list[Any]:
     """The loop as a node, in the innermost graph of the expressions seen."""
-    graph = max((x.graph for x in seen if isinstance(x, Expr)), key=lambda g: g.depth)
+    graph = innermost(seen)
+    assert graph is not None
+    begin, structure = flatten(list(state))
     inner = Graph(graph.depth + 1)
-    inputs = [inner.input(f"s{i}") for i in range(len(state))]
-    traced = Loop(Function("loop", inner, [until(*inputs), *body(*inputs)]), len(state), at_most)
-    node = graph.node("loop", traced, *state, *inner.captured)
-    return [graph.node("out", node, i) for i in range(len(state))]
+    with _tracing(inner):
+        inputs = unflatten(structure, [inner.input(f"s{i}") for i in range(len(begin))])
+        done = until(*inputs)
+        after, form = flatten(list(body(*inputs)))
+    if form != structure:
+        raise ValueError(f"the body of a loop changes the structure of its state: {structure} becomes {form}")
+    traced = Loop(Function("loop", inner, [done, *after]), len(begin), at_most)
+    node = graph.node("loop", traced, *begin, *inner.captured)
+    ends: list[Any] = unflatten(structure, [graph.node("out", node, i) for i in range(len(begin))])
+    return ends

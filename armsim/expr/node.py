@@ -20,8 +20,9 @@ CONDITIONS = frozenset(("lt", "le", "and", "not", "bit"))  # operations whose re
 class Expr:
     """A scalar that is computed later: one node of a `Graph`.
 
-    It takes part in arithmetic and comparison with numbers and with other nodes of its graph. It has no truth value, so
-    physics cannot branch on it; `armsim.expr.where` chooses between two values instead.
+    It takes part in arithmetic and comparison with numbers and with other nodes of its graph. It has no truth value and is
+    equal to nothing, so physics cannot branch on it; `armsim.expr.where` chooses between two values instead. Tables keep
+    nodes by identity.
 
     Attributes:
         graph: The graph it belongs to.
@@ -44,6 +45,11 @@ class Expr:
 
     def __bool__(self) -> bool:
         raise TypeError("an expression has no truth value: use armsim.expr.where, not if, and, or, min, max")
+
+    def __eq__(self, other: object) -> bool:
+        raise TypeError("whether an expression is equal to something is not known yet: compare with <, <= and where")
+
+    __hash__ = object.__hash__
 
     def __float__(self) -> float:
         raise TypeError("an expression is not a number yet: use the functions of armsim.expr, not math or float()")
@@ -141,24 +147,12 @@ def subtract(a, b):
 
 def multiply(a, b):
     """a * b, at least one of them a node."""
-    sign = 1
-    if isinstance(a, Expr):
-        if a.op == "neg":
-            a, sign = a.args[0], -sign
-    elif a == 0:
+    a, b, sign = _peeled(a, b)
+    if not isinstance(a, Expr):
+        a, b = b, a
+    if not isinstance(b, Expr) and b == 0:
         return 0.0
-    elif a < 0:
-        a, sign = -a, -sign
-    if isinstance(b, Expr):
-        if b.op == "neg":
-            b, sign = b.args[0], -sign
-    elif b == 0:
-        return 0.0
-    elif b < 0:
-        b, sign = -b, -sign
-    if not isinstance(a, Expr) and a == 1:
-        product = b
-    elif not isinstance(b, Expr) and b == 1:
+    if not isinstance(b, Expr) and b == 1:
         product = a
     else:
         product = graph_of(a, b).node("mul", *in_order(a, b))
@@ -167,24 +161,30 @@ def multiply(a, b):
 
 def divide(a, b):
     """a / b, at least one of them a node. Division by a constant stays one: a product with 1/b rounds otherwise."""
-    sign = 1
-    if isinstance(a, Expr):
-        if a.op == "neg":
-            a, sign = a.args[0], -sign
-    elif a == 0:
-        return 0.0
-    elif a < 0:
-        a, sign = -a, -sign
-    if isinstance(b, Expr):
-        if b.op == "neg":
-            b, sign = b.args[0], -sign
-    else:
+    a, b, sign = _peeled(a, b)
+    if not isinstance(b, Expr):
         if b == 0:
             raise ZeroDivisionError("an expression is divided by the constant 0")
-        if b < 0:
-            b, sign = -b, -sign
-    quotient = a if not isinstance(b, Expr) and b == 1 else graph_of(a, b).node("div", a, b)
+        if b == 1:
+            return a if sign > 0 else -a
+    elif not isinstance(a, Expr) and a == 0:
+        return 0.0
+    quotient = graph_of(a, b).node("div", a, b)
     return quotient if sign > 0 else -quotient
+
+
+def _peeled(a, b):
+    """The factors of a product or quotient without their signs, and the sign of the whole."""
+    sign = 1
+    if _is_negative(a):
+        a, sign = -a, -sign
+    if _is_negative(b):
+        b, sign = -b, -sign
+    return a, b, sign
+
+
+def _is_negative(a) -> bool:
+    return a.op == "neg" if isinstance(a, Expr) else a < 0
 
 
 def fused(a, b, c):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -113,6 +114,13 @@ def _fma_in_python(a: float, b: float, c: float) -> float:
         return float(exact)
     except OverflowError:
         return math.inf if exact > 0 else -math.inf
+
+
+def dot(row: Sequence[Scalar], x: Sequence[Scalar], start: Scalar = 0.0) -> Scalar:
+    """start + row x, each product fused with the sum so far."""
+    for a, b in zip(row, x, strict=True):
+        start = fma(a, b, start)
+    return start
 
 
 _fma = getattr(math, "fma", _fma_in_python)  # Python 3.13 has it

@@ -10,10 +10,10 @@ from armsim.integrate import (
     velocity_implicit,
     velocity_verlet,
 )
-from armsim.integrate.linear import Linear, dot
 from armsim.integrate.method import Method, Step, Tolerance
-from armsim.integrate.midstep import Midstep
+from armsim.integrate.momentum_equation import MomentumEquation
 from armsim.integrate.motion import Motion, advanced
+from armsim.integrate.rate_jacobian import RateJacobian
 from armsim.integrate.system import Rates, System
 
 METHODS: dict[str, Method] = {
@@ -29,14 +29,13 @@ METHODS: dict[str, Method] = {
 
 __all__ = [
     "METHODS",
-    "Linear",
     "Method",
-    "Midstep",
+    "MomentumEquation",
     "Motion",
+    "RateJacobian",
     "Rates",
     "Step",
     "System",
     "Tolerance",
     "advanced",
-    "dot",
 ]

@@ -8,10 +8,26 @@ free) it is cut there, so that every step is smooth.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
 
-from armsim.expr import Scalar, absolute, both, clip, either, exp, log, loop, maximum, minimum, negated, where
+from armsim.expr import (
+    Scalar,
+    absolute,
+    both,
+    clip,
+    either,
+    exp,
+    leaves,
+    log,
+    loop,
+    mapped,
+    maximum,
+    minimum,
+    negated,
+    where,
+)
 from armsim.integrate.method import FAILED, Tolerance
 from armsim.integrate.motion import Motion
 from armsim.integrate.system import System
@@ -62,28 +78,25 @@ def adaptive_advance(
         memory: See `MEMORY`.
         tolerance: The error allowed in a step.
     """
-    sizes = [len(part) for part in y]
     damping, power = DAMPING, 1 / order - 0.75 * DAMPING
 
-    def body(*x: Scalar) -> list[Scalar]:
-        done, length, last, taken, refused, low, low_guard, high, high_guard = x[:9]
-        start = _motion(x[9:], sizes)
-        left = h - done
-        cutting = high > 0.0
-        fall = low_guard - high_guard
-        share = where(
-            both(low_guard > 0.0, fall > 0.0), clip(low_guard / where(fall > 0.0, fall, 1.0), 0.05, 0.95), 0.5
-        )
-        found = high - low <= EVENT + ROUNDING * h
-        to_event = where(found, high, low + share * (high - low))
-        free = where(length >= left, left, where(length > left / 2, left / 2, length))
+    def body(now: Attempt) -> list[Attempt]:
+        start, bracket = now.y, now.bracket
+        left = h - now.done
+        cutting = bracket.high > 0.0
+        fall = bracket.low_guard - bracket.high_guard
+        crossing = both(bracket.low_guard > 0.0, fall > 0.0)
+        share = where(crossing, clip(bracket.low_guard / where(fall > 0.0, fall, 1.0), 0.05, 0.95), 0.5)
+        found = bracket.high - bracket.low <= EVENT + ROUNDING * h
+        to_event = where(found, bracket.high, bracket.low + share * (bracket.high - bracket.low))
+        free = where(now.length >= left, left, where(now.length > left / 2, left / 2, now.length))
         free = free if system.longest == inf else minimum(free, system.longest)
         tried = where(cutting, to_event, free)
 
-        smooth = system.within(t + done, start)
-        end, error = trial(smooth, t + done, start, tried)
+        smooth = system.within(t + now.done, start)
+        end, error = trial(smooth, t + now.done, start, tried)
         ratio = _ratio(start, end, error, tolerance)
-        guard = _least(smooth.guards(t + done + tried, start, end))
+        guard = _least(smooth.guards(t + now.done + tried, start, end))
         end = smooth.arrest(start, end, tried)
         at_event = both(cutting, found)
         good = ratio <= 1.0
@@ -93,52 +106,84 @@ def adaptive_advance(
         refusing = negated(either(good, closing))
 
         known = clip(where(ratio < FAILED, ratio, FAILED), 1e-10, 1e10)
-        factor = clip(SAFETY * exp(damping * log(maximum(last, LEAST_ERROR)) - power * log(known)), SHRINK, GROW)
+        factor = clip(SAFETY * exp(damping * log(maximum(now.error, LEAST_ERROR)) - power * log(known)), SHRINK, GROW)
         wanted = tried * factor
         # a step cut short by the end or an event says little about the one that the error allows
-        fresh = where(either(cutting, tried < length), maximum(length, wanted), wanted)
-        length_after = where(taking, fresh, where(refusing, minimum(wanted, SAFETY * tried), length))
-        failing = both(refusing, length_after < VANISHED + ROUNDING * h)
+        fresh = where(either(cutting, tried < now.length), maximum(now.length, wanted), wanted)
+        length = where(taking, fresh, where(refusing, minimum(wanted, SAFETY * tried), now.length))
+        failing = both(refusing, length < VANISHED + ROUNDING * h)
 
         # the event lies between low and high; the guard that stays counts for half each time (Illinois)
-        bracket = [
-            where(passed, low, tried),
-            where(passed, where(cutting, low_guard / 2, 0.0), guard),
-            where(passed, tried, high),
-            where(passed, guard, high_guard / 2),
-        ]
-
-        flat = [where(taking, b, a) for a, b in zip(_flat(start), _flat(end), strict=True)]
-        speeds = range(sizes[0], sizes[0] + sizes[1])
-        flat = [where(failing, FAILED, a) if i in speeds else a for i, a in enumerate(flat)]
+        closer = Bracket(
+            low=where(passed, bracket.low, tried),
+            low_guard=where(passed, where(cutting, bracket.low_guard / 2, 0.0), guard),
+            high=where(passed, tried, bracket.high),
+            high_guard=where(passed, guard, bracket.high_guard / 2),
+        )
+        y = mapped(lambda after, before: where(taking, after, before), end, start)
         return [
-            where(failing, h, where(taking, where(tried >= left, h, done + tried), done)),
-            length_after,
-            where(taking, maximum(known, LEAST_ERROR), last),
-            where(taking, taken + 1.0, taken),
-            where(refusing, refused + 1.0, refused),
-            *(where(closing, edge, 0.0) for edge in bracket),
-            *flat,
+            Attempt(
+                done=where(failing, h, where(taking, where(tried >= left, h, now.done + tried), now.done)),
+                length=length,
+                error=where(taking, maximum(known, LEAST_ERROR), now.error),
+                taken=where(taking, now.taken + 1.0, now.taken),
+                refused=where(refusing, now.refused + 1.0, now.refused),
+                bracket=mapped(lambda edge: where(closing, edge, 0.0), closer),
+                y=y._replace(v=[where(failing, FAILED, v) for v in y.v]),
+            )
         ]
 
     length, last, taken, refused = memory
-    begin = [0.0, where(length > 0.0, length, FIRST * minimum(h, 1.0)), where(last > 0.0, last, 1.0), taken, refused]
-    end = loop([*begin, 0.0, 0.0, 0.0, 0.0, *_flat(y)], body, lambda *x: x[0] >= h, MOST)
-    after = _motion(end[9:], sizes)
-    out_of_time = end[0] < h
-    after = after._replace(v=[where(out_of_time, FAILED, v) for v in after.v])
-    return after, list(end[1:5])
+    first = where(length > 0.0, length, FIRST * minimum(h, 1.0))
+    nowhere = Bracket(0.0, 0.0, 0.0, 0.0)
+    begin = Attempt(0.0, first, where(last > 0.0, last, 1.0), taken, refused, nowhere, y)
+    (end,) = loop([begin], body, lambda now: now.done >= h, MOST)
+    out_of_time = end.done < h
+    after = end.y._replace(v=[where(out_of_time, FAILED, v) for v in end.y.v])
+    return after, [end.length, end.error, end.taken, end.refused]
+
+
+@dataclass(slots=True)
+class Bracket:
+    """Times within a step between which an event lies, from the step's start [s], and the guards there; zeros for none."""
+
+    low: Scalar
+    low_guard: Scalar
+    high: Scalar
+    high_guard: Scalar
+
+
+@dataclass(slots=True)
+class Attempt:
+    """Where the steps have come to.
+
+    Attributes:
+        done: Time since the beginning [s].
+        length: Of the next step [s].
+        error: Of the last step, in units of what is allowed.
+        taken: Steps taken.
+        refused: Steps refused.
+        bracket: Of the event at which the next step is to be cut.
+        y: The state.
+    """
+
+    done: Scalar
+    length: Scalar
+    error: Scalar
+    taken: Scalar
+    refused: Scalar
+    bracket: Bracket
+    y: Motion
 
 
 def _ratio(start: Motion, end: Motion, error: Motion, tolerance: Tolerance) -> Scalar:
     """The largest error in units of what is allowed."""
     worst: Scalar = 0.0
-    for before, after, wrong in zip(start[:3], end[:3], error[:3], strict=True):
-        for a, b, e in zip(before, after, wrong, strict=True):
-            allowed = tolerance.atol + tolerance.rtol * maximum(absolute(a), absolute(b))
-            ratio = absolute(e) / allowed
-            larger = where(ratio <= worst, worst, ratio)  # what is not a number is the worst, and stays so
-            worst = where(worst <= FAILED, larger, worst)
+    for a, b, e in zip(*(leaves(x._replace(w=None)) for x in (start, end, error)), strict=True):
+        allowed = tolerance.atol + tolerance.rtol * maximum(absolute(a), absolute(b))
+        ratio = absolute(e) / allowed
+        larger = where(ratio <= worst, worst, ratio)  # what is not a number is the worst, and stays so
+        worst = where(worst <= FAILED, larger, worst)
     return worst
 
 
@@ -147,15 +192,3 @@ def _least(guards: Sequence[Scalar]) -> Scalar:
     for guard in guards:
         least = minimum(guard, least)
     return least
-
-
-def _flat(y: Motion) -> list[Scalar]:
-    return [x for part in y for x in part]
-
-
-def _motion(x: Sequence[Scalar], sizes: Sequence[int]) -> Motion:
-    parts, start = [], 0
-    for size in sizes:
-        parts.append(list(x[start : start + size]))
-        start += size
-    return Motion(*parts)

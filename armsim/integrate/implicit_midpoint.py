@@ -9,11 +9,12 @@ so slowly and with changing sign, like ((2 - h |λ|) / (2 + h |λ|))^k, so that 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from armsim.expr import Scalar, absolute, both, either, loop, maximum, where
 from armsim.integrate.method import FAILED, Method
-from armsim.integrate.midstep import Midstep
+from armsim.integrate.momentum_equation import MomentumEquation
 from armsim.integrate.motion import Motion, advanced
 from armsim.integrate.system import System
 
@@ -27,7 +28,7 @@ UNFELT = (
 def step(system: System, t: Scalar, y: Motion, h: Scalar) -> Motion:
     """The state at t + h. Its velocities are beyond all bounds if the equations of the step could not be solved."""
     smooth = system.within(t, y)
-    middle = smooth.midstep(t, y, h)
+    middle = smooth.momentum_equation(t, y, h)
     v, p_mid, settled = solved(middle, y, h)
     q = advanced(y.q, h, v)
     p = [2.0 * at_mid - before for at_mid, before in zip(p_mid, middle.before, strict=True)]
@@ -36,29 +37,46 @@ def step(system: System, t: Scalar, y: Motion, h: Scalar) -> Motion:
     return end._replace(v=[where(settled, x, FAILED) for x in end.v])
 
 
-def solved(middle: Midstep, y: Motion, h: Scalar) -> tuple[list[Scalar], list[Scalar], Any]:
+def solved(middle: MomentumEquation, y: Motion, h: Scalar) -> tuple[list[Scalar], list[Scalar], Any]:
     """Velocities and momenta at mid-step, and whether they could be found.
 
     A simplified Newton iteration: its matrix is made once. Every change of the velocities is smaller than the one before by
     about the same factor, so the next one is known beforehand; when it would be lost in rounding, the iteration ends.
     """
-    n = len(y.v)
 
-    def corrected(v: Sequence[Scalar], last: Scalar, p: Sequence[Scalar], forces: Sequence[Scalar]) -> list[Scalar]:
-        change = middle.correction(middle.missing(v, p, forces))
-        v = [a + b for a, b in zip(v, change, strict=True)]
+    def corrected(velocities: Sequence[Scalar], last: Scalar, p: Sequence[Scalar], forces: Sequence[Scalar]) -> Iterate:
+        change = middle.correction(middle.residual(velocities, p, forces))
+        v = [a + b for a, b in zip(velocities, change, strict=True)]
         size = _largest(change)
         lost = size * size <= ROUNDING * _largest(v) * last
         stalled = both(both(last > 0.0, size >= last / 2), h * size <= UNFELT)
-        return [*v, *p, *change, size, where(either(lost, stalled), 1.0, 0.0)]
+        return Iterate(v, list(p), change, size, where(either(lost, stalled), 1.0, 0.0))
 
-    def body(*x: Scalar) -> list[Scalar]:
-        v, size = x[:n], x[3 * n]
-        return corrected(v, size, *middle.mechanics(advanced(y.q, h / 2, v), v))
+    def body(now: Iterate) -> list[Iterate]:
+        return [corrected(now.v, now.size, *middle.mechanics(advanced(y.q, h / 2, now.v), now.v))]
 
-    *end, _, settled = loop(corrected(y.v, 0.0, *middle.predicted), body, lambda *x: x[-1] > 0.5, ROUNDS)
-    v, p, change = end[:n], end[n : 2 * n], end[2 * n :]
-    return v, middle.momenta(p, change), settled > 0.5
+    start = corrected(y.v, 0.0, *middle.predicted)
+    (end,) = loop([start], body, lambda now: now.settled > 0.5, ROUNDS)
+    return end.v, middle.momenta(end.p, end.change), end.settled > 0.5
+
+
+@dataclass(slots=True)
+class Iterate:
+    """Where the iteration has come to.
+
+    Attributes:
+        v: Velocities at mid-step.
+        p: Momenta there, at the velocities before the last correction.
+        change: The last correction.
+        size: Its largest component.
+        settled: 1 where the next correction would be lost in rounding, else 0.
+    """
+
+    v: list[Scalar]
+    p: list[Scalar]
+    change: list[Scalar]
+    size: Scalar
+    settled: Scalar
 
 
 def _largest(x: Sequence[Scalar]) -> Scalar:

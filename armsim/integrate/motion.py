@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from armsim.expr import Scalar, fma
+from armsim.expr import Scalar, fma, mapped
 
 
 class Motion(NamedTuple):
@@ -14,20 +13,20 @@ class Motion(NamedTuple):
     Attributes:
         q: Positions.
         v: Velocities, as many.
-        z: Further states of first order, such as controller integrals.
-        w: Quadratures: integrals that nothing depends on, such as the work that has been done.
+        z: Further states of first order, such as controller integrals: a list, or any tree of scalars.
+        w: Quadratures, a tree likewise: integrals that nothing depends on, such as the work that has been done.
     """
 
     q: list[Scalar]
     v: list[Scalar]
-    z: list[Scalar]
-    w: list[Scalar]
+    z: Any
+    w: Any
 
     def plus(self, h: Scalar, rates: Motion) -> Motion:
         """self + h rates"""
         return Motion(*(advanced(x, h, k) for x, k in zip(self, rates, strict=True)))
 
 
-def advanced(x: Sequence[Scalar], h: Scalar, rate: Sequence[Scalar]) -> list[Scalar]:
-    """x + h rate"""
-    return [fma(h, k, x_i) for x_i, k in zip(x, rate, strict=True)]
+def advanced(x: Any, h: Scalar, rate: Any) -> Any:
+    """x + h rate, of trees of one structure."""
+    return mapped(lambda x_i, k: fma(h, k, x_i), x, rate)

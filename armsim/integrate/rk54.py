@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armsim.expr import Scalar
+from armsim.expr import Scalar, mapped
 from armsim.integrate.adaptive import MEMORY, Trial, adaptive_advance
 from armsim.integrate.method import Method, Tolerance
 from armsim.integrate.motion import Motion
@@ -35,7 +35,7 @@ ERROR = tuple(b - lower for b, lower in zip(FIFTH, FOURTH, strict=True))
 def trial(smooth: System, t: Scalar, y: Motion, h: Scalar) -> Trial:
     """One step and the estimate of its error."""
     stages = rk_stages(DORMAND_PRINCE, smooth, t, y, h)
-    nothing = Motion(*([0.0] * len(x) for x in y))
+    nothing = mapped(lambda x: 0.0, y)
     return Trial(weighted(y, h, FIFTH, stages), weighted(nothing, h, ERROR, stages))
 
 

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from armsim.expr import Scalar, fma, where
+from armsim.expr import Scalar, dot, flatten, fma, leaves, mapped, unflatten, where
 from armsim.integrate.adaptive import MEMORY, Trial, adaptive_advance
-from armsim.integrate.linear import LU, Linear, dot, welded
+from armsim.integrate.lu import LU, welded
 from armsim.integrate.method import Method, Tolerance
 from armsim.integrate.motion import Motion, advanced
+from armsim.integrate.rate_jacobian import RateJacobian
 from armsim.integrate.system import System
 
 GAMMA = 0.25
@@ -47,65 +48,64 @@ WITHIN = (  # the first five stages in the two upper coefficients of the continu
 def trial(smooth: System, t: Scalar, y: Motion, h: Scalar) -> Trial:
     """One step and the estimate of its error."""
     start = smooth.rates(t, y)
-    solve = _stage_solver(smooth.linear(t, y, start), h * GAMMA)
-    nothing = Motion([0.0] * len(y.q), [0.0] * len(y.v), [0.0] * len(y.z), [])
+    solve = _stage_solver(smooth.jacobian(t, y, start), h * GAMMA)
+    nothing = mapped(lambda x: 0.0, y._replace(w=None))
     stages: list[Motion] = []
     at = y
     for a, c, time, by_time in zip(A, C, TIMES, BY_TIME, strict=True):
         at = _weighted(y, a, stages)
         rates = smooth.rates(t + time * h, at) if stages else start
         before = _weighted(nothing, c, stages)
-        stages.append(solve(rates._replace(w=[]).plus(1.0 / h, before), h * by_time))
+        stages.append(solve(rates._replace(w=None).plus(1.0 / h, before), h * by_time))
     end = _weighted(at, (1.0,), stages[-1:])
-    if y.w:  # by Simpson's rule
+    if leaves(y.w):  # by Simpson's rule
         low, high = (_weighted(nothing, row, stages[:5]) for row in WITHIN)
-        q, v, z = (_halfway(*x) for x in zip(y[:3], end[:3], low[:3], high[:3], strict=True))
-        middle = Motion(q, v, z, y.w)
+        middle = mapped(_halfway, y._replace(w=None), end._replace(w=None), low, high)._replace(w=y.w)
         inner, last = smooth.powers(t + h / 2, middle), smooth.powers(t + h, end)
-        total = [a + 4.0 * b + c for a, b, c in zip(start.w, inner, last, strict=True)]
+        total = mapped(lambda a, b, c: a + 4.0 * b + c, start.w, inner, last)
         end = end._replace(w=advanced(y.w, h / 6, total))
     return Trial(end, stages[-1])
 
 
-def _stage_solver(linear: Linear, scale: Scalar) -> Callable[[Motion, Scalar], Motion]:
+def _stage_solver(slopes: RateJacobian, scale: Scalar) -> Callable[[Motion, Scalar], Motion]:
     """Solves (1 / scale - J) k = right + by_time J_t, J and J_t the derivatives of the rates by state and time."""
-    n, further = len(linear.Fq), len(linear.Zq)
+    n, further = len(slopes.Fq), len(slopes.Zq)
     rows = []
     for i in range(n):
-        mass = [linear.M[i][j] if j <= i else linear.M[j][i] for j in range(n)]
-        row = [mass[j] / scale - fma(scale, linear.Fq[i][j], linear.Fv[i][j]) for j in range(n)]
-        rows.append([*row, *(-x for x in linear.Fz[i])])
+        mass = [slopes.M[i][j] if j <= i else slopes.M[j][i] for j in range(n)]
+        row = [mass[j] / scale - fma(scale, slopes.Fq[i][j], slopes.Fv[i][j]) for j in range(n)]
+        rows.append([*row, *(-x for x in slopes.Fz[i])])
     for i in range(further):
-        row = [-fma(scale, linear.Zq[i][j], linear.Zv[i][j]) for j in range(n)]
-        rows.append([*row, *((1.0 / scale if i == j else 0.0) - x for j, x in enumerate(linear.Zz[i]))])
-    factors = LU(welded(linear.held, rows))
+        row = [-fma(scale, slopes.Zq[i][j], slopes.Zv[i][j]) for j in range(n)]
+        rows.append([*row, *((1.0 / scale if i == j else 0.0) - x for j, x in enumerate(slopes.Zz[i]))])
+    factors = LU(welded(slopes.held, rows))
 
     def solve(right: Motion, by_time: Scalar) -> Motion:
+        z, form = flatten(right.z)
         moved = [scale * x for x in right.q]
-        mass_times = linear.mass_times(right.v)
-        b = [dot(linear.Fq[i], moved, fma(by_time, linear.Ft[i], mass_times[i])) for i in range(n)]
-        if linear.held:
-            b = [where(stuck, 0.0, x) for stuck, x in zip(linear.held, b, strict=True)]
-        b += [dot(linear.Zq[i], moved, fma(by_time, linear.Zt[i], right.z[i])) for i in range(further)]
+        mass_times = slopes.mass_times(right.v)
+        b = [dot(slopes.Fq[i], moved, fma(by_time, slopes.Ft[i], mass_times[i])) for i in range(n)]
+        if slopes.held:
+            b = [where(stuck, 0.0, x) for stuck, x in zip(slopes.held, b, strict=True)]
+        b += [dot(slopes.Zq[i], moved, fma(by_time, slopes.Zt[i], z[i])) for i in range(further)]
         x = factors.solve(b)
-        return Motion([fma(scale, v, q) for v, q in zip(x[:n], moved, strict=True)], x[:n], x[n:], [])
+        q = [fma(scale, v, q) for v, q in zip(x[:n], moved, strict=True)]
+        return Motion(q, x[:n], unflatten(form, x[n:]), None)
 
     return solve
 
 
 def _weighted(y: Motion, weights: Sequence[float], stages: Sequence[Motion]) -> Motion:
     """y + Σ weights stages; quadratures stay."""
-    whole = y._replace(w=[])
+    whole = y._replace(w=None)
     for weight, k in zip(weights, stages, strict=True):
         whole = whole.plus(weight, k)
     return whole._replace(w=y.w)
 
 
-def _halfway(
-    start: Sequence[Scalar], end: Sequence[Scalar], low: Sequence[Scalar], high: Sequence[Scalar]
-) -> list[Scalar]:
+def _halfway(start: Scalar, end: Scalar, low: Scalar, high: Scalar) -> Scalar:
     """The continuous extension at the middle of a step."""
-    return [(a + b + (c + d / 2) / 2) / 2 for a, b, c, d in zip(start, end, low, high, strict=True)]
+    return (start + end + (low + high / 2) / 2) / 2
 
 
 def advance(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
+from typing import Any
 
-from armsim.expr import Scalar, with_jacobian
-from armsim.integrate.linear import Linear
-from armsim.integrate.midstep import Midstep
+from armsim.expr import Scalar, leaves, with_jacobian
+from armsim.integrate.momentum_equation import MomentumEquation
 from armsim.integrate.motion import Motion, advanced
+from armsim.integrate.rate_jacobian import RateJacobian
 
 Rates = Callable[[Scalar, Motion], Motion]  # time and state to (v, acceleration, rates of z and w)
 
@@ -38,25 +39,24 @@ class System:
         """As `kick`, with damping taken at the new velocities, as far as the system knows which of its rates is damping."""
         return self.kick(t, y, h)
 
-    def powers(self, t: Scalar, y: Motion) -> list[Scalar]:
+    def powers(self, t: Scalar, y: Motion) -> Any:
         """The rates of the quadratures alone."""
         return self.rates(t, y).w
 
-    def linear(self, t: Scalar, y: Motion, k: Motion) -> Linear:
-        """How the rates k at (t, y) change with the state, exactly."""
-        n, further = len(y.v), len(y.z)
+    def jacobian(self, t: Scalar, y: Motion, k: Motion) -> RateJacobian:
+        """The derivatives of the rates k at (t, y), exact."""
 
-        def body(t: Scalar, *x: Scalar) -> list[Scalar]:
-            rates = self.rates(t, Motion(list(x[:n]), list(x[n : 2 * n]), list(x[2 * n :]), y.w))
-            return [*rates.v, *rates.z]
+        def body(t: Scalar, y: Motion) -> tuple[list[Scalar], list[Scalar]]:
+            rates = self.rates(t, y)
+            return rates.v, leaves(rates.z)
 
-        _, rows = with_jacobian(body, range(1 + 2 * n + further), "linear")(t, *y.q, *y.v, *y.z)
-        unit: list[list[Scalar]] = [[*[0.0] * i, 1.0] for i in range(n)]
-        return Linear.of(unit, rows, n)
+        _, (forces, further) = with_jacobian(body, (0, 1), "jacobian")(t, y._replace(w=None))
+        unit: list[list[Scalar]] = [[*[0.0] * i, 1.0] for i in range(len(y.v))]
+        return RateJacobian.of(unit, forces, further)
 
-    def midstep(self, t: Scalar, y: Motion, h: Scalar) -> Midstep:
-        """The equations of a step from (t, y) in positions and momenta, taken at its middle."""
-        return Midstep(self, t, y, h)
+    def momentum_equation(self, t: Scalar, y: Motion, h: Scalar) -> MomentumEquation:
+        """The equation of a step from (t, y) in positions and momenta, taken at its middle."""
+        return MomentumEquation(self, t, y, h)
 
     def within(self, t: Scalar, y: Motion) -> System:
         """The system as it is to be taken for the stages of one step from (t, y): smooth."""

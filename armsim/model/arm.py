@@ -55,20 +55,21 @@ class Arm:
     def regrouped(self) -> tuple[Inertia, ...]:
         """Inertias that give the same joint torques with fewer operations; what is asked of a single link needs `inertias`.
 
-        What of a link is symmetric about its revolute joint's axis and has no moment about it does not notice that the joint
-        turns; what of a link on a prismatic joint is pure rotational inertia does not notice that it slides. Both are counted
-        with the link before, where they have the same kinetic energy, and the same potential energy but for a constant (Khalil
+        What of a link is symmetric about its joint's axis and has no moment about it does not notice that the joint turns; what
+        is pure rotational inertia does not notice that it slides. What notices nothing of its joint is counted with the link
+        before, where it has the same kinetic energy, and the same potential energy but for a constant (Khalil
         and Dombre, *Modeling, Identification and Control of Robots*, section 9.4). Links after the first come out without mass,
         and many terms of the recursions vanish.
         """
         grouped = list(self.inertias)
         for i in reversed(range(self.n)):
             joint, whole = self.joints[i], grouped[i]
-            if joint.type == "revolute":
-                J = whole.J.yy
-                moved = Inertia(whole.mass, Vector(0.0, 0.0, whole.h.z), Symmetric(J, J, 0.0))
-            else:
-                moved = Inertia(0.0, ZERO, whole.J)
+            J = whole.J
+            moved = Inertia(
+                mass=0.0 if joint.kind.slides else whole.mass,
+                h=ZERO if joint.kind.slides else Vector(0.0, 0.0, whole.h.z),
+                J=Symmetric(J.yy, J.yy, 0.0) if joint.kind.turns else J,
+            )
             grouped[i] = whole - moved
             if i > 0:
                 grouped[i - 1] = grouped[i - 1] + moved.moved(joint.tilt, joint.position)

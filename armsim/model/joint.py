@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Literal
 
+from armsim.model.joint_type import JOINT_TYPES, JointType
 from armsim.model.motor import Coulomb, Motor
 from armsim.spatial import IDENTITY, ZERO, Inertia, Matrix, Pose, Scalar, Vector
 
@@ -28,14 +29,14 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """A joint about (revolute) or along (prismatic) its z axis, and the link beyond it.
+    """A joint about its z axis (revolute), along it (prismatic) or both (screw), and the link beyond it.
 
-    The link's frame stands in the frame of the link before it at rotation `tilt` Rz(q + offset) and at `position`
-    (revolute), or at rotation `tilt` and at `position` + `tilt` z (q + offset) (prismatic).
+    At joint position q, with x = q + offset, the link's frame stands in the frame of the link before it at rotation
+    `tilt` Rz(turns x), and at `position` + `tilt` z (slides x).
 
     Attributes:
         name: As in the robot file.
-        type: "revolute" or "prismatic".
+        type: Of `JOINT_TYPES`.
         tilt: Constant rotation from the link before.
         position: Constant part of the origin, in the frame of the link before [m].
         offset: Added to the joint position [rad or m].
@@ -46,10 +47,11 @@ class Joint:
         limit: Range and stops, if any.
         motor: The motor, if any.
         frame: The frame that the user means, seen from the link's own; they differ in standard DH and origin files.
+        pitch: Of a screw, how far it slides in a turn [m]; negative for a left-handed one.
     """
 
     name: str
-    type: Literal["revolute", "prismatic"]
+    type: str
     tilt: Matrix = IDENTITY
     position: Vector = ZERO
     offset: Scalar = 0.0
@@ -60,6 +62,29 @@ class Joint:
     limit: Limit | None = None
     motor: Motor | None = None
     frame: Pose = Pose()
+    pitch: Scalar = 0.0
+
+    @property
+    def kind(self) -> JointType:
+        """What follows from its type."""
+        return JOINT_TYPES[self.type]
+
+    @property
+    def turns(self) -> Scalar:
+        """Angle by which the link turns per unit of joint position: 1 or 0."""
+        return 1.0 if self.kind.turns else 0.0
+
+    @property
+    def slides(self) -> Scalar:
+        """How far the link slides per unit of joint position [m/rad, or 1]."""
+        if not self.kind.slides:
+            return 0.0
+        return self.pitch / (2 * math.pi) if self.kind.turns else 1.0
+
+    @property
+    def armature(self) -> Scalar:
+        """Inertia of the motor's rotor felt at the joint [kg m² or kg], gear² times its own; 0 without a motor."""
+        return 0.0 if self.motor is None else self.motor.gear * self.motor.gear * self.motor.rotor_inertia
 
     @property
     def electric_motor(self) -> Motor | None:

@@ -16,11 +16,10 @@ from armsim.expr import Scalar
 from armsim.integrate import METHODS, Tolerance
 from armsim.integrate.adaptive import FAILED
 from armsim.model import Arm, MotorLimits
-from armsim.plant import Plant
+from armsim.plant import Plant, accelerations
 from armsim.run.arrays import number_array
 from armsim.run.engine import BOUNDS
 from armsim.run.state_vector import held
-from armsim.sticking import accelerations
 
 Array = NDArray[np.float64]
 AUTO = "auto"

@@ -15,9 +15,8 @@ from threading import Thread
 
 import armsim
 from armsim.compile import cache
-from armsim.dynamechs import DynaMechsPlant
 from armsim.errors import UsageError
-from armsim.plant import Plant
+from armsim.plant import DynaMechsPlant, Plant
 from armsim.spec import Scenario
 
 

@@ -9,15 +9,14 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from armsim import actuation
 from armsim.actuation import any_sticks, drive_torques, driven, limit_torque
 from armsim.actuation import motor as dc
-from armsim.dynamics import fewest_operations, link_poses, tool_pose
+from armsim.dynamics import crba, fastest_algorithm, link_poses, tool_pose
 from armsim.errors import UsageError
 from armsim.model import Arm
+from armsim.plant import accelerations
 from armsim.spatial import Matrix, Pose, quaternion
 from armsim.spec.voltage import voltage_refusal
-from armsim.sticking import accelerations
 
 
 def demand(arm: Arm, q: Sequence[float], qd: Sequence[float], qdd: Sequence[float]) -> dict[str, Any]:
@@ -96,11 +95,11 @@ def motion(
         torque = [0.0] * arm.n if torque is None else [float(tau) for tau in torque]
         electric = _electric(arm, torque, qd)
     try:
-        qdd = [float(x) for x in accelerations(arm, q, qd, torque, fewest_operations(arm))]
+        qdd = [float(x) for x in accelerations(arm, q, qd, torque, fastest_algorithm(arm))]
     except ZeroDivisionError:
         qdd = [math.nan]
     if not all(math.isfinite(x) for x in qdd):
-        M = actuation.mass_matrix(arm, q)
+        M = crba(arm, q)
         free = [j.name for j, row in zip(arm.joints, M, strict=True) if not row[-1] > 0.0]
         raise UsageError(
             f"{arm.name}\n  expected: inertia that resists every joint's acceleration\n"
@@ -166,7 +165,7 @@ def outside(arm: Arm, q: Sequence[float], qd: Sequence[float]) -> list[dict[str,
 
 def mass_matrix(arm: Arm, q: Sequence[float]) -> list[list[float]]:
     """The mass matrix with the rotors' reflected inertia, n rows of n [kg m², kg m or kg]."""
-    M = actuation.mass_matrix(arm, q)
+    M = crba(arm, q)
     return [[float(M[max(i, j)][min(i, j)]) for j in range(arm.n)] for i in range(arm.n)]
 
 

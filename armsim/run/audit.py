@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from armsim.dynamechs import DynaMechsPlant
-from armsim.mechanics import WORKS
-from armsim.plant import Plant
+from armsim.actuation import WORKS
+from armsim.plant import DynaMechsPlant, Plant
 from armsim.run.result import Run
 from armsim.spec import Scenario
 

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armsim.linear import Law
+from armsim.plant import LinearFeedback
 
 Array = NDArray[np.float64]
 
 
 class Gains(NamedTuple):
-    """A feedback law u = K x + Kz z, dz/dt = Z x + Zz z in matrices; see `armsim.linear.Law`."""
+    """A feedback law u = K x + Kz z, dz/dt = Z x + Zz z in matrices; see `armsim.plant.LinearFeedback`."""
 
     K: Array
     Kz: Array
@@ -21,7 +21,7 @@ class Gains(NamedTuple):
     Zz: Array
 
 
-def gains(law: Law, inputs: int, states: int) -> Gains:
+def gains(law: LinearFeedback, inputs: int, states: int) -> Gains:
     """The matrices of a law for a number of inputs u and of states x."""
     z = len(law.Z)
     shapes = ((law.K, inputs, states), (law.Kz, inputs, z), (law.Z, z, states), (law.Zz, z, z))

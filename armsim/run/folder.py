@@ -11,7 +11,7 @@ import armsim
 from armsim.files.csv_writer import write_csv
 from armsim.files.run_folder import RUN_FORMAT, new_run_folder
 from armsim.files.yaml_writer import yaml_text
-from armsim.run.columns import TORQUE, TRAJECTORY, headings
+from armsim.plant.columns import FILES, headings
 
 if TYPE_CHECKING:
     from armsim.run.result import Run
@@ -23,10 +23,10 @@ but for CSV inputs, which must still be where they were and are checked by their
 def write_run(run: Run, folder: str | PathLike[str] | None, force: bool, degrees: bool) -> Path:
     """Write a run's folder, which appears whole; see `Run.save`."""
     with new_run_folder(folder, run.scenario.name, force) as made:
-        for name, quantities in (("trajectory.csv", TRAJECTORY), ("torque.csv", TORQUE)):
-            columns = headings(run.plant, quantities, degrees)
+        for name in FILES:
+            columns = headings(run.plant.arm, name, degrees)
             write_csv(
-                made.file(name),
+                made.file(f"{name}.csv"),
                 ["t_s", *(column.text for column in columns)],
                 run.rows,
                 width=len(run.plant.columns),

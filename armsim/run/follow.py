@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from armsim.integrate import METHODS
 from armsim.model import Arm
-from armsim.run.columns import ANGULAR, LINEAR
+from armsim.plant.columns import spellings
 from armsim.run.comparison import Comparison, Tolerance, column_of, compared, tolerances
 from armsim.run.integration import check_dt, check_method, check_tolerance
 from armsim.run.measured import MeasuredLog, read_log
@@ -129,11 +129,7 @@ def follow(
     longest = min(math.inf if dt is None else dt, float(np.diff(log.t).max()))
     vector = StateVector(driven_plant(arm, method, log.output, allowed))
     n, kinds = arm.n, ["q", "qd"] if log.qd is not None else ["q"]
-    headings = [
-        f"{kind}_{joint.name}_{(ANGULAR if joint.type == 'revolute' else LINEAR)[kind]}"
-        for kind in kinds
-        for joint in arm.joints
-    ]
+    headings = [spellings(kind, joint)[0][0] for kind in kinds for joint in arm.joints]
     named = [column_of(heading) for heading in headings]
     tolerances(named, tolerance, degrees)  # refused before anything is compiled
     playback = Playback(vector, None, target)

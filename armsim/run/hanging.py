@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armsim.linear import Linearization, Linearizer
+from armsim.plant import Linearization, Linearizer
 
 ROUNDS = 40
 LARGEST_MOVE = 0.5  # rad or m in a round

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from armsim.errors import UsageError
-from armsim.run.columns import ANGULAR, DEGREES, LINEAR
+from armsim.plant.columns import spellings
 from armsim.run.robot import Array, Robot
 
 
@@ -57,15 +57,12 @@ def _joint_columns(robot: Robot, columns: Mapping[str, Sequence[float]], quantit
         heading = next((h for h in headings if h in columns), None)
         if heading is None:
             raise UsageError(_missing(columns, headings))
-        degrees = heading.endswith(DEGREES[quantity]) and not heading.endswith(ANGULAR[quantity])
-        values.append(np.array(columns[heading]) * (math.radians(1.0) if degrees else 1.0))
+        values.append(np.array(columns[heading]) * (1.0 if heading == headings[0] else math.radians(1.0)))
     return np.stack(values, axis=1)
 
 
 def _headings(robot: Robot, i: int, quantity: str) -> list[str]:
-    joint = robot.arm.joints[i]
-    units = [ANGULAR, DEGREES] if joint.type == "revolute" else [LINEAR]
-    return [f"{quantity}_{joint.name}_{unit[quantity]}" for unit in units]
+    return [text for text, _ in spellings(quantity, robot.arm.joints[i])]
 
 
 def _column(columns: Mapping[str, Sequence[float]], headings: list[str]) -> Sequence[float]:
@@ -96,8 +93,6 @@ def demand_table(robot: Robot, t: Array, q: Array, qd: Array, qdd: Array) -> tup
     tau = robot.inverse_dynamics(q, qd, qdd)
     voltage, current = robot.motor_demand(qd, tau)
     powered = [i for i, joint in enumerate(robot.arm.joints) if joint.electric_motor is not None]
-    names = robot.joints
-    units = ["Nm" if joint.type == "revolute" else "N" for joint in robot.arm.joints]
-    headings = ["t_s", *(f"tau_motor_{name}_{unit}" for name, unit in zip(names, units, strict=True))]
-    headings += [f"voltage_{names[i]}_V" for i in powered] + [f"current_{names[i]}_A" for i in powered]
+    asked = [("motor", i) for i in range(robot.arm.n)] + [(kind, i) for kind in ("voltage", "current") for i in powered]
+    headings = ["t_s", *(spellings(kind, robot.arm.joints[i])[0][0] for kind, i in asked)]
     return headings, np.column_stack([t, tau, voltage[:, powered], current[:, powered]])

@@ -16,10 +16,9 @@ from armsim.control import OpenLoop
 from armsim.dynamics import link_wrenches, own_poses, rnea
 from armsim.errors import UsageError
 from armsim.expr import Scalar
-from armsim.linear import Linearization
-from armsim.linear import linearize as linearize_plant
 from armsim.model import Joint
-from armsim.plant import Plant
+from armsim.plant import Linearization, Plant
+from armsim.plant import linearize as linearize_plant
 from armsim.run.closed_loop import gains, with_feedback
 from armsim.run.linear_system import Array, LinearSystem
 from armsim.run.lqr import Cost

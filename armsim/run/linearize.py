@@ -10,12 +10,11 @@ from typing import Any
 
 from armsim.control import Feedback
 from armsim.errors import Diverged, UsageError
-from armsim.linear import linearize as linearize_plant
-from armsim.plant import Plant
+from armsim.plant import Plant, make_plant
+from armsim.plant import linearize as linearize_plant
 from armsim.run.engine import make_engine
 from armsim.run.linear_model import LinearModel, linear_model
 from armsim.run.method_choice import with_method
-from armsim.run.plants import make_plant
 from armsim.run.simulate import simulate
 from armsim.spec import Scenario, read_scenario
 from armsim.spec.timing import WHOLE, time_at

@@ -17,7 +17,7 @@ from armsim.files.document import Map, Place, Scalar, clipped, shown
 from armsim.files.faults import Report, nearest, refuse, suggestion
 from armsim.files.yaml_reader import read_yaml
 from armsim.model import Arm
-from armsim.run.columns import ANGULAR, DEGREES, LINEAR
+from armsim.plant.columns import spellings
 from armsim.run.state_vector import INPUTS, Output
 from armsim.spec.voltage import voltage_refusal
 
@@ -120,15 +120,11 @@ def read_log(
 
 
 def _spellings(arm: Arm, i: int, quantity: str) -> list[str]:
-    joint = arm.joints[i]
-    units = [ANGULAR, DEGREES] if joint.type == "revolute" else [LINEAR]
-    return [f"{quantity}_{joint.name}_{unit[quantity]}" for unit in units]
+    return [text for text, _ in spellings(quantity, arm.joints[i])]
 
 
 def _input(arm: Arm, i: int, output: Output) -> str:
-    joint = arm.joints[i]
-    unit = "V" if output == "voltage" else "Nm" if joint.type == "revolute" else "N"
-    return f"{INPUTS[output]}_{joint.name}_{unit}"
+    return spellings(INPUTS[output], arm.joints[i])[0][0]
 
 
 def _first(named: Mapping[str, list[float]], names: tuple[str, ...]) -> list[float] | None:

@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from armsim.compile import cache
-from armsim.dynamechs import emulates
 from armsim.errors import UsageError
+from armsim.plant import emulates, make_plant
 from armsim.run.advice import keep, key
 from armsim.run.modes import seconds
-from armsim.run.plants import make_plant
 from armsim.spec import Scenario
 from armsim.spec.scenario import AUTO
 

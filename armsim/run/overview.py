@@ -20,6 +20,7 @@ from armsim.run.answers import demand, mass_matrix, outside, placed, slipping
 from armsim.run.method_choice import with_method
 from armsim.run.reach import reach
 from armsim.run.solids import summed
+from armsim.spatial import Scalar
 from armsim.spec import build_robot, build_scenario, load_robot_file, load_scenario_file
 
 Given = str | PathLike[str]
@@ -226,12 +227,12 @@ def _joint(joint: Joint) -> dict[str, Any]:
         "stop_damping": None if limit is None or limit.stiffness is None else limit.damping,
         "viscous": float(joint.viscous),
         "coulomb": None if joint.coulomb is None else _sides(joint.coulomb),
-        "motor": None if motor is None else _motor(motor),
+        "motor": None if motor is None else _motor(motor, joint.armature),
     }
 
 
-def _motor(motor: Motor) -> dict[str, Any]:
-    """A motor; what it has not is None."""
+def _motor(motor: Motor, armature: Scalar) -> dict[str, Any]:
+    """A motor, and its rotor's inertia felt at the joint; what it has not is None."""
     keys = ("Kp", "Ke", "Ra", "gear", "rotor_inertia", "viscous", "efficiency", "inductance")
     brushes, limits = motor.brush_drop, motor.limits
     return {
@@ -240,7 +241,7 @@ def _motor(motor: Motor) -> dict[str, Any]:
         "brush_drop": None if brushes is None else {"max": float(brushes.max), "half": float(brushes.half)},
         "limits": {key: _float(getattr(limits, key)) for key in ("voltage", "current", "torque", "speed")},
         "model": motor.model,
-        "armature": float(dc.armature(motor)),
+        "armature": float(armature),
         "torque_per_volt": None if motor.Kp is None else float(dc.voltage_gain(motor)),
     }
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from armsim.actuation import any_sticks, limit_torque
 from armsim.control import Feedback
-from armsim.linear import Linearization, Linearizer, with_stop
-from armsim.plant import Plant
+from armsim.plant import Linearization, Linearizer, Plant, with_stop
 from armsim.run.hanging import hanging
 from armsim.run.stability import DRIFTING, NEUTRAL, LinearPlant, Modes, Spoiled, largest_step
 from armsim.spec import Scenario

@@ -15,14 +15,13 @@ import numpy as np
 from armsim.control import Feedback
 from armsim.errors import UsageError
 from armsim.integrate.adaptive import FAILED
-from armsim.plant import Column, Plant
+from armsim.plant import Column, Plant, make_plant
 from armsim.run.advice import Advising
 from armsim.run.audit import balance
 from armsim.run.departure import causes
 from armsim.run.divergence import LAST_STEPS
 from armsim.run.engine import NativeEngine
 from armsim.run.method_choice import with_method
-from armsim.run.plants import make_plant
 from armsim.run.playback import Playback, out_of_bounds
 from armsim.run.recording import Recording
 from armsim.run.remedy import remedy

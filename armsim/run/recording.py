@@ -83,7 +83,7 @@ class Recording:
     @cached_property
     def vector(self) -> StateVector:
         """What the numbers of a state are."""
-        from armsim.run.plants import make_plant
+        from armsim.plant import make_plant
 
         return StateVector(held(make_plant(self.scenario), self.output))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armsim.control import Feedback
-from armsim.linear import Linearization
+from armsim.plant import Linearization
 from armsim.run.linear_system import Array, LinearSystem
 from armsim.run.lqr import Cost, cost_of, gains_of
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from armsim.integrate import METHODS
-from armsim.linear import Linearizer
-from armsim.plant import Plant
+from armsim.plant import Linearizer, Plant
 from armsim.run.advice import chooses_steps
 from armsim.run.stability import LinearPlant, Spoiled, largest_stable_step
 from armsim.spec.formula import FormulaError

@@ -16,10 +16,9 @@ from armsim.errors import UsageError
 from armsim.files.document import Place
 from armsim.files.faults import refuse
 from armsim.integrate import METHODS
-from armsim.plant import Plant
+from armsim.plant import Plant, make_plant
 from armsim.run.comparison import Compared, Comparison, Tolerance, column_of, compared, tolerances
 from armsim.run.integration import check_dt, check_method, check_tolerance
-from armsim.run.plants import make_plant
 from armsim.run.playback import Playback
 from armsim.run.recording import TABLE, Recording, load_recording
 from armsim.run.simulate import Progress

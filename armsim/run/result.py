@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from armsim.errors import UsageError
 from armsim.plant import Plant
+from armsim.plant.columns import Heading, headings
 from armsim.run.advice import Advice
-from armsim.run.columns import TORQUE, TRAJECTORY, Heading, headings
 from armsim.spec import Scenario
 
 if TYPE_CHECKING:
@@ -118,13 +118,12 @@ class Run:
 
     @cached_property
     def _by_heading(self) -> dict[str, Heading]:
-        every = (*TRAJECTORY, *TORQUE, "energy")
-        return {h.text: h for degrees in (True, False) for h in headings(self.plant, every, degrees)}
+        return {h.text: h for degrees in (True, False) for h in headings(self.plant.arm, degrees=degrees)}
 
     @property
     def columns(self) -> list[str]:
         """Names that `run[name]` takes: the headings of trajectory.csv and torque.csv, and the energies."""
-        return ["t_s", *(h.text for h in headings(self.plant, (*TRAJECTORY, *TORQUE, "energy")))]
+        return ["t_s", *(h.text for h in headings(self.plant.arm))]
 
     def __getitem__(self, name: str) -> np.ndarray:
         """A column by its heading in the files, for example `run["tau_R2_Nm"]`, shape (rows,); `_deg` for degrees."""

@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armsim import dynamics
-from armsim.actuation import drive_torques, kinetic_energy, limit_torque, mass_matrix
+from armsim.actuation import drive_torques, limit_torque
 from armsim.actuation import motor as dc
 from armsim.compile import BatchKernel
 from armsim.errors import ShapeError, UsageError
 from armsim.expr import Scalar, trace
 from armsim.model import Arm
+from armsim.plant import accelerations
 from armsim.run.advance import Advanced, check_adaptive, check_durations, check_finite, diverged, motion, sound
 from armsim.run.arrays import evaluate, number_array
 from armsim.run.engine import ENGINES
 from armsim.run.integration import check_tolerance
 from armsim.spatial import quaternion
 from armsim.spec import read_robot
-from armsim.sticking import accelerations
 
 LARGEST_POSITION = 1e6  # rad or m; up to there sine and cosine are exact to 2 ulp
 Array = NDArray[np.float64]
@@ -78,7 +78,7 @@ class Robot:
             raise UsageError(f"engine: expected one of {', '.join(ENGINES)}, found {engine!r}")
         self.arm = arm
         self.engine = engine
-        self._algorithm = dynamics.fewest_operations(arm)
+        self._algorithm = dynamics.fastest_algorithm(arm)
         self._kernels: dict[str, BatchKernel] = {}
 
     def __repr__(self) -> str:
@@ -183,7 +183,7 @@ class Robot:
         n = self.arm.n
 
         def body(q):
-            M = mass_matrix(self.arm, q)
+            M = dynamics.crba(self.arm, q)
             return [M[max(i, j)][min(i, j)] for i in range(n) for j in range(n)]
 
         return self._ask("mass_matrix", body, (n, n), q=q)
@@ -208,7 +208,7 @@ class Robot:
         """Kinetic energy of links, payload and rotors [J], shape (...)."""
 
         def body(q, qd):
-            return [kinetic_energy(self.arm, q, qd)]
+            return [dynamics.kinetic_energy(self.arm, q, qd)]
 
         return self._ask("kinetic_energy", body, (), q=q, qd=qd)
 

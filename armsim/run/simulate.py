@@ -13,11 +13,11 @@ from typing import Any
 
 from armsim.errors import UsageError
 from armsim.integrate.adaptive import FAILED
+from armsim.plant import make_plant
 from armsim.run.advice import Advice, Advising
 from armsim.run.divergence import LAST_STEPS
 from armsim.run.engine import Engine, NativeEngine, make_engine
 from armsim.run.method_choice import with_method
-from armsim.run.plants import make_plant
 from armsim.run.result import Run
 from armsim.spec import Scenario, read_scenario
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from armsim.integrate import METHODS, Motion, System
-from armsim.linear import Linearization
+from armsim.plant import Linearization
 from armsim.run.closed_loop import Array, gains, with_feedback
 
 Modes = npt.NDArray[np.complex128]

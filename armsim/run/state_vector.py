@@ -16,7 +16,7 @@ from armsim.expr import Scalar
 from armsim.integrate import Tolerance
 from armsim.model import Arm
 from armsim.plant import Plant
-from armsim.run.columns import ANGULAR, LINEAR
+from armsim.plant.columns import KINDS, heading_of, spellings
 
 Output = Literal["voltage", "torque"]
 MOTION = ("q", "qd", "qdd")
@@ -25,9 +25,8 @@ HELD = "held"
 CONTROLLER = (HELD, "integral")  # states of a command, not of the arm
 ALIASES = {"before": "prev_qd"}  # what the vector calls a plant's state
 RATES = {"prev_qd": "qd"}  # further quantities with the unit of another
-UNITS = {"current": "A"}
 USUAL = Tolerance()
-INPUTS = {"voltage": "voltage", "torque": "tau_motor"}
+INPUTS = {"voltage": "voltage", "torque": "motor"}  # the columns that inputs become
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class Driven:
 
 def driven_plant(arm: Arm, method: str, output: Output | None, tolerance: Tolerance = USUAL) -> Plant:
     """The plant of an arm that inputs from outside drive; see `held`."""
-    from armsim.run.plants import make_plant
+    from armsim.plant import make_plant
 
     return make_plant(Driven(arm, _outside(arm.n, output), method, tolerance))
 
@@ -137,9 +136,8 @@ class StateVector:
         if slot.joint is None:
             return f"{slot.part}_m" if slot.part else f"{slot.kind}_s" if slot.kind == "step_length" else slot.kind
         joint = self.plant.arm.joints[slot.joint]
-        units = ANGULAR if joint.type == "revolute" else LINEAR
-        unit = units.get(RATES.get(slot.kind, slot.kind)) or UNITS.get(slot.kind)
-        return f"{slot.kind}_{joint.name}" + (f"_{unit}" if unit else "")
+        like = KINDS.get(RATES.get(slot.kind, slot.kind))
+        return heading_of(slot.kind, joint.name, "" if like is None else like.unit(joint.kind))[0]
 
     def input_headings(self) -> list[str]:
         """The heading of every input, with its unit."""
@@ -171,7 +169,7 @@ class StateVector:
             if slot.source is not None
             else found["pose", slot.part]
             if slot.joint is None
-            else found[slot.kind, slot.joint]  # type: ignore[index]  # only accelerations come here
+            else found[slot.kind, slot.joint]
             for slot in self.slots
         ]
 
@@ -193,7 +191,4 @@ def input_headings(plant: Plant) -> list[str]:
     if plant.command is None:
         return []
     kind = INPUTS[plant.command.output]
-    return [
-        f"{kind}_{joint.name}_{'V' if kind == 'voltage' else 'Nm' if joint.type == 'revolute' else 'N'}"
-        for joint in plant.arm.joints
-    ]
+    return [spellings(kind, joint)[0][0] for joint in plant.arm.joints]

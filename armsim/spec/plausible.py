@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from armsim.actuation import mass_matrix
+from armsim.dynamics import crba, pivots
 from armsim.files.document import Place
 from armsim.files.faults import Fault
 from armsim.model import Arm
@@ -38,9 +38,9 @@ def undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> list[Fault]:
         path: Of the robot, within another file.
     """
     for q in _poses(arm):
-        M = mass_matrix(arm, q)
+        M = crba(arm, q)
         nothing = SINGULAR * max(abs(M[i][i]) for i in range(arm.n))
-        bad, pivot = next(((k, pivot) for k, pivot in _pivots(M) if not pivot > nothing), (None, 0.0))
+        bad, pivot = next(((k, pivot) for k, pivot in pivots(M) if not pivot > nothing), (None, 0.0))
         if bad is None:
             continue
         name = arm.joints[bad].name
@@ -209,9 +209,9 @@ def _physical(moments: tuple[float, float, float], rounding: float) -> bool:
 
 def _of_stops(arm: Arm, data: dict[str, Any], path: str) -> Iterator[Fault]:
     """Stops so stiff that an explicit method would need steps below a microsecond."""
-    pivots = dict(_pivots(mass_matrix(arm, [float(q) for q in arm.initial])))
+    felt = dict(pivots(crba(arm, [float(q) for q in arm.initial])))
     for i, joint in enumerate(arm.joints):
-        limit, inertia = joint.limit, pivots[i]
+        limit, inertia = joint.limit, felt[i]
         if limit is None or limit.stiffness is None or not inertia > 0:
             continue
         fastest = max(math.sqrt(limit.stiffness / inertia), limit.damping / inertia)  # 1/s
@@ -225,18 +225,6 @@ def _of_stops(arm: Arm, data: dict[str, Any], path: str) -> Iterator[Fault]:
                 f"steps below {2 / fastest:.2g} s",
                 "soften the stop: a stop need not be as stiff as steel to hold an arm",
             )
-
-
-def _pivots(M: list[list[float]]) -> Iterator[tuple[int, float]]:
-    """Joint and pivot of L D Lᵀ, from the tip: the inertia that the joint feels with all joints before it held."""
-    A = [list(row) for row in M]
-    for k in reversed(range(len(A))):
-        pivot = A[k][k]
-        yield k, pivot
-        if pivot:
-            for i in range(k):
-                for j in range(i + 1):
-                    A[i][j] -= A[k][i] / pivot * A[k][j]
 
 
 def _poses(arm: Arm) -> Iterator[list[float]]:

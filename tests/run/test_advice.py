@@ -12,7 +12,7 @@ from armsim.errors import UsageError
 from armsim.integrate import METHODS
 from armsim.run.advice import Advice
 from armsim.run.judgement import judged
-from armsim.run.plants import make_plant
+from armsim.plant import make_plant
 from armsim.spec import read_scenario
 
 FIXED = [name for name, method in METHODS.items() if method.step is not None]

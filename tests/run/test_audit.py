@@ -10,9 +10,9 @@ import pytest
 
 import armsim
 from armsim.integrate import METHODS
-from armsim.mechanics import WORKS
+from armsim.actuation import WORKS
 from armsim.run.engine import NativeEngine
-from armsim.run.plants import make_plant
+from armsim.plant import make_plant
 from armsim.spec import read_scenario
 
 FIXED = [name for name, method in METHODS.items() if method.adaptive is None]

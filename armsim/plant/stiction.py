@@ -1,4 +1,4 @@
-"""An arm with dry friction, as a system that integrators advance.
+"""Dry friction: an arm whose joints stick and slip, as a system that integrators advance.
 
 Joint velocities after a step satisfy M v' = M v + h (f + λ), where λ is dry friction: within its bounds it holds a joint at
 exactly zero velocity, at a bound it lets it slide. All joints are solved for together (`armsim.dynamics.clipped_solve`), so
@@ -7,42 +7,39 @@ that what one joint holds is felt by the others. docs/friction.md derives it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from armsim.actuation import any_sticks, armature, dry_bounds, sticks, unpowered
-from armsim.dynamics import Law, clipped_solve, forward_dynamics, leeway, solve_held
-from armsim.dynamics.forward import Algorithm
-from armsim.expr import Scalar, absolute, both, either, fma, minimum, negated, where
-from armsim.integrate import Linear, Midstep, Motion, advanced
-from armsim.mechanics import Damped, Derivatives, Forces, Mechanics, Powers, by_joint, equation, mean, row_times, worked
-from armsim.midstep import ArmMidstep, Canonical
-from armsim.model import Arm, Joint
+from armsim.actuation import Works, any_sticks, dry_bounds, sticks, unpowered
+from armsim.dynamics import Algorithm, Law, clipped_solve, crba, forward_dynamics, leeway, solve_held
+from armsim.expr import Scalar, absolute, both, either, fma, mapped, minimum, negated, where
+from armsim.integrate import MomentumEquation, Motion, RateJacobian, advanced
+from armsim.model import Arm
+from armsim.plant.equations import Equations, Forces, less_bias
+from armsim.plant.midpoint import ArmMomentum
+from armsim.plant.state import Further, Held
+from armsim.plant.system import ArmSystem, by_joint, mean, row_times, worked
 
 
-class Sticking(Mechanics):
-    """An arm whose joints stick and slide.
+class StickSlip(ArmSystem):
+    """A driven arm with dry friction, during one step.
 
     Args:
-        joints: Its joints.
-        forces: What acts at a time and a state.
-        damped: The same, with what depends on a joint's own velocity apart.
-        undry: The power of each of `WORKS`, dry friction left out; see `Mechanics`.
-        linear: How the rates change with the state; see `Mechanics`.
-        canonical: The arm in positions and momenta.
+        equations: The arm's.
+        held: What stays as it was when the step began.
     """
 
-    def __init__(
-        self,
-        joints: Sequence[Joint],
-        forces: Callable[[Scalar, Motion], Forces],
-        damped: Callable[[Scalar, Motion], Damped],
-        undry: Powers,
-        linear: Derivatives,
-        canonical: Canonical,
-    ) -> None:
-        super().__init__(joints, forces, damped, undry, linear, canonical, lambda t, y: self.within(t, y).rates(t, y))
-        self.dry = tuple(sticks(joint) for joint in joints)
+    def __init__(self, equations: Equations, held: Held) -> None:
+        super().__init__(equations, held)
+        self.dry = equations.loads.dry
+
+    def _rates_of(self, t: Scalar, y: Motion) -> Motion:
+        return self.within(t, y).rates(t, y)
+
+    def forces(self, t: Scalar, y: Motion) -> Forces:
+        """The equation of motion at (t, y)."""
+        return self.equations.forces(t, y._replace(w=None), self.held)
 
     def kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
         """Velocities after h seconds: those that slide, and exact zeros where friction holds."""
@@ -52,49 +49,38 @@ class Sticking(Mechanics):
         laws = dry_laws(self.dry, [h * x for x in now.lower], [h * x for x in now.upper])
         v, impulses = clipped_solve(now.M, r, laws, y.v)
         between = mean(y.v, v)
-        w = worked(advanced(y.w, h, self.undry(t, y, between)), by_joint(laws, impulses, n), between)
+        w = worked(advanced(y.w, h, self.powers_at(t, y, between)), by_joint(laws, impulses, n), between)
         return Motion(y.q, v, advanced(y.z, h, now.z), w)
 
-    def implicit_kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
-        """Velocities after h seconds, with friction, damping and stops taken at the new velocities."""
-        now = self.damped(t, y)
-        r = [
-            fma(h, fma(d, v, f), row_times(now.M, i, y.v))
-            for i, (f, d, v) in enumerate(zip(now.f, now.d, y.v, strict=True))
-        ]
-        laws = [law.times(h) for law in now.laws]
-        v, impulses = clipped_solve(now.implicit_mass(h), r, laws, y.v)
-        dry = [(law, impulse) for law, impulse in zip(laws, impulses, strict=True) if law.d is None]
-        friction = by_joint([law for law, _ in dry], [impulse for _, impulse in dry], len(v))
-        between = mean(y.v, v)
-        w = worked(advanced(y.w, h, self.undry(t, y._replace(v=v), between)), friction, between)
-        return Motion(y.q, v, advanced(y.z, h, now.z), w)
-
-    def within(self, t: Scalar, y: Motion) -> Sliding:
+    def within(self, t: Scalar, y: Motion) -> Mode:
         """The system with every joint held, or sliding in one direction, as it is at (t, y)."""
-        return Sliding(self, t, y)
+        return Mode(self, t, y)
 
 
-class Sliding(Mechanics):
+class Mode(StickSlip):
     """An arm some of whose joints are held and whose other joints slide in known directions: smooth for one step.
 
+    Args:
+        arm: The arm.
+        t: The instant whose mode it is [s].
+        y: The motion then.
+
     Attributes:
-        held: For each joint, whether it is at rest and friction holds it.
+        stuck: For each joint, whether it is at rest and friction holds it.
         up: For each joint that slides, whether in the positive direction.
         accelerations: At the instant it was made for.
         friction: Dry friction then [N·m or N].
     """
 
-    def __init__(self, arm: Sticking, t: Scalar, y: Motion) -> None:
-        super().__init__(arm.joints, arm.forces, arm.damped, arm.undry, arm.derivatives, arm.canonical, self._rates_of)
-        now = arm.forces(t, y)
-        moving = _moving(arm.dry, y.v)
-        a, friction = at_instant(arm.dry, now, y.v)
-        self.arm = arm
+    def __init__(self, arm: StickSlip, t: Scalar, y: Motion) -> None:
+        super().__init__(arm.equations, arm.held)
+        now = self.forces(t, y)
+        moving = _moving(self.dry, y.v)
+        a, friction = at_instant(self.dry, now, y.v)
         self.start = now
-        self.held: list[Any] = [
+        self.stuck: list[Any] = [
             both(negated(m), both(x <= 0.0, x >= 0.0)) if dry else False
-            for m, x, dry in zip(moving, a, arm.dry, strict=True)
+            for m, x, dry in zip(moving, a, self.dry, strict=True)
         ]
         self.up = [either(v > 0.0, both(v >= 0.0, x > 0.0)) for v, x in zip(y.v, a, strict=True)]
         self.accelerations = a
@@ -102,42 +88,46 @@ class Sliding(Mechanics):
 
     def _rates_of(self, t: Scalar, y: Motion) -> Motion:
         """The rates with held joints locked and the others sliding on."""
-        now = self.arm.forces(t, y)
+        now = self.forces(t, y)
         friction = self._sliding_friction(now)
-        a = solve_held(now.M, [f + dry for f, dry in zip(now.f, friction, strict=True)], self.held)
+        a = solve_held(now.M, [f + dry for f, dry in zip(now.f, friction, strict=True)], self.stuck)
         return Motion(y.v, a, now.z, worked(now.w, friction, y.v))
 
-    def powers(self, t: Scalar, y: Motion) -> list[Scalar]:
-        """The power of each of `WORKS` [W]; or nothing."""
-        now = self.arm.forces(t, y)
+    def within(self, t: Scalar, y: Motion) -> Mode:
+        """Itself: the mode stays."""
+        return self
+
+    def powers(self, t: Scalar, y: Motion) -> Works | None:
+        """The powers [W]; None where they are not wanted."""
+        now = self.forces(t, y)
         return worked(now.w, self._sliding_friction(now), y.v)
 
-    def linear(self, t: Scalar, y: Motion, k: Motion) -> Linear:
-        """How the rates k at (t, y) change with the state, exactly; held joints stay."""
-        sides = [where(up, 1.0, -1.0) if dry else 0.0 for up, dry in zip(self.up, self.arm.dry, strict=True)]
-        found = self.derivatives(t, y, k.v, sides)
-        found.held = self.held
+    def jacobian(self, t: Scalar, y: Motion, k: Motion) -> RateJacobian:
+        """The derivatives of the rates k at (t, y), exact; held joints stay."""
+        sides = [where(up, 1.0, -1.0) if dry else 0.0 for up, dry in zip(self.up, self.dry, strict=True)]
+        found = self.slopes_at(t, y, k, sides)
+        found.held = self.stuck
         return found
 
-    def midstep(self, t: Scalar, y: Motion, h: Scalar) -> Midstep:
-        """The equations of a step from (t, y), taken at its middle, with held joints locked and the others sliding on."""
-        up = [way if dry else None for way, dry in zip(self.up, self.arm.dry, strict=True)]
-        return ArmMidstep(self.canonical, t, y, h, self.held, up)
+    def momentum_equation(self, t: Scalar, y: Motion, h: Scalar) -> MomentumEquation:
+        """The momentum equation of a step from (t, y), with held joints locked and the others sliding on."""
+        up = [way if dry else None for way, dry in zip(self.up, self.dry, strict=True)]
+        return ArmMomentum(self.equations, self.held, t, y, h, self.stuck, up)
 
     def guards(self, t: Scalar, start: Motion, end: Motion) -> list[Scalar]:
         """Those of the stops; how fast every sliding joint still slides; how much more every held one could take."""
-        now = self.arm.forces(t, end)
+        now = self.forces(t, end)
         total = [f + dry for f, dry in zip(now.f, self._sliding_friction(now), strict=True)]
-        a = solve_held(now.M, total, self.held)
+        a = solve_held(now.M, total, self.stuck)
         guards = super().guards(t, start, end)
-        for i, dry in enumerate(self.arm.dry):
+        for i, dry in enumerate(self.dry):
             if dry:
                 needed = row_times(now.M, i, a) - now.f[i]
                 terms = absolute(now.f[i]) + absolute(needed + now.f[i])
                 spare = minimum(needed - now.lower[i], now.upper[i] - needed)
                 # what is let hold at the step's start must not count as let go at its end
                 spare = spare + leeway(now.lower[i], now.upper[i], terms)
-                guards.append(where(self.held[i], spare, where(self.up[i], end.v[i], -end.v[i])))
+                guards.append(where(self.stuck[i], spare, where(self.up[i], end.v[i], -end.v[i])))
         return guards
 
     def arrest(self, before: Motion, after: Motion, h: Scalar) -> Motion:
@@ -145,31 +135,30 @@ class Sliding(Mechanics):
 
         The impulse that sliding friction gave over the step is taken back and solved for anew, now with the choice to hold.
         """
-        M = self.canonical.mass(after.q)
+        M = self.equations.mass(after.q)
         used = self._sliding_friction(self.start)
         turned: Any = False
         lower, upper, r = [], [], []
-        for i, (v, dry) in enumerate(zip(after.v, self.arm.dry, strict=True)):
+        for i, (v, dry) in enumerate(zip(after.v, self.dry, strict=True)):
             if dry:
                 back = either(both(self.up[i], v < 0.0), both(negated(self.up[i]), v > 0.0))
-                turned = either(turned, both(negated(self.held[i]), back))
-            spent = where(self.held[i], self.friction[i], used[i])
+                turned = either(turned, both(negated(self.stuck[i]), back))
+            spent = where(self.stuck[i], self.friction[i], used[i])
             lower.append(h * (self.start.lower[i] - spent))
             upper.append(h * (self.start.upper[i] - spent))
             r.append(row_times(M, i, after.v))
-        guess = [where(stuck, 0.0, v) for stuck, v in zip(self.held, after.v, strict=True)]
-        laws = dry_laws(self.arm.dry, lower, upper)
+        guess = [where(stuck, 0.0, v) for stuck, v in zip(self.stuck, after.v, strict=True)]
+        laws = dry_laws(self.dry, lower, upper)
         v, impulses = clipped_solve(M, r, laws, guess)
-        mean = [(x + old) / 2 for x, old in zip(v, after.v, strict=True)]
-        w = worked(after.w, by_joint(laws, impulses, len(v)), mean)
+        w = worked(after.w, by_joint(laws, impulses, len(v)), mean(v, after.v))
         return after._replace(
             v=[where(turned, x, old) for x, old in zip(v, after.v, strict=True)],
-            w=[where(turned, x, old) for x, old in zip(w, after.w, strict=True)],
+            w=mapped(lambda x, old: where(turned, x, old), w, after.w),
         )
 
     def _sliding_friction(self, now: Forces) -> list[Scalar]:
         pairs = zip(self.up, now.lower, now.upper, strict=True)
-        return [where(up, lo, hi) if dry else 0.0 for (up, lo, hi), dry in zip(pairs, self.arm.dry, strict=True)]
+        return [where(up, lo, hi) if dry else 0.0 for (up, lo, hi), dry in zip(pairs, self.dry, strict=True)]
 
 
 def at_instant(dry: Sequence[bool], now: Forces, v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
@@ -208,15 +197,12 @@ def accelerations(arm: Arm, q, qd, drives, algorithm: Algorithm = "crba") -> lis
         drives: Torques of the drives [N·m or N], n scalars.
         algorithm: Of `armsim.dynamics.forward_dynamics`, for an arm without dry friction.
     """
-    total = []
-    for joint, drive, q_i, qd_i in zip(arm.joints, drives, q, qd, strict=True):
-        passive = unpowered(joint, q_i, qd_i)
-        total.append(drive + passive.viscous + passive.limit)
-    rotors = [armature(joint) for joint in arm.joints]
+    joints = list(zip(arm.joints, drives, q, qd, strict=True))
+    total = [replace(unpowered(joint, q_i, qd_i), motor=drive).total for joint, drive, q_i, qd_i in joints]
     if not any_sticks(arm):
-        return forward_dynamics(arm, q, qd, total, rotors, algorithm=algorithm)
-    bounds = [dry_bounds(joint, drive) for joint, drive in zip(arm.joints, drives, strict=True)]
+        return forward_dynamics(arm, q, qd, total, algorithm=algorithm)
+    bounds = [dry_bounds(joint, drive) for joint, drive, *_ in joints]
     lower, upper = ([bound[side] for bound in bounds] for side in (0, 1))
-
-    M, f = equation(arm, q, qd, total)
-    return at_instant([sticks(joint) for joint in arm.joints], Forces(M, f, lower, upper, [], []), qd)[0]
+    f = less_bias(arm, Motion(q, qd, None, None), total, None)
+    now = Forces(crba(arm, q), f, lower, upper, Further([], []), None)
+    return at_instant([sticks(joint) for joint in arm.joints], now, qd)[0]

@@ -4,23 +4,24 @@ DynaMechs (McMillan, Orin and McGhee's library, class dmRevDCMotor) decides join
 from tip to base of the articulated-body algorithm. Three of its traits are not physics, and are kept here because recordings
 contain them: gravity is not among the torques that can set a joint free; the torque of a joint's stop counts twice; a held
 joint is taken as free on the way in and as locked on the way out. Rotor inertia is added to the link about its own z axis,
-and not at all on the last link. armsim's own motor (`armsim.actuation`, `armsim.sticking`) has none of this.
+and not at all on the last link. armsim's own motor (`armsim.actuation`, `armsim.plant.stiction`) has none of this.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 
-from armsim.acting import Parts
 from armsim.actuation import JointTorque
 from armsim.dynamics.aba import articulated_body
 from armsim.errors import UsageError
-from armsim.expr import Scalar, absolute, both, exp, fma, where
+from armsim.expr import Scalar, absolute, both, exp, where
+from armsim.integrate import advanced
 from armsim.model import Arm, Joint
-from armsim.plant import Plant
+from armsim.plant.plant import Plant
+from armsim.plant.state import State
 
 LN_2 = 0.6931471805599453
 
@@ -75,6 +76,11 @@ class DynaMechsPlant(Plant):
             raise UsageError("external: DynaMechs' motor is emulated without external forces")
 
     @cached_property
+    def _links(self) -> Arm:
+        """The arm without its motors, whose rotors are added elsewhere here."""
+        return replace(self.arm, joints=tuple(replace(joint, motor=None) for joint in self.arm.joints))
+
+    @cached_property
     def slots(self) -> tuple[str, ...]:
         """Those of the plain plant, then for every joint whether it is stuck (1 or 0), and its velocity a step before."""
         names = [joint.name for joint in self.arm.joints]
@@ -88,19 +94,27 @@ class DynaMechsPlant(Plant):
     def sample(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
         """As of the plain plant; flags and previous velocities stay."""
         n = self.arm.n
-        return [*super().sample(t, state[: -2 * n]), *state[-2 * n :]]
+        return [*super().sample(t, state), *state[-2 * n :]]
 
     def step(self, t: Scalar, state: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
         """The state one step later, all of it advanced with the rates at its beginning."""
-        parts = self._parts(state)
+        x = self.parts(state)
         now = self._evaluate(t, state)
-        q = [fma(dt, v, x) for x, v in zip(parts.q, now.qd, strict=True)]
-        qd = [fma(dt, a, v) for v, a in zip(now.qd, now.qdd, strict=True)]
-        rates = self.acting.integral_rates(parts)
-        integrals = [fma(dt, r, x) for x, r in zip(parts.integrals, rates, strict=True)] or parts.integrals
-        powers = self.acting.powers(parts, now.torques, None)
-        works = [fma(dt, power, x) for x, power in zip(parts.works, powers, strict=True)]
-        return [*Parts(q, qd, integrals, parts.held, [], [], works).flat(), *now.stuck, *now.qd]
+        rates = self.loads.further_rates(self.motion_of(x), self.held(t, x), now.torques)
+        after = State(
+            q=advanced(x.q, dt, now.qd),
+            qd=advanced(x.qd, dt, now.qdd),
+            integrals=x.integrals if self.sampled else advanced(x.integrals, dt, rates.integrals),
+            held=x.held,
+            currents=[],
+            memory=[],
+            works=advanced(x.works, dt, self.loads.powers(x.q, x.qd, now.torques, None)),
+        )
+        return [*after.flat(), *now.stuck, *now.qd]
+
+    def parts(self, state: Sequence[Scalar]) -> State:
+        """Those of the plain plant."""
+        return super().parts(state[: -2 * self.arm.n])
 
     def motion(self, t: Scalar, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[JointTorque]]:
         """Velocities, accelerations and torques that act from time t on."""
@@ -117,7 +131,7 @@ class DynaMechsPlant(Plant):
 
     def _evaluate(self, t: Scalar, state: Sequence[Scalar]) -> Evaluation:
         n = self.arm.n
-        parts = self._parts(state)
+        parts = self.parts(state)
         flags, before = list(state[-2 * n : -n]), list(state[-n:])
         crossed = [v * old < 0.0 for v, old in zip(parts.qd, before, strict=True)]
         qd = [where(c, 0.0, v) for c, v in zip(crossed, parts.qd, strict=True)]
@@ -144,9 +158,8 @@ class DynaMechsPlant(Plant):
             return where(holds, 0.0, pull + friction) + drive.limit
 
         *inner, _ = (joint.motor.rotor_inertia if joint.motor else 0.0 for joint in self.arm.joints)
-        none = [0.0] * n
         qdd = articulated_body(
-            self.arm, parts.q, qd, force, none, locked=lambda i: stuck[i] > 0.5, flywheels=[*inner, 0.0]
+            self._links, parts.q, qd, force, locked=lambda i: stuck[i] > 0.5, flywheels=[*inner, 0.0]
         )
         return Evaluation(qd, qdd, stuck, torques)
 

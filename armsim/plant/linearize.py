@@ -14,19 +14,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from armsim.actuation import sticks
 from armsim.control import Feedback, OpenLoop
-from armsim.dynamechs import DynaMechsPlant
 from armsim.dynamics import solve_held, tool_pose
 from armsim.errors import UsageError
-from armsim.expr import Function, Scalar, jacobian, replay, trace
-from armsim.plant import Plant
+from armsim.expr import Scalar, with_jacobian
+from armsim.integrate import Motion
+from armsim.plant.dynamechs import DynaMechsPlant
+from armsim.plant.plant import Plant
+from armsim.plant.state import Further, Held
 
 Rows = list[list[float]]  # a matrix by rows
 
 
 @dataclass(frozen=True)
-class Law:
+class LinearFeedback:
     """A feedback law about a state: u = K x + Kz z, dz/dt = Z x + Zz z, all deviations from the state.
 
     x are positions, velocities and currents, z the controller's integrals.
@@ -85,7 +86,7 @@ class Linearization:
     Fu: Rows
     I: Rows  # noqa: E741  the field's letter for a current
     tool: Rows
-    law: Law | None
+    law: LinearFeedback | None
 
     @property
     def n(self) -> int:
@@ -138,24 +139,6 @@ class Linearization:
         return [[0.0] * len(self.u) for _ in range(2 * self.n + 3)]
 
     @property
-    def closed(self) -> Rows:
-        """Rates of x and the controller's integrals under continuous feedback; without feedback, A.
-
-        Raises:
-            ValueError: The feedback is sampled; then there is no such matrix.
-        """
-        if self.law is None:
-            return self.A
-        if self.plant.sampled:
-            raise ValueError("a sampled feedback does not act continuously")
-        law = self.law
-        top = [
-            [*(a + x for a, x in zip(row, times(b, law.K), strict=True)), *times(b, law.Kz)]
-            for row, b in zip(self.A, self.B, strict=True)
-        ]
-        return top + [[*x, *z] for x, z in zip(law.Z, law.Zz, strict=True)]
-
-    @property
     def states(self) -> list[str]:
         """Names of x, as the plant's slots."""
         joints = self.plant.arm.joints
@@ -203,94 +186,78 @@ class Linearizer:
         if plant.command is not None:
             command = OpenLoop(plant.command.output, (_nothing,) * plant.arm.n, period=1.0)
         self._driven = replace(plant, command=command, method="explicit_euler", audit=False)
+        self._equations = with_jacobian(self._left, (0, 1, 2, 3, 4), "equations")
+        self._tool = with_jacobian(lambda q: [*tool_pose(plant.arm, q).position], (0,), "tool")
+        self._feedback = with_jacobian(self._commanded, (0, 1, 2), "feedback")
 
     def at(self, t: float, state: Sequence[float]) -> Linearization:
         """The plant about a state at time t [s]; for the state see `Plant.slots`."""
-        plant, n, k = self.plant, self.plant.arm.n, len(self.plant.inductive)
-        q, qd, integrals, held_commands, currents = (
-            [x for slot, x in zip(plant.slots, state, strict=True) if slot.startswith(f"{kind}_")]
-            for kind in ("q", "qd", "integral", "held", "current")
-        )
-        if plant.command is None:
-            u: list[float] = []
-        elif plant.sampled:
-            u = held_commands
-        else:
-            u = plant.command.command(t, q, qd, integrals)
+        plant, n = self.plant, self.plant.arm.n
+        x = plant.parts(state)
+        u: list[float] = []
+        if plant.command is not None:
+            u = x.held if plant.sampled else plant.command.command(t, x.q, x.qd, x.integrals)
         _, qdd, _ = plant.motion(t, state)
-        dry = [sticks(joint) for joint in plant.arm.joints]
-        held = [d and v == 0.0 and a == 0.0 for d, v, a in zip(dry, qd, qdd, strict=True)]
-        sliding = [_sign(v) or _sign(a) if d else 0.0 for d, v, a in zip(dry, qd, qdd, strict=True)]
+        moving = list(zip(plant.loads.dry, x.qd, qdd, strict=True))
+        held = [dry and v == 0.0 and a == 0.0 for dry, v, a in moving]
+        sliding = [_sign(v) or _sign(a) if dry else 0.0 for dry, v, a in moving]
 
-        found = replay(self._equations, [t, *sliding, *q, *qd, *u, *currents, *qdd])
-        width = 3 * n + len(u) + k
-        rows = [found[n + k + i * width : n + k + (i + 1) * width] for i in range(n + k)]
-        sizes = [n, n, len(u), k, n]
-        Fq, Fv, Fu, Fi, Fa = (list(block) for block in zip(*(_cut(row, sizes) for row in rows[:n]), strict=True))
-        currents_by = [_cut(row, sizes) for row in rows[n:]]
+        _, (forces, rates) = self._equations(x.q, x.qd, u, x.currents, qdd, t, sliding)
+        Fq, Fv, Fu, Fi, Fa = ([row[i] for row in forces] for i in range(5))
         return Linearization(
             plant=plant,
             t=t,
-            q=q,
-            qd=qd,
+            q=x.q,
+            qd=x.qd,
             qdd=qdd,
             u=u or [0.0] * n,
-            currents=currents,
+            currents=x.currents,
             held=tuple(held),
-            M=[[-x for x in row] for row in Fa],
+            M=[[-a for a in row] for row in Fa],
             Fq=Fq,
             Fv=Fv,
             Fi=Fi,
             Fu=Fu if u else [[float(i == j) for j in range(n)] for i in range(n)],
-            I=[[*by_q, *by_v, *by_i, *by_u] for by_q, by_v, by_u, by_i, _ in currents_by],
-            tool=replay_rows(self._tool, q, 3),
-            law=self._law_at(t, q, qd, integrals, k),
+            I=[[*by_q, *by_v, *by_i, *by_u] for by_q, by_v, by_u, by_i, _ in rates],
+            tool=[by_q for (by_q,) in self._tool(x.q)[1]],
+            law=self._law_at(x.q, x.qd, x.integrals, len(x.currents)),
         )
 
-    @cached_property
-    def _equations(self) -> Function:
-        """The forces left over and the rates of currents, with derivatives by q, qd, u, currents, qdd."""
-        plant, n = self._driven, self.plant.arm.n
-        size = len(plant.slots)
-
-        def body(*x: Scalar) -> list[Scalar]:
-            t, sliding, state, qdd = x[0], x[1 : n + 1], x[n + 1 : n + 1 + size], x[n + 1 + size :]
-            return [*plant.imbalance(t, state, qdd, sliding), *plant.current_rates(t, state)]
-
-        fixed = ["t", *(f"sliding{i}" for i in range(n))]
-        names = [*fixed, *plant.slots, *(f"qdd{i}" for i in range(n))]
-        return jacobian(trace(body, names, "equations"), range(len(fixed), len(names)))
-
-    @cached_property
-    def _tool(self) -> Function:
-        arm = self.plant.arm
-        return jacobian(trace(lambda *q: tool_pose(arm, q).position, [f"q{i}" for i in range(arm.n)], "tool"))
+    def _left(
+        self,
+        q: list[Scalar],
+        qd: list[Scalar],
+        u: list[Scalar],
+        currents: list[Scalar],
+        qdd: list[Scalar],
+        t: Scalar,
+        sliding: list[Scalar],
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """The forces left over, and the rates of the currents."""
+        plant = self._driven
+        y, held = Motion(q, qd, Further([], []), None), Held(t, u, currents)
+        torques = plant.loads.torques(t, y, held)
+        left = plant.equations.imbalance(y, held, torques, qdd, sliding)
+        return left, plant.loads.current_rates(y, held, torques)
 
     def _law_at(
-        self, t: float, q: Sequence[float], qd: Sequence[float], integrals: Sequence[float], currents: int
-    ) -> Law | None:
+        self, q: Sequence[float], qd: Sequence[float], integrals: Sequence[float], currents: int
+    ) -> LinearFeedback | None:
         """The feedback about a state."""
-        n, command = self.plant.arm.n, self.plant.command
-        if not isinstance(command, Feedback):
+        if not isinstance(self.plant.command, Feedback):
             return None
-        z = command.integrals
-        rows = replay_rows(self._feedback, [t, *q, *qd, *integrals], n + z)
-        x = [[*row[: 2 * n], *[0.0] * currents] for row in rows]
-        by_z = [row[2 * n :] for row in rows]
-        return Law(K=x[:n], Kz=by_z[:n], Z=x[n:], Zz=by_z[n:])
+        _, (commands, rates) = self._feedback(q, qd, integrals)
+        still = [0.0] * currents
+        K, Z = ([[*by_q, *by_v, *still] for by_q, by_v, _ in rows] for rows in (commands, rates))
+        return LinearFeedback(K=K, Kz=[by_z for *_, by_z in commands], Z=Z, Zz=[by_z for *_, by_z in rates])
 
-    @cached_property
-    def _feedback(self) -> Function:
-        """Commands and rates of the integrals, with derivatives by q, qd and integrals."""
-        command, n = self.plant.command, self.plant.arm.n
+    def _commanded(
+        self, q: list[Scalar], qd: list[Scalar], integrals: list[Scalar]
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """Commands, and rates of the integrals."""
+        command = self.plant.command
         assert isinstance(command, Feedback)
-
-        def body(t: Scalar, *x: Scalar) -> list[Scalar]:
-            q, qd, integrals = x[:n], x[n : 2 * n], x[2 * n :]
-            return [*command.command(t, q, qd, integrals), *command.integral_rates(q, integrals)]
-
-        names = ["t", *(f"x{i}" for i in range(2 * n + command.integrals))]
-        return jacobian(trace(body, names, "feedback"), range(1, len(names)))
+        return command.command(0.0, q, qd, integrals), command.integral_rates(q, integrals)
 
 
 def linearize(plant: Plant, t: float, state: Sequence[float]) -> Linearization:
@@ -315,29 +282,9 @@ def with_stop(about: Linearization, i: int, stiffness: float, damping: float) ->
     return replace(about, Fq=Fq, Fv=Fv)
 
 
-def replay_rows(function: Function, x: Sequence[float], m: int) -> Rows:
-    """The derivatives that a `jacobian` of m values gives at numbers, by rows."""
-    found = replay(function, x)
-    width = len(found) // m - 1
-    return [found[m + i * width : m + (i + 1) * width] for i in range(m)]
-
-
-def times(row: Sequence[float], matrix: Rows) -> list[float]:
-    """A row times a matrix."""
-    return [sum(a * b for a, b in zip(row, column, strict=True)) for column in zip(*matrix, strict=True)]
-
-
 def transposed(columns: Rows, height: int) -> Rows:
     """The rows of a matrix given by its columns."""
     return [[column[i] for column in columns] for i in range(height)]
-
-
-def _cut(row: Sequence[float], sizes: Sequence[int]) -> list[list[float]]:
-    parts, start = [], 0
-    for size in sizes:
-        parts.append(list(row[start : start + size]))
-        start += size
-    return parts
 
 
 def _sign(x: float) -> float:

@@ -1,20 +1,21 @@
-"""The equations of a step in positions and momenta, all taken at its middle."""
+"""The momentum equation of a step, all its terms taken at mid-step."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from armsim.expr import Scalar, fma
-from armsim.integrate.linear import LU, Linear
+from armsim.integrate.lu import LU
 from armsim.integrate.motion import Motion, advanced
+from armsim.integrate.rate_jacobian import RateJacobian
 
 if TYPE_CHECKING:
     from armsim.integrate.system import System
 
 
-class Midstep:
-    """The middle of a step from (t, y), where momenta p = M(q) v are those of the step's start and what half the step adds.
+class MomentumEquation:
+    """p = p₀ + h/2 f for the momenta p = M(q) v at the middle of a step from (t, y), an equation for the velocities v there.
 
     This is the one of a system whose rates are all there is to it: its mass is 1, momenta are velocities. A system with a mass
     matrix overrides every method.
@@ -38,23 +39,23 @@ class Midstep:
         self._z = y.z
         ahead = y._replace(q=advanced(y.q, self._half, y.v))
         rates = system.rates(self._t, ahead)
-        # told beforehand: of second order as the method is, and a rate that jumps does not keep the iteration from settling
+        # predicted to second order, which is the method's: a rate that jumps does not keep the iteration from converging
         self._z = advanced(y.z, self._half, rates.z)
         self.before = list(y.v)
         self.predicted = list(y.v), rates.v
-        self._factors = self._factorised(system.linear(self._t, ahead, rates))
+        self._factors = self._factorised(system.jacobian(self._t, ahead, rates))
 
     def mechanics(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
         """Momenta, and forces that depend on positions and velocities in ways of their own, were q and v those at mid-step."""
         return list(v), self._rates(q, v).v
 
-    def missing(self, v: Sequence[Scalar], p: Sequence[Scalar], forces: Sequence[Scalar]) -> list[Scalar]:
-        """What the start's momenta and what half the step adds to them are more than p; p and forces as of `mechanics`."""
+    def residual(self, v: Sequence[Scalar], p: Sequence[Scalar], forces: Sequence[Scalar]) -> list[Scalar]:
+        """The residual p₀ + h/2 f - p of the momentum equation; p and forces as of `mechanics`."""
         return [a - b for a, b in zip(advanced(self.before, self._half, forces), p, strict=True)]
 
-    def correction(self, missing: Sequence[Scalar]) -> list[Scalar]:
-        """About the change of velocities by which nothing is missing any longer."""
-        return self._factors.solve(missing)
+    def correction(self, residual: Sequence[Scalar]) -> list[Scalar]:
+        """The Newton correction of the velocities for a residual."""
+        return self._factors.solve(residual)
 
     def momenta(self, p: Sequence[Scalar], change: Sequence[Scalar]) -> list[Scalar]:
         """What becomes of momenta p at mid-step by a small change of velocities, and of positions by half the step of it."""
@@ -64,17 +65,17 @@ class Midstep:
         """v with M(q) v = p."""
         return list(p)
 
-    def further(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    def further(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Any, Any]:
         """Rates of the further states and quadratures at mid-step."""
         rates = self._rates(q, v)
         return rates.z, rates.w
 
-    def _factorised(self, linear: Linear) -> LU:
+    def _factorised(self, slopes: RateJacobian) -> LU:
         """Newton's matrix: M less the derivatives of what half the step adds."""
         W = []
-        for i, (mass, by_q, by_v) in enumerate(zip(linear.M, linear.Fq, linear.Fv, strict=True)):
-            slopes = [self._half * fma(self._half, a, b) for a, b in zip(by_q, by_v, strict=True)]
-            W.append([(mass[j] if j <= i else linear.M[j][i]) - slope for j, slope in enumerate(slopes)])
+        for i, (mass, by_q, by_v) in enumerate(zip(slopes.M, slopes.Fq, slopes.Fv, strict=True)):
+            half_step = [self._half * fma(self._half, a, b) for a, b in zip(by_q, by_v, strict=True)]
+            W.append([(mass[j] if j <= i else slopes.M[j][i]) - added for j, added in enumerate(half_step)])
         return LU(W)
 
     def _rates(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> Motion:

@@ -1,0 +1,135 @@
+"""Trees of scalars: what functions over structured data take and return, as JAX's pytrees.
+
+A tree is a dataclass, a list, a tuple (named or not) or a dict, whose parts are trees; whatever else it holds is a leaf, a scalar
+of any kind. None, truth values and text, and dataclass fields declared with `STATIC`, are not scalars but part of the structure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from typing import Any
+
+STATIC: dict[str, bool] = {"static": True}  # metadata of a dataclass field that belongs to the structure
+LEAF = None
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A tree without its leaves.
+
+    Attributes:
+        kind: The container's type; None for something static.
+        parts: What it holds, in order: structures, or None for a leaf.
+        names: Of a dataclass the fields that are parts, of a dict its keys.
+        static: Of a dataclass pairs (field, value) of those that are not; or the static thing itself.
+    """
+
+    kind: type | None
+    parts: tuple[Structure | None, ...] = ()
+    names: tuple[Any, ...] = ()
+    static: Any = ()
+
+
+def flatten(tree: Any) -> tuple[list[Any], Structure | None]:
+    """The leaves of a tree, in order, and its structure."""
+    leaves: list[Any] = []
+    return leaves, _collect(tree, leaves)
+
+
+def leaves(tree: Any) -> list[Any]:
+    """The leaves of a tree, in order."""
+    return flatten(tree)[0]
+
+
+def unflatten(structure: Structure | None, leaves: Sequence[Any]) -> Any:
+    """The tree of that structure with other leaves."""
+    given = iter(leaves)
+    tree = _build(structure, given)
+    for _ in given:
+        raise ValueError("more leaves than the structure has places for")
+    return tree
+
+
+def mapped(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
+    """A function of a leaf, and of what stands at its place in other trees, applied to every leaf.
+
+    Args:
+        function: Takes one argument per tree.
+        tree: Its structure is the result's.
+        others: Trees of that structure, which may have whole trees in place of leaves.
+
+    Raises:
+        ValueError: The others differ in structure.
+    """
+    first, structure = flatten(tree)
+    columns = [first]
+    for other in others:
+        columns.append([])
+        _follow(structure, other, columns[-1])
+    return unflatten(structure, [function(*x) for x in zip(*columns, strict=True)])
+
+
+def _follow(structure: Structure | None, tree: Any, found: list[Any]) -> None:
+    """Collect what stands at the places of a structure's leaves."""
+    if structure is LEAF:
+        found.append(tree)
+        return
+    theirs = tree if structure.kind is None else type(tree)
+    if theirs is not structure.kind and theirs != structure.static:
+        raise ValueError(f"a tree of another structure: {tree!r} for {structure}")
+    if structure.kind is not None:
+        parts = tree
+        if structure.kind is dict:
+            parts = tree.values()
+        elif structure.names:
+            parts = [getattr(tree, name) for name in structure.names]
+        if len(parts) != len(structure.parts):
+            raise ValueError(f"a tree of another structure: {len(parts)} parts for {len(structure.parts)}")
+        for part, inner in zip(parts, structure.parts, strict=True):
+            _follow(inner, part, found)
+
+
+def _collect(tree: Any, leaves: list[Any]) -> Structure | None:
+    kind = type(tree)
+    if kind is list:
+        return Structure(list, tuple([_collect(part, leaves) for part in tree]))
+    if tree is None or kind is bool or kind is str:
+        return Structure(None, static=tree)
+    if isinstance(tree, tuple):
+        return Structure(kind, tuple([_collect(part, leaves) for part in tree]))
+    if kind is dict:
+        return Structure(dict, tuple([_collect(part, leaves) for part in tree.values()]), tuple(tree))
+    if is_dataclass(kind):
+        names, static = _fields(kind)
+        parts = tuple([_collect(getattr(tree, name), leaves) for name in names])
+        return Structure(kind, parts, names, tuple([(name, getattr(tree, name)) for name in static]))
+    leaves.append(tree)
+    return LEAF
+
+
+def _build(structure: Structure | None, leaves: Any) -> Any:
+    if structure is LEAF:
+        try:
+            return next(leaves)
+        except StopIteration:
+            raise ValueError("fewer leaves than the structure has places for") from None
+    if structure.kind is None:
+        return structure.static
+    parts = [_build(part, leaves) for part in structure.parts]
+    if structure.kind is list:
+        return parts
+    if structure.kind is dict:
+        return dict(zip(structure.names, parts, strict=True))
+    if is_dataclass(structure.kind):
+        return structure.kind(**dict(zip(structure.names, parts, strict=True)), **dict(structure.static))
+    return structure.kind(*parts) if hasattr(structure.kind, "_fields") else tuple(parts)
+
+
+@cache
+def _fields(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of a dataclass' parts and of its static fields."""
+    every = [field for field in fields(kind) if field.init]
+    static = [field.name for field in every if field.metadata.get("static")]
+    return tuple(field.name for field in every if field.name not in static), tuple(static)

@@ -1,0 +1,64 @@
+"""Derivatives of a system's rates by its state, as implicit methods use them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from armsim.expr import Scalar, dot, leaves
+from armsim.integrate.motion import Motion
+
+Matrix = list[list[Scalar]]  # by rows
+Slopes = tuple[Scalar, Motion]  # of one number by the time, and by every part of a motion
+
+
+@dataclass(slots=True)
+class RateJacobian:
+    """How the rates of a system change with its state, n velocities and k further states.
+
+    M da = Fq dq + Fv dv + Fz dz + Ft dt, and the rates of the further states change by Zq dq + Zv dv + Zz dz + Zt dt.
+
+    Attributes:
+        M: Lower triangle of a positive definite matrix.
+        Fq: By positions, n rows of n.
+        Fv: By velocities, n rows of n.
+        Fz: By further states, n rows of k.
+        Ft: By time, n.
+        Zq: k rows of n.
+        Zv: k rows of n.
+        Zz: k rows of k.
+        Zt: k.
+        held: For each velocity the condition that it stays zero; none where all are free.
+    """
+
+    M: Matrix
+    Fq: Matrix
+    Fv: Matrix
+    Fz: Matrix
+    Ft: list[Scalar]
+    Zq: Matrix
+    Zv: Matrix
+    Zz: Matrix
+    Zt: list[Scalar]
+    held: list[Any] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, M: Matrix, forces: Sequence[Slopes], further: Sequence[Slopes]) -> RateJacobian:
+        """From the derivatives of n forces and of k rates of further states, each by time and by motion."""
+        return cls(
+            M=M,
+            Fq=[by.q for _, by in forces],
+            Fv=[by.v for _, by in forces],
+            Fz=[leaves(by.z) for _, by in forces],
+            Ft=[by_t for by_t, _ in forces],
+            Zq=[by.q for _, by in further],
+            Zv=[by.v for _, by in further],
+            Zz=[leaves(by.z) for _, by in further],
+            Zt=[by_t for by_t, _ in further],
+        )
+
+    def mass_times(self, a: Sequence[Scalar]) -> list[Scalar]:
+        """M a"""
+        n = len(a)
+        return [dot([self.M[i][j] if j <= i else self.M[j][i] for j in range(n)], a) for i in range(n)]

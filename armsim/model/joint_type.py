@@ -1,0 +1,40 @@
+"""What kinds of joints there are, and all that follows from the kind alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class JointType:
+    """A kind of joint: whether it turns about its axis, slides along it, or both at once.
+
+    Attributes:
+        name: As in the robot file.
+        turns: Whether the link turns about the joint's z axis; then joint positions are angles.
+        slides: Whether it slides along that axis.
+    """
+
+    name: str
+    turns: bool
+    slides: bool
+
+    @property
+    def length(self) -> str:
+        """Unit of joint positions: "rad" or "m"."""
+        return "rad" if self.turns else "m"
+
+    @property
+    def force(self) -> str:
+        """Unit of joint forces: "N·m" or "N"."""
+        return "N·m" if self.turns else "N"
+
+
+JOINT_TYPES = {
+    joint_type.name: joint_type
+    for joint_type in (
+        JointType("revolute", turns=True, slides=False),
+        JointType("prismatic", turns=False, slides=True),
+        JointType("screw", turns=True, slides=True),
+    )
+}

@@ -1,0 +1,42 @@
+"""From what is asked for to what is simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from armsim.actuation import any_sticks
+from armsim.control import Feedback, OpenLoop
+from armsim.dynamics import ExternalWrench, fastest_algorithm
+from armsim.integrate import Tolerance
+from armsim.model import Arm
+from armsim.plant.dynamechs import DynaMechsPlant, emulates
+from armsim.plant.plant import Plant
+
+
+class Asked(Protocol):
+    """What a plant is made of; `armsim.spec.Scenario` is one."""
+
+    @property
+    def arm(self) -> Arm: ...
+
+    @property
+    def command(self) -> Feedback | OpenLoop | None: ...
+
+    @property
+    def external(self) -> Sequence[ExternalWrench]: ...
+
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def tolerance(self) -> Tolerance: ...
+
+
+def make_plant(asked: Asked) -> Plant:
+    """The plant of a scenario, with the algorithm that its motors and friction ask for, else the faster one."""
+    arm = asked.arm
+    parts = (arm, asked.command, asked.external, asked.method)
+    if emulates(arm):
+        return DynaMechsPlant(*parts, algorithm="aba")
+    return Plant(*parts, "crba" if any_sticks(arm) else fastest_algorithm(arm), asked.tolerance)

@@ -1,0 +1,254 @@
+"""The columns of a row: what they are, in which unit and file, and how they follow from a state.
+
+A column is an entry of `KINDS`, and nowhere else; docs/columns.md is written from it. A heading is prefix, joint and unit; a unit
+that begins with "rad" can be degrees.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from armsim.actuation import JointTorque
+from armsim.dynamics import Algorithm, crba, kinetic_energy, own_poses, potential_energy
+from armsim.expr import Scalar, dot
+from armsim.model import Arm, Joint, JointType
+from armsim.spatial import Pose, quaternion
+
+File = Literal["trajectory", "torque"]
+FILES: tuple[File, ...] = ("trajectory", "torque")
+
+
+class Instant:
+    """A state with all that rows tell of it.
+
+    Args:
+        arm: The arm, n joints.
+        q: Joint positions [rad or m].
+        qd: Joint velocities [rad/s or m/s].
+        qdd: Joint accelerations [rad/s² or m/s²].
+        torques: On the joints.
+        algorithm: Of forward dynamics: where it has made the mass matrix, that gives the kinetic energy.
+    """
+
+    def __init__(
+        self,
+        arm: Arm,
+        q: Sequence[Scalar],
+        qd: Sequence[Scalar],
+        qdd: Sequence[Scalar],
+        torques: Sequence[JointTorque],
+        algorithm: Algorithm,
+    ) -> None:
+        self.arm = arm
+        self.q, self.qd, self.qdd = q, qd, qdd
+        self.torques = torques
+        self.algorithm = algorithm
+
+    @cached_property
+    def tool(self) -> Pose:
+        """The tool in the world."""
+        return own_poses(self.arm, self.q)[-1] @ self.arm.tool_in_link
+
+    @cached_property
+    def energies(self) -> tuple[Scalar, Scalar]:
+        """Kinetic and potential energy [J]."""
+        potential = potential_energy(self.arm, self.q)
+        if self.algorithm != "crba":
+            return kinetic_energy(self.arm, self.q, self.qd), potential
+        M, n = crba(self.arm, self.q), self.arm.n
+        moved = [dot([M[max(i, j)][min(i, j)] for j in range(n)], self.qd) for i in range(n)]
+        return dot(moved, self.qd) / 2, potential
+
+    def powered(self, kind: str) -> list[Scalar]:
+        """An electrical quantity of every joint that has an electric motor."""
+        return [getattr(torque, kind) for torque in self.torques if torque.voltage is not None]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of column.
+
+    Attributes:
+        doc: What it is, for docs/columns.md.
+        file: That it is written to; None for none.
+        values: One number for each joint, for each electric motor, or for each part.
+        prefix: What its headings begin with.
+        unit: In a heading, for a type of joint; see `position` and `force`.
+        motors: Whether only joints with an electric motor have it.
+        parts: Of a quantity of the whole arm: the heading of each part.
+    """
+
+    doc: str
+    file: File | None
+    values: Callable[[Instant], Sequence[Scalar]]
+    prefix: str = ""
+    unit: Callable[[JointType], str] = lambda kind: ""
+    motors: bool = False
+    parts: Mapping[str, str] | None = None
+
+
+def position(rate: str) -> Callable[[JointType], str]:
+    """The unit of joint positions, or of their rates: "" for positions, "_s" for velocities, "_s2" for accelerations."""
+    return lambda kind: kind.length + rate
+
+
+def force(kind: JointType) -> str:
+    """The unit of joint forces in a heading."""
+    return "Nm" if kind.turns else "N"
+
+
+def _torques(part: str) -> Callable[[Instant], Sequence[Scalar]]:
+    return lambda now: [getattr(torque, part) for torque in now.torques]
+
+
+KINDS: dict[str, Kind] = {
+    "q": Kind("joint position", "trajectory", lambda now: now.q, "q", position("")),
+    "qd": Kind("joint velocity", "trajectory", lambda now: now.qd, "qd", position("_s")),
+    "qdd": Kind("joint acceleration, from this instant on", "trajectory", lambda now: now.qdd, "qdd", position("_s2")),
+    "pose": Kind(
+        "the tool in the world: its position, and its orientation as a unit quaternion with qw ≥ 0",
+        "trajectory",
+        lambda now: [*now.tool.position, *quaternion(now.tool.rotation)],
+        parts={"x": "x_m", "y": "y_m", "z": "z_m", "qw": "qw", "qx": "qx", "qy": "qy", "qz": "qz"},
+    ),
+    "tau": Kind(
+        "all that acts on the joint: `tau_motor` + `tau_friction` + `tau_limit`",
+        "torque",
+        _torques("total"),
+        "tau",
+        force,
+    ),
+    "motor": Kind(
+        "from the motor, felt at the joint; from an ideal drive where it has none",
+        "torque",
+        _torques("motor"),
+        "tau_motor",
+        force,
+    ),
+    "friction": Kind(
+        "viscous and dry friction of joint, rotor and gear", "torque", _torques("friction"), "tau_friction", force
+    ),
+    "limit": Kind("from the joint's stops; 0 within its range", "torque", _torques("limit"), "tau_limit", force),
+    "voltage": Kind(
+        "at the motor's terminals",
+        "torque",
+        lambda now: now.powered("voltage"),
+        "voltage",
+        lambda kind: "V",
+        motors=True,
+    ),
+    "current": Kind(
+        "through the motor's armature",
+        "torque",
+        lambda now: now.powered("current"),
+        "current",
+        lambda kind: "A",
+        motors=True,
+    ),
+    "power": Kind(
+        "electrical power into the motor: voltage times current; negative where it brakes and feeds back",
+        "torque",
+        lambda now: now.powered("power"),
+        "power",
+        lambda kind: "W",
+        motors=True,
+    ),
+    "energy": Kind(
+        "kinetic energy of links, payload and rotors; potential energy in gravity, 0 where all mass lies at the world's origin",
+        None,
+        lambda now: now.energies,
+        parts={"kinetic": "kinetic_energy_J", "potential": "potential_energy_J"},
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """One number of a row.
+
+    Attributes:
+        quantity: What it is, of `KINDS`.
+        of: The joint's name, or which part.
+        joint: The joint's index, None for a quantity of the whole arm.
+    """
+
+    quantity: str
+    of: str
+    joint: int | None = None
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A column as it stands in a file.
+
+    Attributes:
+        text: Prefix, joint and unit.
+        index: Its place in a row.
+        factor: What the row's number is multiplied by; 1 but for degrees.
+    """
+
+    text: str
+    index: int
+    factor: float = 1.0
+
+
+def columns_of(arm: Arm) -> tuple[Column, ...]:
+    """The columns of a row of an arm, in order."""
+    made: list[Column] = []
+    for quantity, kind in KINDS.items():
+        if kind.parts is not None:
+            made += [Column(quantity, part) for part in kind.parts]
+            continue
+        joints = enumerate(arm.joints)
+        made += [
+            Column(quantity, joint.name, i)
+            for i, joint in joints
+            if joint.electric_motor is not None or not kind.motors
+        ]
+    return tuple(made)
+
+
+def row_of(now: Instant) -> list[Scalar]:
+    """The numbers of a row."""
+    return [value for kind in KINDS.values() for value in kind.values(now)]
+
+
+def heading(arm: Arm, column: Column, degrees: bool = False) -> tuple[str, float]:
+    """The heading of a column, and what a number in SI units is multiplied by there."""
+    kind = KINDS[column.quantity]
+    if kind.parts is not None:
+        prefix, _, unit = kind.parts[column.of].partition("_")
+        return heading_of(prefix, "", unit, degrees)
+    assert column.joint is not None
+    return heading_of(kind.prefix, column.of, kind.unit(arm.joints[column.joint].kind), degrees)
+
+
+def heading_of(prefix: str, of: str, unit: str, degrees: bool = False) -> tuple[str, float]:
+    """The heading for a prefix, what it is of, and a unit; and what a number in SI units is multiplied by there."""
+    factor = 1.0
+    if degrees and unit.startswith("rad"):
+        unit, factor = f"deg{unit[3:]}", math.degrees(1.0)
+    return "_".join(part for part in (prefix, of, unit) if part), factor
+
+
+def headings(arm: Arm, file: File | None = None, degrees: bool = False) -> list[Heading]:
+    """The columns of a file, in order, without the time; all columns unless a file is named."""
+    return [
+        Heading(text, index, factor)
+        for index, column in enumerate(columns_of(arm))
+        if file in (None, KINDS[column.quantity].file)
+        for text, factor in [heading(arm, column, degrees)]
+    ]
+
+
+def spellings(quantity: str, joint: Joint) -> list[tuple[str, float]]:
+    """The headings that a joint's quantity may have in a file, each with the factor from SI units to it: radians first."""
+    found = [
+        heading_of(KINDS[quantity].prefix, joint.name, KINDS[quantity].unit(joint.kind), degrees)
+        for degrees in (False, True)
+    ]
+    return list(dict.fromkeys(found))

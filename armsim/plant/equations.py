@@ -1,0 +1,278 @@
+"""An arm's equations: how its loads move it, and what integrators want to know of that.
+
+Pure functions of time t [s], motion y and what is held in the step. Each is traced once, and called wherever it is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from armsim.actuation import JointTorque, Works
+from armsim.dynamics import (
+    Algorithm,
+    Law,
+    Wrench,
+    bias,
+    crba,
+    external_power,
+    forward_dynamics,
+    momenta_and_forces,
+    rnea,
+)
+from armsim.expr import Scalar, fma, maximum, shared, where, with_jacobian
+from armsim.integrate import Motion
+from armsim.integrate.rate_jacobian import Matrix, Slopes
+from armsim.model import Arm
+from armsim.plant.loads import Loads
+from armsim.plant.state import Further, Held
+
+
+@dataclass(slots=True)
+class Rates:
+    """What follows from what acts on an arm without dry friction.
+
+    Attributes:
+        qdd: Joint accelerations [rad/s² or m/s²].
+        z: Rates of the further states.
+        w: Powers [W]; None where they are not wanted.
+    """
+
+    qdd: list[Scalar]
+    z: Further
+    w: Works | None
+
+
+@dataclass(slots=True)
+class Forces:
+    """The equation of motion M qdd = f + dry friction at one instant.
+
+    Attributes:
+        M: Lower triangle of the mass matrix, rotors included.
+        f: All joint forces but dry friction, less the bias [N·m or N].
+        lower: Least dry friction [N·m or N].
+        upper: Greatest dry friction [N·m or N].
+        z: Rates of the further states.
+        w: Powers, that of dry friction left out [W]; None where they are not wanted.
+    """
+
+    M: Matrix
+    f: list[Scalar]
+    lower: list[Scalar]
+    upper: list[Scalar]
+    z: Further
+    w: Works | None
+
+
+@dataclass(slots=True)
+class Damped:
+    """The equation of motion at one instant, what depends on a joint's own velocity apart.
+
+    Attributes:
+        M: Lower triangle of the mass matrix, rotors included.
+        f: All joint forces but those of `laws`, less the bias [N·m or N].
+        d: Linear damping that is part of f: back-EMF, viscous friction, derivative gains [N·m·s/rad or N·s/m].
+        laws: Dry friction, stops, and commands that saturate.
+        z: Rates of the further states.
+    """
+
+    M: Matrix
+    f: list[Scalar]
+    d: list[Scalar]
+    laws: list[Law]
+    z: Further
+
+    def implicit_mass(self, h: Scalar) -> Matrix:
+        """M + h D, the lower triangle."""
+        return [[*row[:i], fma(h, d, row[i])] for i, (row, d) in enumerate(zip(self.M, self.d, strict=True))]
+
+
+@dataclass(slots=True)
+class JointLoads:
+    """What acts on the joints at one instant.
+
+    Attributes:
+        torques: Dry friction left out [N·m or N].
+        lower: Least dry friction [N·m or N].
+        upper: Greatest dry friction [N·m or N].
+        z: Rates of the further states.
+    """
+
+    torques: list[JointTorque]
+    lower: list[Scalar]
+    upper: list[Scalar]
+    z: Further
+
+
+class Equations:
+    """An arm's equations. Each is one call in a graph, however often it is evaluated there.
+
+    Args:
+        loads: What acts on the arm.
+        algorithm: Of `armsim.dynamics.forward_dynamics`.
+    """
+
+    def __init__(self, loads: Loads, algorithm: Algorithm) -> None:
+        self.loads = loads
+        self.arm = loads.arm
+        self.algorithm = algorithm
+
+    @cached_property
+    def rates(self) -> Callable[[Scalar, Motion, Held], Rates]:
+        """What follows from what acts, without dry friction."""
+
+        def rates(t: Scalar, y: Motion, held: Held) -> Rates:
+            torques, wrenches = self.loads.torques(t, y, held), self.loads.wrenches(y.q, held)
+            qdd = forward_dynamics(self.arm, y.q, y.v, [x.total for x in torques], wrenches, self.algorithm)
+            powers = self.loads.powers(y.q, y.v, torques, wrenches)
+            return Rates(qdd, self.loads.further_rates(y, held, torques), powers)
+
+        return shared(rates, "rates")
+
+    @cached_property
+    def forces(self) -> Callable[[Scalar, Motion, Held], Forces]:
+        """The equation of motion."""
+
+        def forces(t: Scalar, y: Motion, held: Held) -> Forces:
+            torques, wrenches = self.loads.torques(t, y, held), self.loads.wrenches(y.q, held)
+            f = less_bias(self.arm, y, [x.total for x in torques], wrenches)
+            lower, upper = self.loads.dry_bounds(torques)
+            powers = self.loads.powers(y.q, y.v, torques, wrenches)
+            return Forces(crba(self.arm, y.q), f, lower, upper, self.loads.further_rates(y, held, torques), powers)
+
+        return shared(forces, "forces")
+
+    @cached_property
+    def damped(self) -> Callable[[Scalar, Motion, Held], Damped]:
+        """The equation of motion, what depends on a joint's own velocity apart."""
+        loads, arm = self.loads, self.arm
+
+        def own(v: list[Scalar], t: Scalar, y: Motion, held: Held) -> list[Scalar]:
+            """The torques that depend on a joint's own velocity, those of laws left out."""
+            y = y._replace(v=v)
+            commands = [u if loads.saturation(i) is None else 0.0 for i, u in enumerate(loads.commands(t, y, held))]
+            return [replace(torque, limit=0.0).total for torque in loads.torques_under(commands, y, held)]
+
+        along = with_jacobian(own, (0,), "own")
+
+        def damped(t: Scalar, y: Motion, held: Held) -> Damped:
+            tau, slopes = along(y.v, t, y._replace(v=[]), held)
+            torques = loads.torques(t, y, held)
+            return Damped(
+                M=crba(arm, y.q),
+                f=less_bias(arm, y, tau, loads.wrenches(y.q, held)),
+                d=[maximum(-by_v[i], 0.0) for i, (by_v,) in enumerate(slopes)],
+                laws=loads.laws(y, torques),
+                z=loads.further_rates(y, held, torques),
+            )
+
+        return shared(damped, "damped")
+
+    @cached_property
+    def powers(self) -> Callable[[Scalar, Motion, Sequence[Scalar], Held], Works | None]:
+        """The powers [W] of what acts, if the velocities were v; dry friction left out."""
+
+        def powers(t: Scalar, y: Motion, v: Sequence[Scalar], held: Held) -> Works | None:
+            return self.loads.powers(y.q, v, self.loads.torques(t, y, held), self.loads.wrenches(y.q, held))
+
+        return shared(powers, "powers")
+
+    @cached_property
+    def slopes(self) -> Callable[..., tuple[list[Slopes], list[Slopes]]]:
+        """The derivatives of `imbalance` and of the rates of the further states, by time and motion."""
+
+        def left(
+            t: Scalar, y: Motion, held: Held, qdd: list[Scalar], sliding: list[Scalar]
+        ) -> tuple[list[Scalar], list[Scalar]]:
+            torques = self.loads.torques(t, y, held)
+            further = self.loads.further_rates(y, held, torques)
+            return self.imbalance(y, held, torques, qdd, sliding), [*further.integrals, *further.currents]
+
+        both = with_jacobian(left, (0, 1), "slopes")
+        return lambda *given: both(*given)[1]
+
+    def imbalance(
+        self,
+        y: Motion,
+        held: Held,
+        torques: Sequence[JointTorque],
+        qdd: Sequence[Scalar],
+        sliding: Sequence[Scalar],
+    ) -> list[Scalar]:
+        """Joint forces left over if the joints accelerated by qdd [N·m or N], n scalars: zero for the true accelerations.
+
+        Its derivatives give those of the accelerations: M dqdd = d(imbalance) at the true qdd, with M = -d(imbalance)/dqdd.
+
+        Args:
+            y: The motion.
+            held: What stays as it was when the step began.
+            torques: What acts on the joints, dry friction left out.
+            qdd: Joint accelerations [rad/s² or m/s²], n scalars.
+            sliding: The direction in which each joint slides against dry friction, n scalars: 1, -1, or 0 for no friction.
+        """
+        needed = rnea(self.arm, y.q, y.v, qdd, self.loads.wrenches(y.q, held))
+        lower, upper = self.loads.dry_bounds(torques)
+        dry = [
+            where(side > 0.0, lo, where(side < 0.0, hi, 0.0))
+            for side, lo, hi in zip(sliding, lower, upper, strict=True)
+        ]
+        return [torque.total + friction - tau for torque, friction, tau in zip(torques, dry, needed, strict=True)]
+
+    # of steps in positions and momenta; what acts from outside does not depend on the velocities
+
+    @cached_property
+    def mass(self) -> Callable[[Sequence[Scalar]], Matrix]:
+        """The lower triangle of the mass matrix at joint positions q."""
+        return shared(lambda q: crba(self.arm, q), "mass")
+
+    @cached_property
+    def momenta(self) -> Callable[[Sequence[Scalar], Sequence[Scalar], Held], list[Scalar]]:
+        """Generalised momenta M v at q."""
+        return shared(lambda *given: self._momentum(*given)[0], "momenta")
+
+    @cached_property
+    def mechanics(self) -> Callable[[Sequence[Scalar], Sequence[Scalar], Held], tuple[list[Scalar], list[Scalar]]]:
+        """Momenta, and what changes them besides what acts on the joints; see `armsim.dynamics.momenta_and_forces`."""
+        return shared(self._momentum, "mechanics")
+
+    @cached_property
+    def tangent(self) -> Callable[..., tuple[tuple[list[Scalar], list[Scalar]], tuple[Matrix, Matrix]]]:
+        """What `mechanics` gives, and the rows of its derivatives by velocities: those of the mass matrix, and of the forces."""
+        both = with_jacobian(self._momentum, (1,), "tangent")
+
+        def tangent(*given):
+            values, (masses, forces) = both(*given)
+            return values, ([by_v for (by_v,) in masses], [by_v for (by_v,) in forces])
+
+        return tangent
+
+    def _momentum(self, q: Sequence[Scalar], v: Sequence[Scalar], held: Held) -> tuple[list[Scalar], list[Scalar]]:
+        return momenta_and_forces(self.arm, q, v, self.loads.wrenches(q, held))
+
+    @cached_property
+    def joints(self) -> Callable[[Scalar, Motion, Held], tuple[JointLoads, JointLoads]]:
+        """What acts on the joints, and its slopes by motion."""
+
+        def joints(y: Motion, t: Scalar, held: Held) -> JointLoads:
+            torques = self.loads.torques(t, y, held)
+            lower, upper = self.loads.dry_bounds(torques)
+            further = self.loads.further_rates(y, held, torques)
+            return JointLoads([torque.mechanical for torque in torques], lower, upper, further)
+
+        both = with_jacobian(joints, (0,), "joints")
+        return lambda t, y, held: both(y, t, held)
+
+    @cached_property
+    def outside_power(self) -> Callable[[Sequence[Scalar], Sequence[Scalar], Held], Scalar]:
+        """The power of what acts on the links from outside [W]."""
+
+        def power(q: Sequence[Scalar], v: Sequence[Scalar], held: Held) -> Scalar:
+            return external_power(self.arm, q, v, self.loads.wrenches(q, held))
+
+        return shared(power, "power")
+
+
+def less_bias(arm: Arm, y: Motion, tau: Sequence[Scalar], wrenches: Sequence[Wrench] | None) -> list[Scalar]:
+    """The right-hand side of M qdd = tau - bias [N·m or N], n scalars."""
+    return [t - b for t, b in zip(tau, bias(arm, y.q, y.v, wrenches), strict=True)]

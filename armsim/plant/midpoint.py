@@ -1,0 +1,155 @@
+"""The momentum equation of a step of an arm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from armsim.actuation import Works, powers
+from armsim.dynamics import solve_held, solve_ldl
+from armsim.expr import Scalar, dot, fma, leaves, mapped, maximum, where
+from armsim.integrate import MomentumEquation, Motion, advanced
+from armsim.integrate.lu import LU, welded
+from armsim.plant.equations import Equations, JointLoads
+from armsim.plant.state import Further, Held
+
+
+class Line:
+    """A quantity as a straight line in the changes of velocity from those at the step's start.
+
+    Attributes:
+        value: Without a change.
+        slopes: By each velocity.
+    """
+
+    def __init__(self, value: Scalar, slopes: list[Scalar]) -> None:
+        self.value = value
+        self.slopes = slopes
+
+    def __add__(self, other: Line) -> Line:
+        return Line(self.value + other.value, [a + b for a, b in zip(self.slopes, other.slopes, strict=True)])
+
+    def times(self, factor: Scalar) -> Line:
+        """factor times the quantity"""
+        return Line(factor * self.value, [factor * slope for slope in self.slopes])
+
+    def __call__(self, change: Sequence[Scalar]) -> Scalar:
+        return dot(self.slopes, change, self.value)
+
+    @staticmethod
+    def of_either(condition: Any, a: Line, b: Line) -> Line:
+        """a where the condition holds, else b."""
+        slopes = [where(condition, x, y) for x, y in zip(a.slopes, b.slopes, strict=True)]
+        return Line(where(condition, a.value, b.value), slopes)
+
+
+class ArmMomentum(MomentumEquation):
+    """The momentum equation of a step of an arm from (t, y).
+
+    Motion of the links and gravity are taken where the iteration has come to. What acts on the joints is taken as a straight
+    line through the state that positions and velocities at the start predict for mid-step: a spring or a damper is one anyway,
+    of the others the error is of third order in h, and one that jumps or is clipped stays on its branch for the step, so that
+    there always is a solution and the matrix of the iteration has all of the joints' stiffness.
+
+    Args:
+        equations: The arm's.
+        held: What stays as it was when the step began.
+        t: Time at the step's start [s].
+        y: The state then.
+        h: Length of the step [s].
+        stuck: For each joint, whether dry friction holds it at rest.
+        up: For each joint, whether it slides upwards, None where it has no dry friction.
+    """
+
+    def __init__(
+        self,
+        equations: Equations,
+        held: Held,
+        t: Scalar,
+        y: Motion,
+        h: Scalar,
+        stuck: Sequence[Any] = (),
+        up: Sequence[Any] = (),
+    ) -> None:
+        self._equations = equations
+        self._held = held
+        self._y = y
+        self._stuck = stuck
+        n, half = len(y.v), h / 2
+        ahead = y._replace(q=advanced(y.q, half, y.v), w=None)
+        loads = _lines(*equations.joints(t + half, ahead, held), half)
+        self._z = loads.z
+        self._torques = loads.torques
+        if up:  # what slides stays on its branch of dry friction, which is added to the viscous
+            self._torques = [
+                torque if way is None else replace(torque, viscous=torque.viscous + Line.of_either(way, lower, upper))
+                for torque, way, lower, upper in zip(loads.torques, up, loads.lower, loads.upper, strict=True)
+            ]
+        joints: list[Line] = [torque.total for torque in self._torques]
+
+        self._half = half
+        self._damping = [[half * slope for slope in line.slopes] for line in joints]
+        self.before = equations.momenta(y.q, y.v, held)
+        self._known = advanced(self.before, half, [line([-x for x in y.v]) for line in joints])
+
+        # Newton's matrix to first order in h: dp/dq, which positions at mid-step bring in, is the transpose of df/dv
+        self.predicted, (M, D) = equations.tangent(ahead.q, y.v, held)
+        self._mass = [[fma(half, D[j][i], M[i][j]) for j in range(n)] for i in range(n)]
+        W = [[fma(-half, a, b) for a, b in zip(*pair, strict=True)] for pair in zip(D, self._mass, strict=True)]
+        for i in range(n):
+            W[i][i] = W[i][i] + maximum(-self._damping[i][i], 0.0)
+        self._factors = LU(welded(stuck, W))
+
+    def mechanics(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+        """Momenta, and forces by the motion of the links, by gravity and from outside, were q and v those at mid-step."""
+        return self._equations.mechanics(q, v, self._held)
+
+    def residual(self, v: Sequence[Scalar], p: Sequence[Scalar], forces: Sequence[Scalar]) -> list[Scalar]:
+        """The residual p₀ + h/2 f - p of the momentum equation; p and forces as of `mechanics`. Zero where held."""
+        known = advanced(self._known, self._half, forces)
+        rest = [dot(damping, v, a - b) for a, damping, b in zip(known, self._damping, p, strict=True)]
+        return [where(stuck, 0.0, x) for stuck, x in zip(self._stuck, rest, strict=True)] if self._stuck else rest
+
+    def momenta(self, p: Sequence[Scalar], change: Sequence[Scalar]) -> list[Scalar]:
+        """What becomes of momenta p at mid-step by a small change of velocities, and of positions by half the step of it."""
+        return [dot(row, change, p_i) for row, p_i in zip(self._mass, p, strict=True)]
+
+    def velocities(self, q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
+        """v with M(q) v = p, exactly zero where held."""
+        M = self._equations.mass(q)
+        return solve_held(M, p, self._stuck) if self._stuck else solve_ldl(M, p)
+
+    def further(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Further, Works | None]:
+        """Rates of the further states, and powers, at mid-step."""
+        change = [a - b for a, b in zip(v, self._y.v, strict=True)]
+        z: Further = mapped(lambda line: line(change), self._z)
+        if self._y.w is None:
+            return z, None
+        torques = [mapped(lambda line: line(change), torque) for torque in self._torques]
+        return z, powers(torques, v, self._equations.outside_power(q, v, self._held))
+
+
+def _lines(values: JointLoads, slopes: JointLoads, half: Scalar) -> JointLoads:
+    """What acts on the joints and the rates of z at mid-step, where positions are h/2 of the velocities on, and z of its rate.
+
+    Args:
+        values: At the velocities of the step's start, z as it is there.
+        slopes: Their derivatives by motion, in place of every number.
+        half: h/2 [s].
+    """
+
+    def line(value: Scalar, slope: tuple[Motion]) -> Line:
+        (by,) = slope
+        return Line(value, [fma(half, a, b) for a, b in zip(by.q, by.v, strict=True)])
+
+    lines = mapped(line, values, slopes)
+    rates = leaves(lines.z)
+
+    def with_further(line: Line, slope: tuple[Motion]) -> Line:
+        (by,) = slope
+        moved = [rate.times(half * s) for rate, s in zip(rates, leaves(by.z), strict=True)]
+        return sum(moved, start=line)
+
+    made: JointLoads = mapped(with_further, lines, slopes)
+    return made

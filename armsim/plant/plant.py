@@ -1,0 +1,197 @@
+"""The plant: an arm with its drives, its command and its integrator, as pure functions of time and state.
+
+State is a flat list of scalars with named slots: joint positions, joint velocities, controller integrals, where the command is
+sampled the commands held since the last sample, armature currents of motors with an inductance, what an adaptive integrator
+remembers, and on request the work done so far. Inside it is a `armsim.plant.state.State`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from armsim.actuation import WORKS, JointTorque, Works
+from armsim.actuation import motor as dc
+from armsim.control import Feedback, OpenLoop
+from armsim.dynamics import Algorithm, ExternalWrench
+from armsim.expr import Scalar, flatten, unflatten
+from armsim.integrate import METHODS, Method, Motion, Tolerance
+from armsim.model import Arm, Motor
+from armsim.plant.columns import Column, Instant, columns_of, row_of
+from armsim.plant.equations import Equations
+from armsim.plant.loads import Loads
+from armsim.plant.state import Further, Held, State
+from armsim.plant.stiction import StickSlip
+from armsim.plant.system import ArmSystem
+
+NOTHING = 2.0**-270  # rad, m and per s; cubes of what it leaves are ordinary numbers still
+
+
+@dataclass(frozen=True)
+class Plant:
+    """What is simulated.
+
+    Attributes:
+        arm: The arm, n joints.
+        command: What drives it: a feedback law, signals of time, or None for motors with open terminals.
+        external: Forces and moments from outside.
+        method: Name of the integrator, of `armsim.integrate.METHODS`.
+        algorithm: Of `armsim.dynamics.forward_dynamics`; an arm with dry friction needs its mass matrix, hence "crba".
+        tolerance: The error that an adaptive integrator may make in a step.
+        audit: Whether work is counted, by who does it.
+    """
+
+    arm: Arm
+    command: Feedback | OpenLoop | None
+    external: Sequence[ExternalWrench] = ()
+    method: str = "semi_implicit_euler"
+    algorithm: Algorithm = "crba"
+    tolerance: Tolerance = Tolerance()
+    audit: bool = False
+
+    @property
+    def integrator(self) -> Method:
+        """How time advances."""
+        return METHODS[self.method]
+
+    @cached_property
+    def loads(self) -> Loads:
+        """What acts on the arm. An adaptive integrator's error estimate sees to currents, and notices a jump by itself."""
+        adaptive = self.integrator.adaptive is not None
+        return Loads(self.arm, self.command, self.external, adaptive, not adaptive, self.audit)
+
+    @cached_property
+    def equations(self) -> Equations:
+        """How that moves it."""
+        return Equations(self.loads, self.algorithm)
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the command is held between samples."""
+        return self.loads.sampled
+
+    @property
+    def inductive(self) -> dict[int, Motor]:
+        """The motors whose current is a state of its own, by joint."""
+        return self.loads.inductive
+
+    @cached_property
+    def slots(self) -> tuple[str, ...]:
+        """Names of the state's entries, in order."""
+        names = [joint.name for joint in self.arm.joints]
+        return State.slots(names, self._integrals, self.sampled, [*self.inductive], self.integrator.memory, self.audit)
+
+    @property
+    def works(self) -> tuple[str, ...]:
+        """Names of the state's last entries, the works, if they are counted."""
+        return tuple(f"work_{of}" for of in WORKS) if self.audit else ()
+
+    @property
+    def _integrals(self) -> int:
+        return 0 if self.command is None else self.command.integrals
+
+    def initial_state(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
+        """The state at joint positions q and velocities qd, all else zero; the first sample is still to be taken."""
+        return self._begin(q, qd).flat()
+
+    def _begin(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> State:
+        return State(
+            q=list(q),
+            qd=list(qd),
+            integrals=[0.0] * self._integrals,
+            held=[0.0] * (self.arm.n if self.sampled else 0),
+            currents=[0.0] * len(self.inductive),
+            memory=[0.0] * len(self.integrator.memory),
+            works=Works(0.0, 0.0, 0.0, 0.0) if self.audit else None,
+        )
+
+    def parts(self, state: Sequence[Scalar]) -> State:
+        """A state by its parts."""
+        nothing = [0.0] * self.arm.n
+        made: State = unflatten(flatten(self._begin(nothing, nothing))[1], state)
+        return made
+
+    def sample(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
+        """The state after a sampled command has been computed anew at time t [s]; the joints have not moved."""
+        x = self.parts(state)
+        command = self.command
+        if command is None or command.period is None:
+            raise ValueError("nothing is sampled")
+        rates = command.integral_rates(x.q, x.integrals)
+        x.held = command.command(t, x.q, x.qd, x.integrals)
+        x.integrals = [i + command.period * rate for i, rate in zip(x.integrals, rates, strict=True)]
+        return x.flat()
+
+    def step(self, t: Scalar, state: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
+        """The state one step later: command, torque, accelerate, integrate.
+
+        Args:
+            t: Time [s].
+            state: See `slots`.
+            dt: Length of the step [s].
+        """
+        x = self.parts(state)
+        y, held = self.motion_of(x), self.held(t, x)
+        after, memory = self.integrator.advance(self.system(held), t, y, dt, x.memory, self.tolerance)
+        integrals = x.integrals if self.sampled else after.z.integrals
+        currents = after.z.currents if self.loads.integrated else self._currents_after(t, y, held, dt)
+        return State(calmed(after.q), calmed(after.v), integrals, x.held, currents, memory, after.w).flat()
+
+    def _currents_after(self, t: Scalar, y: Motion, held: Held, dt: Scalar) -> list[Scalar]:
+        """The armature currents a step later, by their exact exponential at constant voltage and speed."""
+        if not self.inductive:
+            return []
+        torques = self.loads.torques(t, y, held)
+        pairs = zip(self.inductive.items(), held.currents, strict=True)
+        return [dc.current_after(motor, x, torques[i].supply, y.v[i], dt) for (i, motor), x in pairs]
+
+    def motion_of(self, x: State) -> Motion:
+        """What the integrator advances: controller integrals only under continuous control."""
+        integrals = [] if self.sampled else x.integrals
+        return Motion(x.q, x.qd, Further(integrals, x.currents if self.loads.integrated else []), x.works)
+
+    def held(self, t: Scalar, x: State) -> Held:
+        """What stays as it is during a step that begins at time t [s]."""
+        return Held(t, x.held, [] if self.loads.integrated else x.currents)
+
+    def system(self, held: Held) -> ArmSystem:
+        """The arm as the integrator sees it during a step."""
+        return StickSlip(self.equations, held) if any(self.loads.dry) else ArmSystem(self.equations, held)
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """What the numbers of a row are, in order."""
+        return columns_of(self.arm)
+
+    def observe(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
+        """The row of `columns` at time t [s]: the state, and the accelerations and torques that act from then on."""
+        x = self.parts(state)
+        qd, qdd, torques = self.motion(t, state)
+        return row_of(Instant(self.arm, x.q, qd, qdd, torques, self.algorithm))
+
+    def motion(self, t: Scalar, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[JointTorque]]:
+        """Velocities, accelerations and torques that act from time t [s] on, n each."""
+        x = self.parts(state)
+        y, held = self.motion_of(x), self.held(t, x)
+        torques = self.loads.torques(t, y, held)
+        system = self.system(held)
+        if not isinstance(system, StickSlip):
+            return x.qd, system.rates(t, y).v, torques
+        mode = system.within(t, y)
+        for torque, dry in zip(torques, mode.friction, strict=True):
+            torque.dry = dry
+        return x.qd, mode.accelerations, torques
+
+    def peaks(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
+        """What a run keeps the largest magnitude of: the motor torque of every joint."""
+        x = self.parts(state)
+        return [torque.motor for torque in self.loads.torques(t, self.motion_of(x), self.held(t, x))]
+
+
+def calmed(x: Sequence[Scalar]) -> list[Scalar]:
+    """Positions or velocities, exactly zero where they have died away: below 1e-97; above 1e-65 none changes by a bit.
+
+    A motion that decays for ever would end among denormals, for which processors take a hundred times as long.
+    """
+    return [(x_i + NOTHING) - NOTHING for x_i in x]

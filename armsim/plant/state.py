@@ -1,0 +1,94 @@
+"""The state of a plant, and what of it an integrator advances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from armsim.actuation import WORKS, Works
+from armsim.expr import Scalar, leaves
+
+
+@dataclass(slots=True)
+class State:
+    """A state by its parts; as one flat list, they follow each other in this order.
+
+    Attributes:
+        q: Joint positions [rad or m].
+        qd: Joint velocities [rad/s or m/s].
+        integrals: Controller integrals [rad·s or m·s].
+        held: Commands held since the last sample [V, N·m or N].
+        currents: Armature currents of the motors that have an inductance [A].
+        memory: What an adaptive integrator remembers.
+        works: Work done on the arm since the start [J]; None where it is not counted.
+    """
+
+    q: list[Scalar]
+    qd: list[Scalar]
+    integrals: list[Scalar]
+    held: list[Scalar]
+    currents: list[Scalar]
+    memory: list[Scalar]
+    works: Works | None
+
+    def flat(self) -> list[Scalar]:
+        """The state as a list."""
+        return leaves(self)
+
+    @classmethod
+    def slots(
+        cls,
+        joints: Sequence[str],
+        integrals: int,
+        sampled: bool,
+        inductive: Sequence[int],
+        memory: Sequence[str],
+        audit: bool,
+    ) -> tuple[str, ...]:
+        """Names of the entries of a state as a list.
+
+        Args:
+            joints: Their names.
+            integrals: Number of controller integrals, those of the first joints.
+            sampled: Whether commands are held.
+            inductive: Indices of the joints whose current is a state.
+            memory: What the integrator remembers.
+            audit: Whether work is counted.
+        """
+        return (
+            *(f"q_{name}" for name in joints),
+            *(f"qd_{name}" for name in joints),
+            *(f"integral_{name}" for name in joints[:integrals]),
+            *(f"held_{name}" for name in joints if sampled),
+            *(f"current_{joints[i]}" for i in inductive),
+            *memory,
+            *(f"work_{of}" for of in WORKS if audit),
+        )
+
+
+@dataclass(slots=True)
+class Further:
+    """The further states that an integrator advances beside the joints; or their rates.
+
+    Attributes:
+        integrals: Of a continuous controller.
+        currents: Armature currents, where the integrator advances them.
+    """
+
+    integrals: list[Scalar]
+    currents: list[Scalar]
+
+
+@dataclass(slots=True)
+class Held:
+    """What stays during a step as it was when it began.
+
+    Attributes:
+        since: When that was [s]: what jumps between steps keeps its value of then.
+        commands: Held since the last sample [V, N·m or N]; none under a continuous command.
+        currents: Armature currents that the integrator does not advance [A].
+    """
+
+    since: Scalar
+    commands: list[Scalar]
+    currents: list[Scalar]
