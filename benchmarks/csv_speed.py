@@ -9,7 +9,7 @@ from hold import read_case
 from timing import in_turns
 
 from armsim.files.csv_writer import write_csv
-from armsim.run.columns import TRAJECTORY, headings
+from armsim.plant.columns import headings
 from armsim.run.simulate import simulate
 
 
@@ -24,7 +24,7 @@ def measure(folder: Path, rounds: int) -> tuple[int, list[float]]:
         Numbers in the file, and the time [s] of every round.
     """
     run = simulate(read_case({"log.every": 1e-3}))
-    columns = headings(run.plant, TRAJECTORY)
+    columns = headings(run.plant.arm, "trajectory")
     names = ["t_s", *(column.text for column in columns)]
     pick = [column.index for column in columns]
     width = len(run.plant.columns)

@@ -9,12 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from armsim.actuation import armature
 from armsim.actuation.motor import viscous, voltage_gain
 from armsim.control import Feedback
 from armsim.model import Arm
-from armsim.run.engine import NativeEngine
 from armsim.plant import make_plant
+from armsim.run.engine import NativeEngine
 from armsim.spec import Scenario, read_scenario
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,7 +50,7 @@ def spring_law(arm: Arm, command: Feedback) -> SpringLaw:
         back_emf = gain * joint.motor.Ke * joint.motor.gear
         stiffness.append(gain * kp)
         damping.append(gain * kd + back_emf + viscous(joint.motor) + joint.viscous)
-    return SpringLaw(stiffness, damping, list(command.target), [armature(joint) for joint in arm.joints])
+    return SpringLaw(stiffness, damping, list(command.target), [joint.armature for joint in arm.joints])
 
 
 class NativeHold:

@@ -10,10 +10,10 @@ import pytest
 
 from armsim.compile import FixedStepLoop, LoopBody
 from armsim.control import Feedback, OpenLoop
-from armsim.plant import DynaMechsPlant, emulates
 from armsim.errors import UsageError
 from armsim.expr import sin, trace
 from armsim.model import BrushDrop, Coulomb
+from armsim.plant import DynaMechsPlant, emulates
 from armsim.run.engine import NativeEngine, PythonEngine, bounds
 from armsim.spatial import ZERO, Inertia
 

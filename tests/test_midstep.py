@@ -10,14 +10,12 @@ import numpy as np
 import pytest
 
 from armsim import expr
-from armsim.actuation import mass_matrix
 from armsim.compile.target import Target
 from armsim.control import Feedback, OpenLoop
-from armsim.dynamics import ExternalWrench
+from armsim.dynamics import ExternalWrench, crba
 from armsim.expr import trace
-from armsim.plant import Linearizer
 from armsim.model import Arm, Coulomb, Joint, Limit, Motor
-from armsim.plant import Plant
+from armsim.plant import Linearizer, Plant
 from armsim.run.engine import NativeEngine, PythonEngine
 from armsim.run.forward_model import ForwardModel
 from armsim.run.stability import LinearPlant
@@ -156,7 +154,7 @@ def canonical_map(evaluate):
         n = plant.arm.n
         names = [f"x{i}" for i in range(2 * n)]
         step = trace(lambda *x: plant.step(0.0, x, h)[: 2 * n], names)
-        mass = trace(lambda *q: [x for row in mass_matrix(plant.arm, q) for x in row], names[:n])
+        mass = trace(lambda *q: [x for row in crba(plant.arm, q) for x in row], names[:n])
 
         def full(q: np.ndarray) -> np.ndarray:
             entries = evaluate(mass, q)
@@ -205,7 +203,7 @@ def test_its_step_is_symplectic_in_positions_and_momenta(kinds, arms, canonical_
     rng = np.random.default_rng(3)
     plant = Plant(arm, springs(arm))
     q, v = rng.uniform(-1, 1, arm.n), rng.uniform(-2, 2, arm.n)
-    M = np.tril([[*row, *[0.0] * (arm.n - len(row))] for row in mass_matrix(arm, q.tolist())])
+    M = np.tril([[*row, *[0.0] * (arm.n - len(row))] for row in crba(arm, q.tolist())])
     x = np.concatenate([q, (M + np.tril(M, -1).T) @ v])
     apart = 0.02 * np.concatenate([np.ones(arm.n), np.diag(M)])  # 0.02 rad, about 0.02 rad/s
     defects = {
@@ -238,7 +236,7 @@ def test_a_momentum_that_nothing_changes_is_kept(arms, drive, column):
     result = drive(NativeEngine(plant, 1e-3), plant, arm.initial, [1.0, -0.5, 0.3, 2.0], 20_000, (1, 1000), 200)
     momenta = []
     for row in result.rows:
-        M = mass_matrix(plant.arm, row[:4].tolist())
+        M = crba(plant.arm, row[:4].tolist())
         momenta.append(sum((M[i][0]) * v for i, v in enumerate(row[4:8])))
     assert np.abs(np.subtract(momenta, momenta[0])).max() < 1e-11 * abs(momenta[0])  # 20 000 steps of rounding
     assert np.ptp(result.rows[:, 4]) > 0.5

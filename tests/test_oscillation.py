@@ -10,9 +10,8 @@ from scipy.special import ellipk
 
 from armsim.control import OpenLoop
 from armsim.dynamics import gravity_torque
-from armsim.plant import linearize
 from armsim.model import Arm, Joint
-from armsim.plant import Plant
+from armsim.plant import Plant, linearize
 from armsim.run.engine import NativeEngine
 from armsim.spatial import Inertia, Pose, Symmetric, Vector, rotation_x
 

@@ -243,11 +243,10 @@ def needed_friction(plant: Plant, run, dt: float) -> np.ndarray:
     """Dry friction that the velocities of one row and the next tell of, by the equation of motion."""
     arm, told = plant.arm, []
     viscous = np.array([j.viscous + (j.motor.gear**2 * j.motor.viscous if j.motor else 0.0) for j in arm.joints])
-    rotors = np.array([j.motor.gear**2 * j.motor.rotor_inertia if j.motor else 0.0 for j in arm.joints])
     for k in range(len(run.q) - 1):
         q, qd = run.q[k].tolist(), run.qd[k].tolist()
         M = np.tril([[*row, *[0.0] * (arm.n - len(row))] for row in crba(arm, q)])
-        M = M + np.tril(M, -1).T + np.diag(rotors)
+        M = M + np.tril(M, -1).T
         others = run.motor[k] + run.limit[k] - viscous * run.qd[k] - np.array(bias(arm, q, qd))
         told.append(M @ (run.qd[k + 1] - run.qd[k]) / dt - others)
     return np.array(told)
@@ -341,9 +340,7 @@ def test_with_one_joint_stuck_the_others_accelerate_as_with_that_joint_welded(ki
     plant = Plant(firm, signals("torque", *[5 * x for x in tau]), method=method)
     row = np.array(plant.observe(0.0, [*q, *qd]))
     fixed = welded(arm, k, q[k])
-    expected = forward_dynamics(
-        fixed, [q[i] for i in others], [qd[i] for i in others], [5 * tau[i] for i in others], [0.0] * 3
-    )
+    expected = forward_dynamics(fixed, [q[i] for i in others], [qd[i] for i in others], [5 * tau[i] for i in others])
     assert row[8 + k] == 0
     assert np.allclose(row[8:12][others], expected, rtol=1e-11, atol=1e-11)
     h = 1e-7

@@ -23,8 +23,8 @@ def limit_torque(limit: Limit | None, q: Scalar, qd: Scalar) -> Scalar:
     """
     if limit is None or limit.stiffness is None:
         return 0.0
-    below, above, push = _push(limit, q, qd)
-    return where(below, maximum(push, 0.0), where(above, minimum(push, 0.0), 0.0))
+    (below, low), (above, high) = _pushes(limit, q, qd)
+    return where(below, maximum(low, 0.0), 0.0) + where(above, minimum(high, 0.0), 0.0)
 
 
 def stop_law(limit: Limit, q: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
@@ -34,19 +34,17 @@ def stop_law(limit: Limit, q: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
         limit: A range with stiffness.
         q: Joint position [rad or m].
     """
-    below, above, b = _push(limit, q, 0.0)
-    outside = either(below, above)
-    return b, where(outside, limit.damping, 0.0), where(below, 0.0, -inf), where(above, 0.0, inf)
+    (below, low), (above, high) = _pushes(limit, q, 0.0)
+    b = where(below, low, where(above, high, 0.0))
+    return b, where(either(below, above), limit.damping, 0.0), where(below, 0.0, -inf), where(above, 0.0, inf)
 
 
-def _push(limit: Limit, q: Scalar, qd: Scalar) -> tuple[Any, Any, Scalar]:
-    """Whether a joint is below or above its range, and what spring and damper would do there; 0 within."""
+def _pushes(limit: Limit, q: Scalar, qd: Scalar) -> tuple[tuple[Any, Scalar], tuple[Any, Scalar]]:
+    """Of the lower and of the upper stop: whether the joint is beyond it, and what its spring and damper would do there."""
     drag = -(limit.damping * qd)
-    below, above, push = False, False, 0.0
-    if limit.upper != inf:
-        above = q > limit.upper
-        push = where(above, fma(limit.stiffness, limit.upper - q, drag), push)
+    lower = upper = (False, 0.0)
     if limit.lower != -inf:
-        below = q < limit.lower
-        push = where(below, fma(limit.stiffness, limit.lower - q, drag), push)
-    return below, above, push
+        lower = q < limit.lower, fma(limit.stiffness, limit.lower - q, drag)
+    if limit.upper != inf:
+        upper = q > limit.upper, fma(limit.stiffness, limit.upper - q, drag)
+    return lower, upper

@@ -103,7 +103,7 @@ class DynaMechsPlant(Plant):
         rates = self.loads.further_rates(self.motion_of(x), self.held(t, x), now.torques)
         after = State(
             q=advanced(x.q, dt, now.qd),
-            qd=advanced(x.qd, dt, now.qdd),
+            qd=advanced(now.qd, dt, now.qdd),
             integrals=x.integrals if self.sampled else advanced(x.integrals, dt, rates.integrals),
             held=x.held,
             currents=[],

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from armsim.actuation import armature, driven, unpowered
+from armsim.actuation import driven, unpowered
 from armsim.actuation import motor as dc
 from armsim.expr import trace
 from armsim.model import Arm, Joint, Motor
@@ -73,8 +73,8 @@ def test_without_friction_the_steady_speed_is_the_voltage_over_the_back_emf_cons
 
 
 def test_the_rotor_is_felt_through_the_gear_squared():
-    assert armature(wheel(MOTOR).joints[0]) == MOTOR.gear**2 * MOTOR.rotor_inertia
-    assert armature(wheel(None).joints[0]) == 0
+    assert wheel(MOTOR).joints[0].armature == MOTOR.gear**2 * MOTOR.rotor_inertia
+    assert wheel(None).joints[0].armature == 0
     plant = Plant(wheel(MOTOR), voltage(5.0))
     row = dict(zip(plant.columns, plant.observe(0.0, plant.initial_state([0.0], [0.3])), strict=True))
     by = {column.quantity + column.of: value for column, value in row.items()}

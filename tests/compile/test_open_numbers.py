@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from armsim.actuation import armature, driven
+from armsim.actuation import driven
 from armsim.dynamics import forward_dynamics
 from armsim.expr import replay, trace
 from armsim.model import bodies
@@ -40,7 +40,7 @@ def changed(arm, what: str, value):
 def accelerations(arm, x, algorithm):
     q, qd, volts = x[:5], x[5:10], x[10:15]
     tau = [driven(*drive).total for drive in zip(arm.joints, ["voltage"] * 5, volts, q, qd, strict=True)]
-    return forward_dynamics(arm, q, qd, tau, [armature(joint) for joint in arm.joints], algorithm=algorithm)
+    return forward_dynamics(arm, q, qd, tau, algorithm=algorithm)
 
 
 @pytest.mark.parametrize("algorithm", ["crba", "aba"])

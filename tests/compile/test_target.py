@@ -104,7 +104,7 @@ def test_forward_dynamics_has_the_same_bits_in_every_width_and_on_numbers(lanes,
     arm = arms.serial("RPRR")
 
     def body(*x):
-        return forward_dynamics(arm, x[:4], x[4:8], x[8:], [0.1] * 4, algorithm=algorithm)
+        return forward_dynamics(arm, x[:4], x[4:8], x[8:], algorithm=algorithm)
 
     columns = np.random.default_rng(3).uniform(-2, 2, (12, 32))
     found = evaluate(trace(body, [f"x{i}" for i in range(12)]), columns, lanes=lanes)

@@ -71,7 +71,7 @@ def test_Mdot_minus_twice_C_is_skew(arm, motion, mass, exact_gradient):
 
 def test_power_in_is_the_rate_of_energy(arm, motion, mass, exact_gradient):
     q, qd, tau = motion(arm)
-    qdd = forward_dynamics(arm, q, qd, tau, [0.0] * arm.n)
+    qdd = forward_dynamics(arm, q, qd, tau)
     dT_dq = exact_gradient(arm, lambda x: kinetic_energy(arm, x, qd), q)
     dV_dq = exact_gradient(arm, lambda x: potential_energy(arm, x), q)
     rate = qd @ mass(arm, q) @ np.array(qdd) + np.dot(dT_dq + dV_dq, qd)
@@ -87,7 +87,7 @@ def test_momentum_along_a_first_joint_that_gravity_does_not_feel_is_conserved(
     arm = replace(arm, gravity=9.81 * axis if kinds[0] == "R" else ZERO)
     q, qd, tau = motion(arm)
     tau[0] = 0.0
-    qdd = forward_dynamics(arm, q, qd, tau, [0.0] * arm.n)
+    qdd = forward_dynamics(arm, q, qd, tau)
     Mdot = np.einsum("kij,k->ij", exact_gradient(arm, lambda x: mass(arm, x), q), qd)
     assert close((Mdot @ qd + mass(arm, q) @ qdd)[0], 0, scale=np.abs(Mdot).max())
 
@@ -100,7 +100,7 @@ def test_payload_of_zero_kg_changes_no_bit_of_the_dynamics(arms, motion):
     empty = replace(arm, payload=bodies.point(0.0, Vector(0.3, -0.2, 0.1)))
     q, qd, qdd = motion(arm)
     assert rnea(empty, q, qd, qdd) == rnea(without, q, qd, qdd) != rnea(arm, q, qd, qdd)
-    assert forward_dynamics(empty, q, qd, qdd, [0.0] * 4) == forward_dynamics(without, q, qd, qdd, [0.0] * 4)
+    assert forward_dynamics(empty, q, qd, qdd) == forward_dynamics(without, q, qd, qdd)
 
 
 def test_forces_do_not_notice_where_the_base_stands_but_how_it_is_turned(arms, motion):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import yaml
 
-from armsim.actuation import armature, driven
+from armsim.actuation import driven
 from armsim.dynamics import (
     ExternalWrench,
     bias,
@@ -48,7 +48,7 @@ def test_forward_dynamics_of_arm5_is_that_of_dynamechs(algorithm, arm5, referenc
     points = reference("fd_points")
 
     def body(*x):
-        return forward_dynamics(arm5, x[:5], x[5:10], x[10:], [0.0] * 5, algorithm=algorithm)
+        return forward_dynamics(arm5, x[:5], x[5:10], x[10:], algorithm=algorithm)
 
     columns = np.hstack([points.block("q"), points.block("qd"), points.block("tau")]).T
     assert agrees(evaluate(trace(body, names(15)), columns).T, points.block("qdd"))
@@ -73,8 +73,7 @@ def test_motors_on_arm5_accelerate_it_as_in_dynamechs(algorithm, arm5, reference
     found = []
     for q, qd, volts in zip(*(points.block(k).tolist() for k in ("q", "qd", "V")), strict=True):
         tau = [driven(*drive).total for drive in zip(arm5.joints, ["voltage"] * 5, volts, q, qd, strict=True)]
-        rotors = [armature(joint) for joint in arm5.joints]
-        found.append(forward_dynamics(arm5, q, qd, tau, rotors, algorithm=algorithm))
+        found.append(forward_dynamics(arm5, q, qd, tau, algorithm=algorithm))
     assert agrees(np.array(found), points.block("qdd"))
 
 
@@ -89,7 +88,7 @@ def test_external_wrenches_on_arm5_act_as_in_dynamechs(algorithm, arm5, referenc
             n, f = ([points.columns[f"{kind}{link}{axis}"][k] for axis in "xyz"] for kind in "nf")
             wrenches.append(ExternalWrench(link - 1, force=Vector(*f), moment=Vector(*n), frame="link"))
         outside = link_wrenches(arm5, 0.0, [Pose()] * 5, wrenches)
-        found.append(forward_dynamics(arm5, q, qd, tau, [0.0] * 5, outside, algorithm))
+        found.append(forward_dynamics(arm5, q, qd, tau, outside, algorithm))
     assert agrees(np.array(found), points.block("qdd"))
 
 

@@ -204,8 +204,8 @@ def test_a_body_with_its_derivatives_runs_on_numbers_on_expressions_and_in_funct
     assert replay(f, point) == text(*point) == evaluate(f, [[v] for v in point])[:, 0].tolist()
     assert text(*point) == pytest.approx(expected(*point), rel=1e-15)
     on_numbers = both(lambda a, b: [a * b * 3.0, 7.0], [0], "g")
-    assert on_numbers(2.0, 5.0) == ([30.0, 7.0], [[15.0], [0.0]])
-    assert on_numbers(3.0, 4.0) == ([36.0, 7.0], [[12.0], [0.0]])
+    assert on_numbers(2.0, 5.0) == ([30.0, 7.0], [(15.0,), (0.0,)])
+    assert on_numbers(3.0, 4.0) == ([36.0, 7.0], [(12.0,), (0.0,)])
 
 
 def test_a_derivative_may_be_differentiated_again():

@@ -10,9 +10,9 @@ import pytest
 import armsim
 from armsim.errors import UsageError
 from armsim.integrate import METHODS
+from armsim.plant import make_plant
 from armsim.run.advice import Advice
 from armsim.run.judgement import judged
-from armsim.plant import make_plant
 from armsim.spec import read_scenario
 
 FIXED = [name for name, method in METHODS.items() if method.step is not None]

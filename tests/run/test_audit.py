@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import armsim
-from armsim.integrate import METHODS
 from armsim.actuation import WORKS
-from armsim.run.engine import NativeEngine
+from armsim.integrate import METHODS
 from armsim.plant import make_plant
+from armsim.run.engine import NativeEngine
 from armsim.spec import read_scenario
 
 FIXED = [name for name, method in METHODS.items() if method.adaptive is None]

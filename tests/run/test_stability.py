@@ -14,8 +14,7 @@ import armsim
 from armsim.control import Feedback
 from armsim.dynamics import potential_energy
 from armsim.integrate import METHODS
-from armsim.plant import Linearizer, linearize, with_stop
-from armsim.plant import Plant
+from armsim.plant import Linearizer, Plant, linearize, with_stop
 from armsim.run.hanging import hanging
 from armsim.run.stability import LinearPlant, exponential, largest_stable_step
 from armsim.spatial import Vector
