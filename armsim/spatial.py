@@ -7,6 +7,7 @@ Spatial quantities are pairs (angular, linear). Notation: Featherstone, *Rigid B
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -265,6 +266,19 @@ def rotation_z(angle: Scalar) -> Matrix:
 def rotation_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Matrix:
     """Roll about x, then pitch about y, then yaw about z, all fixed axes [rad], as in URDF: Rz(yaw) Ry(pitch) Rx(roll)."""
     return rotation_z(yaw) @ rotation_y(pitch) @ rotation_x(roll)
+
+
+def roll_pitch_yaw(R: Matrix) -> list[float]:
+    """Roll, pitch and yaw [rad] of a rotation of numbers, R = Rz(yaw) Ry(pitch) Rx(roll): the inverse of `rotation_rpy`.
+
+    Where the pitch is a right angle, only the sum or difference of roll and yaw is determined; yaw is 0 then.
+    """
+    x, y, z = R
+    level = math.hypot(x.x, y.x)
+    pitch = math.atan2(-z.x, level)
+    if level < 1e-9:
+        return [math.atan2(-y.z, y.y), pitch, 0.0]
+    return [math.atan2(z.y, z.z), pitch, math.atan2(y.x, x.x)]
 
 
 def quaternion(R: Matrix) -> tuple[Scalar, Scalar, Scalar, Scalar]:

@@ -148,9 +148,10 @@ def test_a_whole_motor_has_the_derivatives_that_difference_quotients_tell(arms):
         def rates(x):
             driven = Plant(arm, constant("voltage", x[7:]), method="rk4")
             state = driven.parts(x[:7])
-        y, held = driven.motion_of(state), driven.held(0.0, state)
-        rates = driven.loads.current_rates(y, held, driven.loads.torques(0.0, y, held))
-        return [*driven.motion(0.0, x[:7])[1], *rates]
+
+            y, held = driven.motion_of(state), driven.held(0.0, state)
+            currents = driven.loads.current_rates(y, held, driven.loads.torques(0.0, y, held))
+            return [*driven.motion(0.0, x[:7])[1], *currents]
 
         expected = slopes(rates, [*q, *qd, current, *u])
         scale = np.abs(rates([*q, *qd, current, *u])).max()

@@ -178,6 +178,11 @@ def voltage_gain(motor: Motor) -> Scalar:
     return motor.Kp * motor.gear / motor.Ra
 
 
+def back_emf_damping(motor: Motor) -> Scalar:
+    """Damping at the joint by back-EMF alone, the terminals held at a voltage [N·m·s/rad]: gear² Kp Ke / Ra."""
+    return voltage_gain(motor) * motor.Ke * motor.gear
+
+
 def is_linear(motor: Motor) -> bool:
     """Whether its torque is linear in voltage and speed, within what the supply gives."""
     return motor.brush_drop is None and not lowers(motor)

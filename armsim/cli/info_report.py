@@ -87,7 +87,7 @@ def _gains(command: dict[str, Any], robot: dict[str, Any], angle: str, digits: i
     volts = command["output"] == "voltage"
 
     def unit(key: str, type: str) -> str:
-        force, per = force_unit(type), "rad" if type == "revolute" else "m"
+        force, per = force_unit(type), joint_unit(type, False)
         out = "V" if volts else force
         return {
             **{"target": joint_unit(type, angle == "deg"), "droop": joint_unit(type, angle == "deg"), "limit": out},
@@ -189,7 +189,7 @@ def _flat(item: dict[str, Any]) -> dict[str, Any]:
 def _joint_table(joints: list[dict[str, Any]], angle: str, digits: int) -> str:
     def unit(key: str, joint: dict[str, Any]) -> str:
         type = joint["type"]
-        force, per = force_unit(type), "rad" if type == "revolute" else "m"
+        force, per = force_unit(type), joint_unit(type, False)
         position = joint_unit(type, angle == "deg")
         units = {"stiffness": f"{force}/{per}", "stop_damping": f"{force}·s/{per}", "viscous": f"{force}·s/{per}"}
         return units.get(key, force if key in DRY else position)

@@ -19,6 +19,7 @@ from armsim.cli.options import (
 )
 from armsim.cli.table import Cell, force_unit, joint_unit, number, shown, table, wrapped
 from armsim.errors import UsageError
+from armsim.model import JOINT_TYPES
 
 
 @click.command(
@@ -94,7 +95,7 @@ def command(
 
 def turned(found: dict[str, Any]) -> dict[str, Any]:
     """A curve with its speeds in degrees a second."""
-    if found["type"] == "prismatic":
+    if not JOINT_TYPES[found["type"]].turns:
         return found
     parts = {
         key: None if found[key] is None else {**found[key], "speed": math.degrees(found[key]["speed"])}
@@ -163,7 +164,7 @@ def _curve(name: str, found: dict[str, Any], degrees: bool, digits: int) -> str:
     lines += ["", f"stall torque   {number(stall['torque'], digits)} {force} at {number(stall['current'], digits)} A"]
     end, best = found["no_load"], found["most_power"]
     if end is not None:
-        rpm = f" ({number(end['speed'] * 30.0 / math.pi, 4)} rpm)" if type == "revolute" else ""
+        rpm = f" ({number(end['speed'] * 30.0 / math.pi, 4)} rpm)" if JOINT_TYPES[type].turns else ""
         why = ", by the motor's limit of speed" if end["limited"] else f" at {number(end['current'], digits)} A"
         lines.append(f"no-load speed  {number(shown(end['speed'], type, degrees), digits)} {rate}{rpm}{why}")
         speed = f"{number(shown(best['speed'], type, degrees), digits)} {rate}"

@@ -101,7 +101,7 @@ def joint_values(option: str, text: str, arm: Arm, degrees: bool = False) -> lis
             f"--{option} {text}\n  expected: positions up to {LARGEST_POSITION:g}\n"
             f"  found:    {max(values, key=abs):g}\n  mend:     check the unit, and the decimal point"
         )
-    turns = [degrees and joint.type == "revolute" for joint in arm.joints]
+    turns = [degrees and joint.kind.turns for joint in arm.joints]
     return [math.radians(value) if turn else value for value, turn in zip(values, turns, strict=True)]
 
 

@@ -13,7 +13,7 @@ def demand_table(types: Sequence[str], answer: dict[str, Any], degrees: bool, di
     """Positions, torques, and, where there are motors, voltages and currents, joint by joint.
 
     Args:
-        types: Of the joints: "revolute" or "prismatic".
+        types: Of the joints, of `armsim.model.JOINT_TYPES`.
         answer: As `armsim.run.answers.demand` gives it, with positions as they are shown.
         degrees: Whether angles are degrees.
         digits: Significant digits.

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 import click
 
+from armsim.model import JOINT_TYPES
+
 WIDTH = 80
 Cell = str | tuple[str, str]  # text, or a number's text and its unit
 
@@ -49,21 +51,22 @@ def joint_unit(type: str, degrees: bool, rate: str = "") -> str:
     """The unit in which a joint's position is shown.
 
     Args:
-        type: "revolute" or "prismatic".
+        type: Of the joint, of `armsim.model.JOINT_TYPES`.
         degrees: Whether angles are shown in degrees.
         rate: "/s" for velocities, "/s²" for accelerations.
     """
-    return ("m" if type == "prismatic" else "deg" if degrees else "rad") + rate
+    unit = JOINT_TYPES[type].length
+    return ("deg" if degrees and unit == "rad" else unit) + rate
 
 
 def shown(value: float, type: str, degrees: bool) -> float:
     """A joint's position, velocity or acceleration from SI to what is shown; to 15 digits, so that -60 deg come back as -60."""
-    return float(f"{math.degrees(value):.15g}") if degrees and type == "revolute" else value
+    return float(f"{math.degrees(value):.15g}") if degrees and JOINT_TYPES[type].turns else value
 
 
 def force_unit(type: str) -> str:
     """The unit of a joint's force."""
-    return "N·m" if type == "revolute" else "N"
+    return JOINT_TYPES[type].force
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:

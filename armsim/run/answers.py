@@ -15,7 +15,7 @@ from armsim.dynamics import crba, fastest_algorithm, link_poses, tool_pose
 from armsim.errors import UsageError
 from armsim.model import Arm
 from armsim.plant import accelerations
-from armsim.spatial import Matrix, Pose, quaternion
+from armsim.spatial import Pose, quaternion, roll_pitch_yaw
 from armsim.spec.voltage import voltage_refusal
 
 
@@ -131,19 +131,6 @@ def placed(pose: Pose) -> dict[str, list[float]]:
         "rpy": roll_pitch_yaw(pose.rotation),
     }
     return {name: [float(x) + 0.0 for x in values] for name, values in parts.items()}  # + 0.0 makes 0 of -0
-
-
-def roll_pitch_yaw(R: Matrix) -> list[float]:
-    """Roll, pitch and yaw [rad] of R = Rz(yaw) Ry(pitch) Rx(roll).
-
-    Where the pitch is a right angle, only the sum or difference of roll and yaw is determined; yaw is 0 then.
-    """
-    x, y, z = R
-    level = math.hypot(x.x, y.x)
-    pitch = math.atan2(-z.x, level)
-    if level < 1e-9:
-        return [math.atan2(-y.z, y.y), pitch, 0.0]
-    return [math.atan2(z.y, z.z), pitch, math.atan2(y.x, x.x)]
 
 
 def outside(arm: Arm, q: Sequence[float], qd: Sequence[float]) -> list[dict[str, Any]]:

@@ -61,13 +61,13 @@ def converge(
     if isinstance(scenario, Scenario):
         scenario = scenario.scenario_data
     base = with_method(read_scenario(scenario, overrides))
-    types = {joint.type for joint in base.arm.joints}
-    if degrees and len(types) > 1:
+    units = {joint.kind.length for joint in base.arm.joints}
+    if degrees and len(units) > 1:
         raise UsageError(
             "degrees\n  expected: an arm of revolute joints\n  found:    prismatic joints too, and one error for all joints\n"
             "  mend:     leave degrees out: the error is in rad or m"
         )
-    turned = degrees and types == {"revolute"}
+    turned = degrees and units == {"rad"}
     wanted = math.radians(accuracy) if turned else accuracy
     chosen = _methods(methods, base.method)
     made: list[Refinement] = []
@@ -84,7 +84,7 @@ def converge(
         duration=time_at(base.steps, base.time_ratio),
         instants=base.steps // base.log_every + 1 + bool(base.steps % base.log_every),
         accuracy=wanted,
-        unit="rad or m" if len(types) > 1 else "m" if "prismatic" in types else "rad",
+        unit=" or ".join(sorted(units, reverse=True)),
         methods=tuple(refined.found(best) for refined in made),
     )
     return found.in_degrees() if turned else found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armsim.actuation import any_sticks, unpowered
+from armsim.actuation import any_sticks
 from armsim.actuation import motor as dc
 from armsim.control import OpenLoop
-from armsim.dynamics import link_wrenches, own_poses, rnea
 from armsim.errors import UsageError
 from armsim.expr import Scalar
 from armsim.model import Joint
-from armsim.plant import Linearization, Plant
+from armsim.plant import Linearization
 from armsim.plant import linearize as linearize_plant
+from armsim.plant.statics import holding_command
 from armsim.run.closed_loop import gains, with_feedback
 from armsim.run.linear_system import Array, LinearSystem
 from armsim.run.lqr import Cost
@@ -193,18 +193,6 @@ def constant(value: float) -> Callable[[Scalar], Scalar]:
     return lambda t: value
 
 
-def holding_command(plant: Plant, t: float, q: Sequence[float]) -> list[float]:
-    """The commands that hold an arm at rest at q, dry friction left out [V, N·m or N]."""
-    arm, zeros = plant.arm, [0.0] * plant.arm.n
-    outside = link_wrenches(arm, t, own_poses(arm, q) if plant.external else [], plant.external)
-    commands = []
-    for joint, q_i, needed in zip(arm.joints, q, rnea(arm, q, zeros, zeros, outside), strict=True):
-        tau = needed - unpowered(joint, q_i, 0.0).limit
-        motor = joint.electric_motor if plant.command is not None and plant.command.output == "voltage" else None
-        commands.append(tau if motor is None else dc.demand(motor, tau, 0.0)[0])
-    return commands
-
-
 def _not_held(joint: Joint, output: str, u: float) -> str:
     """That a joint's command cannot hold it, and which of its motor's limits is in the way."""
     tau, voltage, current = u, 0.0, 0.0
@@ -212,7 +200,7 @@ def _not_held(joint: Joint, output: str, u: float) -> str:
     if motor is not None:
         tau = dc.torque(motor, dc.steady_current(motor, u, 0.0)) if output == "voltage" else u
         voltage, current = dc.demand(motor, tau, 0.0)
-    unit = "V" if output == "voltage" else "N·m" if joint.type == "revolute" else "N"
+    unit = "V" if output == "voltage" else joint.kind.force
     found, mend = f"{joint.name}, for which it takes {abs(u):.4g} {unit}", "take another pose, or a lighter payload"
     need = next((need for need in needs(joint, 0.0, tau, voltage, current) if need.beyond), None)
     if need is not None:

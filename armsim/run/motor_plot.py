@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any
 
 from armsim.errors import UsageError
+from armsim.model import JOINT_TYPES
 from armsim.run.comparison_plot import check_plot
 
 BLUE, ORANGE, GREEN, GREY = "#1f77b4", "#d95f02", "#2a7f3f", "#555555"
@@ -35,9 +36,9 @@ def plot_motor(path: str | PathLike[str], found: dict[str, Any], title: str, deg
             f"--plot {os.fspath(path)}\n  expected: a curve from stall to no load\n  found:    none for this motor\n"
             "  mend:     leave --plot out, and see what it says"
         )
-    revolute = found["type"] == "revolute"
-    force, rate = ("N·m", "deg/s" if degrees else "rad/s") if revolute else ("N", "m/s")
-    turn = math.degrees(1.0) if degrees and revolute else 1.0
+    kind = JOINT_TYPES[found["type"]]
+    turn = math.degrees(1.0) if degrees and kind.turns else 1.0
+    force, rate = kind.force, f"{'deg' if turn != 1.0 else kind.length}/s"
     speed = [turn * point["speed"] for point in points]
     keys = ("torque", "current", "power", "electrical")
     drawn: dict[str, list[float]] = {key: [point[key] for point in points] for key in keys}
@@ -54,7 +55,7 @@ def plot_motor(path: str | PathLike[str], found: dict[str, Any], title: str, deg
     holding = f"holding the initial pose: {held:.3g} {force}, {100 * share:.3g} % of stall"
     top.axhline(held, color=ORANGE, linestyle="--", label=holding)
     top.plot([turn * best["speed"]], [best["torque"]], "o", color=BLUE)
-    top.set_ylabel(f"torque [{force}]" if revolute else f"force [{force}]")
+    top.set_ylabel(f"torque [{force}]" if kind.turns else f"force [{force}]")
     top.set_ylim(0.0, 1.08 * max(*drawn["torque"], held))
     top.legend(loc="best", framealpha=0.9)
 

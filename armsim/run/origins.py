@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+from armsim.model import JOINT_TYPES
 from armsim.run.method_choice import with_method
 from armsim.run.overview import kind_of
 from armsim.spec import Scenario, build_scenario, load_robot_file, load_scenario_file
@@ -191,7 +192,7 @@ class _Walk:
             return units[0]
         volts = [unit for unit in units if unit.startswith("V")]
         others = [unit for unit in units if not unit.startswith("V")]
-        slides = type == "prismatic"
+        slides = type is not None and not JOINT_TYPES[type].turns
         chosen = volts[0] if volts and self.output == "voltage" else others[-1] if slides else others[0]
         return chosen.replace("N·m", "N").replace("rad", "m") if slides else chosen
 

@@ -16,6 +16,7 @@ from armsim.files.faults import refuse, suggestion
 from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
 from armsim.model import Arm, Coulomb, Joint, Motor
 from armsim.plant import Plant
+from armsim.plant.statics import joint_damping, joint_stiffness, steady_droop
 from armsim.run.answers import demand, mass_matrix, outside, placed, slipping
 from armsim.run.method_choice import with_method
 from armsim.run.reach import reach
@@ -178,8 +179,6 @@ def commanded(plant: Plant, data: Mapping[str, Any]) -> dict[str, Any] | None:
         and what they come to at the joint: stiffness [N·m/rad or N/m], damping [N·m·s/rad or N·s/m] with the part of it
         that is back-EMF's, and under pd the steady droop that gravity leaves [rad or m].
     """
-    from armsim.run.summary import joint_gain, steady_droop
-
     command = plant.command
     if isinstance(command, OpenLoop):
         signals = [_signal(signal) for signal in data["inputs"][command.output]]
@@ -189,9 +188,7 @@ def commanded(plant: Plant, data: Mapping[str, Any]) -> dict[str, Any] | None:
     droop = steady_droop(plant) or [None] * plant.arm.n
     joints = []
     for i, joint in enumerate(plant.arm.joints):
-        volt = 1.0 if command.output == "torque" or joint.motor is None else float(dc.voltage_gain(joint.motor))
-        motor = joint.electric_motor if command.output == "voltage" else None
-        emf = 0.0 if motor is None else volt * motor.Ke * motor.gear  # type: ignore[operator]  # it is electric
+        damping, back_emf = joint_damping(plant, i)
         entry = {key: float(getattr(command, key)[i]) for key in ("target", "kp", "ki", "kd")}
         limit = command.limit[i]
         joints.append(
@@ -199,9 +196,9 @@ def commanded(plant: Plant, data: Mapping[str, Any]) -> dict[str, Any] | None:
                 "name": joint.name,
                 **entry,
                 "limit": None if limit is None else float(limit),
-                "stiffness": joint_gain(plant, i),
-                "damping": volt * entry["kd"] + emf,
-                "back_emf": emf,
+                "stiffness": joint_stiffness(plant, i),
+                "damping": damping,
+                "back_emf": back_emf,
                 "droop": droop[i],
             }
         )

@@ -4,39 +4,46 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
 from armsim.dynamics import own_poses
 from armsim.dynamics.kinematics import joint_pose
-from armsim.model import Arm
-from armsim.spatial import Pose, Vector
+from armsim.model import Arm, Joint
+from armsim.spatial import IDENTITY, ZERO, Pose, Vector
 
 STARTS = 8
 SWEEPS = 200
 SETTLED = 1e-12  # relative gain of a sweep below which nothing more is to be had
+PARTS = 32  # of a turn of a screw, between which its farthest position is looked for
+ROUNDS = 60  # of a golden-section search within one
+GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 def reach(arm: Arm) -> float:
     """The greatest distance of the tool from the first joint, within the joints' limits [m]; inf if a slide has no end.
 
-    Joint by joint the distance is a sinusoid of an angle, or a parabola of a slide, whose greatest value is known; going
-    through the joints again and again climbs to a maximum. The best of a few climbs from fixed poses is taken, so the
-    result is at most the true one.
+    Joint by joint the distance is a sinusoid of an angle, or a parabola of a slide, whose greatest value is known; that of a
+    screw is searched for. Going through the joints again and again climbs to a maximum. The best of a few climbs from fixed
+    poses is taken, so the result is at most the true one.
     """
     if any(
-        j.type == "prismatic" and (j.limit is None or math.isinf(j.limit.upper - j.limit.lower)) for j in arm.joints
+        joint.kind.slides and (joint.limit is None or math.isinf(joint.limit.upper - joint.limit.lower))
+        for joint in arm.joints
     ):
         return math.inf
     start = own_poses(arm, [0.0] * arm.n)[0].position
     rng = random.Random(0)
     poses = [[float(q) for q in arm.initial]]
-    poses += [[rng.uniform(*_range(arm, i)) for i in range(arm.n)] for _ in range(STARTS - 1)]
+    poses += [[rng.uniform(*_range(joint)) for joint in arm.joints] for _ in range(STARTS - 1)]
     return max(_climb(arm, start, q) for q in poses)
 
 
-def _range(arm: Arm, i: int) -> tuple[float, float]:
-    """The range of joint i, a turn where it has no end."""
-    limit = arm.joints[i].limit
+def _range(joint: Joint) -> tuple[float, float]:
+    """The range of a joint; of one that turns only, at most a turn of it."""
+    limit = joint.limit
     lower, upper = (-math.inf, math.inf) if limit is None else (limit.lower, limit.upper)
+    if joint.kind.slides:
+        return float(lower), float(upper)
     return max(lower, min(upper, math.pi) - 2 * math.pi), min(upper, max(lower, -math.pi) + 2 * math.pi)
 
 
@@ -50,11 +57,9 @@ def _climb(arm: Arm, start: Vector, q: list[float]) -> float:
             beyond.append(p + R @ beyond[-1])
         pose = arm.base
         for i, (joint, r) in enumerate(zip(arm.joints, reversed(beyond), strict=True)):
-            c = joint.tilt.T @ (
-                pose.inverse.point(start) - joint.position
-            )  # where we measure from, seen from the joint
-            candidates = [q[i], *_best(arm, i, r, c)]
-            q[i] = max(candidates, key=lambda x: _distance(joint.type, x + joint.offset, r, c))
+            seen = joint.tilt.T @ (pose.inverse.point(start) - joint.position)  # where we measure from, from the joint
+            candidates = [q[i], *_best(joint, r, seen)]
+            q[i] = max(candidates, key=lambda x: _distance(joint, x, r, seen))
             R, p = joint_pose(joint, q[i])
             pose = pose @ Pose(R.matrix, p)
         tip = pose.point(arm.tool_in_link.position) - start
@@ -64,25 +69,37 @@ def _climb(arm: Arm, start: Vector, q: list[float]) -> float:
     return far
 
 
-def _best(arm: Arm, i: int, r: Vector, c: Vector) -> list[float]:
-    """Positions of joint i among which the farthest one is."""
-    joint = arm.joints[i]
+def _best(joint: Joint, r: Vector, c: Vector) -> list[float]:
+    """Positions of a joint among which the farthest one is."""
     limit = joint.limit
     ends = [] if limit is None else [float(x) for x in (limit.lower, limit.upper) if math.isfinite(x)]
-    if joint.type == "prismatic":
+    if not joint.kind.turns:
         return ends
-    lower, upper = _range(arm, i)
+    lower, upper = _range(joint)
+    if joint.kind.slides:
+        return [*ends, _farthest_of_screw(joint, r, c, lower, upper)]
     q = math.atan2(c.y * r.x - c.x * r.y, c.x * r.x + c.y * r.y) + math.pi - joint.offset
     q -= 2 * math.pi * math.floor((q - lower) / (2 * math.pi))
     return [*ends, q] if q <= upper else ends
 
 
-def _distance(type: str, x: float, r: Vector, c: Vector) -> float:
-    """Squared distance between c and the point r beyond a joint at x, offset included."""
-    if type == "revolute":
-        s, k = math.sin(x), math.cos(x)
-        r = Vector(k * r.x - s * r.y, s * r.x + k * r.y, r.z)
-    else:
-        r = Vector(r.x, r.y, r.z + x)
-    d = r - c
-    return d.x * d.x + d.y * d.y + d.z * d.z
+def _farthest_of_screw(joint: Joint, r: Vector, c: Vector, lower: float, upper: float) -> float:
+    """The farthest position of a screw, to about 1e-8 of a turn: the best of evenly spread ones, and golden section about it."""
+    count = max(2, math.ceil(PARTS * (upper - lower) / (2 * math.pi)))
+    step = (upper - lower) / count
+    best = max((lower + k * step for k in range(count + 1)), key=lambda x: _distance(joint, x, r, c))
+    low, high = max(lower, best - step), min(upper, best + step)
+    for _ in range(ROUNDS):
+        span = GOLDEN * (high - low)
+        if _distance(joint, high - span, r, c) < _distance(joint, low + span, r, c):
+            low = high - span
+        else:
+            high = low + span
+    return (low + high) / 2
+
+
+def _distance(joint: Joint, q: float, r: Vector, c: Vector) -> float:
+    """Squared distance between c and the point r beyond a joint at q, both seen from where the joint begins."""
+    R, p = joint_pose(replace(joint, tilt=IDENTITY, position=ZERO), q)
+    d = p + R @ r - c
+    return float(d.dot(d))

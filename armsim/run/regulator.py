@@ -115,7 +115,7 @@ class Regulator:
         block: dict[str, Any] = {"law": "pd", "output": "torque" if command is None else command.output}
         block["kp"], block["kd"] = kp.tolist(), kd.tolist()
         scenario = self.model.scenario
-        turns = [scenario.degrees and joint.type == "revolute" for joint in about.plant.arm.joints]
+        turns = [scenario.degrees and joint.kind.turns for joint in about.plant.arm.joints]
         place = np.array(about.q) + self.offset
         target = np.where(turns, np.degrees(place), place)
         block["target"] = [round(x, TARGET_DECIMALS) + 0.0 for x in target.tolist()]

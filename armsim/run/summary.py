@@ -8,8 +8,7 @@ from typing import Any
 from armsim.actuation import motor as dc
 from armsim.actuation import sticks
 from armsim.control import Feedback
-from armsim.dynamics import gravity_torque
-from armsim.plant import Plant
+from armsim.plant.statics import steady_droop
 from armsim.run.audit import audit
 from armsim.run.departure import causes
 from armsim.run.result import Run
@@ -139,30 +138,6 @@ def _joints(run: Run, last: dict[tuple[str, str], float]) -> list[dict[str, Any]
         entry["peak_current"] = None if motor is None else abs(dc.current_for(motor, run.peaks[i]))
         joints.append(entry)
     return joints
-
-
-def joint_gain(plant: Plant, i: int) -> float | None:
-    """The proportional gain of joint i as a stiffness [N·m/rad or N/m]: Kp gear kp / Ra for a voltage; None without feedback."""
-    command, motor = plant.command, plant.arm.joints[i].electric_motor
-    if not isinstance(command, Feedback):
-        return None
-    if command.output == "torque":
-        return float(command.kp[i])
-    return None if motor is None else float(dc.voltage_gain(motor) * command.kp[i])
-
-
-def steady_droop(plant: Plant) -> list[float | None] | None:
-    """Under pd control, how far gravity pulls each joint from its target at rest: gravity torque / stiffness [rad or m].
-
-    Positive where the joint stays below its target. To first order: gravity is taken at the target. None under any other
-    command; None for a joint whose gain is zero.
-    """
-    command = plant.command
-    if not isinstance(command, Feedback) or command.law != "pd":
-        return None
-    gravity = gravity_torque(plant.arm, command.target)
-    gains = [joint_gain(plant, i) for i in range(plant.arm.n)]
-    return [float(g) / k if k else None for g, k in zip(gravity, gains, strict=True)]
 
 
 def _outside(run: Run) -> list[dict[str, Any]]:

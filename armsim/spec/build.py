@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from armsim.expr import sqrt
-from armsim.model import Arm, BrushDrop, Coulomb, Joint, Limit, Motor, MotorLimits, bodies
+from armsim.model import JOINT_TYPES, Arm, BrushDrop, Coulomb, Joint, Limit, Motor, MotorLimits, bodies
 from armsim.spatial import (
     IDENTITY,
     Inertia,
@@ -70,7 +70,7 @@ def build_robot(
 
 def build_joint(joint: dict[str, Any], pre: Pose, offset: Scalar, after: Pose | None, degrees: bool) -> Joint:
     """One joint, from its place in the link before, its offset, and the user's frame seen from its own."""
-    turn = RADIANS if degrees and joint["type"] == "revolute" else 1.0
+    turn = RADIANS if degrees and JOINT_TYPES[joint["type"]].turns else 1.0
     inertia = Inertia()
     for i, body in enumerate(joint["bodies"]):
         inertia = inertia + build_body(body) if i else build_body(body)
@@ -92,6 +92,7 @@ def build_joint(joint: dict[str, Any], pre: Pose, offset: Scalar, after: Pose | 
         else Limit(limits["lower"] * turn, limits["upper"] * turn, limits["stiffness"], limits["damping"]),
         motor=None if motor is None else build_motor(motor),
         frame=Pose() if after is None else after,
+        pitch=0.0 if joint["pitch"] is None else joint["pitch"],
     )
 
 
@@ -169,18 +170,27 @@ def modified_dh(row: dict[str, Any], type: str, degrees: bool) -> Placed:
     """T = Rx(alpha) Tx(a) Rz(theta) Tz(d) (Craig, *Introduction to Robotics*, section 3.4)."""
     a, alpha, d, theta = _row(row, degrees)
     twist = rotation_x(alpha)
-    if type == "revolute":
-        return Pose(twist, twist @ Vector(a, 0.0, d)), theta, None
-    return Pose(twist @ rotation_z(theta), twist @ Vector(a, 0.0, 0.0)), d, None
+    turned, shift, offset = _variable(type, theta, d)
+    return Pose(twist if turned is None else twist @ rotation_z(turned), twist @ Vector(a, 0.0, shift)), offset, None
 
 
 def standard_dh(row: dict[str, Any], type: str, degrees: bool) -> Placed:
     """T = Rz(theta) Tz(d) Tx(a) Rx(alpha): the variable comes first, the constant part beyond it."""
     a, alpha, d, theta = _row(row, degrees)
     beyond = Pose(rotation_x(alpha), Vector(a, 0.0, 0.0))
-    if type == "revolute":
-        return Pose(IDENTITY, Vector(0.0, 0.0, d)), theta, beyond
-    return Pose(rotation_z(theta)), d, beyond
+    turned, shift, offset = _variable(type, theta, d)
+    return Pose(IDENTITY if turned is None else rotation_z(turned), Vector(0.0, 0.0, shift)), offset, beyond
+
+
+def _variable(type: str, theta: Scalar, d: Scalar) -> tuple[Scalar | None, Scalar, Scalar]:
+    """Of theta and d, which a joint's variable adds to: the constant turn (None for none) and shift, and the offset.
+
+    A screw adds to both, so both are constants, and its variable has no offset.
+    """
+    kind = JOINT_TYPES[type]
+    if kind.turns and kind.slides:
+        return theta, d, 0.0
+    return (None, d, theta) if kind.turns else (theta, 0.0, d)
 
 
 def origin(row: dict[str, Any], type: str, degrees: bool) -> Placed:

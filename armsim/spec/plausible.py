@@ -44,8 +44,8 @@ def undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> list[Fault]:
         if bad is None:
             continue
         name = arm.joints[bad].name
-        revolute = arm.joints[bad].type == "revolute"
-        what = "inertia about the axis" if revolute else "mass to move"
+        turns = arm.joints[bad].kind.turns
+        what = "inertia about the axis" if turns else "mass to move"
         if not math.isfinite(pivot):
             found = f"numbers beyond what a double can hold, at q = {_shown(q)}"
             mend = "check the sizes of masses, inertias and lengths"
@@ -56,8 +56,8 @@ def undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> list[Fault]:
             found = f"joint `{name}` and the joints after it can move without moving any mass, at q = {_shown(q)}"
             mend = "check the frames of these joints, and the bodies of their links"
         else:
-            found = f"no inertia and no rotor inertia on joint `{name}`" if revolute else f"no mass on joint `{name}`"
-            mend = f"give the link of {name} a body{' off its axis' if revolute else ''}, or its motor a rotor_inertia"
+            found = f"no inertia and no rotor inertia on joint `{name}`" if turns else f"no mass on joint `{name}`"
+            mend = f"give the link of {name} a body{' off its axis' if turns else ''}, or its motor a rotor_inertia"
         where = _below(path, f"joints[{bad}]")
         return [Fault(_place(data["joints"][bad]), where, f"{what} of joint `{name}`", found, mend)]
     return []
@@ -234,7 +234,7 @@ def _poses(arm: Arm) -> Iterator[list[float]]:
         pose = []
         for i, joint in enumerate(arm.joints):
             share = k * math.sqrt((2, 3, 5, 7, 11, 13, 17, 19)[i % 8] + i // 8) % 1.0
-            half = math.pi if joint.type == "revolute" else 1.0
+            half = math.pi if joint.kind.turns else 1.0
             lower, upper = joint.initial - half, joint.initial + half
             if joint.limit is not None:
                 lower, upper = max(lower, joint.limit.lower), min(upper, joint.limit.upper)
@@ -243,12 +243,13 @@ def _poses(arm: Arm) -> Iterator[list[float]]:
 
 
 def _length(arm: Arm) -> float:
-    """How far the arm can stretch: from joint to joint and to the tool, with the travel of prismatic joints [m]."""
+    """How far the arm can stretch: from joint to joint and to the tool, with the travel of joints that slide [m]."""
     length = sum(math.hypot(*joint.position) for joint in arm.joints) + math.hypot(*arm.tool_in_link.position)
     for joint in arm.joints:
-        if joint.type == "prismatic":
+        if joint.kind.slides:
             ends = (0.0, 0.0) if joint.limit is None else (joint.limit.lower, joint.limit.upper)
-            length += max(abs(joint.offset + q) for q in (joint.initial, *filter(math.isfinite, ends)))
+            furthest = max(abs(joint.offset + q) for q in (joint.initial, *filter(math.isfinite, ends)))
+            length += abs(joint.slides) * furthest
     return length
 
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from armsim.files.document import Map, Node, Place, Seq
+from armsim.model import JOINT_TYPES
 from armsim.spec.bodies import BODIES, Payload
 from armsim.spec.motor import DryFriction, JointSides, Motor
 from armsim.spec.quantity import Context, plain_number
@@ -113,8 +114,9 @@ class Joint(Record):
     """A joint and the link that it moves."""
 
     name = Text(name=True, doc="labels columns and messages", example="R1")
-    type = Choice(
-        "revolute", "prismatic", doc="whether it turns about its z axis or slides along it", example="revolute"
+    type = Choice(*JOINT_TYPES, doc="turns about its z axis, slides along it, or both at once", example="revolute")
+    pitch = Number(
+        "m", default=None, doc="of a screw: how far it slides in a turn; negative: left-handed", example="0.005"
     )
     mdh = FRAMES["mdh"]
     dh = FRAMES["dh"]
@@ -133,6 +135,7 @@ class Joint(Record):
 
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
         self._check_emulated(data, path, context)
+        self._check_pitch(data, node, path, context)
         initial, limits = data["initial"], data["limits"]
         if initial is None or limits is None or limits["lower"] is None or limits["upper"] is None:
             return
@@ -140,9 +143,24 @@ class Joint(Record):
         if lower.value < upper.value and not lower.value <= initial.value <= upper.value:
             expected = f"a position within the limits, {plain_number(lower.value)} to {plain_number(upper.value)}"
             mend = "give an initial position within the limits, or correct the limits"
-            if data["type"] == "revolute" and not context.degrees and abs(initial.value) > math.tau:
+            if JOINT_TYPES[data["type"]].turns and not context.degrees and abs(initial.value) > math.tau:
                 mend = "angles are radians, unless the file says `units: {angle: deg}`"
             context.report.add(initial.place, f"{path}.initial", expected, plain_number(initial.value), mend)
+
+    def _check_pitch(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        """Report a screw without its pitch, and a pitch of what is none."""
+        kind, pitch = JOINT_TYPES.get(data["type"]), data["pitch"]
+        if kind is None:
+            return
+        is_screw = kind.turns and kind.slides
+        if is_screw and pitch is None:
+            mend = "write how far it slides in a turn, for example `pitch: 0.005`"
+            context.report.add(node.place, f"{path}.pitch", "the pitch of a screw, in m", "nothing", mend)
+        if not is_screw and pitch is not None:
+            mend = "write `type: screw`, or leave the pitch out"
+            context.report.add(
+                pitch.place, f"{path}.pitch", "a pitch of screws alone", f"one of a {data['type']} joint", mend
+            )
 
     def _check_emulated(self, data: dict[str, Any], path: str, context: Context) -> None:
         """Report what a joint with DynaMechs' motor cannot have beside it."""

@@ -152,7 +152,7 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
     scenario = settle(data, own)
     arm = build_robot(file.robot.data, of_robot, scenario["payload"])
     degrees = scenario["units"]["angle"] == "deg"
-    turns = [RADIANS if degrees and joint.type == "revolute" else 1.0 for joint in arm.joints]
+    turns = [RADIANS if degrees and joint.kind.turns else 1.0 for joint in arm.joints]
 
     def si(values: list[Scalar] | None, default: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
         return default if values is None else tuple(x * turn for x, turn in zip(values, turns, strict=True))

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from armsim.errors import UsageError
-from armsim.run.answers import demand, mass_matrix, motion, outside, poses, roll_pitch_yaw
+from armsim.run.answers import demand, mass_matrix, motion, outside, poses
 from armsim.run.robot import Robot
-from armsim.spatial import rotation_rpy
+from armsim.spatial import roll_pitch_yaw, rotation_rpy
 
 
 @pytest.mark.parametrize("kinds", ["RPR", "RRRRRR", "PRRPRRRR"])

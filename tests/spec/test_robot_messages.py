@@ -378,7 +378,7 @@ bot.yaml:2:1: nmae
   found:    the unknown key `nmae`
   mend:     did you mean `name`?
 bot.yaml:6:11: joints[0].type
-  expected: revolute or prismatic
+  expected: revolute, prismatic or screw
   found:    "rotary"
   mend:     take one of: revolute, prismatic
 bot.yaml:12:64: joints[0].bodies[0].cylinder.mass

@@ -1,0 +1,65 @@
+"""An arm at rest: the commands that hold it, and what its controller's gains come to at the joints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from armsim.actuation import motor as dc
+from armsim.actuation import unpowered
+from armsim.control import Feedback
+from armsim.dynamics import gravity_torque, rnea
+from armsim.expr import Scalar
+from armsim.plant.plant import Plant
+from armsim.plant.state import Held
+
+
+def holding_command(plant: Plant, t: float, q: Sequence[float]) -> list[float]:
+    """The commands that hold an arm at rest at q at time t [s], dry friction left out [V, N·m or N]."""
+    zeros = [0.0] * plant.arm.n
+    wrenches = plant.loads.wrenches(q, Held(t, [], []))
+    commands = []
+    for joint, q_i, needed in zip(plant.arm.joints, q, rnea(plant.arm, q, zeros, zeros, wrenches), strict=True):
+        tau = unpowered(joint, q_i, 0.0).drive_for(needed)
+        motor = joint.electric_motor if plant.command is not None and plant.command.output == "voltage" else None
+        commands.append(tau if motor is None else dc.demand(motor, tau, 0.0)[0])
+    return commands
+
+
+def per_command(plant: Plant, i: int) -> Scalar | None:
+    """Torque of joint i at rest per unit of its command [N·m/V, or 1]; None where its motor takes no voltage."""
+    motor = plant.arm.joints[i].electric_motor
+    if plant.command is None or plant.command.output == "torque":
+        return 1.0
+    return None if motor is None else dc.voltage_gain(motor)
+
+
+def joint_stiffness(plant: Plant, i: int) -> float | None:
+    """The proportional gain of joint i as a stiffness [N·m/rad or N/m]: Kp gear kp / Ra for a voltage; None without feedback."""
+    gain = per_command(plant, i)
+    return None if gain is None or not isinstance(plant.command, Feedback) else float(gain * plant.command.kp[i])
+
+
+def joint_damping(plant: Plant, i: int) -> tuple[float, float]:
+    """The derivative gain of joint i and its motor's back-EMF as damping [N·m·s/rad or N·s/m]: the two together, and the latter.
+
+    A current that is a state is taken to follow its voltage at once.
+    """
+    gain, motor = per_command(plant, i), plant.arm.joints[i].electric_motor
+    driven = plant.command is not None and plant.command.output == "voltage"
+    back_emf = dc.back_emf_damping(motor) if motor is not None and driven else 0.0
+    kd = plant.command.kd[i] if isinstance(plant.command, Feedback) else 0.0
+    return float((1.0 if gain is None else gain) * kd + back_emf), float(back_emf)
+
+
+def steady_droop(plant: Plant) -> list[float | None] | None:
+    """Under pd control, how far gravity pulls each joint from its target at rest: gravity torque / stiffness [rad or m].
+
+    Positive where the joint stays below its target. To first order: gravity is taken at the target. None under any other
+    command; None for a joint whose gain is zero.
+    """
+    command = plant.command
+    if not isinstance(command, Feedback) or command.law != "pd":
+        return None
+    gravity = gravity_torque(plant.arm, command.target)
+    gains = [joint_stiffness(plant, i) for i in range(plant.arm.n)]
+    return [float(g) / k if k else None for g, k in zip(gravity, gains, strict=True)]
