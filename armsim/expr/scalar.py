@@ -23,6 +23,11 @@ def symbolic(name: str, *args):
     return getattr(sympy, name)(*args)
 
 
+def is_zero(x) -> bool:
+    """Whether a scalar is the number 0; one that is left open may become anything, so it is not."""
+    return isinstance(x, NUMBERS) and x == 0
+
+
 def sqrt(x):
     """Square root, correctly rounded; NaN below 0."""
     if isinstance(x, Expr):

@@ -1,29 +1,21 @@
-"""Which method integrates a scenario that leaves it to armsim: what its small motions ask for.
+"""Which method integrates a scenario that leaves it to armsim: what can act in it decides, not how strongly.
 
-The choice is kept with the compiled kernels, as is the advice on its step.
+A number that is not zero counts as any other. So a number that is left open takes the method of the number written in.
 """
 
 from __future__ import annotations
 
-import json
-import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from armsim.compile import cache
+from armsim.control import Feedback
 from armsim.errors import UsageError
-from armsim.plant import emulates, make_plant
-from armsim.run.advice import keep, key
-from armsim.run.modes import seconds
+from armsim.expr import is_zero
+from armsim.plant import emulates
 from armsim.spec import Scenario
 from armsim.spec.scenario import AUTO
 
-if TYPE_CHECKING:
-    from armsim.run.places import Place
-
-STIFF = 10.0  # decays of the fastest mode between landings, above which explicit methods take needlessly many steps
-LONGEST = 0.1  # s between landings: longer ones count as this, for explicit methods take many steps then anyway
-MANY = 100.0  # swings, over which a method has to keep the energy
+LONG = 100.0  # s: an arm that nothing damps or drives for longer takes a method that keeps the energy
 
 
 @dataclass(frozen=True)
@@ -47,14 +39,7 @@ def with_method(scenario: Scenario) -> Scenario:
     """
     if scenario.method != AUTO:
         return scenario
-    if emulates(scenario.arm):
-        choice = _for_dynamechs(scenario)
-    else:
-        name = key("choice", scenario)
-        known = cache.load(name)
-        choice = Choice(**json.loads(known)) if known is not None else _chosen(scenario)
-        if known is None:
-            cache.store(name, json.dumps(vars(choice)).encode())
+    choice = _for_dynamechs(scenario) if emulates(scenario.arm) else _chosen(scenario)
     return replace(scenario, method=choice.method, picked=choice.why)
 
 
@@ -72,51 +57,32 @@ def _has_step(scenario: Scenario) -> bool:
 
 
 def _chosen(scenario: Scenario) -> Choice:
-    """The choice; and where that is a method of fixed steps, the advice on it, for both look at the same small motions."""
-    from armsim.run.judgement import Judgement
-    from armsim.run.places import places
-
-    at = places(scenario, make_plant(replace(scenario, method="rk4")))
-    if not _has_step(scenario):
-        return _adaptive(scenario.dt, at)
-    choice = _fixed(scenario.dt, at)
-    if choice.method not in ("rk54", "rodas"):
-        picked = replace(scenario, method=choice.method, picked=choice.why)
-        keep(picked, Judgement(choice.method, scenario.dt, at, scenario.arm).advice())
-    return choice
-
-
-def _adaptive(landing: float, at: list[Place]) -> Choice:
-    """A method that chooses its steps, to land at times so far apart [s]."""
-    fastest = max((place.plant.fastest_decay for place in at if place.stop is None), default=0.0)
-    if not fastest:
-        return Choice("rk54", "it chooses its steps, and nothing decays by itself")
-    decay = f"the fastest mode decays in {seconds(1 / fastest)}, and it lands every {seconds(landing)}"
-    return Choice("rodas" if fastest * min(landing, LONGEST) > STIFF else "rk54", decay)
-
-
-def _fixed(dt: float, at: list[Place]) -> Choice:
-    """A method for a step that is given [s]."""
-    from armsim.run.judgement import MARGIN
-    from armsim.run.places import REST
-
-    def stable(method: str, step: float) -> bool:
-        return all(place.takes(method, step) and place.holds(method, step) for place in at)
-
-    def limit(method: str) -> str:
-        most, stop = min(((place.longest(method), place.stop or "") for place in at), default=(math.inf, ""))
-        engaged = f" (with the stop of {stop} engaged)" if stop else ""
-        return f"up to {seconds(most)}{engaged}" if math.isfinite(most) else "at any step"
-
-    resting = next((place for place in at if place.where == REST), None)
-    if resting is not None and resting.swings > MANY and stable("implicit_midpoint", dt):
+    """The method: one for stiff motions wherever something can make them stiff, for it costs little where nothing does."""
+    damping = list(dict.fromkeys(_damping(scenario)))
+    if damping:
+        *first, last = damping
+        named = f"{', '.join(first)} and {last}" if first else last
+        return Choice("rodas", f"{named} can decay much faster than the arm moves, which sets no limit to its steps")
+    duration = scenario.steps * scenario.dt
+    free = scenario.command is None and not scenario.external
+    if free and _has_step(scenario) and duration > LONG:
         return Choice(
-            "implicit_midpoint",
-            f"nothing damps the arm, and it keeps the energy over {resting.swings:.0f} swings and more",
+            "implicit_midpoint", f"nothing damps or drives the arm, and it keeps the energy, also over {duration:g} s"
         )
-    if stable("rk4", MARGIN * dt):
-        return Choice("rk4", f"it is stable {limit('rk4')}, and the most precise at a given step")
-    for method in ("velocity_implicit", "implicit_midpoint"):
-        if stable(method, dt):
-            return Choice(method, f"it is stable {limit(method).partition(' (')[0]}, and rk4 only {limit('rk4')}")
-    return Choice("rodas", f"no method of fixed steps is stable at {seconds(dt)}, and it chooses its own in between")
+    return Choice("rk54", "it chooses its steps, and nothing decays by itself")
+
+
+def _damping(scenario: Scenario) -> Iterator[str]:
+    """What damps the arm."""
+    command, joints = scenario.command, scenario.arm.joints
+    if command is not None and command.output == "voltage":
+        yield "back-EMF"
+    if isinstance(command, Feedback) and command.period is None and not all(map(is_zero, command.kd)):
+        yield "derivative gains"
+    for joint in joints:
+        if joint.limit is not None and joint.limit.stiffness is not None:
+            yield "stops"
+    for joint in joints:
+        rotor = 0.0 if joint.motor is None else joint.motor.viscous
+        if not is_zero(joint.viscous) or not is_zero(rotor):
+            yield "viscous friction"

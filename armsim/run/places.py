@@ -10,7 +10,7 @@ from armsim.actuation import any_sticks, limit_torque
 from armsim.control import Feedback
 from armsim.plant import Linearization, Linearizer, Plant, with_stop
 from armsim.run.hanging import hanging
-from armsim.run.stability import DRIFTING, NEUTRAL, LinearPlant, Modes, Spoiled, largest_step
+from armsim.run.stability import LinearPlant, Modes, Spoiled, largest_step
 from armsim.spec import Scenario
 from armsim.spec.formula import FormulaError
 
@@ -72,15 +72,6 @@ class Place:
         rates = self.plant.modes if self.period is None else self.plant.continuous_rates
         decaying = -rates.real[rates.real < -NOTICED / self.duration]
         return 3.0 / float(decaying.min()) if len(decaying) else 0.0
-
-    @property
-    def swings(self) -> float:
-        """How often the slowest swing of an arm that nothing damps goes to and fro within the run; 0 of one that is damped."""
-        rates = self.plant.modes
-        if (np.abs(rates.real) > NEUTRAL * self.plant.fastest).any():
-            return 0.0
-        turning = np.abs(rates.imag)[np.abs(rates) > DRIFTING * self.plant.fastest]
-        return float(turning.min(initial=np.inf)) / (2 * np.pi) * self.duration if len(turning) else 0.0
 
     def longest_period(self) -> float | None:
         """Where sampling makes the loop unstable, the period below which it does not [s], 0 if there is none; else None."""

@@ -132,12 +132,6 @@ class LinearPlant(System):
         """The largest |λ| [1/s]."""
         return float(np.abs(self.modes).max(initial=0.0))
 
-    @property
-    def fastest_decay(self) -> float:
-        """The rate of the mode that decays fastest [1/s]; 0 if none does."""
-        decays = -self.modes.real[self.modes.real < -NEUTRAL * self.fastest]
-        return float(decays.max(initial=0.0))
-
     def step_matrix(self, method: str, h: float) -> Array:
         """The states after a step of h seconds by the states before."""
         start = np.eye(self.size)

@@ -108,8 +108,8 @@ def test_a_scenario_that_leaves_its_method_to_armsim_is_refined_by_what_that_tak
     picked = only("two_link_swing", None, {"integrator": None})
     assert (picked.method, picked.knob, picked.own) == ("rk54", "rtol", 1e-6)
     assert picked.at_own.error < 1e-4
-    given = only("two_link_swing", None, {"integrator": {"dt": 1e-3}})
-    assert (given.method, given.knob, given.own) == ("rk4", "dt", 1e-3)
+    given = only("two_link_swing", None, {"integrator": {"dt": 1e-3}})  # then it lands every 1e-3 s
+    assert (given.method, given.knob, given.own) == ("rk54", "rtol", 1e-6)
     fixed = only("two_link_swing", "rk4", {"integrator": {"rtol": 1e-8}})
     assert (fixed.knob, fixed.own, fixed.at_own) == ("dt", None, None)
     assert fixed.settings[0].value == 1e-2  # from the time between rows on
