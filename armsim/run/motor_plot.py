@@ -31,9 +31,11 @@ def plot_motor(path: str | PathLike[str], found: dict[str, Any], title: str, deg
 
     points = found["curve"]
     if not points:
-        raise UsageError(
-            f"--plot {os.fspath(path)}\n  expected: a curve from stall to no load\n  found:    none for this motor\n"
-            "  mend:     leave --plot out, and see what it says"
+        raise UsageError.of(
+            f"--plot {os.fspath(path)}",
+            "a curve from stall to no load",
+            "none for this motor",
+            "leave --plot out, and see what it says",
         )
     revolute = found["type"] == "revolute"
     force, rate = ("N·m", "deg/s" if degrees else "rad/s") if revolute else ("N", "m/s")
@@ -78,6 +80,4 @@ def plot_motor(path: str | PathLike[str], found: dict[str, Any], title: str, deg
         figure.savefig(path, dpi=120)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise UsageError(
-            f"--plot {os.fspath(path)}\n  expected: a file that can be written\n  found:    {reason}\n  mend:     name another"
-        ) from None
+        raise UsageError.of(f"--plot {os.fspath(path)}", "a file that can be written", reason, "name another") from None
