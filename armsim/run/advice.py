@@ -10,8 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from importlib import import_module
-from threading import Thread
 
 import armsim
 from armsim.compile import cache
@@ -70,8 +68,6 @@ class Advising:
     def __init__(self, scenario: Scenario, plant: Plant) -> None:
         self._scenario, self._plant = scenario, plant
         self._known = Advice() if chooses_steps(plant) else self._kept()
-        if self._known is None:  # importing takes a while, and the compiler leaves a processor free for it
-            Thread(target=import_module, args=("numpy",), daemon=True).start()
 
     def _kept(self) -> Advice | None:
         known = cache.load(key("advice", self._scenario))
