@@ -2,11 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Self
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why something cannot be done, printed as four lines; what is None is left out.
+
+    Attributes:
+        where: The file, option, argument or key that is at fault, or what happened.
+        expected: What would have been right.
+        found: What is there.
+        mend: What the user can do.
+    """
+
+    where: str
+    expected: str | None = None
+    found: str | None = None
+    mend: str | None = None
+
+    def __str__(self) -> str:
+        parts = {"expected:": self.expected, "found:": self.found, "mend:": self.mend}
+        lines = [f"{name:9} {text}" for name, text in parts.items() if text is not None]
+        return "\n  ".join([self.where, *(line.replace("\n", "\n" + " " * 12) for line in lines)])
+
 
 class ArmsimError(Exception):
     """Something the user can mend. Its text says what was expected, what was found and how to mend it."""
 
     exit_code = 2
+
+    @classmethod
+    def of(cls, where: str, expected: str | None = None, found: str | None = None, mend: str | None = None) -> Self:
+        """The error with a `Refusal`'s text."""
+        return cls(str(Refusal(where, expected, found, mend)))
 
 
 class FileFaults(ArmsimError):

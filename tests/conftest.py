@@ -7,18 +7,24 @@ import ctypes
 import json
 import math
 import random
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from armsim.model import Arm, Joint, Motor
 from armsim.spatial import Inertia, Pose, Symmetric, Vector, rotation_rpy, rotation_x
 
 DATA = Path(__file__).parent / "data"
 ROBOTS = Path(__file__).parent.parent / "robots"
+
+settings.register_profile("armsim", deadline=None)  # a machine may be busy
+settings.load_profile("armsim")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -28,6 +34,52 @@ def kernel_folder(tmp_path_factory):
         folder = tmp_path_factory.mktemp("kernels")
         patch.setenv("ARMSIM_CACHE_DIR", str(folder))
         yield folder
+
+
+@pytest.fixture(scope="session")
+def work():
+    """Counts the function calls, of Python and of C, that something takes: its cost, whatever the machine is busy with."""
+
+    def count(done: Callable, *args) -> int:
+        calls = 0
+
+        def note(frame, event, arg) -> None:
+            nonlocal calls
+            calls += event in ("call", "c_call")
+
+        sys.setprofile(note)
+        try:
+            done(*args)
+        finally:
+            sys.setprofile(None)
+        return calls
+
+    return count
+
+
+@pytest.fixture
+def steady_machine(monkeypatch):
+    """To studies of convergence every step of a run takes 100 ns, and all else no time."""
+    from armsim.run import refinement
+
+    now = 0.0
+
+    def run(scenario, progress=None):
+        began = now
+
+        def look(done: int, steps: int) -> None:
+            nonlocal now
+            now = began + 1e-7 * done
+            if progress is not None:
+                progress(done, steps)
+
+        made = simulate(scenario, look)
+        made.seconds["loop_s"] = now - began
+        return made
+
+    simulate = refinement.simulate_unadvised
+    monkeypatch.setattr(refinement, "simulate_unadvised", run)
+    monkeypatch.setattr(refinement, "time", SimpleNamespace(perf_counter=lambda: now))
 
 
 @pytest.fixture(scope="session")

@@ -70,10 +70,7 @@ def command(
     from armsim.run.robot import load_robot
 
     if duration is None:
-        raise UsageError(
-            "--for\n  expected: how long the motion is to last [s]\n  found:    nothing\n"
-            "  mend:     write for example --for 0.1"
-        )
+        raise UsageError.of("--for", "how long the motion is to last [s]", "nothing", "write for example --for 0.1")
     model = load_robot(robot)
     arm = model.arm
     pose = [float(x) for x in arm.initial] if q is None else joint_values("q", q, arm, degrees)
@@ -81,9 +78,11 @@ def command(
     tau = [0.0] * arm.n if torque is None else joint_values("torque", torque, arm)
     seconds = number_value("for", duration)
     if not 0.0 <= seconds < math.inf:
-        raise UsageError(
-            f"--for {duration}\n  expected: a time of 0 s or more; motions cannot be run backwards\n  found:    {seconds:g}\n"
-            "  mend:     write for example --for 0.1"
+        raise UsageError.of(
+            f"--for {duration}",
+            "a time of 0 s or more; motions cannot be run backwards",
+            f"{seconds:g}",
+            "write for example --for 0.1",
         )
     end = model.advance(pose, rates, tau, seconds, number_value("rtol", rtol), method=method)
     types = [joint.type for joint in arm.joints]

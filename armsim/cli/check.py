@@ -76,7 +76,7 @@ class _Result:
             return
         given = scenario.file.data["integrator"]["dt"]
         if advice.refusal is not None:
-            self.faults.append(advice.refusal if given is None else f"{given.place}: {advice.refusal}")
+            self.faults.append(f"{'' if given is None else f'{given.place}: '}{advice.refusal}")
         self.warnings += [f"{self.checked.file}: {warning}" for warning in advice.warnings]
         self.notes = advice.said(scenario.method, scenario.dt)[len(advice.warnings) :]
 

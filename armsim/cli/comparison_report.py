@@ -30,9 +30,11 @@ def tolerance_values(text: str | None) -> dict[str, float] | float | None:
     for part in text.split(","):
         name, equals, value = part.partition("=")
         if not equals or not name.strip():
-            raise UsageError(
-                f"--tolerance {text}\n  expected: quantity=number, separated by commas, or one number for all\n"
-                f"  found:    {part!r}\n  mend:     write for example --tolerance q=1e-6,qd=1e-5"
+            raise UsageError.of(
+                f"--tolerance {text}",
+                "quantity=number, separated by commas, or one number for all",
+                repr(part),
+                "write for example --tolerance q=1e-6,qd=1e-5",
             )
         values[name.strip()] = number_value("tolerance", value)
     return values

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from armsim.errors import Refusal
+
 if TYPE_CHECKING:
     from armsim.spec import Scenario
 
-KEPT = "            (the rows up to then are kept, and the run is marked as diverged)"
+KEPT = "(the rows up to then are kept, and the run is marked as diverged)"
 NAMES = {
     "q": "position",
     "qd": "velocity",
@@ -28,61 +30,48 @@ def divergence(where: dict[str, Any], scenario: Scenario) -> str:
             that ended at a step which could not be made: see `armsim.run.result.Run`.
         scenario: What was run.
     """
-    method, dt = scenario.method, scenario.dt
-    at = f"at t = {where['time']:.6g} s"
-    if not where.get("torques_finite", True):
-        return (
-            f"the simulation stopped {at}: a torque was no longer finite\n"
-            "  mend:     look for a division by zero, or a root or logarithm of a negative number, in `inputs`\n" + KEPT
-        )
-    motion = where.get("motion")
-    if motion is not None:
-        name, doubling = motion["joint"], _time(motion["doubling_s"])
-        return (
-            f"the simulation diverged {at}: joint {name} ran away\n"
-            f"  found:    the motion itself grew, not by the step: the velocity of {name} doubled every {doubling},\n"
-            f"            from t = {motion['since']:.6g} s on, as its accelerations had it\n"
-            f"  mend:     check the signs of {name}'s gains, torques and stops; a smaller step would not help\n{KEPT}"
-        )
-    if where.get("stalled") and not scenario.adaptive:
-        return (
-            f"the simulation stopped {at}: the equations of a step of {method} had no solution that could be found\n"
-            f"  mend:     take a smaller step than dt = {dt:g} s, or rodas, which chooses its own\n" + KEPT
-        )
-    if where.get("stalled"):
-        return (
-            f"the simulation stopped {at}: {method} found no step short enough for rtol {scenario.tolerance.rtol:g}\n"
-            f"  mend:     take a greater integrator.rtol, or check gains, stops and inputs\n{KEPT}"
-        )
+    method, smaller = scenario.method, f"a smaller step than dt = {scenario.dt:g} s"
     kind, joint = where["slot"].split("_", 1)
-    what = f"the {NAMES.get(kind, 'state')} of joint {joint}"
-    growth = where.get("growth")
-    if scenario.adaptive:
-        return (
-            f"the simulation diverged {at}: {what} grew without bound\n"
-            f"  mend:     check signs and sizes of gains, torques, stops and masses\n{KEPT}"
-        )
-    if growth is None:
-        return (
-            f"the simulation diverged {at}: {what} grew without bound\n"
-            f"  mend:     take a smaller step than dt = {dt:g} s with {method} (`armsim converge` finds one), or check gains,\n"
-            f"            stops and masses of that joint\n{_stable(where)}{KEPT}"
-        )
-    since = "" if growth["since"] is None else f", from t = {growth['since']:.6g} s on"
-    sign = ", with alternating sign" if growth["alternates"] else ""
-    found = f"{_factor(growth['factor'])}-fold a {growth['per']}{sign}; it doubled every {_time(growth['doubling_s'])}{since}"
-    if growth["per"] == "sample":
-        mend = "the controller does more harm from sample to sample than good: lower its gains, or sample more often\n"
-    elif growth["alternates"] or growth["factor"] > TOO_FAST:
-        mend = f"that is the step's doing, not the arm's: take a smaller one than dt = {dt:g} s with {method}\n"
-        mend += "            (`armsim converge` finds one), or soften gains, stops or damping of that joint\n"
+    ended, what, found = "diverged", f"the {NAMES.get(kind, 'state')} of joint {joint} grew without bound", None
+    motion, growth = where.get("motion"), where.get("growth")
+    if not where.get("torques_finite", True):
+        ended, what = "stopped", "a torque was no longer finite"
+        mend = "look for a division by zero, or a root or logarithm of a negative number, in `inputs`"
+    elif motion is not None:
+        name, doubling = motion["joint"], _time(motion["doubling_s"])
+        what = f"joint {name} ran away"
+        found = f"the motion itself grew, not by the step: the velocity of {name} doubled every {doubling},\n"
+        found += f"from t = {motion['since']:.6g} s on, as its accelerations had it"
+        mend = f"check the signs of {name}'s gains, torques and stops; a smaller step would not help"
+    elif where.get("stalled") and scenario.adaptive:
+        ended, what = "stopped", f"{method} found no step short enough for rtol {scenario.tolerance.rtol:g}"
+        mend = "take a greater integrator.rtol, or check gains, stops and inputs"
+    elif where.get("stalled"):
+        ended, what = "stopped", f"the equations of a step of {method} had no solution that could be found"
+        mend = f"take {smaller}, or rodas, which chooses its own"
+    elif scenario.adaptive:
+        mend = "check signs and sizes of gains, torques, stops and masses"
+    elif growth is None:
+        mend = f"take {smaller} with {method} (`armsim converge` finds one), or check gains,\nstops and masses of that joint"
+        mend += _stable(where)
     else:
-        mend = f"see whether a smaller step than dt = {dt:g} s with {method} stays bounded (`armsim converge`); if\n"
-        mend += "            not, it is the motion that grows: check signs and sizes of gains, torques and masses\n"
-    return (
-        f"the simulation diverged {at}: the velocity of joint {growth['joint']} grew without bound\n"
-        f"  found:    {found}\n  mend:     {mend}{_stable(where)}{KEPT}"
-    )
+        what = f"the velocity of joint {growth['joint']} grew without bound"
+        since = "" if growth["since"] is None else f", from t = {growth['since']:.6g} s on"
+        sign = ", with alternating sign" if growth["alternates"] else ""
+        times = f"{growth['factor']:{'.3g' if growth['factor'] > 1.1 else '.4f'}}-fold a {growth['per']}"
+        found = f"{times}{sign}; it doubled every {_time(growth['doubling_s'])}{since}"
+        mend = f"see whether {smaller} with {method} stays bounded (`armsim converge`); if\n"
+        mend += "not, it is the motion that grows: check signs and sizes of gains, torques and masses"
+        if growth["per"] == "sample":
+            mend = (
+                "the controller does more harm from sample to sample than good: lower its gains, or sample more often"
+            )
+        elif growth["alternates"] or growth["factor"] > TOO_FAST:
+            mend = f"that is the step's doing, not the arm's: take a smaller one than dt = {scenario.dt:g} s with {method}\n"
+            mend += "(`armsim converge` finds one), or soften gains, stops or damping of that joint"
+        mend += _stable(where)
+    at = f"the simulation {ended} at t = {where['time']:.6g} s"
+    return str(Refusal(f"{at}: {what}", found=found, mend=f"{mend}\n{KEPT}"))
 
 
 def _stable(where: dict[str, Any]) -> str:
@@ -93,12 +82,7 @@ def _stable(where: dict[str, Any]) -> str:
     from armsim.run.advice import listed
 
     limit = f"the largest stable step here is {stable['dt']:.3g} s" if stable["dt"] else "no step is stable here"
-    methods = f"; {listed(stable['methods'])} would take this one" if stable["methods"] else ""
-    return f"            {limit}{methods}\n"
-
-
-def _factor(factor: float) -> str:
-    return f"{factor:.3g}" if factor > 1.1 else f"{factor:.4f}"
+    return f"\n{limit}" + (f"; {listed(stable['methods'])} would take this one" if stable["methods"] else "")
 
 
 def _time(seconds: float) -> str:

@@ -67,9 +67,7 @@ def command(
     from armsim.spec import read_robot
 
     if torque is not None and voltage is not None:
-        raise UsageError(
-            "--torque and --voltage\n  expected: one of them\n  found:    both\n  mend:     leave one of them out"
-        )
+        raise UsageError.of("--torque and --voltage", "one of them", "both", "leave one of them out")
     arm, _ = read_robot(robot)
     pose = [float(x) for x in arm.initial] if q is None else joint_values("q", q, arm, degrees)
     rates = [0.0] * arm.n if qd is None else joint_values("qd", qd, arm, degrees)

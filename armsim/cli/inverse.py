@@ -77,25 +77,22 @@ def command(
     overrides = {} if payload is None else _payload(payload)
     if trajectory is not None:
         if any(text is not None for text in (q, qd, qdd)):
-            raise UsageError(
-                "--trajectory\n  expected: the motion from the file alone\n  found:    --q, --qd or --qdd as well\n"
-                "  mend:     leave them out"
+            raise UsageError.of(
+                "--trajectory", "the motion from the file alone", "--q, --qd or --qdd as well", "leave them out"
             )
         if degrees:
-            raise UsageError(
-                "--trajectory\n  expected: angles in the units that the file's columns name\n  found:    --deg as well\n"
-                "  mend:     leave --deg out, and name columns in degrees q_<joint>_deg"
+            raise UsageError.of(
+                "--trajectory",
+                "angles in the units that the file's columns name",
+                "--deg as well",
+                "leave --deg out, and name columns in degrees q_<joint>_deg",
             )
         if output is None:
-            raise UsageError(
-                "--trajectory\n  expected: a file for the torques\n  found:    no -o\n  mend:     add for example -o torques.csv"
-            )
+            raise UsageError.of("--trajectory", "a file for the torques", "no -o", "add for example -o torques.csv")
         refuse_to_overwrite(output, [trajectory, robot], force)
         return _along(robot, overrides, trajectory, output, as_json, quiet, verbose)
     if output is not None:
-        raise UsageError(
-            f"-o {output}\n  expected: --trajectory with it\n  found:    a single pose\n  mend:     take --json > {output}"
-        )
+        raise UsageError.of(f"-o {output}", "--trajectory with it", "a single pose", f"take --json > {output}")
     arm, _ = read_robot(robot, overrides)
     motion = [
         [0.0] * arm.n if text is None else joint_values(option, text, arm, degrees)
@@ -124,9 +121,7 @@ def _payload(text: str) -> dict[str, Any]:
     """The override of a payload: a point mass at the tool."""
     mass = number_value("payload", text)
     if mass < 0:
-        raise UsageError(
-            f"--payload\n  expected: a mass in kg, 0 or more\n  found:    {text}\n  mend:     write for example --payload 0.5"
-        )
+        raise UsageError.of("--payload", "a mass in kg, 0 or more", text, "write for example --payload 0.5")
     return {"payload": {"mass": mass}}
 
 
@@ -146,9 +141,11 @@ def _along(
     try:
         write_csv(output, headings, rows.ravel())
     except OSError as error:
-        raise UsageError(
-            f"-o {output}\n  expected: a file that can be written\n  found:    {error.strerror or error}\n"
-            "  mend:     check the folder and its permissions"
+        raise UsageError.of(
+            f"-o {output}",
+            "a file that can be written",
+            error.strerror or str(error),
+            "check the folder and its permissions",
         ) from None
     if as_json:
         print_json(

@@ -121,7 +121,9 @@ def lqr_weights(text: str) -> dict[str, Any]:
 
 
 def _unreadable(text: str, found: str) -> UsageError:
-    return UsageError(
-        f"--lqr {text}\n  expected: weights q=..., r=... and perhaps qd=..., each one number or one per joint\n"
-        f"  found:    {found}\n  mend:     write for example --lqr q=100,r=1"
+    return UsageError.of(
+        f"--lqr {text}",
+        "weights q=..., r=... and perhaps qd=..., each one number or one per joint",
+        found,
+        "write for example --lqr q=100,r=1",
     )

@@ -63,9 +63,8 @@ def command(
 
         check_plot(plot)
         if joint is None:
-            raise UsageError(
-                f"--plot {plot}\n  expected: --joint with it, whose curve is drawn\n  found:    no joint\n"
-                "  mend:     add for example --joint R2"
+            raise UsageError.of(
+                f"--plot {plot}", "--joint with it, whose curve is drawn", "no joint", "add for example --joint R2"
             )
     volts = None if voltage is None else number_value("voltage", voltage)
     arm, _ = read_robot(robot)

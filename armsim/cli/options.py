@@ -72,9 +72,11 @@ def assignments(items: tuple[str, ...]) -> dict[str, str]:
     for item in items:
         path, equals, value = item.partition("=")
         if not equals or not path.strip():
-            raise UsageError(
-                f"--set {item}\n  expected: path=value\n  found:    no `=` with a path before it\n"
-                "  mend:     write for example --set control.kp[0]=80"
+            raise UsageError.of(
+                f"--set {item}",
+                "path=value",
+                "no `=` with a path before it",
+                "write for example --set control.kp[0]=80",
             )
         values[path.strip()] = value.strip()
     return values
@@ -91,15 +93,19 @@ def joint_values(option: str, text: str, arm: Arm, degrees: bool = False) -> lis
     parts = text.split(",")
     if len(parts) != arm.n:
         numbers = f"{arm.n} numbers separated by commas, one per joint" if arm.n > 1 else "1 number, for the joint"
-        raise UsageError(
-            f"--{option} {text}\n  expected: {numbers} ({names})\n  found:    {len(parts)}\n"
-            f"  mend:     write for example --{option} {','.join(['0'] * arm.n)}"
+        raise UsageError.of(
+            f"--{option} {text}",
+            f"{numbers} ({names})",
+            str(len(parts)),
+            f"write for example --{option} {','.join(['0'] * arm.n)}",
         )
     values = [number_value(option, part) for part in parts]
     if option == "q" and max(map(abs, values)) > LARGEST_POSITION:
-        raise UsageError(
-            f"--{option} {text}\n  expected: positions up to {LARGEST_POSITION:g}\n"
-            f"  found:    {max(values, key=abs):g}\n  mend:     check the unit, and the decimal point"
+        raise UsageError.of(
+            f"--{option} {text}",
+            f"positions up to {LARGEST_POSITION:g}",
+            f"{max(values, key=abs):g}",
+            "check the unit, and the decimal point",
         )
     turns = [degrees and joint.kind.turns for joint in arm.joints]
     return [math.radians(value) if turn else value for value, turn in zip(values, turns, strict=True)]

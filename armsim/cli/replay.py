@@ -88,15 +88,16 @@ def command(
         check_plot(plot)
     if _is_log(path):
         if robot is None:
-            raise UsageError(
-                f"{path}\n  expected: --robot ROBOT, the model that is to follow the log\n  found:    none\n"
-                f"  mend:     write for example armsim replay {path} --robot my_arm.yaml"
+            raise UsageError.of(
+                path,
+                "--robot ROBOT, the model that is to follow the log",
+                "none",
+                f"write for example armsim replay {path} --robot my_arm.yaml",
             )
         return _follow(path, robot, columns, method, step, error, allowed, plot, degrees, as_json, quiet, verbose)
     if columns is not None:
-        raise UsageError(
-            f"--columns {columns}\n  expected: a log, whose columns it explains\n  found:    the folder {path}\n"
-            "  mend:     leave it out"
+        raise UsageError.of(
+            f"--columns {columns}", "a log, whose columns it explains", f"the folder {path}", "leave it out"
         )
     folder = os.path.dirname(path) or "." if os.path.basename(path) == "run.yaml" else path
     return _replay(folder, robot, method, step, error, allowed, plot, degrees, as_json, quiet, verbose)
@@ -150,7 +151,7 @@ def _replay(
         click.echo("\n".join(lines))
     if result.diverged is not None:
         step = None if result.scenario.adaptive else result.scenario.dt
-        raise Diverged(_diverged(result.diverged, float(comparison.t[-1]), result.scenario.method, step))
+        raise _diverged(result.diverged, float(comparison.t[-1]), result.scenario.method, step)
     return UNWELL if comparison.differs else 0
 
 
@@ -204,7 +205,7 @@ def _follow(
         click.echo("\n".join(lines))
     if result.diverged is not None:
         step = result.dt if result.rtol is None else None
-        raise Diverged(_diverged(result.diverged, float(comparison.t[-1]), result.method, step))
+        raise _diverged(result.diverged, float(comparison.t[-1]), result.method, step)
     return UNWELL if comparison.differs else 0
 
 
@@ -244,6 +245,7 @@ def _model(result: Replay) -> str:
     return f"{scenario.arm.name} by {scenario.method}, {steps}"
 
 
-def _diverged(slot: str, time: float, method: str, dt: float | None) -> str:
-    mend = "" if dt is None else f"take a smaller step than {dt:g} s with {method}, or "
-    return f"the replay diverged after t = {time:.6g} s: {slot} left all bounds\n  mend:     {mend}check the model"
+def _diverged(slot: str, time: float, method: str, dt: float | None) -> Diverged:
+    smaller = "" if dt is None else f"take a smaller step than {dt:g} s with {method}, or "
+    what = f"the replay diverged after t = {time:.6g} s: {slot} left all bounds"
+    return Diverged.of(what, mend=f"{smaller}check the model")

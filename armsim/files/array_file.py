@@ -23,9 +23,11 @@ def check_array_file(path: str, inputs: list[str], force: bool) -> None:
     """
     ending = os.path.splitext(path)[1]
     if ending != ".npz":
-        raise UsageError(
-            f"-o {path}\n  expected: a file that ends in .npz, numpy's format for arrays\n"
-            f"  found:    {ending or 'no ending'}\n  mend:     write for example -o linear.npz, or take --json"
+        raise UsageError.of(
+            f"-o {path}",
+            "a file that ends in .npz, numpy's format for arrays",
+            ending or "no ending",
+            "write for example -o linear.npz, or take --json",
         )
     refuse_to_overwrite(path, inputs, force)
 
@@ -42,7 +44,9 @@ def write_arrays(path: str, arrays: Mapping[str, Any]) -> None:
         with whole_file(path) as file:
             np.savez(file, **arrays)
     except OSError as error:
-        raise UsageError(
-            f"-o {path}\n  expected: a file that can be written\n  found:    {error.strerror or error}\n"
-            "  mend:     check the folder and its permissions"
+        raise UsageError.of(
+            f"-o {path}",
+            "a file that can be written",
+            error.strerror or str(error),
+            "check the folder and its permissions",
         ) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from armsim.errors import FileFaults
+from armsim.errors import FileFaults, Refusal
 from armsim.files.document import Place
 
 MOST = 50  # faults shown at once
@@ -31,7 +31,7 @@ class Fault:
 
     def __str__(self) -> str:
         title = f"{self.where}: {self.path}" if self.path else str(self.where)
-        return f"{title}\n  expected: {self.expected}\n  found:    {self.found}\n  mend:     {self.mend}"
+        return str(Refusal(title, self.expected, self.found, self.mend))
 
 
 class Report:

@@ -40,12 +40,10 @@ def refuse_to_overwrite(output: str, inputs: Sequence[str], force: bool) -> None
         return
     for given in inputs:
         if os.path.exists(given) and os.path.samefile(given, output):
-            raise UsageError(
-                f"-o {output}\n  expected: another file than those that are read\n  found:    {given} itself\n"
-                "  mend:     choose another name"
+            raise UsageError.of(
+                f"-o {output}", "another file than those that are read", f"{given} itself", "choose another name"
             )
     if not force:
-        raise UsageError(
-            f"-o {output}\n  expected: a new file\n  found:    one that exists\n"
-            "  mend:     choose another name, or add --force to replace it"
+        raise UsageError.of(
+            f"-o {output}", "a new file", "one that exists", "choose another name, or add --force to replace it"
         )

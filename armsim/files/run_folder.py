@@ -41,17 +41,17 @@ def check_target(folder: str | os.PathLike[str], force: bool = False) -> None:
     if not os.path.lexists(path):
         return
     if not os.path.isdir(path):
-        raise UsageError(_refusal(path, "a file", "name another folder"))
+        raise _taken(path, "a file", "name another folder")
     if not os.listdir(path):
         return
     if not is_run(path):
-        raise UsageError(_refusal(path, "a folder with other files in it", "name another folder"))
+        raise _taken(path, "a folder with other files in it", "name another folder")
     if not force:
-        raise UsageError(_refusal(path, "an earlier run", "name another folder, or add --force to replace the run"))
+        raise _taken(path, "an earlier run", "name another folder, or add --force to replace the run")
 
 
-def _refusal(path: str, found: str, mend: str) -> str:
-    return f"{path}\n  expected: a folder that is absent or empty\n  found:    {found}\n  mend:     {mend}"
+def _taken(path: str, found: str, mend: str) -> UsageError:
+    return UsageError.of(path, "a folder that is absent or empty", found, mend)
 
 
 @contextlib.contextmanager
@@ -77,7 +77,7 @@ def new_run_folder(
         os.makedirs(parent, exist_ok=True)
         hidden = _hidden_folder(parent, scenario if target is None else os.path.basename(target), "new")
     except OSError as error:
-        raise UsageError(_unwritable(parent, error)) from None
+        raise _unwritable(parent, error) from None
     made = RunFolder(hidden)
     try:
         yield made
@@ -87,7 +87,7 @@ def new_run_folder(
             _replace(hidden, target, force)
             made.path = os.fspath(folder)  # type: ignore[arg-type]  # there is a target
     except OSError as error:
-        raise UsageError(_unwritable(parent, error)) from None
+        raise _unwritable(parent, error) from None
     finally:
         if os.path.isdir(hidden):
             _remove(hidden)
@@ -136,7 +136,7 @@ def _replace(hidden: str, target: str, force: bool) -> None:
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
-            raise UsageError(_refusal(target, "files that appeared meanwhile", "name another folder")) from None
+            raise _taken(target, "files that appeared meanwhile", "name another folder") from None
         return
     check_target(target, force)
     aside = _hidden_folder(os.path.dirname(target), os.path.basename(target), "old")
@@ -170,6 +170,5 @@ def _hidden_folder(parent: str, name: str, what: str) -> str:
     return path
 
 
-def _unwritable(path: str, error: OSError) -> str:
-    reason = error.strerror or str(error)
-    return f"{path}\n  expected: a folder that can be written\n  found:    {reason}\n  mend:     name another with -o"
+def _unwritable(path: str, error: OSError) -> UsageError:
+    return UsageError.of(path, "a folder that can be written", error.strerror or str(error), "name another with -o")

@@ -66,7 +66,7 @@ class Motor:
         inductance: Of the armature [H]; None where the current follows the voltage at once.
         brush_drop: None for none.
         limits: Of motor and amplifier.
-        model: "dc", or "dynamechs" for the motor of DynaMechs with its faults (`armsim.dynamechs`).
+        model: "dc", or "dynamechs" for the motor of DynaMechs with its faults (`armsim.plant.dynamechs`).
     """
 
     Kp: Scalar | None = None

@@ -176,10 +176,11 @@ class Linearizer:
 
     def __init__(self, plant: Plant) -> None:
         if isinstance(plant, DynaMechsPlant):
-            raise UsageError(
-                "motor.model\n  expected: motors of armsim's own\n"
-                "  found:    dynamechs: rules about steps, which no linear equations describe\n"
-                "  mend:     leave out `model: dynamechs` in the robot file"
+            raise UsageError.of(
+                "motor.model",
+                "motors of armsim's own",
+                "dynamechs: rules about steps, which no linear equations describe",
+                "leave out `model: dynamechs` in the robot file",
             )
         self.plant = plant
         command = None

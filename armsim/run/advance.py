@@ -71,9 +71,8 @@ def check_adaptive(method: str) -> str:
     if method == AUTO:
         return ADAPTIVE[0]
     if method not in ADAPTIVE:
-        raise UsageError(
-            f"method\n  expected: auto, or a method that chooses its steps: {', '.join(ADAPTIVE)}\n  found:    {method!r}\n"
-            "  mend:     leave it out"
+        raise UsageError.of(
+            "method", f"auto, or a method that chooses its steps: {', '.join(ADAPTIVE)}", repr(method), "leave it out"
         )
     return method
 
@@ -90,9 +89,11 @@ def check_durations(duration: ArrayLike) -> Array:
         raise ShapeError(f"duration: expected shape () or (m,), found {array.shape}")
     for seconds in array.flat:
         if not 0.0 <= seconds < math.inf:
-            raise UsageError(
-                f"duration\n  expected: a time of 0 s or more; motions cannot be run backwards\n  found:    {float(seconds):g}\n"
-                "  mend:     give for example duration=0.1"
+            raise UsageError.of(
+                "duration",
+                "a time of 0 s or more; motions cannot be run backwards",
+                f"{float(seconds):g}",
+                "give for example duration=0.1",
             )
     return array
 
@@ -105,9 +106,7 @@ def check_finite(name: str, array: Array) -> None:
     """
     if not np.isfinite(array).all():
         at = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise UsageError(
-            f"{name}\n  expected: finite numbers\n  found:    {array[at]} at {list(at)}\n  mend:     correct that entry"
-        )
+        raise UsageError.of(name, "finite numbers", f"{array[at]} at {list(at)}", "correct that entry")
 
 
 def sound(rows: Array, n: int) -> NDArray[np.bool_]:
@@ -126,7 +125,9 @@ def diverged(row: Sequence[float], joints: Sequence[str], method: str) -> Diverg
         found = next(
             f"{name}: {x:.6g}" for name, x, limit in zip(names, row, limits, strict=False) if not abs(x) <= limit
         )
-    return Diverged(
-        f"advance: the motion diverged\n  expected: positions and velocities within all bounds\n  found:    {found}\n"
-        "  mend:     check the state and the torques, or take a shorter duration"
+    return Diverged.of(
+        "advance: the motion diverged",
+        "positions and velocities within all bounds",
+        found,
+        "check the state and the torques, or take a shorter duration",
     )

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from importlib import import_module
-from threading import Thread
+from dataclasses import asdict, dataclass, field, replace
 
 import armsim
 from armsim.compile import cache
-from armsim.errors import UsageError
+from armsim.errors import Refusal, UsageError
 from armsim.plant import DynaMechsPlant, Plant
 from armsim.spec import Scenario
 
@@ -32,7 +30,7 @@ class Advice:
         takers: The methods that would take this step with those stops engaged.
     """
 
-    refusal: str | None = None
+    refusal: Refusal | None = None
     warnings: tuple[str, ...] = ()
     chattering: Mapping[str, float] = field(default_factory=dict)
     takers: tuple[str, ...] = ()
@@ -69,15 +67,14 @@ class Advising:
     def __init__(self, scenario: Scenario, plant: Plant) -> None:
         self._scenario, self._plant = scenario, plant
         self._known = Advice() if chooses_steps(plant) else self._kept()
-        if self._known is None:  # importing takes a while, and the compiler leaves a processor free for it
-            Thread(target=import_module, args=("numpy",), daemon=True).start()
 
     def _kept(self) -> Advice | None:
         known = cache.load(key("advice", self._scenario))
         if known is None:
             return None
         found = json.loads(known)
-        return Advice(found["refusal"], tuple(found["warnings"]), found["chattering"], tuple(found["takers"]))
+        refusal = None if found["refusal"] is None else Refusal(**found["refusal"])
+        return Advice(refusal, tuple(found["warnings"]), found["chattering"], tuple(found["takers"]))
 
     def advice(self) -> Advice:
         """The advice."""
@@ -101,9 +98,9 @@ class Advising:
         if advice.refusal is None:
             return advice
         if not force:
-            raise UsageError(f"{advice.refusal}\n            (--force-step, or force_step=True, runs it anyway)")
-        expected = advice.refusal.split("\n")[1].split(":", 1)[1].strip()
-        warnings = (f"the step was forced: expected {expected}", *advice.warnings)
+            how = f"{advice.refusal.mend}\n(--force-step, or force_step=True, runs it anyway)"
+            raise UsageError(str(replace(advice.refusal, mend=how)))
+        warnings = (f"the step was forced: expected {advice.refusal.expected}", *advice.warnings)
         return Advice(None, warnings, advice.chattering, advice.takers)
 
 
@@ -121,7 +118,7 @@ def key(kind: str, scenario: Scenario) -> str:
     """The name under which something found out about a scenario is kept."""
     given = {name: value for name, value in scenario.scenario_data.items() if name not in ("name", "log")}
     step = f"{scenario.time_ratio} {scenario.sample_every}"  # that may have been worked out from the log
-    return cache.key(f"{kind} 3", armsim.__version__, step, json.dumps(given, sort_keys=True))
+    return cache.key(f"{kind} 4", armsim.__version__, step, json.dumps(given, sort_keys=True))
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:

@@ -76,13 +76,15 @@ def motion(
         UsageError: Both are given, a joint has no motor for its voltage, or nothing resists a joint's acceleration.
     """
     if torque is not None and voltage is not None:
-        raise UsageError("torque or voltage\n  expected: one of them\n  found:    both\n  mend:     leave one out")
+        raise UsageError.of("torque or voltage", "one of them", "both", "leave one out")
     if voltage is not None:
         refused = voltage_refusal(arm)
         if refused is not None:
-            raise UsageError(
-                f"voltage\n  expected: {refused.expected}\n  found:    {refused.found}\n"
-                f"  mend:     give torques instead, or {refused.mend.removeprefix('give ')} in the robot file"
+            raise UsageError.of(
+                "voltage",
+                refused.expected,
+                refused.found,
+                f"give torques instead, or {refused.mend.removeprefix('give ')} in the robot file",
             )
         states = zip(arm.joints, voltage, q, qd, strict=True)
         parts = [driven(joint, "voltage", u, q_i, qd_i) for joint, u, q_i, qd_i in states]
@@ -101,10 +103,11 @@ def motion(
     if not all(math.isfinite(x) for x in qdd):
         M = crba(arm, q)
         free = [j.name for j, row in zip(arm.joints, M, strict=True) if not row[-1] > 0.0]
-        raise UsageError(
-            f"{arm.name}\n  expected: inertia that resists every joint's acceleration\n"
-            f"  found:    none on {', '.join(free) or 'some motion of the joints'}\n"
-            "  mend:     give the links bodies with mass, or the motors a `rotor_inertia`"
+        raise UsageError.of(
+            arm.name,
+            "inertia that resists every joint's acceleration",
+            f"none on {', '.join(free) or 'some motion of the joints'}",
+            "give the links bodies with mass, or the motors a `rotor_inertia`",
         )
     return {**_named(arm, q=q, qd=qd), "torque": torque, **electric, "qdd": qdd}
 

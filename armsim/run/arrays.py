@@ -32,9 +32,11 @@ def number_array(name: str, values: ArrayLike) -> NDArray[np.float64]:
             return array.astype(float)
     except (TypeError, ValueError):
         pass
-    raise UsageError(
-        f"{name}\n  expected: real numbers, an array of them or lists of equal length\n  found:    {clipped(repr(values))}\n"
-        "  mend:     give one number per joint, for example [0.0, 0.5]"
+    raise UsageError.of(
+        name,
+        "real numbers, an array of them or lists of equal length",
+        clipped(repr(values)),
+        "give one number per joint, for example [0.0, 0.5]",
     )
 
 

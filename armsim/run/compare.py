@@ -84,9 +84,11 @@ def compare(
     shared = [name for name in first.columns if name in second.columns]
     if not shared:
         found = f"{clipped(', '.join(first.columns))}; {clipped(', '.join(second.columns))}"
-        raise UsageError(
-            f"{first.name}, {second.name}\n  expected: columns that both have\n  found:    {found}\n"
-            "  mend:     compare runs of the same arm, written in the same unit"
+        raise UsageError.of(
+            f"{first.name}, {second.name}",
+            "columns that both have",
+            found,
+            "compare runs of the same arm, written in the same unit",
         )
     columns = [column_of(name) for name in shared]
     values_a = np.column_stack([first.columns[name] for name in shared])
@@ -95,12 +97,14 @@ def compare(
     interpolated = not np.array_equal(first.t, second.t)
     if interpolated:
         if not interpolate:
-            raise UsageError(_times_differ(first, second))
+            raise _times_differ(first, second)
         common = (t >= second.t[0]) & (t <= second.t[-1])
         if not common.any():
-            raise UsageError(
-                f"{first.name}, {second.name}\n  expected: times that both cover\n"
-                f"  found:    {_span(first.t)}; {_span(second.t)}\n  mend:     compare runs of the same time"
+            raise UsageError.of(
+                f"{first.name}, {second.name}",
+                "times that both cover",
+                f"{_span(first.t)}; {_span(second.t)}",
+                "compare runs of the same time",
             )
         t, values_a = t[common], values_a[common]
         values_b = np.column_stack([np.interp(t, second.t, values_b[:, i]) for i in range(len(shared))])
@@ -142,16 +146,14 @@ def _other_unit(name: str) -> str | None:
     return RADIANS.sub(r"_deg\1", name) if RADIANS.search(name) else None
 
 
-def _times_differ(first: Course, second: Course) -> str:
+def _times_differ(first: Course, second: Course) -> UsageError:
     if len(first.t) != len(second.t):
         found = f"{len(first.t)} rows, {_span(first.t)}; {len(second.t)} rows, {_span(second.t)}"
     else:
         k = int(np.argmax(first.t != second.t))
         found = f"{first.t[k]:.12g} s and {second.t[k]:.12g} s in line {k + 2}"
-    return (
-        f"{first.name}, {second.name}\n  expected: rows at the same times\n  found:    {found}\n"
-        "  mend:     add --interpolate to take the second at the times of the first"
-    )
+    mend = "add --interpolate to take the second at the times of the first"
+    return UsageError.of(f"{first.name}, {second.name}", "rows at the same times", found, mend)
 
 
 def _span(t: Array) -> str:
@@ -171,9 +173,11 @@ def read_course(path: str | PathLike[str]) -> Course:
     tables = [file for file in RUN_FILES if file.endswith(".csv") and os.path.isfile(os.path.join(name, file))]
     if not tables:
         known = " or ".join(file for file in RUN_FILES if file.endswith(".csv"))
-        raise UsageError(
-            f"{name}\n  expected: a run or a recording\n  found:    a folder without {known}\n"
-            "  mend:     name a folder that `armsim simulate` or `armsim record` has written, or a CSV file"
+        raise UsageError.of(
+            name,
+            "a run or a recording",
+            f"a folder without {known}",
+            "name a folder that `armsim simulate` or `armsim record` has written, or a CSV file",
         )
     course, *others = [_table(os.path.join(name, file), name) for file in tables]
     columns = dict(course.columns)

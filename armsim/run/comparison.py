@@ -197,14 +197,15 @@ def tolerances(columns: Sequence[Compared], tolerance: Tolerance, degrees: bool 
             from armsim.files.faults import suggestion
 
             quantities = list(dict.fromkeys(column.quantity for column in columns))
-            raise UsageError(
-                f"tolerance: {name}\n  expected: a quantity or column that is compared\n  found:    {name!r}\n"
-                f"  mend:     {suggestion(name, known) if _near(name, known) else suggestion(name, quantities, 'there are')}"
+            raise UsageError.of(
+                f"tolerance: {name}",
+                "a quantity or column that is compared",
+                repr(name),
+                suggestion(name, known) if _near(name, known) else suggestion(name, quantities, "there are"),
             )
         if not 0 <= most < math.inf:
-            raise UsageError(
-                f"tolerance: {name}\n  expected: a magnitude, 0 or more\n  found:    {most!r}\n"
-                f"  mend:     write for example {name}=1e-6"
+            raise UsageError.of(
+                f"tolerance: {name}", "a magnitude, 0 or more", repr(most), f"write for example {name}=1e-6"
             )
     return [tolerance.get(column.heading, tolerance.get(column.quantity)) for column in columns]
 

@@ -24,22 +24,22 @@ def check_plot(path: str | PathLike[str]) -> None:
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
     except ImportError:
-        raise UsageError(
-            f"--plot {name}\n  expected: matplotlib, which draws\n  found:    it is not installed\n"
-            '  mend:     pip install "armsim[plot]"'
+        raise UsageError.of(
+            f"--plot {name}", "matplotlib, which draws", "it is not installed", 'pip install "armsim[plot]"'
         ) from None
     known = sorted(FigureCanvasAgg.get_supported_filetypes())
     ending = os.path.splitext(name)[1].removeprefix(".").lower()
     if ending not in known:
-        raise UsageError(
-            f"--plot {name}\n  expected: a file that ends in {', '.join(f'.{known}' for known in known)}\n"
-            f"  found:    {f'.{ending}' if ending else 'no ending'}\n  mend:     write for example --plot out.png"
+        raise UsageError.of(
+            f"--plot {name}",
+            f"a file that ends in {', '.join(f'.{known}' for known in known)}",
+            f".{ending}" if ending else "no ending",
+            "write for example --plot out.png",
         )
     folder = os.path.dirname(os.path.abspath(name))
     if not os.path.isdir(folder):
-        raise UsageError(
-            f"--plot {name}\n  expected: a folder that is there\n  found:    no folder {folder}\n"
-            "  mend:     make it, or name another"
+        raise UsageError.of(
+            f"--plot {name}", "a folder that is there", f"no folder {folder}", "make it, or name another"
         )
 
 
@@ -81,6 +81,4 @@ def plot_comparison(path: str | PathLike[str], comparison: Comparison, title: st
         figure.savefig(path, dpi=120)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise UsageError(
-            f"--plot {os.fspath(path)}\n  expected: a file that can be written\n  found:    {reason}\n  mend:     name another"
-        ) from None
+        raise UsageError.of(f"--plot {os.fspath(path)}", "a file that can be written", reason, "name another") from None

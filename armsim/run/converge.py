@@ -54,18 +54,22 @@ def converge(
     """
     for name, value, unit in (("accuracy", accuracy, "rad or m"), ("budget", budget, "s")):
         if not 0.0 < value < math.inf:
-            raise UsageError(
-                f"{name}\n  expected: a positive number of {unit}\n  found:    {value:g}\n"
-                f"  mend:     give for example {ACCURACY if name == 'accuracy' else BUDGET:g}"
+            raise UsageError.of(
+                name,
+                f"a positive number of {unit}",
+                f"{value:g}",
+                f"give for example {ACCURACY if name == 'accuracy' else BUDGET:g}",
             )
     if isinstance(scenario, Scenario):
         scenario = scenario.scenario_data
     base = with_method(read_scenario(scenario, overrides))
     units = {joint.kind.length for joint in base.arm.joints}
     if degrees and len(units) > 1:
-        raise UsageError(
-            "degrees\n  expected: an arm of revolute joints\n  found:    prismatic joints too, and one error for all joints\n"
-            "  mend:     leave degrees out: the error is in rad or m"
+        raise UsageError.of(
+            "degrees",
+            "an arm of revolute joints",
+            "prismatic joints too, and one error for all joints",
+            "leave degrees out: the error is in rad or m",
         )
     turned = degrees and units == {"rad"}
     wanted = math.radians(accuracy) if turned else accuracy
@@ -98,8 +102,10 @@ def _methods(asked: Sequence[str] | str | None, own: str) -> list[str]:
     for name in names:
         if name not in METHODS:
             near = difflib.get_close_matches(name, METHODS, 1)
-            raise UsageError(
-                f"method {name}\n  expected: all, or one of {', '.join(METHODS)}\n  found:    {name}\n"
-                f"  mend:     {f'did you mean {near[0]}?' if near else 'take one of them'}"
+            raise UsageError.of(
+                f"method {name}",
+                f"all, or one of {', '.join(METHODS)}",
+                name,
+                f"did you mean {near[0]}?" if near else "take one of them",
             )
     return list(dict.fromkeys(names)) or [own]

@@ -85,9 +85,7 @@ def plot_convergence(path: str | PathLike[str], found: Convergence) -> None:
         figure.savefig(path, dpi=120)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise UsageError(
-            f"--plot {os.fspath(path)}\n  expected: a file that can be written\n  found:    {reason}\n  mend:     name another"
-        ) from None
+        raise UsageError.of(f"--plot {os.fspath(path)}", "a file that can be written", reason, "name another") from None
 
 
 def _guide(axis: Any, method: MethodConvergence, drawn: set[int]) -> None:

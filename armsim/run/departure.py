@@ -9,18 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from armsim.run.divergence import LARGEST_MOVE, growth
+from armsim.run.divergence import Rows, growth, linear_until
 from armsim.spec import Scenario
+
+if TYPE_CHECKING:  # runs that do not diverge need no numpy
+    import numpy as np
 
 DOUBLINGS = 5  # of a velocity, at least: along a power of time they take ever longer, which shows by then
 STEADY = 0.5  # of the mean rate of growth, at least, is that of its last part
 LAST_PART = 0.25  # of its time
 FAR = 4.0 * math.pi  # rad or m: a joint that ran away went so far at least, and did not come back
 EXPLAINED = (0.2, 5.0)  # times the rate that accelerations make is that seen: a sampled command is freshest in the rows
-
-Rows = Sequence[Sequence[float]]
 
 
 def causes(
@@ -42,31 +43,22 @@ def causes(
         doubling time, and since when (None where it began before those steps). None where there is none.
         motion: that of the motion itself before: joint, since, doubling time. None where it did not grow.
     """
-    found = None if scenario.adaptive else _last_growth(scenario, steps, approach)  # it is not its steps that grow
-    until = _onset(scenario, steps, approach, found)
-    count = sum(1 for time in t if time <= until)
-    dt = 0.0 if scenario.adaptive else scenario.dt
-    while count and not dt * max(map(abs, qd[count - 1])) <= LARGEST_MOVE:
-        count -= 1
+    known = steps + 1 - len(approach)  # the step from which on velocities are
+    num, den = scenario.time_ratio
+    found = None if scenario.adaptive else _last_growth(scenario, known, approach)  # it is not its steps that grow
+    began = math.inf  # when a step began to blow up, as far as that is known
+    if found is not None and (found["since"] is not None or found["alternates"]):
+        began = known * num / den if found["since"] is None else found["since"]
+    count = sum(time <= began for time in t)
+    count = linear_until(qd[:count], 0.0 if scenario.adaptive else scenario.dt)
     motion = own_growth(t[:count], q[:count], qd[:count], qdd[:count])
     if motion is not None:
         motion["joint"] = scenario.arm.joints[motion["joint"]].name
     return {"growth": found, "motion": motion}
 
 
-def _onset(scenario: Scenario, steps: int, approach: Rows, found: dict[str, Any] | None) -> float:
-    """When a step began to blow up [s], as far as that is known."""
-    num, den = scenario.time_ratio
-    if found is None:
-        return math.inf
-    if found["since"] is not None:
-        return float(found["since"])
-    return (steps + 1 - len(approach)) * num / den if found["alternates"] else math.inf
-
-
-def _last_growth(scenario: Scenario, steps: int, approach: Rows) -> dict[str, Any] | None:
+def _last_growth(scenario: Scenario, known: int, approach: Rows) -> dict[str, Any] | None:
     """See `causes`."""
-    known = steps + 1 - len(approach)  # the step from which on velocities are
     num, den = scenario.time_ratio
     for per, stride in (("step", 1), ("sample", scenario.sample_every or 1)):
         first = -(-known // stride) * stride
@@ -91,46 +83,34 @@ def own_growth(t: Sequence[float], q: Rows, qd: Rows, qdd: Rows) -> dict[str, An
     Where steps make it grow, the accelerations, which are those of the motion and not of the steps, do not account for it: a
     damper slows a joint down at every instant, while too long a step throws it ever further.
 
-    Args:
-        t: Times [s].
-        q: Joint positions then [rad or m], shape (rows, n).
-        qd: Joint velocities then [rad/s or m/s], shape (rows, n).
-        qdd: Joint accelerations then [rad/s² or m/s²], shape (rows, n).
-
     Returns:
         joint: its index; since: when it began [s]; doubling_s: how long its velocity took to double [s]. None if there is none.
     """
+    import numpy as np
+
     found = []
-    for joint in range(len(q[0]) if q else 0):
-        x, v, a = ([row[joint] for row in rows] for rows in (q, qd, qdd))
-        for first, last in _rises(v):
-            away = min(abs(x[last] - x[first]), abs(x[-1] - x[first]))  # and it stayed there
-            doubling = _doubling(t[first : last + 1], v[first : last + 1], a[first : last + 1])
+    times = np.array(t)
+    for joint, (x, v, a) in enumerate(zip(*(np.array(rows).T for rows in (q, qd, qdd)))):
+        rises = (v[:-1] * v[1:] > 0.0) & (abs(v[1:]) > abs(v[:-1]))
+        for first, end in pairwise([0, *np.flatnonzero(~rises) + 1, len(v)]):
+            away = min(abs(x[end - 1] - x[first]), abs(x[-1] - x[first]))  # and it stayed there
+            doubling = _doubling(times[first:end], v[first:end], a[first:end])
             if away >= FAR and doubling is not None:
                 found.append({"joint": joint, "since": t[first], "doubling_s": doubling})
                 break
     return min(found, key=lambda one: one["since"], default=None)
 
 
-def _rises(v: Sequence[float]) -> list[tuple[int, int]]:
-    """First and last index of every stretch in which a velocity keeps its sign and becomes ever faster."""
-    ends = [k for k, (a, b) in enumerate(pairwise(v)) if not (a * b > 0.0 and abs(b) > abs(a))]
-    edges = [-1, *ends, len(v) - 1]
-    return [(a + 1, b) for a, b in pairwise(edges) if b > a + 1]
-
-
-def _doubling(t: Sequence[float], v: Sequence[float], a: Sequence[float]) -> float | None:
+def _doubling(t: np.ndarray, v: np.ndarray, a: np.ndarray) -> float | None:
     """The time in which a rising velocity doubled [s]; None where it did not do so often and steadily, or was made to."""
+    import numpy as np
+
     if len(v) <= DOUBLINGS or abs(v[-1]) < 2.0**DOUBLINGS * abs(v[0]):
         return None
-    late = max(k for k in range(len(t) - 1) if t[k] <= t[-1] - LAST_PART * (t[-1] - t[0]))
+    late = np.flatnonzero(t <= t[-1] - LAST_PART * (t[-1] - t[0]))[-1]
     mean, end = (math.log(v[-1] / v[k]) / (t[-1] - t[k]) for k in (0, late))
     low, high = EXPLAINED
-    due = _median([x / y for x, y in zip(a, v, strict=True)])  # a fast joint flings the others to and fro, and they it
+    due = np.median(a / v)  # a fast joint flings the others to and fro, and they it
     if end < STEADY * mean or not low * due <= mean <= high * due:
         return None
-    return math.log(2.0) / _median([math.log(y / x) / (s - r) for (r, x), (s, y) in pairwise(zip(t, v, strict=True))])
-
-
-def _median(x: Sequence[float]) -> float:
-    return sorted(x)[len(x) // 2]
+    return math.log(2.0) / float(np.median(np.diff(np.log(abs(v))) / np.diff(t)))

@@ -8,11 +8,12 @@ where joints move by a radian a step, this is no longer so, and all of them blow
 
 from __future__ import annotations
 
-import cmath
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:  # runs that do not diverge need no numpy
+    import numpy as np
 
 LAST_STEPS = 1000  # before the end, in which growth is looked for
 LARGEST_MOVE = 1.0  # rad or m a step: beyond it growth is no longer that of a linear system
@@ -20,115 +21,76 @@ LEAST = 3  # increments that make a growth
 ENOUGH = 6  # equations for two unknowns
 SLOWEST = 1.0001  # a step: what grows no faster is not told from the motion itself
 UNEXPLAINED = 0.1  # of the increments, at most, for eigenvalues to explain them
-BETTER = 0.5  # of what one eigenvalue leaves unexplained: two have to leave less
-ROUNDING = 1e-6  # of the increments: where one eigenvalue leaves no more, there is no second one
 OUTSIDE = 3.0  # times the size of what grows: larger increments are not its own
 
 
-@dataclass(frozen=True)
-class Growth:
-    """The growth of what made a run diverge.
+Rows = Sequence[Sequence[float]]
 
-    Attributes:
-        joint: Index of the joint whose velocity grew first.
-        factor: By which the increments of its velocity grew from step to step.
-        alternates: Whether they changed their sign at every step, or nearly so.
-        steps: For how many steps, up to the end.
-        throughout: Whether it grew in all the steps that were looked at, so that it may have begun earlier.
-    """
 
-    joint: int
-    factor: float
-    alternates: bool
-    steps: int
-    throughout: bool
+class Growth(NamedTuple):
+    """The growth of what made a run diverge."""
+
+    joint: int  # index of the one whose velocity grew first
+    factor: float  # by which the increments of its velocity grew from step to step
+    alternates: bool  # whether they changed their sign at every step, or nearly so
+    steps: int  # for how many, up to the end
+    throughout: bool  # whether it grew in all the steps that were looked at, so that it may have begun earlier
 
     def doubling_time(self, dt: float) -> float:
         """In which it doubled [s], with steps of dt [s]."""
         return dt * math.log(2.0) / math.log(self.factor)
 
 
-def growth(velocities: Sequence[Sequence[float]], dt: float) -> Growth | None:
+def growth(velocities: Rows, dt: float) -> Growth | None:
     """The growth that ends at the last of a run's states; None where the velocities did not grow as those of an unstable step.
 
     Args:
         velocities: Joint velocities of the last states, one step apart [rad/s or m/s], shape (states, n).
         dt: The step [s].
     """
-    end = len(velocities)
-    while end > LEAST and not dt * max(map(abs, velocities[end - 1])) <= LARGEST_MOVE:
-        end -= 1
-    if end == LEAST:  # too few are left: it grew so from its beginning, or is linear all the way
-        end = len(velocities)
-    jumps = [[b - a for a, b in zip(v, w, strict=True)] for v, w in pairwise(velocities[:end])]
-    if len(jumps) < LEAST or not all(math.isfinite(x) for jump in jumps for x in jump):
+    import numpy as np
+
+    v = np.array(velocities, dtype=float)
+    end = linear_until(velocities, dt)
+    v = v[: end if end > LEAST else None]  # too few are left: it grew so from its beginning, or is linear all the way
+    if len(v) <= LEAST or not np.isfinite(v).all():
         return None
-    energies = [sum(x * x for x in joint) for joint in zip(*jumps, strict=True)]
-    joint = max(range(len(energies)), key=energies.__getitem__)
-    x = [jump[joint] for jump in jumps]
+    jumps = np.diff(v, axis=0)
+    joint = int(np.linalg.norm(jumps, axis=0).argmax())
+    x = jumps[:, joint]
     eigenvalue = _eigenvalue(x)
     if eigenvalue is None:
         return None
-    factor = abs(eigenvalue)
+    factor = float(abs(eigenvalue))
     # what grows adds up to size² / (1 - 1/factor²) over its steps, and an oscillation to half of that
-    size = math.sqrt((1.0 - factor**-2) * energies[joint] * (2.0 if eigenvalue.imag else 1.0))
-    begun = len(x)
-    while begun > 0 and abs(x[begun - 1]) <= OUTSIDE * size:
-        begun -= 1
-        size /= factor
-    return Growth(
-        joint=joint,
-        factor=factor,
-        alternates=abs(cmath.phase(eigenvalue)) > 0.75 * math.pi,
-        steps=len(velocities) - 1 - begun,
-        throughout=begun == 0,
-    )
+    size = math.sqrt((1.0 - factor**-2) * (2.0 if eigenvalue.imag else 1.0)) * np.linalg.norm(x)
+    foreign = np.flatnonzero(abs(x) > OUTSIDE * size * factor ** np.arange(1.0 - len(x), 1.0))
+    begun = int(foreign[-1]) + 1 if len(foreign) else 0
+    alternates = abs(math.atan2(eigenvalue.imag, eigenvalue.real)) > 0.75 * math.pi
+    return Growth(joint, factor, alternates, len(velocities) - 1 - begun, begun == 0)
 
 
-def _eigenvalue(x: Sequence[float]) -> complex | None:
+def linear_until(qd: Rows, dt: float) -> int:
+    """How many of the states there are up to the last in which every joint moves by less than `LARGEST_MOVE` a step."""
+    return max((k + 1 for k, row in enumerate(qd) if dt * max(map(abs, row)) <= LARGEST_MOVE), default=0)
+
+
+def _eigenvalue(x: np.ndarray) -> Any:
     """The largest eigenvalue of a sequence's end; None where nothing grows in it.
 
-    What came before is left out bit by bit, until one recurrence explains the rest.
+    What came before is left out bit by bit, until one recurrence explains the rest. Every equation counts alike, whatever its
+    size; where one eigenvalue explains them, the shortest solution has it among its roots.
     """
+    import numpy as np
+
     while len(x) >= LEAST:
-        a, b, unexplained = _recurrence(x)
-        if unexplained <= UNEXPLAINED:
-            eigenvalue = _largest_root(a, b)
-            return eigenvalue if abs(eigenvalue) >= SLOWEST else None
+        triples = np.lib.stride_tricks.sliding_window_view(x, 3)
+        triples = triples[triples.any(axis=1)]
+        triples = triples / abs(triples).sum(axis=1, keepdims=True)
+        known, after = triples[:, 1::-1] if len(triples) >= ENOUGH else triples[:, 1:2], triples[:, 2]
+        recurrence = np.linalg.lstsq(known, after, rcond=1e-6)[0]
+        if np.linalg.norm(after - known @ recurrence) <= UNEXPLAINED * np.linalg.norm(after):
+            largest = max(np.roots([1.0, *-recurrence]), key=abs, default=0.0)
+            return largest if abs(largest) >= SLOWEST else None
         x = x[max(1, len(x) // 10) :]
     return None
-
-
-def _recurrence(x: Sequence[float]) -> tuple[float, float, float]:
-    """a and b of x_k+1 = a x_k + b x_k-1 by least squares, and what they leave unexplained, as a share.
-
-    Every equation counts alike, whatever its size. b is 0 where one eigenvalue explains them as well as two would, and where
-    they are too few to tell.
-    """
-    triples = [triple for triple in zip(x, x[1:], x[2:], strict=False) if any(triple)]
-    sizes = [sum(map(abs, triple)) for triple in triples]
-    before, now, after = ([triple[i] / size for triple, size in zip(triples, sizes, strict=True)] for i in range(3))
-    squares, whole = _dot(now, now), _dot(after, after)
-    if squares == 0.0 or whole == 0.0:
-        return 0.0, 0.0, 0.0
-    a = _dot(now, after) / squares
-    left = [z - a * y for y, z in zip(now, after, strict=True)]
-    unexplained = math.sqrt(_dot(left, left) / whole)
-    if len(left) < ENOUGH or unexplained <= ROUNDING:
-        return a, 0.0, unexplained
-    along = _dot(now, before) / squares
-    across = [w - along * y for w, y in zip(before, now, strict=True)]
-    b = _dot(across, left) / _dot(across, across)
-    left = [r - b * w for r, w in zip(left, across, strict=True)]
-    with_two = math.sqrt(_dot(left, left) / whole)
-    return (a - b * along, b, with_two) if with_two < BETTER * unexplained else (a, 0.0, unexplained)
-
-
-def _largest_root(a: float, b: float) -> complex:
-    """Of z² = a z + b."""
-    root = cmath.sqrt(a * a / 4.0 + b)
-    return max(a / 2.0 + root, a / 2.0 - root, key=abs)
-
-
-def _dot(x: Sequence[float], y: Sequence[float]) -> float:
-    return sum(a * b for a, b in zip(x, y, strict=True))

@@ -193,7 +193,7 @@ class ForwardModel:
             after: Array = results.copy()
             rooms.append(own)
             if bad >= 0:
-                raise Diverged(self._divergence(bad, after[bad]))
+                raise self._divergence(bad, after[bad])
             return after
 
         return once
@@ -241,7 +241,7 @@ class ForwardModel:
             return trace(step, [*self.slots, *(f"u{i + 1}" for i in range(n))], "step")
         return trace(begin, [f"{kind}{i + 1}" for kind in ("q", "qd", "u") for i in range(n)], "begin")
 
-    def _divergence(self, bad: int, value: float) -> str:
+    def _divergence(self, bad: int, value: float) -> Diverged:
         slot = self._vector.slots[bad]
         where = "" if slot.joint is None else f" (joint {self.joints[slot.joint]})"
         found = f"{slot.name} = {value:.6g}{where}"
@@ -251,9 +251,7 @@ class ForwardModel:
             if value == FAILED:
                 found = f"no step of {self.method} that is short enough for the tolerance"
                 mend = "check the inputs, or take a greater rtol"
-        return (
-            f"step: the state diverged\n  expected: a state within all bounds\n  found:    {found}\n  mend:     {mend}"
-        )
+        return Diverged.of("step: the state diverged", "a state within all bounds", found, mend)
 
 
 def check_output(output: Output, arm: Arm) -> Output:
@@ -263,14 +261,13 @@ def check_output(output: Output, arm: Arm) -> Output:
         UsageError: It is neither voltage nor torque, or a voltage and a joint has no motor.
     """
     if output not in OUTPUTS:
-        raise UsageError(
-            f"output\n  expected: voltage or torque\n  found:    {output!r}\n"
-            "  mend:     write output='voltage' or output='torque'"
-        )
+        raise UsageError.of("output", "voltage or torque", repr(output), "write output='voltage' or output='torque'")
     refusal = voltage_refusal(arm) if output == "voltage" else None
     if refusal is not None:
-        raise UsageError(
-            f"output\n  expected: {refusal.expected}\n  found:    {refusal.found}\n"
-            f"  mend:     {refusal.mend} in the robot file, or write output='torque'"
+        raise UsageError.of(
+            "output",
+            refusal.expected,
+            refusal.found,
+            f"{refusal.mend} in the robot file, or write output='torque'",
         )
     return output

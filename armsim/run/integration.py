@@ -17,9 +17,7 @@ def check_dt(dt: float) -> float:
         UsageError: It is not positive and finite.
     """
     if not isinstance(dt, Real) or not 0.0 < dt < math.inf:
-        raise UsageError(
-            f"dt\n  expected: the length of a step in s, above 0\n  found:    {dt!r}\n  mend:     write for example dt=1e-3"
-        )
+        raise UsageError.of("dt", "the length of a step in s, above 0", repr(dt), "write for example dt=1e-3")
     return float(dt)
 
 
@@ -32,9 +30,11 @@ def check_method(method: str) -> str:
     if method not in METHODS:
         from armsim.files.faults import suggestion
 
-        raise UsageError(
-            f"method\n  expected: one of {', '.join(METHODS)}\n  found:    {method!r}\n"
-            f"  mend:     {suggestion(str(method), METHODS, 'methods are')}"
+        raise UsageError.of(
+            "method",
+            f"one of {', '.join(METHODS)}",
+            repr(method),
+            suggestion(str(method), METHODS, "methods are"),
         )
     return method
 
@@ -50,15 +50,15 @@ def check_tolerance(method: str, rtol: float | None, atol: float | None) -> Tole
             continue
         if METHODS[method].adaptive is None:
             adaptive = ", ".join(name for name, other in METHODS.items() if other.adaptive is not None)
-            raise UsageError(
-                f"{name}\n  expected: no tolerance with {method}, whose steps have a given length\n  found:    {value!r}\n"
-                f"  mend:     leave it out, or take a method that chooses its steps: {adaptive}"
+            raise UsageError.of(
+                name,
+                f"no tolerance with {method}, whose steps have a given length",
+                repr(value),
+                f"leave it out, or take a method that chooses its steps: {adaptive}",
             )
         least, largest = (LEAST, LARGEST) if name == "rtol" else (0.0, math.inf)
         if not (isinstance(value, Real) and least <= value <= largest and 0.0 < value < math.inf):
             bounds = f"a number from {least:g} to {largest:g}" if name == "rtol" else "a number above 0"
             example = "rtol=1e-6" if name == "rtol" else "atol=1e-9"
-            raise UsageError(
-                f"{name}\n  expected: {bounds}\n  found:    {value!r}\n  mend:     write for example {example}"
-            )
+            raise UsageError.of(name, bounds, repr(value), f"write for example {example}")
     return tolerance(rtol, atol)

@@ -31,9 +31,11 @@ def motion_of(robot: Robot, columns: Mapping[str, Sequence[float]]) -> tuple[Arr
     t = np.array(_column(columns, ["t_s"]))
     if np.any(np.diff(t) <= 0):
         k = int(np.argmax(np.diff(t) <= 0))
-        raise UsageError(
-            f"t_s\n  expected: times that increase from row to row\n  found:    {float(t[k + 1])!r} after {float(t[k])!r}\n"
-            "  mend:     sort the rows, and leave each time once"
+        raise UsageError.of(
+            "t_s",
+            "times that increase from row to row",
+            f"{float(t[k + 1])!r} after {float(t[k])!r}",
+            "sort the rows, and leave each time once",
         )
     q = _joint_columns(robot, columns, "q")
     if q is None:
@@ -56,7 +58,7 @@ def _joint_columns(robot: Robot, columns: Mapping[str, Sequence[float]], quantit
     for headings in wanted:
         heading = next((h for h in headings if h in columns), None)
         if heading is None:
-            raise UsageError(_missing(columns, headings))
+            raise _missing(columns, headings)
         values.append(np.array(columns[heading]) * (1.0 if heading == headings[0] else math.radians(1.0)))
     return np.stack(values, axis=1)
 
@@ -67,23 +69,23 @@ def _headings(robot: Robot, i: int, quantity: str) -> list[str]:
 
 def _column(columns: Mapping[str, Sequence[float]], headings: list[str]) -> Sequence[float]:
     if headings[0] not in columns:
-        raise UsageError(_missing(columns, headings))
+        raise _missing(columns, headings)
     return columns[headings[0]]
 
 
-def _missing(columns: Mapping[str, Sequence[float]], headings: list[str]) -> str:
+def _missing(columns: Mapping[str, Sequence[float]], headings: list[str]) -> UsageError:
     found = ", ".join(list(columns)[:8]) + (", ..." if len(columns) > 8 else "")
-    return (
-        f"a column is missing\n  expected: {' or '.join(headings)}\n  found:    {found}\n"
-        "  mend:     name the columns as armsim's trajectory.csv does: t_s, q_<joint>_rad, qd_<joint>_rad_s, qdd_<joint>_rad_s2"
-    )
+    mend = "name the columns as armsim's trajectory.csv does: t_s, q_<joint>_rad, qd_<joint>_rad_s, qdd_<joint>_rad_s2"
+    return UsageError.of("a column is missing", " or ".join(headings), found, mend)
 
 
 def _differentiated(values: Array, t: Array) -> Array:
     if len(t) < 3:
-        raise UsageError(
-            f"a short trajectory\n  expected: at least 3 rows, to differentiate velocities and accelerations from\n"
-            f"  found:    {len(t)}\n  mend:     give more rows, or columns for qd and qdd"
+        raise UsageError.of(
+            "a short trajectory",
+            "at least 3 rows, to differentiate velocities and accelerations from",
+            str(len(t)),
+            "give more rows, or columns for qd and qdd",
         )
     return np.gradient(values, t, axis=0, edge_order=2)
 

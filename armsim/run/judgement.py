@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from armsim.actuation import sticks
+from armsim.errors import Refusal
 from armsim.integrate import METHODS
 from armsim.model import Arm
 from armsim.plant import Plant
@@ -101,7 +102,7 @@ class Judgement:
         doubtful = (elsewhere and not stays) or sticks(self.joints[unstable.mode.joint])
         return not doubtful or self.dt > DOUBTFUL * unstable.longest
 
-    def _refusal(self) -> str | None:
+    def _refusal(self) -> Refusal | None:
         found = next((unstable for unstable in self._unstable() if self._refused(unstable)), None)
         if found is None:
             return None
@@ -113,7 +114,7 @@ class Judgement:
             mend = f"set `integrator.dt={suited(self.dt, most):g}`, or a method that takes this step: {takers}"
         else:
             expected, mend = f"a method other than {self.method}, with which {grows}", f"take {takers}"
-        return f"integrator.dt\n  expected: {expected}\n  found:    {self.dt:g} s\n  mend:     {mend}"
+        return Refusal("integrator.dt", expected, f"{self.dt:g} s", mend)
 
     def _too_long(self) -> list[str]:
         """That the step is above the largest stable one, but not so that all is lost; or close to it."""

@@ -87,9 +87,8 @@ class LinearModel(LinearSystem):
             UsageError: There is no period, or it is not positive.
         """
         if period is None and self.period is None:
-            raise UsageError(
-                "period\n  expected: a time between samples\n  found:    a scenario with a continuous command\n"
-                "  mend:     give a period"
+            raise UsageError.of(
+                "period", "a time between samples", "a scenario with a continuous command", "give a period"
             )
         return super().sampled(self.period if period is None else period)  # type: ignore[arg-type]
 
@@ -149,7 +148,7 @@ class LinearModel(LinearSystem):
         if not model.is_equilibrium:
             left = np.abs(model.mass_matrix @ model.about.qdd)
             short = int(left.argmax())
-            raise UsageError(_not_held(plant.arm.joints[short], output, u[short]))
+            raise _not_held(plant.arm.joints[short], output, u[short])
         return model
 
     def lqr(self, q: ArrayLike, r: ArrayLike, qd: ArrayLike = 0.0, period: float | None = None) -> Regulator:
@@ -193,7 +192,7 @@ def constant(value: float) -> Callable[[Scalar], Scalar]:
     return lambda t: value
 
 
-def _not_held(joint: Joint, output: str, u: float) -> str:
+def _not_held(joint: Joint, output: str, u: float) -> UsageError:
     """That a joint's command cannot hold it, and which of its motor's limits is in the way."""
     tau, voltage, current = u, 0.0, 0.0
     motor = joint.electric_motor
@@ -206,21 +205,20 @@ def _not_held(joint: Joint, output: str, u: float) -> str:
     if need is not None:
         found += f": its motor would need {need.needed:.4g} {need.unit}, and may have {need.limit:.4g} {need.unit}"
         mend = f"take another pose, a lighter payload, or a motor whose `limits.{need.quantity}` is higher"
-    return (
-        f"at rest\n  expected: a pose that commands within their limits hold\n  found:    {found}\n  mend:     {mend}"
-    )
+    return UsageError.of("at rest", "a pose that commands within their limits hold", found, mend)
 
 
 def _weights(name: str, x: ArrayLike, n: int, positive: bool) -> Array:
     values = np.array(x, dtype=float)
     if values.shape not in ((), (n,)):
-        raise UsageError(
-            f"lqr {name}\n  expected: one number, or {n}, one per joint\n  found:    shape {values.shape}\n"
-            f"  mend:     write for example {name}=1"
+        raise UsageError.of(
+            f"lqr {name}", f"one number, or {n}, one per joint", f"shape {values.shape}", f"write for example {name}=1"
         )
     if not (np.isfinite(values).all() and ((values > 0) if positive else (values >= 0)).all()):
-        raise UsageError(
-            f"lqr {name}\n  expected: weights {'above 0' if positive else 'of 0 or more'}\n  found:    {values}\n"
-            f"  mend:     write for example {name}=1"
+        raise UsageError.of(
+            f"lqr {name}",
+            f"weights {'above 0' if positive else 'of 0 or more'}",
+            f"{values}",
+            f"write for example {name}=1",
         )
     return np.broadcast_to(values, (n,)).copy()

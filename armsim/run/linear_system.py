@@ -143,14 +143,11 @@ class LinearSystem:
             UsageError: The period is not positive, or the system is sampled already.
         """
         if self.dt is not None:
-            raise UsageError(
-                f"period\n  expected: a system in continuous time\n  found:    one sampled every {self.dt:g} s\n"
-                "  mend:     sample the continuous one"
+            raise UsageError.of(
+                "period", "a system in continuous time", f"one sampled every {self.dt:g} s", "sample the continuous one"
             )
         if not 0 < period < math.inf:
-            raise UsageError(
-                f"period\n  expected: a time in s, above 0\n  found:    {period!r}\n  mend:     give for example 1e-3"
-            )
+            raise UsageError.of("period", "a time in s, above 0", repr(period), "give for example 1e-3")
         from scipy.linalg import expm
 
         n, m = self.B.shape

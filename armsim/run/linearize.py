@@ -57,7 +57,7 @@ def linearize(
         if run.status == "interrupted":
             raise KeyboardInterrupt
         if run.status == "diverged":
-            raise Diverged(_diverges(scenario, at))
+            raise _diverges(scenario, at)
         state = run.state[: len(plant.slots)]  # without the work, which the run counts
     t = time_at(steps, scenario.time_ratio)
     if rest > 0.0:
@@ -73,29 +73,27 @@ def _land(scenario: Scenario, plant: Plant, state: list[float], steps: int, rest
     row, peaks = (ctypes.c_double * len(plant.columns))(), (ctypes.c_double * plant.arm.n)()
     every = (1, scenario.sample_every or 1, scenario.time_ratio)
     if make_engine("llvm", plant, rest).run(begun, row, peaks, steps, steps + 1, *every) == steps:
-        raise Diverged(_diverges(scenario, time_at(steps, scenario.time_ratio) + rest))
+        raise _diverges(scenario, time_at(steps, scenario.time_ratio) + rest)
     return list(begun)
 
 
-def _diverges(scenario: Scenario, at: float) -> str:
+def _diverges(scenario: Scenario, at: float) -> Diverged:
     smaller = "integrator.rtol" if scenario.adaptive else "integrator.dt"
-    return (
-        f"at\n  expected: a time that the simulation reaches\n  found:    {at:g} s; it diverges before\n"
-        f"  mend:     take a smaller {smaller}, or an earlier time"
-    )
+    mend = f"take a smaller {smaller}, or an earlier time"
+    return Diverged.of("at", "a time that the simulation reaches", f"{at:g} s; it diverges before", mend)
 
 
 def _about_target(scenario: Scenario, at: float) -> LinearModel:
     command = scenario.command
     if not isinstance(command, Feedback):
-        raise UsageError(
-            "target\n  expected: a scenario with `control`, whose target it is\n  found:    none\n"
-            "  mend:     leave target out, or add a `control` block"
+        raise UsageError.of(
+            "target",
+            "a scenario with `control`, whose target it is",
+            "none",
+            "leave target out, or add a `control` block",
         )
     if at:
-        raise UsageError(
-            f"target\n  expected: the target or a time\n  found:    both, and the time {at:g} s\n  mend:     leave one out"
-        )
+        raise UsageError.of("target", "the target or a time", f"both, and the time {at:g} s", "leave one out")
     plant = make_plant(scenario)
     state = plant.initial_state(command.target, [0.0] * plant.arm.n)
     if plant.sampled:
@@ -107,9 +105,11 @@ def _steps(scenario: Scenario, at: float) -> tuple[int, float]:
     """The number of steps up to a time, and what is left of it [s]: nothing, unless the method is adaptive."""
     longest = time_at(scenario.steps, scenario.time_ratio)
     if not 0 <= at <= longest:
-        raise UsageError(
-            f"at\n  expected: a time from 0 to {longest:g} s, the scenario's duration\n  found:    {at:g} s\n"
-            "  mend:     take an earlier time, or a longer duration"
+        raise UsageError.of(
+            "at",
+            f"a time from 0 to {longest:g} s, the scenario's duration",
+            f"{at:g} s",
+            "take an earlier time, or a longer duration",
         )
     steps = round(at / scenario.dt)
     if abs(at / scenario.dt - steps) > WHOLE * max(steps, 1):
@@ -117,8 +117,7 @@ def _steps(scenario: Scenario, at: float) -> tuple[int, float]:
             before = int(at / scenario.dt)
             return before, at - time_at(before, scenario.time_ratio)
         near = sorted({time_at(k, scenario.time_ratio) for k in (int(at / scenario.dt), int(at / scenario.dt) + 1)})
-        raise UsageError(
-            f"at\n  expected: a whole multiple of dt, {scenario.dt:g} s\n  found:    {at!r} s\n"
-            f"  mend:     take {' or '.join(map(repr, near))}"
+        raise UsageError.of(
+            "at", f"a whole multiple of dt, {scenario.dt:g} s", f"{at!r} s", f"take {' or '.join(map(repr, near))}"
         )
     return steps, 0.0

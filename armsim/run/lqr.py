@@ -72,10 +72,11 @@ def gains_of(system: LinearSystem, cost: Cost) -> Array:
     Q, N = cost.Q[np.ix_(free, free)], cost.N[free]
     lost = [mode for mode in system.uncontrollable() if mode.rate.real >= 0]
     if lost:
-        raise UsageError(
-            "lqr\n  expected: inputs that reach every mode that does not decay by itself\n"
-            f"  found:    one out of their reach that {lost[0].words}\n"
-            "  mend:     free what keeps its command from acting: a limit of voltage, current or torque"
+        raise UsageError.of(
+            "lqr",
+            "inputs that reach every mode that does not decay by itself",
+            f"one out of their reach that {lost[0].words}",
+            "free what keeps its command from acting: a limit of voltage, current or torque",
         )
     try:
         if system.dt is None:
@@ -85,9 +86,11 @@ def gains_of(system: LinearSystem, cost: Cost) -> Array:
             P = solve_discrete_are(A, B, Q, cost.R, s=N)
             gains = np.linalg.solve(cost.R + B.T @ P @ B, B.T @ P @ A + N.T)
     except np.linalg.LinAlgError:
-        raise UsageError(
-            "lqr\n  expected: weights for which there are gains\n  found:    a motion that never ends and costs nothing\n"
-            "  mend:     give every joint a weight q above 0"
+        raise UsageError.of(
+            "lqr",
+            "weights for which there are gains",
+            "a motion that never ends and costs nothing",
+            "give every joint a weight q above 0",
         ) from None
     K = np.zeros((B.shape[1], len(free)))
     K[:, free] = gains

@@ -105,9 +105,7 @@ def read_log(
         raise _missing(name, found, f"{_input(arm, 0, 'voltage')} or {_input(arm, 0, 'torque')}")
     refusal = voltage_refusal(arm) if output == "voltage" else None
     if refusal is not None:
-        raise UsageError(
-            f"{name}\n  expected: {refusal.expected}\n  found:    {refusal.found}\n  mend:     {refusal.mend} in the robot file"
-        )
+        raise UsageError.of(name, refusal.expected, refusal.found, f"{refusal.mend} in the robot file")
     times = np.array(t)
     if len(times) < 2:
         raise refuse(Place(name), "", "at least two rows", f"{len(times)}", "check that it is the right file")

@@ -45,9 +45,11 @@ def with_method(scenario: Scenario) -> Scenario:
 
 def _for_dynamechs(scenario: Scenario) -> Choice:
     if not _has_step(scenario):
-        raise UsageError(
-            "integrator.dt\n  expected: the step that DynaMechs took\n  found:    nothing\n"
-            "  mend:     write for example `integrator: {method: explicit_euler, dt: 5e-4}`"
+        raise UsageError.of(
+            "integrator.dt",
+            "the step that DynaMechs took",
+            "nothing",
+            "write for example `integrator: {method: explicit_euler, dt: 5e-4}`",
         )
     return Choice("explicit_euler", "DynaMechs' motor comes with it")
 

@@ -36,10 +36,11 @@ def motors(arm: Arm, voltage: float | None = None, points: int = 9) -> list[dict
     joints = [joint.name for joint in arm.joints if joint.electric_motor is not None]
     if not joints:
         bare = all(joint.motor is None for joint in arm.joints)
-        raise UsageError(
-            f"{arm.name}\n  expected: a motor with its torque constant Kp and its resistance Ra\n"
-            f"  found:    {'no motor on any joint' if bare else 'no Kp and Ra for any motor'}\n"
-            "  mend:     give a joint a `motor: {Kp: ..., Ra: ...}` in the robot file"
+        raise UsageError.of(
+            arm.name,
+            "a motor with its torque constant Kp and its resistance Ra",
+            "no motor on any joint" if bare else "no Kp and Ra for any motor",
+            "give a joint a `motor: {Kp: ..., Ra: ...}` in the robot file",
         )
     return [motor_curve(arm, joint, voltage, points) for joint in joints]
 
@@ -99,16 +100,15 @@ def _motor(arm: Arm, name: str) -> tuple[int, Motor]:
     if name not in names:
         from armsim.files.faults import suggestion
 
-        raise UsageError(
-            f"--joint {name}\n  expected: a joint of {arm.name}\n  found:    {name}\n"
-            f"  mend:     {suggestion(name, names, 'joints are')}"
-        )
+        raise UsageError.of(f"--joint {name}", f"a joint of {arm.name}", name, suggestion(name, names, "joints are"))
     joint = arm.joints[names.index(name)]
     if joint.electric_motor is None:
         found = "no motor on it" if joint.motor is None else "a motor without them, of which only the torque is known"
-        raise UsageError(
-            f"--joint {name}\n  expected: a joint with a motor whose torque constant Kp and resistance Ra are known\n"
-            f"  found:    {found}\n  mend:     give {name} a `motor: {{Kp: ..., Ra: ...}}` in the robot file"
+        raise UsageError.of(
+            f"--joint {name}",
+            "a joint with a motor whose torque constant Kp and resistance Ra are known",
+            found,
+            f"give {name} a `motor: {{Kp: ..., Ra: ...}}` in the robot file",
         )
     return names.index(name), joint.electric_motor
 
@@ -117,19 +117,25 @@ def _voltage(joint: str, motor: Motor, given: float | None) -> float:
     """The voltage to take."""
     limit = motor.limits.voltage
     if given is None and limit is None:
-        raise UsageError(
-            f"--voltage\n  expected: the voltage that drives the motor of {joint}\n  found:    none, and no limit of voltage\n"
-            "  mend:     write for example --voltage 24, or `motor: {limits: {voltage: 24}}` in the robot file"
+        raise UsageError.of(
+            "--voltage",
+            f"the voltage that drives the motor of {joint}",
+            "none, and no limit of voltage",
+            "write for example --voltage 24, or `motor: {limits: {voltage: 24}}` in the robot file",
         )
     if given is not None and not 0.0 < given < math.inf:
-        raise UsageError(
-            f"--voltage {given:g}\n  expected: a positive voltage\n  found:    {given:g}\n"
-            "  mend:     the direction is that in which the arm is held; write for example --voltage 24"
+        raise UsageError.of(
+            f"--voltage {given:g}",
+            "a positive voltage",
+            f"{given:g}",
+            "the direction is that in which the arm is held; write for example --voltage 24",
         )
     if given is not None and limit is not None and given > limit:
-        raise UsageError(
-            f"--voltage {given:g}\n  expected: at most {limit:g} V, the limit of the motor of {joint}\n  found:    {given:g} V\n"
-            f"  mend:     take at most {limit:g} V, or change the limit in the robot file"
+        raise UsageError.of(
+            f"--voltage {given:g}",
+            f"at most {limit:g} V, the limit of the motor of {joint}",
+            f"{given:g} V",
+            f"take at most {limit:g} V, or change the limit in the robot file",
         )
     return float(cast(float, limit) if given is None else given)
 

@@ -32,9 +32,11 @@ def plot_motor(path: str | PathLike[str], found: dict[str, Any], title: str, deg
 
     points = found["curve"]
     if not points:
-        raise UsageError(
-            f"--plot {os.fspath(path)}\n  expected: a curve from stall to no load\n  found:    none for this motor\n"
-            "  mend:     leave --plot out, and see what it says"
+        raise UsageError.of(
+            f"--plot {os.fspath(path)}",
+            "a curve from stall to no load",
+            "none for this motor",
+            "leave --plot out, and see what it says",
         )
     kind = JOINT_TYPES[found["type"]]
     turn = math.degrees(1.0) if degrees and kind.turns else 1.0
@@ -79,6 +81,4 @@ def plot_motor(path: str | PathLike[str], found: dict[str, Any], title: str, deg
         figure.savefig(path, dpi=120)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise UsageError(
-            f"--plot {os.fspath(path)}\n  expected: a file that can be written\n  found:    {reason}\n  mend:     name another"
-        ) from None
+        raise UsageError.of(f"--plot {os.fspath(path)}", "a file that can be written", reason, "name another") from None

@@ -74,9 +74,11 @@ def record(
     vector = StateVector(replace(held(plant, output), audit=False))
     starts = [*range(0, scenario.steps, every), scenario.steps]
     if len(starts) * (len(vector.slots) + len(plant.slots)) * 8 > LARGEST_LOG:
-        raise UsageError(
-            f"{scenario.name}\n  expected: at most {LARGEST_LOG // 2**30} GiB of samples\n  found:    {len(starts)} of them\n"
-            "  mend:     sample less often, or simulate less long"
+        raise UsageError.of(
+            scenario.name,
+            f"at most {LARGEST_LOG // 2**30} GiB of samples",
+            f"{len(starts)} of them",
+            "sample less often, or simulate less long",
         )
 
     driver = NativeEngine(plant, scenario.dt, target)
@@ -183,10 +185,11 @@ def sample_steps(scenario: Scenario) -> int:
     if command is None or (not isinstance(command, Feedback) and all(map(_constant, command.signals))):
         return scenario.log_every
     key, what = ("control", "feedback") if isinstance(command, Feedback) else ("inputs", "inputs")
-    raise UsageError(
-        f"{scenario.name}: {key}.period\n  expected: {what} held from sample to sample, so that a list of them repeats the run\n"
-        f"  found:    {what} followed continuously\n"
-        f"  mend:     set `{key}.period`, for example `--set {key}.period={10 * scenario.dt:g}`"
+    raise UsageError.of(
+        f"{scenario.name}: {key}.period",
+        f"{what} held from sample to sample, so that a list of them repeats the run",
+        f"{what} followed continuously",
+        f"set `{key}.period`, for example `--set {key}.period={10 * scenario.dt:g}`",
     )
 
 

@@ -176,11 +176,9 @@ def load_recording(folder: str | PathLike[str]) -> Recording:
     path = os.fspath(folder)
     about = os.path.join(path, "run.yaml")
     if not os.path.isdir(path):
-        raise UsageError(
-            _none(path, "no folder of this name", "check the name; `armsim record SCENARIO -o DIR` makes one")
-        )
+        raise _none(path, "no folder of this name", "check the name; `armsim record SCENARIO -o DIR` makes one")
     if not os.path.isfile(about):
-        raise UsageError(_none(path, "a folder without run.yaml", "name a folder that `armsim record` has written"))
+        raise _none(path, "a folder without run.yaml", "name a folder that `armsim record` has written")
     root, _ = read_yaml(about)
     form = root.get("format") if isinstance(root, Map) else None
     if not isinstance(root, Map) or getattr(form, "value", None) != RUN_FORMAT:
@@ -191,7 +189,7 @@ def load_recording(folder: str | PathLike[str]) -> Recording:
     section = root.get("recording")
     if not isinstance(section, Map):
         mend = f"record it again: `armsim record {about} -o DIR`"
-        raise UsageError(_none(path, "a run without the state at every sample", mend))
+        raise _none(path, "a run without the state at every sample", mend)
     table = os.path.join(path, TABLE)
     columns = _sound_table(table, section, about)
     scenario = with_method(read_scenario(about))
@@ -221,8 +219,8 @@ def load_recording(folder: str | PathLike[str]) -> Recording:
     return made
 
 
-def _none(path: str, found: str, mend: str) -> str:
-    return f"{path}\n  expected: a recording, as `armsim record` writes it\n  found:    {found}\n  mend:     {mend}"
+def _none(path: str, found: str, mend: str) -> UsageError:
+    return UsageError.of(path, "a recording, as `armsim record` writes it", found, mend)
 
 
 def _sound_table(table: str, section: Map, about: str) -> Mapping[str, list[float]]:

@@ -138,10 +138,7 @@ def _scenario(
     made = read_scenario(data)
     refusal = voltage_refusal(made.arm) if recording.output == "voltage" else None
     if refusal is not None:
-        raise UsageError(
-            f"{_called(robot)}\n  expected: {refusal.expected}\n  found:    {refusal.found}\n"
-            f"  mend:     {refusal.mend} in the robot file"
-        )
+        raise UsageError.of(_called(robot), refusal.expected, refusal.found, f"{refusal.mend} in the robot file")
     return made
 
 
@@ -152,10 +149,11 @@ def _integrator(recording: Recording, method: str | None, dt: float | None, rtol
     tolerance = check_tolerance(name, rtol, None)
     if METHODS[name].adaptive is None:
         if dt is None and scenario.adaptive:
-            raise UsageError(
-                f"dt\n  expected: the length of the steps of {name}\n"
-                f"  found:    none, and a recording by {scenario.method}, which chose its own\n"
-                "  mend:     give one, for example 1e-4"
+            raise UsageError.of(
+                "dt",
+                f"the length of the steps of {name}",
+                f"none, and a recording by {scenario.method}, which chose its own",
+                "give one, for example 1e-4",
             )
         return {"method": name, "dt": scenario.dt if dt is None else check_dt(dt)}
     if dt is not None:
@@ -182,9 +180,11 @@ def _same_joints(scenario: Scenario, robot: Mapping[str, Any], given: RobotFile)
     recorded = [joint.type for joint in scenario.arm.joints]
     types = [joint["type"] for joint in robot["joints"]]
     if types != recorded:
-        raise UsageError(
-            f"{_called(given)}\n  expected: {len(recorded)} joints as in the recording: {', '.join(recorded)}\n"
-            f"  found:    {len(types)}: {', '.join(types)}\n  mend:     name a robot with these joints"
+        raise UsageError.of(
+            _called(given),
+            f"{len(recorded)} joints as in the recording: {', '.join(recorded)}",
+            f"{len(types)}: {', '.join(types)}",
+            "name a robot with these joints",
         )
 
 
@@ -210,9 +210,11 @@ def _counts(recording: Recording, dt: float) -> list[int]:
     off = ~(np.abs(at - steps) <= 1e-6 * np.maximum(1.0, 1e-6 * steps)) | ~(np.diff(steps, prepend=-1) > 0)
     if off.any():
         k = int(np.argmax(off))
-        raise UsageError(
-            f"dt\n  expected: a step of which every sample's time is a whole multiple\n"
-            f"  found:    {dt:g} s, with a sample at {t[k]:.12g} s\n  mend:     take for example {_divisor(t, dt)!r} s"
+        raise UsageError.of(
+            "dt",
+            "a step of which every sample's time is a whole multiple",
+            f"{dt:g} s, with a sample at {t[k]:.12g} s",
+            f"take for example {_divisor(t, dt)!r} s",
         )
     return [int(count) for count in np.diff(steps)]
 

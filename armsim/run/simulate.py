@@ -97,9 +97,11 @@ def _carried_out(
     width = len(plant.columns)
     count = scenario.steps // scenario.log_every + 1
     if count * width * 8 > LARGEST_LOG:
-        raise UsageError(
-            f"log.every\n  expected: rows that take at most {LARGEST_LOG // 2**30} GiB\n"
-            f"  found:    {count} rows of {width} numbers\n  mend:     log less often, or simulate less long"
+        raise UsageError.of(
+            "log.every",
+            f"rows that take at most {LARGEST_LOG // 2**30} GiB",
+            f"{count} rows of {width} numbers",
+            "log less often, or simulate less long",
         )
     rows = (ctypes.c_double * (count * width))()
     peaks = (ctypes.c_double * plant.arm.n)()

@@ -44,11 +44,14 @@ class Solid(Record):
     )
     center = center()
 
+    exactly_one = ("mass", "density")
+
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
-        if node.get("mass") is not None and node.get("density") is not None:
+        given = [key for key in self.exactly_one if node.get(key) is not None]
+        if len(given) > 1:
             place = node.entries["density"][0]
             context.report.add(place, path, "either mass or density", "both", "take one of them out")
-        elif node.get("mass") is None and node.get("density") is None:
+        elif not given:
             self.fields["mass"].missing(node.place, f"{path}.mass", context)
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from armsim.integrate import METHODS
-from armsim.spec.bodies import BODIES, Payload, Solid
+from armsim.spec.bodies import BODIES, Payload
 from armsim.spec.formula import RESERVED
-from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text
-from armsim.spec.motor import ELECTRICAL, ELECTRICAL_LIMITS, DryFriction, Motor
+from armsim.spec.kinds import NAME, REQUIRED, Choice, Kind, Number, Text
+from armsim.spec.motor import CONSTANTS, ELECTRICAL, ELECTRICAL_LIMITS, NOT_IN_DYNAMECHS, DryFriction, Motor
+from armsim.spec.parameters import IDENTIFIER
 from armsim.spec.robot import FRAMES, Robot
-from armsim.spec.scenario import ADAPTIVE, AUTO, GAINS, Control, Inputs, Integrator, RobotReference, Scenario, Signal
-from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record
+from armsim.spec.scenario import RobotReference, Scenario, Signal
+from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record, Rule
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
-NAME = r"[^\W\d][\w.-]*"  # as in armsim.spec.kinds
 
 
 def _given(*keys: str) -> dict[str, Any]:
@@ -23,71 +22,55 @@ def _given(*keys: str) -> dict[str, Any]:
     return {"required": list(keys), "properties": {key: {"not": {"type": "null"}} for key in keys}}
 
 
-def _either(*keys: str) -> dict[str, Any]:
-    """One of the keys, and only one."""
-    return {"oneOf": [_given(key) for key in keys]}
+def _one_of_values(kind: type[Record], key: str, values: tuple[str, ...]) -> dict[str, Any]:
+    """A key with one of some values; with the default among them, it may also be left out."""
+    if kind.fields[key].default in values:
+        return {"properties": {key: {"enum": [*values, None]}}}
+    return {
+        "required": [key],
+        "properties": {key: {"const": values[0]} if len(values) == 1 else {"enum": list(values)}},
+    }
 
 
-def _if(key: str, value: str, then: dict[str, Any]) -> dict[str, Any]:
-    """What holds where a key has a value."""
-    return {"if": {"required": [key], "properties": {key: {"const": value}}}, "then": then}
-
-
-def _law(law: str) -> dict[str, Any]:
-    """What a control law needs, and what it has no use for."""
-    gains = GAINS[law]
-    useless = [gain for gain in GAINS["pid"] if gain not in gains]
-    useless += [] if "ki" in gains else ["integral_limit"]
-    return _if("law", law, {"allOf": [_given("output", *gains), *({"not": _given(key)} for key in useless)]})
+def _rule(kind: type[Record], rule: Rule) -> dict[str, Any]:
+    """What a rule of a record says."""
+    conditions = [_one_of_values(kind, rule.key, rule.values)] if rule.key else []
+    conditions += [_given(*rule.given)] if rule.given else []
+    then = [*([_given(*rule.needs)] if rule.needs else []), *({"not": _given(key)} for key in rule.without)]
+    return {"if": {"allOf": conditions} if len(conditions) > 1 else conditions[0], "then": {"allOf": then}}
 
 
 def _convention(name: str) -> dict[str, Any]:
     """The frame that each joint has, and those that it has not."""
     others = [{"not": _given(other)} for other in FRAMES if other != name]
     then = {"properties": {"joints": {"items": {"allOf": [_given(name), *others]}}}}
-    if name == Robot.fields["convention"].default:  # also where the key is left out
-        return {"if": {"properties": {"convention": {"enum": [name, None]}}}, "then": then}
-    return _if("convention", name, then)
+    return {"if": _one_of_values(Robot, "convention", (name,)), "then": then}
 
 
-def _motor() -> dict[str, Any]:
+def _motor() -> list[dict[str, Any]]:
     """What a torque constant and a resistance are needed for, and what DynaMechs' motor has not."""
     limits = {"required": ["limits"], "properties": {"limits": {"anyOf": [_given(key) for key in ELECTRICAL_LIMITS]}}}
-    there = [{**_given(key), "properties": {key: {"not": {"enum": [0, None]}}}} for key in ("Kp", "Ra", *ELECTRICAL)]
+    there = [{**_given(key), "properties": {key: {"not": {"enum": [0, None]}}}} for key in (*CONSTANTS, *ELECTRICAL)]
     bare: dict[str, Any] = {
-        "gear": {"enum": [1, None]},
-        "efficiency": {"enum": [1, None]},
-        "inductance": {"enum": [0, None]},
+        key: {"maxProperties": 0} if isinstance(field, Record) else {"enum": [field.default, None]}
+        for key, field in Motor.fields.items()
+        if key in NOT_IN_DYNAMECHS
     }
-    bare |= {"limits": {"maxProperties": 0}, "coulomb": {"not": {"type": "object"}}}
-    emulated = _if("model", "dynamechs", {"properties": bare})
-    constants = {"if": {"anyOf": [*there, limits, emulated["if"]]}, "then": _given("Kp", "Ra")}
-    return {"allOf": [constants, emulated]}
+    bare["coulomb"] = {"not": {"type": "object"}}
+    emulated = _one_of_values(Motor, "model", ("dynamechs",))
+    needed = {"if": {"anyOf": [*there, limits, emulated]}, "then": _given(*CONSTANTS)}
+    return [needed, {"if": emulated, "then": {"properties": bare}}]
 
 
-def _integrator() -> dict[str, Any]:
-    """Steps of a given length need it, and have no tolerance."""
-    fixed = {"properties": {"method": {"enum": [name for name in METHODS if name not in ADAPTIVE]}}}
-    auto = {"properties": {"method": {"enum": [AUTO, None]}}}
-    no_tolerance = {"properties": {key: {"enum": [None]} for key in ("rtol", "atol")}}
-    return {
-        "allOf": [
-            {"if": {"required": ["method"], **fixed}, "then": {"allOf": [_given("dt"), no_tolerance]}},
-            {"if": {"allOf": [auto, _given("dt")]}, "then": no_tolerance},
-        ]
-    }
+# what holds beyond the records' own rules, as far as a schema can say it; the records' `check` says it in words
+MORE: dict[type[Record], list[dict[str, Any]]] = {Motor: _motor(), Robot: [_convention(name) for name in FRAMES]}
 
 
-# what holds between the keys of a record, as far as a schema can say it; the records' own `check` says it in words
-RULES: dict[type[Record], dict[str, Any]] = {
-    Solid: _either("mass", "density"),
-    Motor: _motor(),
-    Robot: {"allOf": [_convention(name) for name in FRAMES]},
-    Control: {"allOf": [_law(law) for law in GAINS if law != "none"]},
-    Inputs: _either("torque", "voltage"),
-    Integrator: _integrator(),
-    Scenario: {"not": _given("control", "inputs")},
-}
+def _between_keys(kind: type[Record]) -> dict[str, Any]:
+    """What holds between the keys of a record."""
+    rules = [*(_rule(kind, rule) for rule in kind.rules), *MORE.get(kind, [])]
+    either = {"oneOf": [_given(key) for key in kind.exactly_one]} if kind.exactly_one else {}
+    return {**({"allOf": rules} if rules else {}), **either}
 
 
 def json_schema(kind: str) -> dict[str, Any]:
@@ -128,9 +111,9 @@ def _bare(kind: Kind) -> dict[str, Any]:
     if isinstance(kind, Choice):
         return {"enum": list(kind.options)}
     if isinstance(kind, Text):
-        return {"type": "string", "minLength": 1, **({"pattern": f"^{NAME}$"} if kind.name else {})}
+        return {"type": "string", "minLength": 1, **({"pattern": f"^{NAME.pattern}$"} if kind.name else {})}
     if isinstance(kind, Parameters):
-        names = {"pattern": r"^[^\W\d]\w*$", "not": {"enum": sorted(RESERVED)}}
+        names = {"pattern": f"^{IDENTIFIER.pattern}$", "not": {"enum": sorted(RESERVED)}}
         return {"type": "object", "propertyNames": names, "additionalProperties": _number(Number())}
     if isinstance(kind, List):
         many = (
@@ -176,7 +159,7 @@ def _record(kind: Record) -> dict[str, Any]:
         "properties": {name: _optional(field) for name, field in kind.fields.items()},
         "additionalProperties": False,
         **({"required": required} if required else {}),
-        **next((rules for record, rules in RULES.items() if isinstance(kind, record)), {}),
+        **_between_keys(type(kind)),
     }
 
 

@@ -18,7 +18,7 @@ class _Required:
 
 
 REQUIRED = _Required()
-NAME = re.compile(r"[^\W\d][\w.\-]*")
+NAME = re.compile(r"[^\W\d][\w.-]*")
 
 
 def join(path: str, key: str) -> str:

@@ -8,7 +8,8 @@ from armsim.files.document import Map, Node
 from armsim.spec.quantity import Context, Quantity
 from armsim.spec.schema import Choice, Number, Record, join
 
-# what a torque constant and a resistance are needed for, and what DynaMechs' motor has not
+# what is needed for a voltage, what it is needed for, and what DynaMechs' motor has not
+CONSTANTS = ("Kp", "Ra")
 ELECTRICAL = ("Ke", "inductance", "brush_drop")
 ELECTRICAL_LIMITS = ("voltage", "current")
 NOT_IN_DYNAMECHS = ("gear", "efficiency", "inductance", "limits")
@@ -129,16 +130,16 @@ class Motor(Record):
 
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
         given = {key for key in self.fields if node.get(key) is not None}
-        electrical = [key for key in ("Kp", "Ra", *ELECTRICAL) if key in given and not _neutral(data[key])]
+        electrical = [key for key in (*CONSTANTS, *ELECTRICAL) if key in given and not _neutral(data[key])]
         limits = node.get("limits")
         if isinstance(limits, Map):
             electrical += [f"limits.{key}" for key in ELECTRICAL_LIMITS if limits.get(key) is not None]
         emulated = data["model"] == "dynamechs"
-        for key in ("Kp", "Ra"):
+        for key in CONSTANTS:
             if key not in given and (electrical or emulated):
                 empty = key in node.entries
                 found = "nothing: the key has no value" if empty else "nothing: the key is missing"
-                if not {"Kp", "Ra"} & given:
+                if not given.intersection(CONSTANTS):
                     found += f", and `{electrical[0] if electrical else 'model: dynamechs'}` needs it"
                 place = node.entries[key][1].place if empty else node.place
                 self.fields[key].missing(place, join(path, key), context, found)

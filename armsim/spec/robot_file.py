@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -138,6 +139,4 @@ def refuse_undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> None:
 
 def digest(raw: bytes) -> str:
     """The SHA-256 of bytes, in hexadecimal digits."""
-    from _hashlib import openssl_sha256  # hashlib itself takes 1 ms longer to import
-
-    return openssl_sha256(raw).hexdigest()
+    return hashlib.sha256(raw).hexdigest()

@@ -11,12 +11,13 @@ from armsim.integrate import METHODS, Tolerance
 from armsim.spec.bodies import Payload
 from armsim.spec.quantity import Context, Quantity, plain_number
 from armsim.spec.robot import NO_VECTOR
-from armsim.spec.schema import Choice, Kind, List, Number, PerJoint, Record, Text, join
+from armsim.spec.schema import Choice, Kind, List, Number, PerJoint, Record, Rule, Text, join
 from armsim.spec.tolerance import LARGEST, LEAST
 
 FORMAT = "armsim/scenario/1"
 AUTO = "auto"  # leaves the method to armsim
 ADAPTIVE = tuple(name for name, method in METHODS.items() if method.adaptive is not None)
+FIXED = tuple(name for name in METHODS if name not in ADAPTIVE)
 GAINS = {"none": (), "pd": ("kp", "kd"), "pi": ("kp", "ki"), "pid": ("kp", "ki", "kd")}
 
 
@@ -72,19 +73,19 @@ class Integrator(Record):
         example="1e-9",
     )
 
-    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
-        method = data["method"]
-        fixed = method in METHODS and method not in ADAPTIVE
-        if fixed and node.get("dt") is None:
-            found = f"nothing, and {method} takes steps of a given length"
-            mend = f"add `dt: {self.dt.example}`, or take a method that chooses its steps: {', '.join(ADAPTIVE)}"
-            context.report.add(node.place, join(path, "dt"), self.dt.expected(context), found, mend)
-        if fixed or (method == AUTO and node.get("dt") is not None):
-            for key in ("rtol", "atol"):
-                if node.get(key) is not None:
-                    by = method if fixed else f"{method} and `dt`, which ask for steps of a given length"
-                    expected, mend = f"no tolerance with {by}", f"take it out, or write `method: {ADAPTIVE[0]}`"
-                    context.report.add(node.entries[key][0], join(path, key), expected, f"`{key}`", mend)
+    rules = (
+        Rule("method", FIXED, needs=("dt",), without=("rtol", "atol")),
+        Rule("method", (AUTO,), given=("dt",), without=("rtol", "atol")),
+    )
+
+    def lacks(self, key: str, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        found = f"nothing, and {data['method']} takes steps of a given length"
+        mend = f"add `dt: {self.dt.example}`, or take a method that chooses its steps: {', '.join(ADAPTIVE)}"
+        context.report.add(node.place, join(path, key), self.dt.expected(context), found, mend)
+
+    def unwanted(self, key: str, data: dict[str, Any]) -> tuple[str, str, str]:
+        by = f"{AUTO} and `dt`, which ask for steps of a given length" if data["method"] == AUTO else data["method"]
+        return f"no tolerance with {by}", f"`{key}`", f"take it out, or write `method: {ADAPTIVE[0]}`"
 
 
 class Initial(Record):
@@ -99,6 +100,13 @@ class Initial(Record):
     qd = PerJoint(
         Number("rad/s or m/s", angle=True), default=None, doc="joint velocities, one per joint", note="at rest"
     )
+
+
+def needs_of(law: str) -> Rule:
+    """What a control law needs, and what it has no use for."""
+    useless = [gain for gain in GAINS["pid"] if gain not in GAINS[law]]
+    useless += [] if "ki" in GAINS[law] else ["integral_limit"]
+    return Rule("law", (law,), needs=("output", *GAINS[law]), without=tuple(useless))
 
 
 def gains(unit: str, doc: str, law: str) -> PerJoint:
@@ -146,30 +154,20 @@ class Control(Record):
         example="24",
     )
 
+    # without a law all else is there for when it is switched on again
+    rules = tuple(needs_of(law) for law in GAINS if law != "none")
+
     def read(self, node: Node, path: str, context: Context) -> dict[str, Any] | None:
         if isinstance(node, Scalar) and node.value == "none":
             return self.fault(node, path, context, f"to switch it off, set `{join(path, 'law')}` to `none`")
         return super().read(node, path, context)
 
-    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+    def unwanted(self, key: str, data: dict[str, Any]) -> tuple[str, str, str]:
         law = data["law"]
-        if law is None or law == "none":  # without a law all else is there for when it is switched on again
-            return
-        if node.get("output") is None:
-            self.fields["output"].missing(node.place, join(path, "output"), context)
-        for gain in GAINS["pid"]:
-            if gain in GAINS[law] and node.get(gain) is None:
-                self.fields[gain].missing(node.place, join(path, gain), context)
-            if gain not in GAINS[law] and node.get(gain) is not None:
-                place = node.entries[gain][0]
-                has = [name for name, needed in GAINS.items() if gain in needed]
-                mend = f"take it out, or write `law: {has[-1]}`"
-                expected = f"the gains of {law}: {' and '.join(GAINS[law])}"
-                context.report.add(place, join(path, gain), expected, f"`{gain}`", mend)
-        if "ki" not in GAINS[law] and node.get("integral_limit") is not None:
-            place = node.entries["integral_limit"][0]
-            mend = "take it out, or write `law: pid`"
-            context.report.add(place, join(path, "integral_limit"), f"no integral with {law}", "`integral_limit`", mend)
+        expected = (
+            f"the gains of {law}: {' and '.join(GAINS[law])}" if key in GAINS["pid"] else f"no integral with {law}"
+        )
+        return expected, f"`{key}`", "take it out, or write `law: pid`"
 
 
 class CsvSignal(Record):
@@ -223,8 +221,10 @@ class Inputs(Record):
         note="continuous",
     )
 
+    exactly_one = ("torque", "voltage")
+
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
-        given = [key for key in ("torque", "voltage") if node.get(key) is not None]
+        given = [key for key in self.exactly_one if node.get(key) is not None]
         if len(given) != 1:
             found = "both" if given else "none of them"
             mend = "take one of them out" if given else "add `torque: [...]` or `voltage: [...]`, one value per joint"
@@ -291,10 +291,10 @@ class Scenario(Record):
     payload = Payload(default=None, doc="in place of the robot's", note="the robot's")
     log = Log(default={}, doc="what is written down")
 
-    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
-        if node.get("control") is not None and node.get("inputs") is not None:
-            place = node.entries["inputs"][0]
-            context.report.add(place, join(path, "inputs"), "either control or inputs", "both", "take one of them out")
+    rules = (Rule(given=("control",), without=("inputs",)),)
+
+    def unwanted(self, key: str, data: dict[str, Any]) -> tuple[str, str, str]:
+        return "either control or inputs", "both", "take one of them out"
 
 
 def read_scenario_node(node: Map, context: Context, path: str = "") -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ goes on after a fault, so that all of a file's faults are found at once. What is
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from armsim.files.document import Map, Node, Place, Seq, clipped
@@ -14,7 +15,7 @@ from armsim.files.faults import suggestion
 from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text, join
 from armsim.spec.quantity import Context, Quantity, plain_number
 
-__all__ = ["Choice", "Kind", "List", "Number", "OneOf", "Parameters", "PerJoint", "Record", "Text", "join"]
+__all__ = ["Choice", "Kind", "List", "Number", "OneOf", "Parameters", "PerJoint", "Record", "Rule", "Text", "join"]
 
 
 class List(Kind):
@@ -64,10 +65,42 @@ class Parameters(Kind):
         return {}
 
 
+@dataclass(frozen=True)
+class Rule:
+    """What holds between the keys of a record.
+
+    Attributes:
+        key: Whose value tells whether the rule applies; empty where it does not depend on one.
+        values: Those with which it applies.
+        given: Keys that must have a value for it to apply.
+        needs: Keys that must have a value then.
+        without: Keys that must have none then.
+    """
+
+    key: str = ""
+    values: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    def applies(self, data: dict[str, Any], node: Map) -> bool:
+        """Whether it applies to a record that has been read."""
+        right = not self.key or data[self.key] in self.values
+        return right and all(node.get(key) is not None for key in self.given)
+
+
 class Record(Kind):
-    """A mapping with known keys: one attribute of the class for each; a trailing `_` keeps Python's words apart."""
+    """A mapping with known keys: one attribute of the class for each; a trailing `_` keeps Python's words apart.
+
+    Attributes:
+        fields: What each key holds.
+        rules: What holds between them.
+        exactly_one: Keys of which one has a value, and only one.
+    """
 
     fields: ClassVar[dict[str, Kind]] = {}
+    rules: ClassVar[tuple[Rule, ...]] = ()
+    exactly_one: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
         own = {name.rstrip("_"): kind for name, kind in vars(cls).items() if isinstance(kind, Kind)}
@@ -111,7 +144,23 @@ class Record(Kind):
         return kind.absent(node.place, join(path, name), context)
 
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
-        """Report what is wrong between the keys."""
+        """Report what is wrong between the keys: what breaks the rules, and in subclasses more."""
+        for rule in self.rules:
+            if rule.applies(data, node):
+                for key in rule.needs:
+                    if node.get(key) is None:
+                        self.lacks(key, data, node, path, context)
+                for key in rule.without:
+                    if node.get(key) is not None:
+                        context.report.add(node.entries[key][0], join(path, key), *self.unwanted(key, data))
+
+    def lacks(self, key: str, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        """Report a key that a rule needs."""
+        self.fields[key].missing(node.place, join(path, key), context)
+
+    def unwanted(self, key: str, data: dict[str, Any]) -> tuple[str, str, str]:
+        """What is expected instead of a key that a rule forbids, what is found, and how to mend it."""
+        raise TypeError(f"{type(self).__name__} does not say why it has no {key}")
 
     def filled(self, place: Place) -> Any:
         if self.default is None:

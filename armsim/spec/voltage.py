@@ -8,7 +8,7 @@ from typing import NamedTuple
 from armsim.model import Arm
 
 
-class Refusal(NamedTuple):
+class NoVoltage(NamedTuple):
     """Why voltages cannot drive an arm, in words.
 
     Attributes:
@@ -22,14 +22,14 @@ class Refusal(NamedTuple):
     mend: str
 
 
-def voltage_refusal(arm: Arm) -> Refusal | None:
+def voltage_refusal(arm: Arm) -> NoVoltage | None:
     """Why voltages cannot drive an arm; None if they can."""
     bare = [joint.name for joint in arm.joints if joint.motor is None]
     unknown = [joint.name for joint in arm.joints if joint.motor is not None and joint.electric_motor is None]
     return refusal(bare, unknown)
 
 
-def refusal(bare: Sequence[str], unknown: Sequence[str]) -> Refusal | None:
+def refusal(bare: Sequence[str], unknown: Sequence[str]) -> NoVoltage | None:
     """Why voltages cannot drive joints; None if there are none.
 
     Args:
@@ -46,4 +46,4 @@ def refusal(bare: Sequence[str], unknown: Sequence[str]) -> Refusal | None:
     if not found:
         return None
     expected = "a motor on every joint, to put a voltage on" if bare else "motors whose torque per volt is known"
-    return Refusal(expected, "; ".join(found), f"give {' and '.join(mend)}")
+    return NoVoltage(expected, "; ".join(found), f"give {' and '.join(mend)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from armsim.actuation import limit_torque
@@ -18,7 +18,6 @@ constants = st.floats(0, 1e5)
 
 
 @given(bounds, constants, constants, positions, speeds)
-@settings(deadline=None)
 def test_a_stop_only_pushes_back_towards_the_range(ends, stiffness, damping, q, qd):
     lower, upper = ends
     tau = limit_torque(Limit(lower, upper, stiffness, damping), q, qd)
@@ -31,7 +30,6 @@ def test_a_stop_only_pushes_back_towards_the_range(ends, stiffness, damping, q, 
 
 
 @given(bounds, constants, constants, st.floats(1e-6, 1), st.floats(0, 100))
-@settings(deadline=None)
 def test_a_stop_never_holds_a_joint_that_leaves_it(ends, stiffness, damping, depth, speed):
     lower, upper = ends
     limit = Limit(lower, upper, stiffness, damping)

@@ -13,6 +13,8 @@ from armsim.cli.converge_report import report
 from armsim.run.convergence import Convergence, MethodConvergence, Setting
 from armsim.run.sensitivity import Sensitivity
 
+pytestmark = pytest.mark.usefixtures("steady_machine")
+
 FREE = [f"robot.joints[{i}].{key}=null" for i in range(5) for key in ("motor", "limits")]
 SWING = [*FREE, "control=null", "initial.q=[0.3,-0.4,0.2,0.5,-0.3]", "integrator={method: rk4, dt: 1e-3}"]
 

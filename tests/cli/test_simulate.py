@@ -8,7 +8,7 @@ import math
 import os
 import pty
 import signal
-import time
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -305,14 +305,26 @@ def test_an_adaptive_method_that_finds_no_step_is_explained(armsim):
     assert mend == "  mend:     take a greater integrator.rtol, or check gains, stops and inputs"
 
 
-def interrupted_run(start) -> tuple[int, str, str]:
-    """A long run on a terminal, interrupted once its progress shows: exit code, standard output, standard error."""
+# whatever the shell that started the tests does with Ctrl-C: what it ignores, its children would ignore too
+HEEDING_CTRL_C = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\nfrom armsim.cli.main import main; main()"
+)
+
+
+def running(start) -> tuple[subprocess.Popen, int, bytes]:
+    """A long run whose progress shows on a terminal, that terminal, and what was written to it."""
     ours, theirs = pty.openpty()
-    begun = start("simulate", "rr_config1", "-o", "run", *ENDLESS, stderr=theirs)
+    begun = start("simulate", "rr_config1", "-o", "run", *ENDLESS, stderr=theirs, python=("-c", HEEDING_CTRL_C))
     os.close(theirs)
     seen = b""
     while b"simulating" not in seen:
         seen += os.read(ours, 1000)
+    return begun, ours, seen
+
+
+def interrupted_run(start) -> tuple[int, str, str]:
+    """A long run on a terminal, interrupted once its progress shows: exit code, standard output, standard error."""
+    begun, ours, seen = running(start)
     begun.send_signal(signal.SIGINT)
     out, _ = begun.communicate(timeout=60)
     try:
@@ -341,11 +353,11 @@ def test_ctrl_c_keeps_the_rows_and_marks_the_run(start, armsim, read_table, empt
 
 
 def test_a_killed_run_leaves_nothing_that_looks_complete(start, empty_folder):
-    begun = start("simulate", "rr_config1", "-o", "run", *ENDLESS)
-    time.sleep(1.5)
+    begun, terminal, _ = running(start)
     assert begun.poll() is None
     begun.kill()
     begun.communicate(timeout=60)
+    os.close(terminal)
     assert [name for name in os.listdir(empty_folder) if not name.startswith(".")] == []
 
 

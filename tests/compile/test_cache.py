@@ -6,7 +6,6 @@ import hashlib
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -149,20 +148,24 @@ def test_an_entry_depends_on_the_text_and_the_machine():
 def test_processes_that_compile_the_same_kernel_at_the_same_time_all_get_it(folder):
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "import numpy as np, time\n"
+        "import numpy as np\n"
         "from armsim import expr\n"
         "from armsim.compile import BatchKernel\n"
         "from armsim.expr import trace\n"
-        "time.sleep(max(0, float(sys.argv[2]) - time.time()))\n"
+        "print('ready', flush=True); sys.stdin.readline()\n"
         "for number in range(6):\n"
         "    k = BatchKernel(trace(lambda x: [expr.exp(x * (1 + number))], ['x']), lanes=2)\n"
         "    a, r = np.array([0.25, 0.5]), np.empty(2)\n"
         "    k(a.ctypes.data, r.ctypes.data, 2)\n"
         "    print(*map(float.hex, r.tolist()))\n"
     )
-    start = str(time.time() + 1.0)
-    command = [sys.executable, "-c", program, str(ROOT), start]
-    running = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    command = [sys.executable, "-c", program, str(ROOT)]
+    piped = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    running = [subprocess.Popen(command, text=True, **piped) for _ in range(4)]
+    assert [process.stdout.readline() for process in running] == ["ready\n"] * 4
+    for process in running:
+        process.stdin.write("go\n")
+        process.stdin.flush()
     outputs = [process.communicate(timeout=60) for process in running]
     assert [process.returncode for process in running] == [0] * 4, outputs
     assert len({out for out, _ in outputs}) == 1

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from armsim.control import Feedback, OpenLoop
@@ -90,7 +90,6 @@ def test_pd_has_no_integrator():
 
 
 @given(st.floats(-100, 100), st.floats(-100, 100), st.floats(-100, 100), st.floats(0, 20))
-@settings(deadline=None)
 def test_a_command_stays_within_its_limit(q, qd, integral, limit):
     u = law("pid", kp=3.0, ki=2.0, kd=1.0, limit=limit).command(0.0, [q], [qd], [integral])[0]
     assert abs(u) <= limit

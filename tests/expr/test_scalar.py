@@ -26,13 +26,13 @@ def exact(a: float, b: float, c: float) -> float:
 
 
 @given(numbers, numbers, numbers)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_fma_rounds_once(a, b, c):
     assert fma(a, b, c) == exact(a, b, c)
 
 
 @given(st.floats(-10, 10), st.floats(-10, 10), st.integers(-3, 3))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_fma_rounds_once_where_the_product_nearly_cancels(a, b, ulps):
     c = -a * b
     c += ulps * math.ulp(c)
@@ -50,7 +50,6 @@ def test_machine_fma_equals_exact_fractions(evaluate):
 
 
 @given(st.floats(min_value=2.0**-1022, max_value=1e308))
-@settings(deadline=None)
 def test_split2_takes_a_number_apart_exactly(x):
     m, e = split2(x)
     assert ROOT_HALF <= m < 2 * ROOT_HALF

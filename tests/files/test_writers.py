@@ -55,7 +55,7 @@ def test_a_number_in_yaml_reads_back_to_the_same_bits(x):
 
 def test_yaml_is_for_people():
     text = yaml_text({"q": [0.0, -1.1, 1e-5], "name": "arm5", "on": "yes", "empty": {}, "t": "2*t: x"}, "one\n\ntwo")
-    assert text == ('# one\n#\n# two\nq: [0, -1.1, 1.0e-05]\nname: arm5\n"on": "yes"\nempty: {}\nt: "2*t: x"\n')
+    assert text == ("# one\n#\n# two\nq: [0.0, -1.1, 1.0e-05]\nname: arm5\n'on': 'yes'\nempty: {}\nt: '2*t: x'\n")
 
 
 def test_csv_has_the_fewest_digits_and_line_feeds(tmp_path):

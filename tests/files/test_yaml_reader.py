@@ -1,6 +1,6 @@
 """The strict loader: what scalars mean, where they stand, what is refused, and what it costs."""
 
-import time
+import contextlib
 
 import pytest
 
@@ -143,10 +143,9 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_no_hostile_file_costs_over_a_second(name):
-    began = time.process_time()
-    try:
-        parse_yaml(HOSTILE[name], "f.yaml")
-    except FileFaults:
-        pass
-    assert time.process_time() - began < 1
+def test_no_hostile_file_costs_much(name, work):
+    def attempt() -> None:
+        with contextlib.suppress(FileFaults):
+            parse_yaml(HOSTILE[name], "f.yaml")
+
+    assert work(attempt) < 1_000_000  # what grows with the square takes far more

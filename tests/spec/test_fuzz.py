@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,7 +12,7 @@ from armsim.files.shipped import shipped_folder
 from armsim.files.yaml_reader import parse_yaml
 from armsim.spec import read_robot, read_scenario
 
-quiet = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quiet = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def shipped_bytes(kind, name):
@@ -106,9 +105,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_no_hostile_robot_costs_over_a_second(tmp_path, name):
+def test_no_hostile_robot_costs_much(tmp_path, name, work):
     path = tmp_path / "hostile.yaml"
     path.write_text(HOSTILE[name])
-    began = time.process_time()
-    attempt(read_robot, path)
-    assert time.process_time() - began < 1
+    assert work(attempt, read_robot, path) < 4_000_000  # a second's worth; what grows with the square takes far more
