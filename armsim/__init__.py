@@ -11,20 +11,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from armsim.errors import ArmsimError, Diverged, FileFaults, ShapeError, UsageError
-    from armsim.run.compare import compare
-    from armsim.run.converge import converge
-    from armsim.run.follow import follow
-    from armsim.run.forward_model import ForwardModel
-    from armsim.run.linearize import linearize
-    from armsim.run.record import record
-    from armsim.run.replay import replay
-    from armsim.run.result import Run
-    from armsim.run.robot import Robot, load_robot
-    from armsim.run.simulate import simulate
+from armsim.version import __version__ as __version__
 
-__version__ = "0.1.0"
+if TYPE_CHECKING:
+    from armsim.arm.robot import Robot, load_robot
+    from armsim.convergence.converge import converge
+    from armsim.errors import ArmsimError, Diverged, FileFaults, ShapeError, UsageError
+    from armsim.linear.linearize import linearize
+    from armsim.recording.compare import compare
+    from armsim.recording.follow import follow
+    from armsim.recording.forward_model import ForwardModel
+    from armsim.recording.record import record
+    from armsim.recording.replay import replay
+    from armsim.simulation.result import Run
+    from armsim.simulation.simulate import simulate
+
 __all__ = [
     "ArmsimError",
     "Diverged",
@@ -50,17 +51,17 @@ _HOMES = {
     "FileFaults": "errors",
     "ShapeError": "errors",
     "UsageError": "errors",
-    "ForwardModel": "run.forward_model",
-    "Robot": "run.robot",
-    "Run": "run.result",
-    "compare": "run.compare",
-    "converge": "run.converge",
-    "follow": "run.follow",
-    "linearize": "run.linearize",
-    "load_robot": "run.robot",
-    "record": "run.record",
-    "replay": "run.replay",
-    "simulate": "run.simulate",
+    "ForwardModel": "recording.forward_model",
+    "Robot": "arm.robot",
+    "Run": "simulation.result",
+    "compare": "recording.compare",
+    "converge": "convergence.converge",
+    "follow": "recording.follow",
+    "linearize": "linear.linearize",
+    "load_robot": "arm.robot",
+    "record": "recording.record",
+    "replay": "recording.replay",
+    "simulate": "simulation.simulate",
 }
 
 

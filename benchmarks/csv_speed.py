@@ -10,7 +10,7 @@ from timing import in_turns
 
 from armsim.files.csv_writer import write_csv
 from armsim.plant.columns import headings
-from armsim.run.simulate import simulate
+from armsim.simulation.simulate import simulate
 
 
 def measure(folder: Path, rounds: int) -> tuple[int, list[float]]:

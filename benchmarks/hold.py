@@ -13,7 +13,7 @@ from armsim.actuation.motor import viscous, voltage_gain
 from armsim.control import Feedback
 from armsim.model import Arm
 from armsim.plant import make_plant
-from armsim.run.engine import NativeEngine
+from armsim.simulation.engine import NativeEngine
 from armsim.spec import Scenario, read_scenario
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -162,7 +162,7 @@ def draw(path: str, results: dict[str, dict[str, list[Point]]]) -> None:
     """Error over time, a panel for every case; scipy dashed."""
     from matplotlib.figure import Figure
 
-    from armsim.run.convergence_plot import COLORS, MARKERS
+    from armsim.figures.convergence import COLORS, MARKERS
 
     figure = Figure(figsize=(11.0, 5.6), layout="constrained")
     titles = {"hold": "hold, 10 s: stiff (back-EMF)", "swing": "swing, 1.5 s: not stiff"}

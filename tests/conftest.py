@@ -183,7 +183,7 @@ def evaluate():
 
 @pytest.fixture(scope="session")
 def drive():
-    """Carries out steps of an engine from the start, in pieces; see `armsim.run.engine`."""
+    """Carries out steps of an engine from the start, in pieces; see `armsim.simulation.engine`."""
 
     def run(engine, plant, q, qd, steps, ratio, log_every=1, sample_every=1, cuts=()) -> SimpleNamespace:
         state = (ctypes.c_double * len(plant.slots))(*plant.initial_state(q, qd))

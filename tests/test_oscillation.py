@@ -12,7 +12,7 @@ from armsim.control import OpenLoop
 from armsim.dynamics import gravity_torque
 from armsim.model import Arm, Joint
 from armsim.plant import Plant, linearize
-from armsim.run.engine import NativeEngine
+from armsim.simulation.engine import NativeEngine
 from armsim.spatial import Inertia, Pose, Symmetric, Vector, rotation_x
 
 STEPS_PER_SECOND = 1000  # the method's error in a period is about (2e-3)**4

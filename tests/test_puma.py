@@ -15,8 +15,8 @@ from armsim.actuation import dry_bounds
 from armsim.dynamics import crba, gravity_torque, rnea, tool_pose
 from armsim.expr import trace
 from armsim.plant import make_plant
-from armsim.run.method_choice import with_method
 from armsim.spec import read_robot, read_scenario
+from armsim.stability.method_choice import with_method
 
 PUBLISHED = yaml.safe_load((Path(__file__).parent / "data" / "published_robots.yaml").read_text())["robots"][
     "puma560_corke"

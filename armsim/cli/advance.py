@@ -67,7 +67,7 @@ def command(
     ROBOT is a robot file or the name of a shipped one. Gravity, rotor inertia, friction and stops act as well. The motion is
     integrated by as many steps as the error asks for. Numbers may be formulas such as -pi/2.
     """
-    from armsim.run.robot import load_robot
+    from armsim.arm.robot import load_robot
 
     if duration is None:
         raise UsageError.of("--for", "how long the motion is to last [s]", "nothing", "write for example --for 0.1")

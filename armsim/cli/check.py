@@ -67,7 +67,7 @@ class _Result:
 
     def _advise(self, scenario: Scenario) -> None:
         from armsim.errors import UsageError
-        from armsim.run.simulate import advise
+        from armsim.simulation.simulate import advise
 
         try:
             scenario, advice = advise(scenario)

@@ -47,17 +47,17 @@ def command(
     Angles that one has in radians and the other in degrees are compared in the unit of A, or with --deg in degrees, tolerances
     too. Exits with 1 if they differ, by a bit or by more than --tolerance allows.
     """
-    from armsim.run.compare import compare
+    from armsim.recording.compare import compare
 
     allowed = tolerance_values(tolerance)
     if plot is not None:
-        from armsim.run.comparison_plot import check_plot
+        from armsim.figures.comparison import check_plot
 
         check_plot(plot)
     result = compare(a, b, allowed, interpolate, degrees)
     comparison = result.comparison
     if plot is not None:
-        from armsim.run.comparison_plot import plot_comparison
+        from armsim.figures.comparison import plot_comparison
 
         plot_comparison(plot, comparison, f"{b} against {a}", (a, b))
     if as_json:

@@ -9,8 +9,8 @@ from armsim.cli.table import Cell, joint_unit, shown, table
 from armsim.errors import UsageError
 
 if TYPE_CHECKING:
-    from armsim.run.comparison import Comparison, Difference
-    from armsim.run.follow import Followed
+    from armsim.recording.comparison import Comparison, Difference
+    from armsim.recording.follow import Followed
 
 FIRST = ("q", "qd")  # quantities that are always shown
 

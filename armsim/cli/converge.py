@@ -76,10 +76,10 @@ def command(
     row of the log, held against the best answer of all runs, extrapolated where they settle regularly. With several methods,
     what --accuracy costs with each; -v shows all runs. Exits with 1 where a method does not reach it.
     """
-    from armsim.run.converge import converge
+    from armsim.convergence.converge import converge
 
     if plot is not None:
-        from armsim.run.comparison_plot import check_plot
+        from armsim.figures.comparison import check_plot
 
         check_plot(plot)
     wanted, allowed = number_value("accuracy", accuracy), number_value("budget", budget)
@@ -88,7 +88,7 @@ def command(
     if status is not None:
         status.close()
     if plot is not None:
-        from armsim.run.convergence_plot import plot_convergence
+        from armsim.figures.convergence import plot_convergence
 
         plot_convergence(plot, found)
     if as_json:

@@ -9,7 +9,7 @@ from armsim.cli.comparison_report import small
 from armsim.cli.table import Cell, table, wrapped
 
 if TYPE_CHECKING:
-    from armsim.run.convergence import Convergence, MethodConvergence
+    from armsim.convergence.errors import Convergence, MethodConvergence
 
 
 def report(found: Convergence, budget: float, verbose: bool) -> str:

@@ -24,10 +24,10 @@ def divergence(where: dict[str, Any], scenario: Scenario) -> str:
     """Which joint, when, how fast it grew, and what to change.
 
     Args:
-        where: slot, time, and where they are known torques_finite, growth and motion (see `armsim.run.departure`; a motion
+        where: slot, time, and where they are known torques_finite, growth and motion (see `armsim.stability.departure`; a motion
             that grew goes before all that the last steps show) and stable:
             {"dt": the largest stable step [s], "methods": those that would take the step of this run}; stalled, of a run
-            that ended at a step which could not be made: see `armsim.run.result.Run`.
+            that ended at a step which could not be made: see `armsim.simulation.result.Run`.
         scenario: What was run.
     """
     method, smaller = scenario.method, f"a smaller step than dt = {scenario.dt:g} s"
@@ -79,7 +79,7 @@ def _stable(where: dict[str, Any]) -> str:
     stable = where.get("stable")
     if stable is None:
         return ""
-    from armsim.run.advice import listed
+    from armsim.stability.advice import listed
 
     limit = f"the largest stable step here is {stable['dt']:.3g} s" if stable["dt"] else "no step is stable here"
     return f"\n{limit}" + (f"; {listed(stable['methods'])} would take this one" if stable["methods"] else "")

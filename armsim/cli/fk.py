@@ -44,7 +44,7 @@ def command(robot: str, q: str | None, degrees: bool, as_json: bool, quiet: bool
     ROBOT is a robot file or the name of a shipped one. Orientations are quaternions w, x, y, z with w >= 0, and roll about x,
     pitch about y, yaw about z, fixed axes, as in URDF: Rz(yaw) Ry(pitch) Rx(roll).
     """
-    from armsim.run.answers import poses
+    from armsim.arm.answers import poses
     from armsim.spec import read_robot
 
     arm, _ = read_robot(robot)

@@ -62,8 +62,8 @@ def command(
     Without --torque and --voltage nothing drives the joints: no current flows. Torques are taken as they are given; a line says
     where a motor would have to exceed its limits for them. Numbers may be formulas such as -pi/2.
     """
-    from armsim.run.answers import motion
-    from armsim.run.overload import overloads
+    from armsim.arm.answers import motion
+    from armsim.arm.overload import overloads
     from armsim.spec import read_robot
 
     if torque is not None and voltage is not None:

@@ -34,7 +34,7 @@ def command(file: str, settings: tuple[str, ...], as_json: bool, quiet: bool, ve
     FILE is a robot file or the name of a shipped robot. Tensors are about a solid's own centre and about the origin of its
     link's frame, axes parallel to the frame's; xy is -∫xy dm, as it stands in the matrix.
     """
-    from armsim.run.solids import solids
+    from armsim.arm.solids import solids
 
     found = solids(file, assignments(settings))
     if as_json:

@@ -47,7 +47,7 @@ def command(
     from armsim.cli.info_report import resolved as resolved_report
 
     if resolved:
-        from armsim.run.origins import origins, plain
+        from armsim.arm.provenance import origins, plain
 
         found = [turned(origin) if degrees else origin for origin in origins(file, assignments(settings))]
         if as_json:
@@ -55,7 +55,7 @@ def command(
         elif not quiet:
             click.echo(resolved_report(found, verbose))
         return 0
-    from armsim.run.overview import overview
+    from armsim.arm.overview import overview
 
     facts = overview(file, assignments(settings))
     if degrees:

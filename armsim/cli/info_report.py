@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from armsim.arm.provenance import Origin
 from armsim.cli.simulate_report import method_notes
 from armsim.cli.state_report import demand_table, friction_notes
 from armsim.cli.table import Cell, bold, fixed, force_unit, joint_unit, number, numbers, shown, table, wrapped
-from armsim.run.origins import Origin
 
 SIDE_EFFECTS = ("stop_damping", "viscous", "rotor_inertia", "armature")  # columns that are left out where all are 0
 TOOL = (("position", "position", "m"), ("roll, pitch, yaw", "rpy", "angle"), ("quaternion w x y z", "quaternion", ""))
@@ -40,7 +40,7 @@ def report(facts: dict[str, Any], angle: str, digits: int) -> str:
     """An overview as text.
 
     Args:
-        facts: As `armsim.run.overview` gives it, its angles turned where they are to be.
+        facts: As `armsim.arm.overview` gives it, its angles turned where they are to be.
         angle: "rad" or "deg", the unit of joint angles.
         digits: Significant digits.
     """

@@ -69,9 +69,9 @@ def command(
     have to exceed its limits. Numbers may be formulas such as -pi/2. The columns of a trajectory name their units (q_R1_rad or
     q_R1_deg); --deg is not for them.
     """
+    from armsim.arm.answers import demand, slipping
+    from armsim.arm.overload import overloads
     from armsim.files.new_file import refuse_to_overwrite
-    from armsim.run.answers import demand, slipping
-    from armsim.run.overload import overloads
     from armsim.spec import read_robot
 
     overrides = {} if payload is None else _payload(payload)
@@ -128,11 +128,11 @@ def _payload(text: str) -> dict[str, Any]:
 def _along(
     robot: str, overrides: dict[str, Any], trajectory: str, output: str, as_json: bool, quiet: bool, verbose: bool
 ) -> int:
+    from armsim.arm.inverse import demand_table, motion_of
+    from armsim.arm.overload import overloads_along
+    from armsim.arm.robot import load_robot
     from armsim.files.csv_reader import read_csv
     from armsim.files.csv_writer import write_csv
-    from armsim.run.inverse import demand_table, motion_of
-    from armsim.run.overload import overloads_along
-    from armsim.run.robot import load_robot
 
     arm = load_robot(robot, overrides)
     t, q, qd, qdd = motion_of(arm, read_csv(trajectory).columns)

@@ -73,8 +73,8 @@ def command(
     are shown without and with it. A joint that dry friction holds is welded.
     """
     from armsim.files.array_file import check_array_file, write_arrays
-    from armsim.run.linear_summary import arrays, summarize
-    from armsim.run.linearize import linearize
+    from armsim.linear.linearize import linearize
+    from armsim.linear.summary import arrays, summarize
 
     if output is not None:
         check_array_file(output, [scenario], force)

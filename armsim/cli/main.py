@@ -8,9 +8,9 @@ from importlib import import_module
 
 import click
 
-import armsim
 from armsim.cli.options import SETTINGS
 from armsim.errors import ArmsimError
+from armsim.version import __version__
 
 # section, then command and its one-line help; each lives in a module of its name, imported when it is called
 COMMANDS = {
@@ -82,7 +82,7 @@ Examples:
   armsim simulate --help         more of a command, with examples
 """,
 )
-@click.version_option(armsim.__version__, "-V", "--version", prog_name="armsim", message="%(prog)s %(version)s")
+@click.version_option(__version__, "-V", "--version", prog_name="armsim", message="%(prog)s %(version)s")
 def cli() -> None:
     """The dynamics of serial robot arms, from one YAML file: simulate them, ask what torques they need.
 

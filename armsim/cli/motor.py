@@ -55,11 +55,11 @@ def command(
     From stall to no load: torque, current and power over speed at a constant voltage. Torques are those left for the arm
     after all friction of motor, gear and joint, in the direction in which the motor holds its joint at the initial pose.
     """
-    from armsim.run.motor_curve import motor_curve, motors
+    from armsim.arm.motor_curve import motor_curve, motors
     from armsim.spec import read_robot
 
     if plot is not None:
-        from armsim.run.comparison_plot import check_plot
+        from armsim.figures.comparison import check_plot
 
         check_plot(plot)
         if joint is None:
@@ -81,7 +81,7 @@ def command(
         return 0
     found = motor_curve(arm, joint, volts)
     if plot is not None:
-        from armsim.run.motor_plot import plot_motor
+        from armsim.figures.motor import plot_motor
 
         plot_motor(plot, motor_curve(arm, joint, volts, points=401), f"{joint} of {arm.name}", degrees)
     if as_json:

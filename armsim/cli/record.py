@@ -58,9 +58,9 @@ def command(
     to sample, by `control.period` or `inputs.period`.
     """
     from armsim.files.run_folder import check_target
-    from armsim.run.record import record
-    from armsim.run.result import steps_chosen
-    from armsim.run.summary import stepped
+    from armsim.recording.record import record
+    from armsim.simulation.result import steps_chosen
+    from armsim.simulation.summary import stepped
 
     if output is not None:
         check_target(output, force)

@@ -24,8 +24,8 @@ from armsim.cli.table import shown
 from armsim.errors import Diverged, UsageError
 
 if TYPE_CHECKING:
-    from armsim.run.follow import Followed
-    from armsim.run.replay import Replay
+    from armsim.recording.follow import Followed
+    from armsim.recording.replay import Replay
 
 UNWELL = 1
 METHODS = "explicit_euler, semi_implicit_euler, rk4, rk54, ..."
@@ -83,7 +83,7 @@ def command(
     step = None if dt is None else number_value("dt", dt)
     error = None if rtol is None else number_value("rtol", rtol)
     if plot is not None:
-        from armsim.run.comparison_plot import check_plot
+        from armsim.figures.comparison import check_plot
 
         check_plot(plot)
     if _is_log(path):
@@ -120,13 +120,13 @@ def _replay(
     quiet: bool,
     verbose: bool,
 ) -> int:
-    from armsim.run.replay import replay
+    from armsim.recording.replay import replay
 
     with progress_bar("replaying", not quiet and not as_json) as progress:
         result = replay(folder, robot, method, dt, allowed, progress=progress, degrees=degrees, rtol=rtol)
     comparison = result.comparison
     if plot is not None:
-        from armsim.run.comparison_plot import plot_comparison
+        from armsim.figures.comparison import plot_comparison
 
         plot_comparison(plot, comparison, f"{folder}: {_model(result)}", ("recorded", "replayed"))
     if as_json:
@@ -169,7 +169,7 @@ def _follow(
     quiet: bool,
     verbose: bool,
 ) -> int:
-    from armsim.run.follow import METHOD, follow
+    from armsim.recording.follow import METHOD, follow
 
     with progress_bar("replaying", not quiet and not as_json) as progress:
         result = follow(
@@ -179,7 +179,7 @@ def _follow(
     steps = f"steps of at most {result.dt:g} s" if result.rtol is None else f"rtol {result.rtol:g}"
     about = f"{result.arm.name} by {result.method}, {steps}"
     if plot is not None:
-        from armsim.run.comparison_plot import plot_comparison
+        from armsim.figures.comparison import plot_comparison
 
         plot_comparison(plot, comparison, f"{log}: {about}", ("measured", "model"))
     if as_json:

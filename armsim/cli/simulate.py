@@ -69,7 +69,7 @@ def command(
     fall of potential energy in the run.
     """
     from armsim.files.run_folder import check_target
-    from armsim.run.simulate import simulate
+    from armsim.simulation.simulate import simulate
 
     if output is not None:
         check_target(output, force)

@@ -48,7 +48,7 @@ def _energy_lines(summary: dict[str, Any], digits: int) -> list[str]:
 
 
 def work_lines(audit: dict[str, Any], digits: int) -> list[str]:
-    """Who did work on the arm, and what the integrator made of that; see `armsim.run.audit`."""
+    """Who did work on the arm, and what the integrator made of that; see `armsim.simulation.energy_balance`."""
     works = ", ".join(f"{of} {_joules(audit[of], digits)}" for of in WORKS if audit[of]) or "none"
     residual = f"{_joules(audit['residual'], digits)}, {share(audit['relative'])} of the energy exchanged"
     lines = [f"work     {works}", f"residual {residual}"]

@@ -14,7 +14,7 @@ def demand_table(types: Sequence[str], answer: dict[str, Any], degrees: bool, di
 
     Args:
         types: Of the joints, of `armsim.model.JOINT_TYPES`.
-        answer: As `armsim.run.answers.demand` gives it, with positions as they are shown.
+        answer: As `armsim.arm.answers.demand` gives it, with positions as they are shown.
         degrees: Whether angles are degrees.
         digits: Significant digits.
     """
@@ -55,7 +55,7 @@ def outside_notes(arm: Arm, q: Sequence[float], qd: Sequence[float], degrees: bo
         qd: Joint velocities [rad/s or m/s].
         degrees: Whether angles are shown in degrees.
     """
-    from armsim.run.answers import outside
+    from armsim.arm.answers import outside
 
     notes = []
     types = {joint.name: joint.type for joint in arm.joints}
@@ -74,7 +74,7 @@ def overload_notes(overloads: Sequence[dict[str, Any]], rows: int = 1) -> list[s
     """One line or two for every limit of a motor that a motion exceeds.
 
     Args:
-        overloads: As `armsim.run.overload` gives them, along a motion with where the most is needed.
+        overloads: As `armsim.arm.overload` gives them, along a motion with where the most is needed.
         rows: Instants of the motion.
     """
     notes = []

@@ -2,6 +2,7 @@
 
 from armsim.plant.build import make_plant
 from armsim.plant.columns import Column
+from armsim.plant.driven import driven_plant, held
 from armsim.plant.dynamechs import DynaMechsPlant, emulates
 from armsim.plant.linearize import LinearFeedback, Linearization, Linearizer, linearize, with_stop
 from armsim.plant.plant import Plant
@@ -15,7 +16,9 @@ __all__ = [
     "Linearizer",
     "Plant",
     "accelerations",
+    "driven_plant",
     "emulates",
+    "held",
     "linearize",
     "make_plant",
     "with_stop",

@@ -14,11 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from armsim.control import Feedback, OpenLoop
+from armsim.control import Feedback
 from armsim.dynamics import solve_held, tool_pose
 from armsim.errors import UsageError
 from armsim.expr import Scalar, with_jacobian
 from armsim.integrate import Motion
+from armsim.plant.driven import held
 from armsim.plant.dynamechs import DynaMechsPlant
 from armsim.plant.plant import Plant
 from armsim.plant.state import Further, Held
@@ -183,10 +184,8 @@ class Linearizer:
                 "leave out `model: dynamechs` in the robot file",
             )
         self.plant = plant
-        command = None
-        if plant.command is not None:
-            command = OpenLoop(plant.command.output, (_nothing,) * plant.arm.n, period=1.0)
-        self._driven = replace(plant, command=command, method="explicit_euler", audit=False)
+        output = None if plant.command is None else plant.command.output
+        self._driven = replace(held(plant, output), method="explicit_euler", audit=False)
         self._equations = with_jacobian(self._left, (0, 1, 2, 3, 4), "equations")
         self._tool = with_jacobian(lambda q: [*tool_pose(plant.arm, q).position], (0,), "tool")
         self._feedback = with_jacobian(self._commanded, (0, 1, 2), "feedback")
@@ -200,7 +199,7 @@ class Linearizer:
             u = x.held if plant.sampled else plant.command.command(t, x.q, x.qd, x.integrals)
         _, qdd, _ = plant.motion(t, state)
         moving = list(zip(plant.loads.dry, x.qd, qdd, strict=True))
-        held = [dry and v == 0.0 and a == 0.0 for dry, v, a in moving]
+        stuck = [dry and v == 0.0 and a == 0.0 for dry, v, a in moving]
         sliding = [_sign(v) or _sign(a) if dry else 0.0 for dry, v, a in moving]
 
         _, (forces, rates) = self._equations(x.q, x.qd, u, x.currents, qdd, t, sliding)
@@ -213,7 +212,7 @@ class Linearizer:
             qdd=qdd,
             u=u or [0.0] * n,
             currents=x.currents,
-            held=tuple(held),
+            held=tuple(stuck),
             M=[[-a for a in row] for row in Fa],
             Fq=Fq,
             Fv=Fv,
@@ -236,10 +235,10 @@ class Linearizer:
     ) -> tuple[list[Scalar], list[Scalar]]:
         """The forces left over, and the rates of the currents."""
         plant = self._driven
-        y, held = Motion(q, qd, Further([], []), None), Held(t, u, currents)
-        torques = plant.loads.torques(t, y, held)
-        left = plant.equations.imbalance(y, held, torques, qdd, sliding)
-        return left, plant.loads.current_rates(y, held, torques)
+        y, fixed = Motion(q, qd, Further([], []), None), Held(t, u, currents)
+        torques = plant.loads.torques(t, y, fixed)
+        left = plant.equations.imbalance(y, fixed, torques, qdd, sliding)
+        return left, plant.loads.current_rates(y, fixed, torques)
 
     def _law_at(
         self, q: Sequence[float], qd: Sequence[float], integrals: Sequence[float], currents: int
@@ -290,7 +289,3 @@ def transposed(columns: Rows, height: int) -> Rows:
 
 def _sign(x: float) -> float:
     return float((x > 0.0) - (x < 0.0))
-
-
-def _nothing(t: Scalar) -> Scalar:
-    raise AssertionError("a linearised plant is driven from outside")

@@ -34,7 +34,7 @@ class Scenario:
     Attributes:
         name: Of the scenario.
         arm: The arm, with the payload of the scenario where it gives one.
-        method: Name of the integrator; "auto" where it is still to be picked, see `armsim.run.method_choice`.
+        method: Name of the integrator; "auto" where it is still to be picked, see `armsim.stability.method_choice`.
         dt: Length of a step [s]; of an adaptive method the time between its landings.
         time_ratio: (numerator, denominator) with dt = numerator / denominator; t_k = (k * numerator) / denominator.
         steps: Number of steps.

@@ -15,7 +15,7 @@ from armsim.actuation import motor as dc
 from armsim.control import OpenLoop
 from armsim.model import Arm, BrushDrop, Coulomb, Joint, Motor
 from armsim.plant import Plant
-from armsim.run.engine import NativeEngine
+from armsim.simulation.engine import NativeEngine
 from armsim.spatial import ZERO, Inertia, Pose, Symmetric, Vector, rotation_x
 
 METHODS = ["explicit_euler", "semi_implicit_euler", "rk4"]

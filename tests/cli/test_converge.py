@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from armsim.cli.converge_report import report
-from armsim.run.convergence import Convergence, MethodConvergence, Setting
-from armsim.run.sensitivity import Sensitivity
+from armsim.convergence.errors import Convergence, MethodConvergence, Setting
+from armsim.convergence.sensitivity import Sensitivity
 
 pytestmark = pytest.mark.usefixtures("steady_machine")
 

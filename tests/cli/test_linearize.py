@@ -214,6 +214,8 @@ def test_a_method_that_feeds_an_undamped_swing_is_stable_at_no_step(armsim):
     steps = json.loads(armsim("linearize", "two_link_swing", *down, "--json").out)["stable_steps"]
     assert steps["explicit_euler"] == 0
     assert steps["implicit_midpoint"] is None
-    fastest = 7.51218273  # rad/s: of the mass and stiffness matrices, in the linearisation's tests against other engines
+    fastest = (
+        7.51218273  # rad/s: of the mass and stiffness matrices, in the linearisation's tests against other engines
+    )
     assert steps["rk4"] == pytest.approx(8**0.5 / fastest, rel=1e-3)
     assert steps["velocity_verlet"] == pytest.approx(2 / fastest, rel=1e-3)

@@ -16,7 +16,7 @@ from armsim.compile import BatchKernel
 from armsim.compile.target import Target, host, llvm
 from armsim.dynamics import forward_dynamics
 from armsim.expr import Table, fma, shared, trace, where
-from armsim.run.engine import NativeEngine
+from armsim.simulation.engine import NativeEngine
 
 X86 = platform.machine().lower() in ("x86_64", "amd64")
 only_x86 = pytest.mark.skipif(not X86, reason="is about x86-64 processors")

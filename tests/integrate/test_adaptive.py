@@ -16,7 +16,7 @@ from armsim.integrate import METHODS, Motion, System, Tolerance
 from armsim.integrate.rk54 import DORMAND_PRINCE, FIFTH, FOURTH, trial
 from armsim.model import Arm, Coulomb, Joint, Limit
 from armsim.plant import Plant
-from armsim.run.engine import NativeEngine, PythonEngine
+from armsim.simulation.engine import NativeEngine, PythonEngine
 from armsim.spatial import Inertia, Pose, Symmetric, Vector, rotation_x
 
 START = (0.0, 0.0, 0.0, 0.0)

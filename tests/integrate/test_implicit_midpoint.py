@@ -1,4 +1,4 @@
-"""The implicit midpoint rule on systems without a mass matrix; on arms, see tests/test_midstep.py."""
+"""The implicit midpoint rule on systems without a mass matrix; on arms, see tests/plant/test_midpoint.py."""
 
 from __future__ import annotations
 

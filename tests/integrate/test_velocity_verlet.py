@@ -10,7 +10,7 @@ import pytest
 from armsim.expr import cos, sin
 from armsim.integrate import METHODS, Motion, System
 from armsim.plant import Plant
-from armsim.run.engine import NativeEngine
+from armsim.simulation.engine import NativeEngine
 
 step = METHODS["velocity_verlet"].step
 

@@ -1,0 +1,132 @@
+"""An arm's motion over a time, its drives giving constant torques."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armsim.arm.arrays import number_array
+from armsim.dynamics.forward import Algorithm
+from armsim.errors import Diverged, ShapeError, UsageError
+from armsim.expr import Scalar
+from armsim.integrate import METHODS, Tolerance
+from armsim.integrate.adaptive import FAILED
+from armsim.model import Arm, MotorLimits
+from armsim.plant import Plant, accelerations, held
+from armsim.simulation.engine import BOUNDS
+
+Array = NDArray[np.float64]
+AUTO = "auto"
+ADAPTIVE = tuple(name for name, method in METHODS.items() if method.adaptive is not None)
+
+
+class Advanced(NamedTuple):
+    """Where an arm came to.
+
+    Attributes:
+        q: Joint positions [rad or m], shape (n,) or (m, n).
+        qd: Joint velocities [rad/s or m/s], likewise.
+        qdd: The accelerations that act from there on under the same torques [rad/s² or m/s²], likewise.
+    """
+
+    q: Array
+    qd: Array
+    qdd: Array
+
+
+def motion(arm: Arm, algorithm: Algorithm, method: str) -> Callable[..., list[Scalar]]:
+    """The motion as a function of scalars: q, qd, torques, duration, rtol and atol to q, qd and qdd, one after the other.
+
+    Torques are what the drives give, whatever motors there are: neither limits nor a model of theirs apply, as in
+    `Robot.forward_dynamics`.
+    """
+    n = arm.n
+    unlimited = [j if j.motor is None else replace(j, motor=replace(j.motor, limits=MotorLimits())) for j in arm.joints]
+    driven = replace(arm, joints=tuple(unlimited))
+
+    def body(*x: Scalar) -> list[Scalar]:
+        tau = list(x[2 * n : 3 * n])
+        duration, rtol, atol = x[3 * n :]
+        tolerance = Tolerance(rtol, atol)
+        plant = held(Plant(driven, None, (), method, algorithm, tolerance), "torque")
+        after = plant.step(0.0, [*x[: 3 * n], *[0.0] * (len(plant.slots) - 3 * n)], duration)
+        q, qd = after[:n], after[n : 2 * n]
+        return [*q, *qd, *accelerations(arm, q, qd, tau, algorithm)]
+
+    return body
+
+
+def check_adaptive(method: str) -> str:
+    """The method to take for a name, which may be "auto".
+
+    Raises:
+        UsageError: It does not choose steps of its own, or there is none of that name.
+    """
+    if method == AUTO:
+        return ADAPTIVE[0]
+    if method not in ADAPTIVE:
+        raise UsageError.of(
+            "method", f"auto, or a method that chooses its steps: {', '.join(ADAPTIVE)}", repr(method), "leave it out"
+        )
+    return method
+
+
+def check_durations(duration: ArrayLike) -> Array:
+    """Times as an array, shape () or (m,).
+
+    Raises:
+        ShapeError: It has another shape.
+        UsageError: One is negative or not finite: friction and stops, run backwards, do not lead to where an arm came from.
+    """
+    array = number_array("duration", duration)
+    if array.ndim > 1:
+        raise ShapeError(f"duration: expected shape () or (m,), found {array.shape}")
+    for seconds in array.flat:
+        if not 0.0 <= seconds < math.inf:
+            raise UsageError.of(
+                "duration",
+                "a time of 0 s or more; motions cannot be run backwards",
+                f"{float(seconds):g}",
+                "give for example duration=0.1",
+            )
+    return array
+
+
+def check_finite(name: str, array: Array) -> None:
+    """Refuse what is not a number, or infinite.
+
+    Raises:
+        UsageError: There is such an entry; says where.
+    """
+    if not np.isfinite(array).all():
+        at = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise UsageError.of(name, "finite numbers", f"{array[at]} at {list(at)}", "correct that entry")
+
+
+def sound(rows: Array, n: int) -> NDArray[np.bool_]:
+    """Which rows of positions and velocities are within all bounds, shape (m,)."""
+    limits = np.repeat([BOUNDS["q"], BOUNDS["qd"]], n)
+    return np.all(np.abs(rows[:, : 2 * n]) <= limits, axis=1)
+
+
+def diverged(row: Sequence[float], joints: Sequence[str], method: str) -> Diverged:
+    """What to say of a motion that left all bounds."""
+    n = len(joints)
+    found = f"no step of {method} that is short enough for the tolerance"
+    if FAILED not in row[n : 2 * n]:
+        names = [f"{kind} of {name}" for kind in ("q", "qd") for name in joints]
+        limits = [BOUNDS["q"]] * n + [BOUNDS["qd"]] * n
+        found = next(
+            f"{name}: {x:.6g}" for name, x, limit in zip(names, row, limits, strict=False) if not abs(x) <= limit
+        )
+    return Diverged.of(
+        "advance: the motion diverged",
+        "positions and velocities within all bounds",
+        found,
+        "check the state and the torques, or take a shorter duration",
+    )

@@ -1,0 +1,204 @@
+"""What a joint's motor can do: torque, current and power over speed, and how much of it the arm needs to hold still.
+
+All of it is at the joint and in steady motion, in the direction in which the motor has to hold the joint: what the motor
+gives, less all friction of motor, gear and joint, is what is left for the arm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, cast
+
+from armsim.actuation import driven, dry_bounds
+from armsim.actuation import motor as dc
+from armsim.arm.answers import demand
+from armsim.errors import UsageError
+from armsim.model import Arm, Joint, Motor
+
+FASTEST = 1e9  # rad/s or m/s: a motor that is still driven there has no greatest speed
+GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+ROUNDS = 200  # of a search; each takes at least a third off the interval, until no double is left in it
+
+
+def motors(arm: Arm, voltage: float | None = None, points: int = 9) -> list[dict[str, Any]]:
+    """The curves of all motors that a voltage can drive, joint by joint; see `motor_curve`.
+
+    Args:
+        arm: The arm, n joints.
+        voltage: On every motor [V]; each motor's limit if not given.
+        points: Of each curve.
+
+    Raises:
+        UsageError: There is no such motor, or it is not clear which voltage to take.
+    """
+    joints = [joint.name for joint in arm.joints if joint.electric_motor is not None]
+    if not joints:
+        bare = all(joint.motor is None for joint in arm.joints)
+        raise UsageError.of(
+            arm.name,
+            "a motor with its torque constant Kp and its resistance Ra",
+            "no motor on any joint" if bare else "no Kp and Ra for any motor",
+            "give a joint a `motor: {Kp: ..., Ra: ...}` in the robot file",
+        )
+    return [motor_curve(arm, joint, voltage, points) for joint in joints]
+
+
+def motor_curve(arm: Arm, joint: str, voltage: float | None = None, points: int = 9) -> dict[str, Any]:
+    """What the motor of a joint can do.
+
+    Args:
+        arm: The arm, n joints.
+        joint: Its name.
+        voltage: On the motor [V]; its limit if not given.
+        points: Of the curve, from stall to no load.
+
+    Returns:
+        joint, type, voltage [V], direction (1 or -1: in which the motor holds the joint at the arm's initial pose), stall
+        (torque [N·m or N], current [A]), no_load (speed [rad/s or m/s], current, limited: whether the motor's limit of speed
+        comes first), most_power (power [W], speed, torque), holding (torque at the initial pose, voltage, current, heat [W],
+        of_stall: its share, and of_limits: its shares of the limits of voltage, current and torque that there are) and
+        curve: points of speed, torque, current, power [W], electrical [W] and efficiency. no_load and most_power are
+        None, and there is no curve, where friction leaves nothing at stall; no_load is None, too, where nothing bounds the speed.
+
+    Raises:
+        UsageError: There is no such joint, no voltage can drive it, or it is not clear which to take.
+    """
+    i, motor = _motor(arm, joint)
+    volts = _voltage(joint, motor, voltage)
+    initial, still = [float(q) for q in arm.initial], [0.0] * arm.n
+    held = demand(arm, initial, still, still)
+    direction = -1.0 if held["torque"][i] < 0.0 else 1.0
+    at = _point_at(arm.joints[i], motor, volts, direction)
+    stall = at(0.0)
+    found: dict[str, Any] = {
+        **{"joint": joint, "type": arm.joints[i].type, "voltage": volts, "direction": int(direction)},
+        "stall": {"torque": max(stall["torque"], 0.0), "current": stall["current"]},
+        **{"no_load": None, "most_power": None, "curve": []},
+        "holding": _holding(motor, held["torque"][i], held["voltage"][i], held["current"][i], stall["torque"]),
+    }
+    if not stall["torque"] > 0.0:
+        return found
+    free = _where_zero(lambda speed: at(speed)["torque"])
+    bound = math.inf if motor.limits.speed is None else motor.limits.speed / abs(motor.gear)
+    end = min(free, bound)
+    if end == math.inf:
+        return found
+    last, best = at(end), at(_greatest(lambda speed: at(speed)["power"], end))
+    found["no_load"] = {"speed": end, "current": last["current"], "limited": bound < free}
+    found["most_power"] = {key: best[key] for key in ("power", "speed", "torque")}
+    found["curve"] = [*(at(end * k / (points - 1)) for k in range(points - 1)), last]
+    if bound >= free:
+        found["curve"][-1] |= {"torque": 0.0, "power": 0.0, "efficiency": 0.0}  # to the last bit
+    return found
+
+
+def _motor(arm: Arm, name: str) -> tuple[int, Motor]:
+    """The index of a joint, and its motor."""
+    names = [joint.name for joint in arm.joints]
+    if name not in names:
+        from armsim.files.faults import suggestion
+
+        raise UsageError.of(f"--joint {name}", f"a joint of {arm.name}", name, suggestion(name, names, "joints are"))
+    joint = arm.joints[names.index(name)]
+    if joint.electric_motor is None:
+        found = "no motor on it" if joint.motor is None else "a motor without them, of which only the torque is known"
+        raise UsageError.of(
+            f"--joint {name}",
+            "a joint with a motor whose torque constant Kp and resistance Ra are known",
+            found,
+            f"give {name} a `motor: {{Kp: ..., Ra: ...}}` in the robot file",
+        )
+    return names.index(name), joint.electric_motor
+
+
+def _voltage(joint: str, motor: Motor, given: float | None) -> float:
+    """The voltage to take."""
+    limit = motor.limits.voltage
+    if given is None and limit is None:
+        raise UsageError.of(
+            "--voltage",
+            f"the voltage that drives the motor of {joint}",
+            "none, and no limit of voltage",
+            "write for example --voltage 24, or `motor: {limits: {voltage: 24}}` in the robot file",
+        )
+    if given is not None and not 0.0 < given < math.inf:
+        raise UsageError.of(
+            f"--voltage {given:g}",
+            "a positive voltage",
+            f"{given:g}",
+            "the direction is that in which the arm is held; write for example --voltage 24",
+        )
+    if given is not None and limit is not None and given > limit:
+        raise UsageError.of(
+            f"--voltage {given:g}",
+            f"at most {limit:g} V, the limit of the motor of {joint}",
+            f"{given:g} V",
+            f"take at most {limit:g} V, or change the limit in the robot file",
+        )
+    return float(cast(float, limit) if given is None else given)
+
+
+def _point_at(joint: Joint, motor: Motor, volts: float, direction: float) -> Callable[[float], dict[str, float]]:
+    """What the motor gives at a speed [rad/s or m/s], as if there were no stops and no greatest speed."""
+    unbound = replace(joint, limit=None, motor=replace(motor, limits=replace(motor.limits, speed=None)))
+    sense = direction * math.copysign(1.0, motor.gear)
+
+    def at(speed: float) -> dict[str, float]:
+        drive = driven(unbound, "voltage", sense * volts, 0.0, direction * speed)
+        against = dry_bounds(unbound, drive.motor)[0 if direction > 0.0 else 1]
+        torque = float(direction * (drive.motor + drive.viscous + against))
+        assert drive.current is not None  # it has an electric motor
+        current = sense * float(drive.current)
+        electrical = current * float(dc.voltage_for(motor, current, sense * direction * speed))
+        power = torque * speed
+        efficiency = power / electrical if electrical > 0.0 else 0.0
+        return {
+            **{"speed": speed, "torque": torque, "current": current},
+            **{"power": power, "electrical": electrical, "efficiency": efficiency},
+        }
+
+    return at
+
+
+def _holding(
+    motor: Motor, torque: float, voltage: float, current: float, stall: float
+) -> dict[str, float | dict[str, float] | None]:
+    """What holding a torque takes of a motor."""
+    limits, resistance = motor.limits, cast(float, motor.Ra)
+    taken = {"voltage": (voltage, limits.voltage), "current": (current, limits.current)}
+    taken["torque"] = (torque / motor.gear, limits.torque)
+    return {
+        **{"torque": torque, "voltage": voltage, "current": current, "heat": resistance * current * current},
+        "of_stall": abs(torque) / stall if stall > 0.0 else None if torque else 0.0,
+        "of_limits": {key: abs(x) / limit for key, (x, limit) in taken.items() if limit is not None},
+    }
+
+
+def _where_zero(f: Callable[[float], float]) -> float:
+    """Where a falling function that begins above 0 crosses it; inf if it does not up to `FASTEST`."""
+    high = 1.0
+    while f(high) > 0.0:
+        high *= 2.0
+        if high > FASTEST:
+            return math.inf
+    low = 0.0
+    for _ in range(ROUNDS):
+        middle = (low + high) / 2.0
+        if not low < middle < high:
+            break
+        low, high = (middle, high) if f(middle) > 0.0 else (low, middle)
+    return high
+
+
+def _greatest(f: Callable[[float], float], end: float) -> float:
+    """Where a function that rises, then falls, is greatest between 0 and `end`: golden-section search."""
+    low, high = 0.0, end
+    for _ in range(ROUNDS):
+        span = GOLDEN * (high - low)
+        if f(high - span) < f(low + span):
+            low = high - span
+        else:
+            high = low + span
+    return (low + high) / 2.0

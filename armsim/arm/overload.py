@@ -1,0 +1,100 @@
+"""Where a motion asks more of the motors than their limits allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from armsim.model import Arm, Joint
+
+if TYPE_CHECKING:
+    from armsim.arm.robot import Array, Robot
+
+ROUNDING = 1e-9  # relative: a motion that keeps a motor at its limit does not exceed it
+
+
+class Need(NamedTuple):
+    """What a motion asks of a motor, beside the limit that there is; on the motor's side of the gear.
+
+    Attributes:
+        quantity: "voltage", "current", "torque" or "speed".
+        unit: V, A, N·m or rad/s.
+        needed: Its magnitude: a number, or an array of them.
+        limit: The motor's.
+    """
+
+    quantity: str
+    unit: str
+    needed: Any
+    limit: float
+
+    @property
+    def beyond(self) -> Any:
+        """Whether it exceeds the limit."""
+        return self.needed > self.limit * (1.0 + ROUNDING)
+
+
+def needs(joint: Joint, qd: Any, tau: Any, voltage: Any, current: Any) -> list[Need]:
+    """What a motion asks of a joint's motor, as far as that is limited.
+
+    Args:
+        joint: The joint.
+        qd: Joint velocity [rad/s or m/s]; like all others a number, or an array of them.
+        tau: Torque of the drive at the joint [N·m or N].
+        voltage: At the motor's terminals [V]; not read where no voltage drives the motor.
+        current: Through it [A]; likewise.
+    """
+    motor = joint.motor
+    if motor is None:
+        return []
+    limits = motor.limits
+    asked = (
+        ("voltage", "V", voltage, limits.voltage),
+        ("current", "A", current, limits.current),
+        ("torque", "N·m", tau / motor.gear, limits.torque),
+        ("speed", "rad/s", motor.gear * qd, limits.speed),
+    )
+    return [Need(quantity, unit, abs(x), limit) for quantity, unit, x, limit in asked if limit is not None]
+
+
+def overloads(arm: Arm, qd: Sequence[float], demand: dict[str, Any]) -> list[dict[str, Any]]:
+    """The limits that a motion exceeds at one instant: joint, quantity, needed, limit and unit, on the motor's side.
+
+    Args:
+        arm: The arm, n joints.
+        qd: Joint velocities [rad/s or m/s], n of them.
+        demand: Torques, voltages and currents for the motion, as of `armsim.arm.answers.demand`.
+    """
+    states = zip(arm.joints, qd, demand["torque"], demand["voltage"], demand["current"], strict=True)
+    found = [(joint.name, need) for joint, *state in states for need in needs(joint, *state) if need.beyond]
+    return [{"joint": name, **_as_data(need, need.needed)} for name, need in found]
+
+
+def overloads_along(robot: Robot, t: Array, qd: Array, tau: Array) -> list[dict[str, Any]]:
+    """The limits that a motion exceeds: as `overloads`, with where it needs most, and in how many rows it is too much.
+
+    Args:
+        robot: The arm, n joints.
+        t: Times [s], shape (m,).
+        qd: Joint velocities [rad/s or m/s], shape (m, n).
+        tau: Torques of the drives [N·m or N], shape (m, n).
+
+    Returns:
+        For every limit that is exceeded joint, quantity, needed (the greatest), limit, unit, t_s and line (where that is; a
+        file's first row stands in line 2), from_s (the first time that exceeds it) and rows (how many do).
+    """
+    voltage, current = robot.motor_demand(qd, tau)
+    found = []
+    for i, joint in enumerate(robot.arm.joints):
+        for need in needs(joint, qd[:, i], tau[:, i], voltage[:, i], current[:, i]):
+            beyond = need.beyond
+            if beyond.any():
+                k = int(need.needed.argmax())
+                where = {"t_s": float(t[k]), "line": k + 2, "from_s": float(t[beyond.argmax()])}
+                data = _as_data(need, float(need.needed[k]))
+                found.append({"joint": joint.name, **data, **where, "rows": int(beyond.sum())})
+    return found
+
+
+def _as_data(need: Need, needed: float) -> dict[str, Any]:
+    return {"quantity": need.quantity, "needed": needed, "limit": need.limit, "unit": need.unit}

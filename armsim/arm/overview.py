@@ -1,0 +1,252 @@
+"""What a robot or a scenario file says, and what follows from it: plain data in SI units."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal
+
+from armsim.actuation import motor as dc
+from armsim.arm.answers import demand, mass_matrix, outside, placed, slipping
+from armsim.arm.reach import reach
+from armsim.arm.solids import summed
+from armsim.control import Feedback, OpenLoop
+from armsim.files.document import Place
+from armsim.files.faults import refuse, suggestion
+from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
+from armsim.model import Arm, Coulomb, Joint, Motor
+from armsim.plant import Plant
+from armsim.plant.statics import joint_damping, joint_stiffness, steady_droop
+from armsim.spatial import Scalar
+from armsim.spec import build_robot, build_scenario, load_robot_file, load_scenario_file
+from armsim.stability.method_choice import with_method
+
+Given = str | PathLike[str]
+FORMAT = re.compile(rb"^format:\s*[\"']?armsim/(robot|scenario|run)\b", re.MULTILINE)
+
+
+def overview(given: Given, overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What is in a robot or scenario file: `robot_overview` or `scenario_overview`, with "kind" saying which.
+
+    Args:
+        given: A file, or the name of a shipped robot or scenario.
+        overrides: Values in place of the file's, by path.
+
+    Raises:
+        FileFaults: The file cannot be used; says where and why.
+    """
+    return scenario_overview(given, overrides) if kind_of(given) == "scenario" else robot_overview(given, overrides)
+
+
+def kind_of(given: Given) -> Literal["robot", "scenario"]:
+    """Whether a file, or a shipped name, is of a robot or of a scenario; a run.yaml counts as a scenario.
+
+    Raises:
+        FileFaults: It is neither a file nor a shipped name.
+    """
+    text = os.fspath(given)
+    if looks_like_a_file(text) or os.path.isfile(text):
+        try:
+            with open(text, "rb") as file:
+                found = FORMAT.search(file.read())
+        except (OSError, ValueError):
+            return "robot"  # its reader says what is wrong
+        return "scenario" if found and found[1] != b"robot" else "robot"
+    for kind, word in (("robots", "robot"), ("configs", "scenario")):
+        if shipped_path(kind, text):
+            return word  # type: ignore[return-value]  # one of the two
+    names = [*shipped_names("robots"), *shipped_names("configs")]
+    expected = "a robot or scenario file, or the name of a shipped one"
+    raise refuse(Place(text), "", expected, "neither of them", suggestion(text, names, "shipped are"))
+
+
+def robot_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What a robot is made of, and what holds it at its initial pose.
+
+    Args:
+        given: A file, the name of a shipped robot, or a file's content as plain data.
+        overrides: Values in place of the file's, by path.
+
+    Returns:
+        kind, robot, file (None for plain data), gravity [m/s²], mass of links and payload [kg], reach of the tool from the
+        first joint [m] (None without end), joints (type, initial, range, stops, friction, motor), links (their `summed`
+        inertia in the user's frame), payload (likewise, in the tool's frame, or None) and pose: see `at_pose`.
+    """
+    file = load_robot_file(given, overrides)
+    arm = build_robot(file.data)
+    path = file.sources[0].path if file.sources else None
+    return {"kind": "robot", "file": path, **described(arm), "pose": at_pose(arm, [float(q) for q in arm.initial])}
+
+
+def scenario_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What a scenario asks for, and the robot it asks it of.
+
+    Args:
+        given: A file, the name of a shipped scenario, or a file's content as plain data.
+        overrides: Values in place of the file's, by path; the robot's with the prefix `robot.`.
+
+    Returns:
+        kind, scenario, file, method, picked (why, if armsim picked it), rtol and atol (of an adaptive method, else None), dt [s],
+        steps (None of an adaptive method, which has yet to choose them), landings (of an adaptive method, else None),
+        duration [s], log_every [s], rows, command (None, or law or inputs with what they are per joint, see `commanded`),
+        external (number of wrenches), and under robot: `robot_overview` with the scenario's payload, at the scenario's
+        initial pose.
+    """
+    file = load_scenario_file(given, overrides)
+    scenario = with_method(build_scenario(file))
+    num, den = scenario.time_ratio
+    path = file.sources[0].path if file.sources else None
+    robot = file.robot.sources[0].path if file.robot.sources else path
+    q, qd = ([float(x) for x in values] for values in (scenario.initial_q, scenario.initial_qd))
+    return {
+        "kind": "scenario",
+        "scenario": scenario.name,
+        "file": path,
+        "method": scenario.method,
+        "picked": scenario.picked or None,
+        "rtol": float(scenario.tolerance.rtol) if scenario.adaptive else None,
+        "atol": float(scenario.tolerance.atol) if scenario.adaptive else None,
+        "dt": scenario.dt,
+        "steps": None if scenario.adaptive else scenario.steps,
+        "landings": scenario.steps if scenario.adaptive else None,
+        "duration": scenario.steps * num / den,
+        "log_every": scenario.log_every * num / den,
+        "rows": scenario.steps // scenario.log_every + 1,
+        "command": commanded(Plant(scenario.arm, scenario.command), file.data),
+        "external": len(scenario.external),
+        "initial": {"q": q, "qd": qd},
+        "robot": {"kind": "robot", "file": robot, **described(scenario.arm), "pose": at_pose(scenario.arm, q)},
+    }
+
+
+def described(arm: Arm) -> dict[str, Any]:
+    """An arm's parts; see `robot_overview`."""
+    far = reach(arm)
+    payload = None if arm.payload.mass == 0.0 and not any(summed(arm.payload)["about_origin"].values()) else arm.payload
+    links = []
+    for joint in arm.joints:
+        back = joint.frame.inverse
+        links.append({"name": joint.name, **summed(joint.inertia.moved(back.rotation, back.position))})
+    return {
+        "robot": arm.name,
+        "gravity": [float(x) for x in arm.gravity],
+        "mass": float(sum(inertia.mass for inertia in arm.inertias)),
+        "reach": far if math.isfinite(far) else None,
+        "joints": [_joint(joint) for joint in arm.joints],
+        "links": links,
+        "payload": None if payload is None else summed(payload),
+    }
+
+
+def at_pose(arm: Arm, q: Sequence[float]) -> dict[str, Any]:
+    """What holds an arm still, and how it resists.
+
+    Args:
+        arm: The arm, n joints.
+        q: Joint positions [rad or m], n of them.
+
+    Returns:
+        q, torque that holds it [N·m or N], voltage [V] and current [A] for it (None without a motor), mass_matrix (n rows of
+        n, rotors included), tool (position, quaternion, rpy), outside: joints outside their range, and slipping: joints
+        that dry friction alone does not hold (None for an arm without).
+    """
+    from armsim.dynamics import tool_pose
+
+    zeros = [0.0] * arm.n
+    held = demand(arm, q, zeros, zeros)
+    return {
+        **{key: held[key] for key in ("q", "torque", "voltage", "current")},
+        "mass_matrix": mass_matrix(arm, q),
+        "tool": placed(tool_pose(arm, q)),
+        "outside": [found["joint"] for found in outside(arm, q, zeros)],
+        "slipping": slipping(arm, q),
+    }
+
+
+def commanded(plant: Plant, data: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What drives the joints.
+
+    Args:
+        plant: The arm with its command.
+        data: The scenario file's, as read.
+
+    Returns:
+        None where nothing does. For inputs: output, period [s] (None for continuous) and signals (text, one per joint). For
+        a law: law, output, period and joints, each with target, its gains kp, ki and kd and its limit in the output's unit,
+        and what they come to at the joint: stiffness [N·m/rad or N/m], damping [N·m·s/rad or N·s/m] with the part of it
+        that is back-EMF's, and under pd the steady droop that gravity leaves [rad or m].
+    """
+    command = plant.command
+    if isinstance(command, OpenLoop):
+        signals = [_signal(signal) for signal in data["inputs"][command.output]]
+        return {"output": command.output, "period": command.period, "signals": signals}
+    if not isinstance(command, Feedback):
+        return None
+    droop = steady_droop(plant) or [None] * plant.arm.n
+    joints = []
+    for i, joint in enumerate(plant.arm.joints):
+        damping, back_emf = joint_damping(plant, i)
+        entry = {key: float(getattr(command, key)[i]) for key in ("target", "kp", "ki", "kd")}
+        limit = command.limit[i]
+        joints.append(
+            {
+                "name": joint.name,
+                **entry,
+                "limit": None if limit is None else float(limit),
+                "stiffness": joint_stiffness(plant, i),
+                "damping": damping,
+                "back_emf": back_emf,
+                "droop": droop[i],
+            }
+        )
+    return {"law": command.law, "output": command.output, "period": command.period, "joints": joints}
+
+
+def _signal(signal: Any) -> str:
+    return f"column {signal['column']} of {signal['csv']}" if isinstance(signal, dict) else signal.text
+
+
+def _joint(joint: Joint) -> dict[str, Any]:
+    limit, motor = joint.limit, joint.motor
+    ends = (
+        [None, None] if limit is None else [float(x) if math.isfinite(x) else None for x in (limit.lower, limit.upper)]
+    )
+    return {
+        "name": joint.name,
+        "type": joint.type,
+        "initial": float(joint.initial),
+        "lower": ends[0],
+        "upper": ends[1],
+        "stiffness": None if limit is None else limit.stiffness,
+        "stop_damping": None if limit is None or limit.stiffness is None else limit.damping,
+        "viscous": float(joint.viscous),
+        "coulomb": None if joint.coulomb is None else _sides(joint.coulomb),
+        "motor": None if motor is None else _motor(motor, joint.armature),
+    }
+
+
+def _motor(motor: Motor, armature: Scalar) -> dict[str, Any]:
+    """A motor, and its rotor's inertia felt at the joint; what it has not is None."""
+    keys = ("Kp", "Ke", "Ra", "gear", "rotor_inertia", "viscous", "efficiency", "inductance")
+    brushes, limits = motor.brush_drop, motor.limits
+    return {
+        **{key: _float(getattr(motor, key)) for key in keys},
+        "coulomb": None if motor.coulomb is None else _sides(motor.coulomb),
+        "brush_drop": None if brushes is None else {"max": float(brushes.max), "half": float(brushes.half)},
+        "limits": {key: _float(getattr(limits, key)) for key in ("voltage", "current", "torque", "speed")},
+        "model": motor.model,
+        "armature": float(armature),
+        "torque_per_volt": None if motor.Kp is None else float(dc.voltage_gain(motor)),
+    }
+
+
+def _sides(coulomb: Coulomb) -> dict[str, float]:
+    """Dry friction by direction, as it stands in the file."""
+    return {"positive": float(coulomb.positive), "negative": float(coulomb.negative)}
+
+
+def _float(x: Any) -> float | None:
+    return None if x is None else float(x)

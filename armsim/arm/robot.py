@@ -1,0 +1,320 @@
+"""An arm's questions, answered on arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armsim import dynamics
+from armsim.actuation import drive_torques, limit_torque
+from armsim.actuation import motor as dc
+from armsim.arm.advance import Advanced, check_adaptive, check_durations, check_finite, diverged, motion, sound
+from armsim.arm.arrays import evaluate, number_array
+from armsim.arm.integration import check_tolerance
+from armsim.compile import BatchKernel
+from armsim.errors import ShapeError, UsageError
+from armsim.expr import Scalar, trace
+from armsim.model import Arm
+from armsim.plant import accelerations
+from armsim.simulation.engine import ENGINES
+from armsim.spatial import quaternion
+from armsim.spec import read_robot
+
+LARGEST_POSITION = 1e6  # rad or m; up to there sine and cosine are exact to 2 ulp
+Array = NDArray[np.float64]
+Body = Callable[..., Sequence[Scalar]]
+
+
+class Frames(NamedTuple):
+    """Where one or more frames stand in the world.
+
+    Attributes:
+        position: Origins [m], shape (..., 3).
+        quaternion: Unit quaternions w, x, y, z, shape (..., 4).
+    """
+
+    position: Array
+    quaternion: Array
+
+
+def load_robot(
+    robot: str | PathLike[str], overrides: Mapping[str, Any] | None = None, engine: Literal["llvm", "python"] = "llvm"
+) -> Robot:
+    """The arm of a robot file, or a shipped one by its name.
+
+    Args:
+        robot: Path or name.
+        overrides: Values in place of the file's, by path: {"joints[R2].motor.Kp": 12, "parameters.upper": 0.4}.
+        engine: What answers: "llvm" compiles each question when it is first asked, "python" runs on floats.
+
+    Raises:
+        FileFaults: The file cannot be used; says where and why.
+    """
+    arm, _ = read_robot(robot, overrides)
+    return Robot(arm, engine)
+
+
+class Robot:
+    """An arm of n joints that answers for one state, shape (n,), or for m states at once, shape (m, n).
+
+    Joint positions are in rad (m for prismatic joints), forces in N·m (N). What a drive gives a joint is the torque
+    here: rotor inertia, friction of joint and motor, and the joint's stops are the arm's own, on both sides:
+    `forward_dynamics(q, qd, inverse_dynamics(q, qd, qdd))` is qdd, but for joints at rest that dry friction holds.
+
+    All questions raise `UsageError` for what is no array of numbers, and `ShapeError` for one of another shape.
+
+    Args:
+        arm: The arm.
+        engine: "llvm" or "python"; both give the same bits.
+    """
+
+    def __init__(self, arm: Arm, engine: Literal["llvm", "python"] = "llvm") -> None:
+        if engine not in ENGINES:
+            raise UsageError(f"engine: expected one of {', '.join(ENGINES)}, found {engine!r}")
+        self.arm = arm
+        self.engine = engine
+        self._algorithm = dynamics.fastest_algorithm(arm)
+        self._kernels: dict[str, BatchKernel] = {}
+
+    def __repr__(self) -> str:
+        return f"Robot({self.arm.name}: {', '.join(self.joints)})"
+
+    @property
+    def joints(self) -> list[str]:
+        """Names of the joints, from base to tip."""
+        return [joint.name for joint in self.arm.joints]
+
+    @property
+    def initial(self) -> Array:
+        """The joint positions at which the file gives the arm, shape (n,)."""
+        return np.array(self.arm.initial, dtype=float)
+
+    def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayLike | None = None) -> Array:
+        """Torques that the drives must give for a motion [N·m or N], shape of q. Without qd and qdd: holding torques.
+
+        Args:
+            q: Joint positions [rad or m].
+            qd: Joint velocities [rad/s or m/s]; zero if not given.
+            qdd: Joint accelerations [rad/s² or m/s²]; zero if not given.
+        """
+
+        def body(q, qd, qdd):
+            return drive_torques(self.arm, q, qd, qdd)
+
+        return self._ask("inverse_dynamics", body, q=q, qd=qd, qdd=qdd)
+
+    def forward_dynamics(self, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None) -> Array:
+        """Joint accelerations under torques of the drives [rad/s² or m/s²], shape of q.
+
+        Args:
+            q: Joint positions [rad or m].
+            qd: Joint velocities [rad/s or m/s]; zero if not given.
+            tau: Torques of the drives [N·m or N]; zero if not given.
+        """
+
+        def body(q, qd, tau):
+            return accelerations(self.arm, q, qd, tau, self._algorithm)
+
+        return self._ask("forward_dynamics", body, q=q, qd=qd, tau=tau)
+
+    def advance(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike | None,
+        torque: ArrayLike | None,
+        duration: ArrayLike,
+        rtol: float = 1e-5,
+        atol: float | None = None,
+        method: str = "auto",
+    ) -> Advanced:
+        """The motion under constant torques of the drives: state and accelerations after exactly the given time.
+
+        Integrated by as many steps as the tolerance asks for; every row of a batch takes its own. Of m arms, one whose motion
+        leaves all bounds is NaN.
+
+        Args:
+            q: Joint positions [rad or m], shape (n,), or (m, n) for m arms at once.
+            qd: Joint velocities [rad/s or m/s], likewise; zero if None.
+            torque: Of the drives [N·m or N], as `forward_dynamics` takes them, likewise; zero if None.
+            duration: How long [s], one for all or shape (m,); 0 gives the state itself with its accelerations.
+            rtol: Relative error in a step.
+            atol: Absolute error in a step [rad, m, rad/s or m/s]; a thousandth of rtol unless given.
+            method: A method that chooses its steps; "auto" takes rk54.
+
+        Returns:
+            q, qd and qdd at the end, each of shape (n,), or (m, n) if any argument has m rows.
+
+        Raises:
+            ShapeError: An array has another shape; says both.
+            UsageError: A number is not finite, a duration negative, a tolerance cannot be kept, or there is no such method.
+            Diverged: A single motion leaves all bounds.
+        """
+        n = self.arm.n
+        method = check_adaptive(method)
+        tolerance = check_tolerance(method, rtol, atol)
+        times = check_durations(duration)
+        given = {"q": q, "qd": qd, "torque": torque}
+        arrays = {key: np.zeros(n) if x is None else self._array(key, x) for key, x in given.items()}
+        for key, array in arrays.items():
+            check_finite(key, array)
+        many = _rows("advance", arrays)
+        if times.ndim and many not in (None, len(times)):
+            raise ShapeError(f"advance: expected as many durations as rows, found {len(times)} and {many}")
+        many = len(times) if times.ndim else many
+        columns = [*arrays.values(), times[..., None], np.array([tolerance.rtol]), np.array([tolerance.atol])]
+        stacked = np.concatenate(
+            [np.broadcast_to(x, (1 if many is None else many, x.shape[-1])) for x in columns], axis=1
+        )
+        found = self._evaluate(f"advance by {method}", motion(self.arm, self._algorithm, method), stacked)
+        lost = ~sound(found, n)
+        if many is None and lost[0]:
+            raise diverged(found[0].tolist(), self.joints, method)
+        found[lost] = math.nan
+        parts = (found[:, i * n : (i + 1) * n] for i in range(3))
+        return Advanced(*(part[0] if many is None else np.ascontiguousarray(part) for part in parts))
+
+    def mass_matrix(self, q: ArrayLike) -> Array:
+        """Mass matrix with the rotors' reflected inertia [kg m², kg m or kg], shape (..., n, n)."""
+        n = self.arm.n
+
+        def body(q):
+            M = dynamics.crba(self.arm, q)
+            return [M[max(i, j)][min(i, j)] for i in range(n) for j in range(n)]
+
+        return self._ask("mass_matrix", body, (n, n), q=q)
+
+    def bias(self, q: ArrayLike, qd: ArrayLike | None = None) -> Array:
+        """Coriolis, centrifugal and gravity torques C qd + g [N·m or N], shape of q."""
+        return self._ask("bias", lambda q, qd: dynamics.bias(self.arm, q, qd), q=q, qd=qd)
+
+    def gravity_torque(self, q: ArrayLike) -> Array:
+        """Torques that hold the arm against gravity [N·m or N], shape of q; stops not counted."""
+        return self._ask("gravity_torque", lambda q: dynamics.gravity_torque(self.arm, q), q=q)
+
+    def limit_torque(self, q: ArrayLike, qd: ArrayLike | None = None) -> Array:
+        """Torques of the joints' stops [N·m or N], shape of q."""
+
+        def body(q, qd):
+            return [limit_torque(joint.limit, *x) for joint, *x in zip(self.arm.joints, q, qd, strict=True)]
+
+        return self._ask("limit_torque", body, q=q, qd=qd)
+
+    def kinetic_energy(self, q: ArrayLike, qd: ArrayLike) -> Array:
+        """Kinetic energy of links, payload and rotors [J], shape (...)."""
+
+        def body(q, qd):
+            return [dynamics.kinetic_energy(self.arm, q, qd)]
+
+        return self._ask("kinetic_energy", body, (), q=q, qd=qd)
+
+    def potential_energy(self, q: ArrayLike) -> Array:
+        """Potential energy in gravity [J], shape (...); zero where all mass lies at the world's origin."""
+        return self._ask("potential_energy", lambda q: [dynamics.potential_energy(self.arm, q)], (), q=q)
+
+    def forward_kinematics(self, q: ArrayLike) -> Frames:
+        """The tool in the world: position (..., 3) [m] and quaternion (..., 4)."""
+
+        def body(q):
+            pose = dynamics.tool_pose(self.arm, q)
+            return [*pose.position, *quaternion(pose.rotation)]
+
+        pose = self._ask("forward_kinematics", body, (7,), q=q)
+        return Frames(pose[..., :3], pose[..., 3:])
+
+    def link_poses(self, q: ArrayLike) -> Frames:
+        """The frames of all links in the world: positions (..., n, 3) [m] and quaternions (..., n, 4)."""
+
+        def body(q):
+            poses = dynamics.link_poses(self.arm, q)
+            return [x for pose in poses for x in (*pose.position, *quaternion(pose.rotation))]
+
+        poses = self._ask("link_poses", body, (self.arm.n, 7), q=q)
+        return Frames(poses[..., :3], poses[..., 3:])
+
+    def jacobian(self, q: ArrayLike) -> Array:
+        """Geometric Jacobian of the tool in world axes, angular velocity first, shape (..., 6, n)."""
+
+        def body(q):
+            return [x for row in dynamics.tool_jacobian(self.arm, q) for x in row]
+
+        return self._ask("jacobian", body, (6, self.arm.n), q=q)
+
+    def motor_demand(self, qd: ArrayLike, tau: ArrayLike) -> tuple[Array, Array]:
+        """What the motors take to give torques at joint velocities: voltages [V] and currents [A], NaN without one.
+
+        Args:
+            qd: Joint velocities [rad/s or m/s], shape (n,) or (m, n).
+            tau: Torques of the drives [N·m or N], likewise.
+        """
+        qd, tau = np.broadcast_arrays(self._array("qd", qd), self._array("tau", tau))
+        motors = [(i, joint.electric_motor) for i, joint in enumerate(self.arm.joints) if joint.electric_motor]
+
+        def body(qd, tau):
+            demands = [dc.demand(motor, tau[i], qd[i]) for i, motor in motors]
+            return [x for column in zip(*demands, strict=True) for x in column]
+
+        voltage, current = np.full(tau.shape, math.nan), np.full(tau.shape, math.nan)
+        if motors:
+            powered = [i for i, _ in motors]
+            found = self._ask("motor_demand", body, (2, len(motors)), qd=qd, tau=tau)
+            voltage[..., powered], current[..., powered] = found[..., 0, :], found[..., 1, :]
+        return voltage, current
+
+    def _array(self, name: str, values: ArrayLike) -> Array:
+        array = number_array(name, values)
+        n = self.arm.n
+        if array.ndim not in (1, 2) or array.shape[-1] != n:
+            raise ShapeError(f"{name}: expected shape ({n},) or (m, {n}), found {array.shape}")
+        if name == "q" and array.size and not np.max(np.abs(array)) <= LARGEST_POSITION:
+            raise UsageError(f"q: expected positions up to {LARGEST_POSITION:g}, found {np.max(np.abs(array)):g}")
+        return array
+
+    def _ask(self, name: str, body: Body, shape: tuple[int, ...] | None = None, **given: ArrayLike | None) -> Array:
+        """Evaluate `body`, which takes one list of n scalars per keyword, for every row of the arrays.
+
+        Args:
+            name: Of the question; its kernel is kept under it.
+            body: The question over scalars.
+            shape: What each row's results are reshaped to; (n,) if not given.
+            given: The arrays; None stands for zeros.
+        """
+        n = self.arm.n
+        arrays = {key: np.zeros(n) if v is None else self._array(key, v) for key, v in given.items()}
+        many = _rows(name, arrays)
+        count = 1 if many is None else many
+        columns = np.concatenate([np.broadcast_to(array, (count, n)) for array in arrays.values()], axis=1)
+
+        def grouped(*x):
+            return body(*(x[i * n : (i + 1) * n] for i in range(len(arrays))))
+
+        flat = self._evaluate(name, grouped, columns)
+        result = flat.reshape((count, *(shape if shape is not None else (n,))))
+        return result[0] if many is None else result
+
+    def _evaluate(self, name: str, body: Body, rows: Array) -> Array:
+        """`body`, which takes as many scalars as `rows` has columns, for every row; its kernel is kept under its name."""
+        if self.engine == "python":
+            return np.array([[float(y) for y in body(*row)] for row in rows.tolist()]).reshape(len(rows), -1)
+        kernel = self._kernels.get(name)
+        if kernel is None:
+            names = [f"x{i}" for i in range(rows.shape[1])]
+            kernel = self._kernels[name] = BatchKernel(trace(body, names, name))
+        return evaluate(kernel, rows)
+
+
+def _rows(name: str, arrays: Mapping[str, Array]) -> int | None:
+    """How many rows a question's arrays have; None where none has any.
+
+    Raises:
+        ShapeError: Not all that have rows have as many.
+    """
+    rows = {array.shape[0] for array in arrays.values() if array.ndim == 2}
+    if len(rows) > 1:
+        shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
+        raise ShapeError(f"{name}: expected as many rows in each array, found {shapes}")
+    return rows.pop() if rows else None

@@ -1,0 +1,1 @@
+"""Halving the step until the answer settles."""

@@ -1,0 +1,111 @@
+"""Running a scenario with finer and finer steps until its answer settles."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+from armsim.convergence.errors import Convergence
+from armsim.convergence.refinement import Look, Refinement
+from armsim.errors import UsageError
+from armsim.integrate import METHODS
+from armsim.spec import Scenario, read_scenario
+from armsim.spec.timing import time_at
+from armsim.stability.method_choice import with_method
+
+ACCURACY = 1e-6  # rad or m
+BUDGET = 10.0  # s, per method
+
+
+def converge(
+    scenario: str | PathLike[str] | Mapping[str, Any] | Scenario,
+    methods: Sequence[str] | str | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    accuracy: float = ACCURACY,
+    budget: float = BUDGET,
+    look: Look | None = None,
+    degrees: bool = False,
+) -> Convergence:
+    """Refine the step, or the tolerance, until the answer settles, and say what error and cost every setting has.
+
+    The error of a setting is the largest of any joint position at any row of the log and at the end, held against the best
+    answer of all that were run. Where the scenario's own step is good enough, larger ones are tried too: those of which
+    `log.every`, periods, duration and times of external forces are whole multiples.
+
+    Args:
+        scenario: A scenario file, the name of a shipped one, its content, or what `armsim.spec.read_scenario` returned.
+        methods: Names of integrators to compare, or "all"; the scenario's own if none is given.
+        overrides: Values in place of the file's, by path.
+        accuracy: Wanted [rad or m, with degrees deg].
+        budget: Wall time for each method [s], about.
+        look: Called before every run.
+        degrees: Give accuracy and errors of revolute joints in degrees.
+
+    Returns:
+        The runs, their errors and costs, by method. Ctrl-C ends it with those it has.
+
+    Raises:
+        FileFaults: The scenario or its robot cannot be run; says where and why.
+        UsageError: There is no such method, or accuracy and budget are not positive; degrees are asked for of joints of both
+            kinds, which have one error.
+    """
+    for name, value, unit in (("accuracy", accuracy, "rad or m"), ("budget", budget, "s")):
+        if not 0.0 < value < math.inf:
+            raise UsageError.of(
+                name,
+                f"a positive number of {unit}",
+                f"{value:g}",
+                f"give for example {ACCURACY if name == 'accuracy' else BUDGET:g}",
+            )
+    if isinstance(scenario, Scenario):
+        scenario = scenario.scenario_data
+    base = with_method(read_scenario(scenario, overrides))
+    units = {joint.kind.length for joint in base.arm.joints}
+    if degrees and len(units) > 1:
+        raise UsageError.of(
+            "degrees",
+            "an arm of revolute joints",
+            "prismatic joints too, and one error for all joints",
+            "leave degrees out: the error is in rad or m",
+        )
+    turned = degrees and units == {"rad"}
+    wanted = math.radians(accuracy) if turned else accuracy
+    chosen = _methods(methods, base.method)
+    made: list[Refinement] = []
+    for method in chosen:
+        made.append(Refinement(scenario, overrides or {}, base, method, wanted, budget, look))
+        made[-1].run()
+        if made[-1].verdict == "interrupted":
+            break
+    known = [refined.reference for refined in made if refined.reference is not None]
+    best = min(known, key=lambda found: found.doubt, default=None)
+    found = Convergence(
+        scenario=base.name,
+        robot=base.arm.name,
+        duration=time_at(base.steps, base.time_ratio),
+        instants=base.steps // base.log_every + 1 + bool(base.steps % base.log_every),
+        accuracy=wanted,
+        unit=" or ".join(sorted(units, reverse=True)),
+        methods=tuple(refined.found(best) for refined in made),
+    )
+    return found.in_degrees() if turned else found
+
+
+def _methods(asked: Sequence[str] | str | None, own: str) -> list[str]:
+    """The methods that are asked for, each once."""
+    names = [asked] if isinstance(asked, str) else list(asked or [])
+    if "all" in names:
+        return list(METHODS)
+    for name in names:
+        if name not in METHODS:
+            near = difflib.get_close_matches(name, METHODS, 1)
+            raise UsageError.of(
+                f"method {name}",
+                f"all, or one of {', '.join(METHODS)}",
+                name,
+                f"did you mean {near[0]}?" if near else "take one of them",
+            )
+    return list(dict.fromkeys(names)) or [own]

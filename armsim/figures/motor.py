@@ -1,0 +1,84 @@
+"""The curve of a joint's motor, drawn."""
+
+from __future__ import annotations
+
+import math
+import os
+from os import PathLike
+from typing import Any
+
+from armsim.errors import UsageError
+from armsim.figures.comparison import check_plot
+from armsim.model import JOINT_TYPES
+
+BLUE, ORANGE, GREEN, GREY = "#1f77b4", "#d95f02", "#2a7f3f", "#555555"
+INCHES = (8.0, 8.0)
+
+
+def plot_motor(path: str | PathLike[str], found: dict[str, Any], title: str, degrees: bool = False) -> None:
+    """Draw a curve into a file: torque, current and power over speed, and what holding takes of them.
+
+    Args:
+        path: A picture; its ending says the format.
+        found: What `armsim.arm.motor_curve.motor_curve` gives, with as many points as make the curve smooth.
+        title: Above it.
+        degrees: Whether speeds are drawn in degrees a second.
+
+    Raises:
+        UsageError: There is no curve, or it cannot be drawn or written.
+    """
+    check_plot(path)
+    from matplotlib.figure import Figure  # without pyplot: no window, nothing global
+
+    points = found["curve"]
+    if not points:
+        raise UsageError.of(
+            f"--plot {os.fspath(path)}",
+            "a curve from stall to no load",
+            "none for this motor",
+            "leave --plot out, and see what it says",
+        )
+    kind = JOINT_TYPES[found["type"]]
+    turn = math.degrees(1.0) if degrees and kind.turns else 1.0
+    force, rate = kind.force, f"{'deg' if turn != 1.0 else kind.length}/s"
+    speed = [turn * point["speed"] for point in points]
+    keys = ("torque", "current", "power", "electrical")
+    drawn: dict[str, list[float]] = {key: [point[key] for point in points] for key in keys}
+    figure = Figure(figsize=INCHES, layout="constrained")
+    figure.suptitle(f"{title}: its motor at {found['voltage']:g} V, seen from the joint")
+    axes: Any = figure.subplots(3, 1, sharex=True, height_ratios=(3, 2, 3))
+    top, middle, bottom = axes
+
+    best, held, share = found["most_power"], abs(found["holding"]["torque"]), found["holding"]["of_stall"]
+    top.plot(speed, drawn["torque"], color=BLUE, linewidth=2.2, label="left for the arm")
+    if found["no_load"]["limited"]:  # the motor drives no further
+        drop = [drawn["torque"][-1], 0.0]
+        top.plot([speed[-1]] * 2, drop, color=BLUE, linewidth=2.2, linestyle=":", label="limit of speed")
+    holding = f"holding the initial pose: {held:.3g} {force}, {100 * share:.3g} % of stall"
+    top.axhline(held, color=ORANGE, linestyle="--", label=holding)
+    top.plot([turn * best["speed"]], [best["torque"]], "o", color=BLUE)
+    top.set_ylabel(f"torque [{force}]" if kind.turns else f"force [{force}]")
+    top.set_ylim(0.0, 1.08 * max(*drawn["torque"], held))
+    top.legend(loc="best", framealpha=0.9)
+
+    middle.plot(speed, drawn["current"], color=ORANGE, linewidth=2.2)
+    middle.axhline(abs(found["holding"]["current"]), color=ORANGE, linestyle="--")
+    middle.set_ylabel("current [A]")
+    middle.set_ylim(0.0, 1.08 * max(*drawn["current"], abs(found["holding"]["current"])))
+
+    bottom.plot(speed, drawn["electrical"], color=GREY, linewidth=1.4, label="electrical power")
+    bottom.plot(speed, drawn["power"], color=GREEN, linewidth=2.2, label="power to the arm")
+    at_best = f"{best['power']:.3g} W at {turn * best['speed']:.3g} {rate}"
+    bottom.plot([turn * best["speed"]], [best["power"]], "o", color=GREEN, label=at_best)
+    bottom.set_ylabel("power [W]")
+    bottom.set_ylim(0.0, 1.08 * max(drawn["electrical"]))
+    bottom.set_xlim(0.0, 1.02 * speed[-1])
+    bottom.set_xlabel(f"speed of the joint [{rate}]")
+    bottom.legend(loc="best", framealpha=0.9)
+    for axis in axes:
+        axis.grid(alpha=0.3)
+    try:
+        figure.savefig(path, dpi=120)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError.of(f"--plot {os.fspath(path)}", "a file that can be written", reason, "name another") from None

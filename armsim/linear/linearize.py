@@ -1,0 +1,123 @@
+"""From a scenario to its linear equations about one of its states."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from dataclasses import replace
+from os import PathLike
+from typing import Any
+
+from armsim.control import Feedback
+from armsim.errors import Diverged, UsageError
+from armsim.linear.model import LinearModel, linear_model
+from armsim.plant import Plant, make_plant
+from armsim.plant import linearize as linearize_plant
+from armsim.simulation.engine import make_engine
+from armsim.simulation.simulate import simulate
+from armsim.spec import Scenario, read_scenario
+from armsim.spec.timing import WHOLE, time_at
+from armsim.stability.method_choice import with_method
+
+
+def linearize(
+    scenario: str | PathLike[str] | Scenario,
+    at: float = 0.0,
+    target: bool = False,
+    overrides: Mapping[str, Any] | None = None,
+    force_step: bool = False,
+) -> LinearModel:
+    """The linear equations of a scenario about one of its states, with exact coefficients.
+
+    Args:
+        scenario: A scenario file, the name of a shipped one, or what `armsim.spec.read_scenario` returned.
+        at: Time [s] up to which the scenario is simulated first: a whole multiple of dt, and any time with an adaptive method.
+        target: About rest at the target of the feedback instead, under the command that it gives there.
+        overrides: Values in place of the file's, by path: {"control.kp[0]": 80}.
+        force_step: Simulate even if the step is known to be too long; see `armsim.simulate`.
+
+    Raises:
+        FileFaults: The scenario or its robot cannot be run; says where and why.
+        UsageError: There is no such state, its motors have no linear equations, or its step is too long to come there.
+        Diverged: The simulation diverges before.
+    """
+    if not isinstance(scenario, Scenario):
+        scenario = read_scenario(scenario, overrides)
+    elif overrides:
+        raise UsageError("overrides go with a scenario's path or name, not with one that has been read already")
+    scenario = with_method(scenario)
+    if target:
+        return _about_target(scenario, at)
+    steps, rest = _steps(scenario, at)
+    plant = make_plant(scenario)
+    if steps == 0:
+        state = plant.initial_state(scenario.initial_q, scenario.initial_qd)
+    else:
+        run = simulate(replace(scenario, steps=steps, log_every=steps), force_step=force_step)
+        if run.status == "interrupted":
+            raise KeyboardInterrupt
+        if run.status == "diverged":
+            raise _diverges(scenario, at)
+        state = run.state[: len(plant.slots)]  # without the work, which the run counts
+    t = time_at(steps, scenario.time_ratio)
+    if rest > 0.0:
+        t, state = at, _land(scenario, plant, state, steps, rest)
+    elif scenario.sample_every and steps % scenario.sample_every == 0:
+        state = plant.sample(t, state)
+    return linear_model(linearize_plant(plant, t, state), scenario, "the start" if t == 0.0 else f"t = {t:g} s")
+
+
+def _land(scenario: Scenario, plant: Plant, state: list[float], steps: int, rest: float) -> list[float]:
+    """The state a part of a step later [s], of an adaptive method: it can land anywhere."""
+    begun = (ctypes.c_double * len(state))(*state)
+    row, peaks = (ctypes.c_double * len(plant.columns))(), (ctypes.c_double * plant.arm.n)()
+    every = (1, scenario.sample_every or 1, scenario.time_ratio)
+    if make_engine("llvm", plant, rest).run(begun, row, peaks, steps, steps + 1, *every) == steps:
+        raise _diverges(scenario, time_at(steps, scenario.time_ratio) + rest)
+    return list(begun)
+
+
+def _diverges(scenario: Scenario, at: float) -> Diverged:
+    smaller = "integrator.rtol" if scenario.adaptive else "integrator.dt"
+    mend = f"take a smaller {smaller}, or an earlier time"
+    return Diverged.of("at", "a time that the simulation reaches", f"{at:g} s; it diverges before", mend)
+
+
+def _about_target(scenario: Scenario, at: float) -> LinearModel:
+    command = scenario.command
+    if not isinstance(command, Feedback):
+        raise UsageError.of(
+            "target",
+            "a scenario with `control`, whose target it is",
+            "none",
+            "leave target out, or add a `control` block",
+        )
+    if at:
+        raise UsageError.of("target", "the target or a time", f"both, and the time {at:g} s", "leave one out")
+    plant = make_plant(scenario)
+    state = plant.initial_state(command.target, [0.0] * plant.arm.n)
+    if plant.sampled:
+        state = plant.sample(0.0, state)
+    return linear_model(linearize_plant(plant, 0.0, state), scenario, "the target")
+
+
+def _steps(scenario: Scenario, at: float) -> tuple[int, float]:
+    """The number of steps up to a time, and what is left of it [s]: nothing, unless the method is adaptive."""
+    longest = time_at(scenario.steps, scenario.time_ratio)
+    if not 0 <= at <= longest:
+        raise UsageError.of(
+            "at",
+            f"a time from 0 to {longest:g} s, the scenario's duration",
+            f"{at:g} s",
+            "take an earlier time, or a longer duration",
+        )
+    steps = round(at / scenario.dt)
+    if abs(at / scenario.dt - steps) > WHOLE * max(steps, 1):
+        if scenario.adaptive:
+            before = int(at / scenario.dt)
+            return before, at - time_at(before, scenario.time_ratio)
+        near = sorted({time_at(k, scenario.time_ratio) for k in (int(at / scenario.dt), int(at / scenario.dt) + 1)})
+        raise UsageError.of(
+            "at", f"a whole multiple of dt, {scenario.dt:g} s", f"{at!r} s", f"take {' or '.join(map(repr, near))}"
+        )
+    return steps, 0.0

@@ -1,0 +1,116 @@
+"""The linear-quadratic problem: gains with the least integral of squares, in continuous time and from sample to sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from armsim.errors import UsageError
+from armsim.linear.system import Array, LinearSystem
+
+
+@dataclass(frozen=True, eq=False)
+class Cost:
+    """What is to be small: the integral of x' Q x + u' R u over time; from sample to sample x' Q x + 2 x' N u + u' R u.
+
+    Attributes:
+        Q: Shape (states, states).
+        R: Shape (inputs, inputs).
+        N: Shape (states, inputs).
+    """
+
+    Q: Array
+    R: Array
+    N: Array
+
+    @staticmethod
+    def of(states: Array, inputs: Array) -> Cost:
+        """Each state and each input by its own weight."""
+        return Cost(np.diag(states), np.diag(inputs), np.zeros((len(states), len(inputs))))
+
+    def sampled(self, system: LinearSystem, period: float) -> Cost:
+        """The same integral, of a continuous system whose inputs are held between samples.
+
+        Over a short time by its series, then doubled: the cost of twice as long is that of the first half, and that of the
+        second from where the first has led. (Van Loan's single exponential, 1978, overflows for stiff systems.)
+        """
+        n, m = system.B.shape
+        flow = np.zeros((n + m, n + m))
+        flow[:n, :n], flow[:n, n:] = system.A, system.B
+        halvings = max(0, int(np.ceil(np.log2(max(float(np.linalg.norm(flow, 1)) * period, 1e-300)))) + 4)
+        h = period / 2**halvings
+        weight = np.block([[self.Q, self.N], [self.N.T, self.R]])
+        term, total = h * weight, h * weight
+        step, power = np.eye(n + m), np.eye(n + m)
+        for k in range(1, 12):  # h |flow| is at most 1/16
+            power = power @ flow * (h / k)
+            step = step + power
+            term = (flow.T @ term + term @ flow) * (h / (k + 1))
+            total = total + term
+        for _ in range(halvings):
+            total, step = total + step.T @ total @ step, step @ step
+        return Cost(total[:n, :n], total[n:, n:], total[:n, n:])
+
+
+def gains_of(system: LinearSystem, cost: Cost) -> Array:
+    """The gains K of u = -K x with the least cost, shape (inputs, states); zero columns for states that cannot change.
+
+    Of a sampled system the least sum over its samples.
+
+    Args:
+        system: The plant.
+        cost: For all of its states.
+
+    Raises:
+        UsageError: There are none: a mode that does not decay is out of the inputs' reach, or costs nothing.
+    """
+    from scipy.linalg import solve_continuous_are, solve_discrete_are
+
+    A, B = system.moving
+    free = system.free
+    Q, N = cost.Q[np.ix_(free, free)], cost.N[free]
+    lost = [mode for mode in system.uncontrollable() if mode.rate.real >= 0]
+    if lost:
+        raise UsageError.of(
+            "lqr",
+            "inputs that reach every mode that does not decay by itself",
+            f"one out of their reach that {lost[0].words}",
+            "free what keeps its command from acting: a limit of voltage, current or torque",
+        )
+    try:
+        if system.dt is None:
+            P = solve_continuous_are(A, B, Q, cost.R, s=N)
+            gains = np.linalg.solve(cost.R, B.T @ P + N.T)
+        else:
+            P = solve_discrete_are(A, B, Q, cost.R, s=N)
+            gains = np.linalg.solve(cost.R + B.T @ P @ B, B.T @ P @ A + N.T)
+    except np.linalg.LinAlgError:
+        raise UsageError.of(
+            "lqr",
+            "weights for which there are gains",
+            "a motion that never ends and costs nothing",
+            "give every joint a weight q above 0",
+        ) from None
+    K = np.zeros((B.shape[1], len(free)))
+    K[:, free] = gains
+    return K
+
+
+def cost_of(system: LinearSystem, cost: Cost, K: Array) -> Array | None:
+    """The matrix P of the cost x' P x of a motion that begins at x under u = -K x; None if it does not come to rest."""
+    from scipy.linalg import solve_continuous_lyapunov, solve_discrete_lyapunov
+
+    free = system.free
+    A, B = system.moving
+    gains = K[:, free]
+    closed = A - B @ gains
+    values = np.linalg.eigvals(closed)
+    if (np.abs(values).max() >= 1) if system.dt is not None else (values.real.max() >= 0):
+        return None
+    N = cost.N[free] @ gains
+    spent = cost.Q[np.ix_(free, free)] - N - N.T + gains.T @ cost.R @ gains
+    P = solve_continuous_lyapunov(closed.T, -spent) if system.dt is None else solve_discrete_lyapunov(closed.T, spent)
+    whole = np.zeros((len(free), len(free)))
+    whole[np.ix_(free, free)] = P
+    return whole

@@ -1,0 +1,224 @@
+"""A scenario's arm and drives about a state, as a linear system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armsim.actuation import any_sticks
+from armsim.actuation import motor as dc
+from armsim.arm.overload import needs
+from armsim.control import OpenLoop
+from armsim.errors import UsageError
+from armsim.expr import Scalar
+from armsim.linear.lqr import Cost
+from armsim.linear.system import Array, LinearSystem
+from armsim.model import Joint
+from armsim.plant import Linearization
+from armsim.plant import linearize as linearize_plant
+from armsim.plant.statics import holding_command
+from armsim.spec import Scenario
+from armsim.stability.closed_loop import gains, with_feedback
+
+if TYPE_CHECKING:
+    from armsim.linear.regulator import Regulator
+
+AT_REST = 1e-6  # rad/s and rad/s², or m/s and m/s²: what counts as an equilibrium
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel(LinearSystem):
+    """The linear equations of an arm with its drives about a state, without feedback; x, u, y are deviations from there.
+
+    Attributes:
+        about: The state, mass matrix, stiffness and damping there.
+        scenario: Of which.
+        place: Which state, in words.
+    """
+
+    about: Linearization
+    scenario: Scenario
+    place: str
+
+    @property
+    def held(self) -> list[str]:
+        """Names of the joints that dry friction holds: they are taken as welded."""
+        joints = self.about.plant.arm.joints
+        return [joint.name for joint, stuck in zip(joints, self.about.held, strict=True) if stuck]
+
+    @property
+    def mass_matrix(self) -> Array:
+        """M, rotors included, shape (n, n) [kg m², kg m or kg]."""
+        return np.array(self.about.M)
+
+    @property
+    def is_equilibrium(self) -> bool:
+        """Whether the arm stays there; otherwise the equations hold along its motion, and only for a while."""
+        return max(map(abs, [*self.about.qd, *self.about.qdd])) <= AT_REST
+
+    @property
+    def unstable_pose(self) -> bool:
+        """Whether the arm would leave this pose by itself, held there by constant commands; never if dry friction helps."""
+        if any_sticks(self.about.plant.arm):
+            return False
+        try:
+            return any(mode.rate.real > 0 for mode in self.at_rest.modes())
+        except UsageError:  # nothing holds it there in the first place
+            return False
+
+    @property
+    def period(self) -> float | None:
+        """Time between the scenario's samples [s]; None where its command is continuous, or there is none."""
+        command = self.about.plant.command
+        return None if command is None else command.period
+
+    def sampled(self, period: float | None = None) -> LinearSystem:
+        """The system from sample to sample, its inputs held in between (zero-order hold).
+
+        Args:
+            period: Time between samples [s]; the scenario's own unless given.
+
+        Raises:
+            UsageError: There is no period, or it is not positive.
+        """
+        if period is None and self.period is None:
+            raise UsageError.of(
+                "period", "a time between samples", "a scenario with a continuous command", "give a period"
+            )
+        return super().sampled(self.period if period is None else period)  # type: ignore[arg-type]
+
+    @cached_property
+    def closed_loop(self) -> LinearSystem | None:
+        """The same under the scenario's feedback, with the controller's integrals as states; None if there is none.
+
+        Inputs are added to the command. Sampled feedback makes it a sampled system.
+        """
+        law = self.about.law
+        if law is None:
+            return None
+        z = len(law.Z)
+        plant = self if self.period is None else self.sampled()
+        n, m = plant.B.shape
+        A = with_feedback(plant.A, plant.B, gains(law, m, n), self.period)
+        return LinearSystem(
+            A,
+            np.vstack([plant.B, np.zeros((z, m))]),
+            np.hstack([plant.C, np.zeros((len(plant.C), z))]),
+            plant.D,
+            (*plant.states, *self.about.integrals),
+            plant.inputs,
+            plant.outputs,
+            plant.dt,
+            np.concatenate([plant.free, np.full(z, True)]),
+            np.concatenate([plant.weight, np.zeros(z)]),
+        )
+
+    @cached_property
+    def at_rest(self) -> LinearModel:
+        """The same arm at rest in the same pose, its commands holding it there, its dry friction left out.
+
+        Where the scenario has no command, torques at the joints hold it.
+
+        Raises:
+            UsageError: No commands within their limits hold it there.
+        """
+        joints = []
+        for joint in self.about.plant.arm.joints:
+            motor = joint.motor
+            if motor is not None:
+                motor = replace(motor, coulomb=None, efficiency=None)
+            joints.append(replace(joint, coulomb=None, motor=motor))
+        plant = replace(self.about.plant, arm=replace(self.about.plant.arm, joints=tuple(joints)))
+        t, q, command = self.about.t, self.about.q, self.about.plant.command
+        u = holding_command(plant, t, q)
+        output = "torque" if command is None else command.output
+        plant = replace(plant, command=OpenLoop(output, tuple(map(constant, u)), self.period))
+        state = plant.initial_state(q, [0.0] * len(q))
+        if plant.sampled:
+            state = plant.sample(t, state)
+        for i, motor in plant.inductive.items():
+            name = f"current_{plant.arm.joints[i].name}"
+            state[plant.slots.index(name)] = dc.steady_current(motor, dc.supplied(motor, u[i]), 0.0)
+        model = linear_model(linearize_plant(plant, t, state), self.scenario, f"{self.place}, at rest")
+        if not model.is_equilibrium:
+            left = np.abs(model.mass_matrix @ model.about.qdd)
+            short = int(left.argmax())
+            raise _not_held(plant.arm.joints[short], output, u[short])
+        return model
+
+    def lqr(self, q: ArrayLike, r: ArrayLike, qd: ArrayLike = 0.0, period: float | None = None) -> Regulator:
+        """The linear-quadratic regulator: u = -K x with the least integral of Σ q q² + Σ qd qd² + Σ r u².
+
+        Of `model.at_rest` it is what holds the pose; of another state, what brings a motion back to its course.
+
+        Args:
+            q: Weights of the joint positions [1/rad² or 1/m²], one for all or n.
+            r: Weights of the commands [1/V², 1/(N·m)² or 1/N²], one for all or n.
+            qd: Weights of the joint velocities [s²/rad² or s²/m²], one for all or n.
+            period: Time between samples [s] of a regulator that is sampled; the scenario's own unless given.
+
+        Raises:
+            UsageError: A weight is not positive (of velocities: negative), or not for n joints, or there is no such regulator.
+        """
+        n = self.about.n
+        weights = [_weights(name, x, n, name != "qd") for name, x in (("q", q), ("qd", qd), ("r", r))]
+        states = np.zeros(len(self.A))
+        states[:n], states[n : 2 * n] = weights[0], weights[1]
+        cost = Cost.of(states, weights[2])
+        period = self.period if period is None else period
+        from armsim.linear.regulator import Regulator
+
+        given = {name: np.array(x, dtype=float).tolist() for name, x in (("q", q), ("qd", qd), ("r", r))}
+        return Regulator(self, cost, period, given)
+
+
+def linear_model(about: Linearization, scenario: Scenario, place: str) -> LinearModel:
+    """The model of an arm about a state; `place` says in words which."""
+    n, k = about.n, len(about.currents)
+    A, B, C, D = (np.array(x, dtype=float) for x in (about.A, about.B, about.C, about.D))
+    free = np.array([*([not held for held in about.held] * 2), *[True] * k])
+    weight = np.concatenate([np.sqrt(np.diag(about.M)), np.zeros(n + k)])
+    names = tuple(about.states), tuple(about.inputs), tuple(about.outputs)
+    return LinearModel(A, B, C, D, *names, None, free, weight, about, scenario, place)
+
+
+def constant(value: float) -> Callable[[Scalar], Scalar]:
+    """A signal that does not change."""
+    return lambda t: value
+
+
+def _not_held(joint: Joint, output: str, u: float) -> UsageError:
+    """That a joint's command cannot hold it, and which of its motor's limits is in the way."""
+    tau, voltage, current = u, 0.0, 0.0
+    motor = joint.electric_motor
+    if motor is not None:
+        tau = dc.torque(motor, dc.steady_current(motor, u, 0.0)) if output == "voltage" else u
+        voltage, current = dc.demand(motor, tau, 0.0)
+    unit = "V" if output == "voltage" else joint.kind.force
+    found, mend = f"{joint.name}, for which it takes {abs(u):.4g} {unit}", "take another pose, or a lighter payload"
+    need = next((need for need in needs(joint, 0.0, tau, voltage, current) if need.beyond), None)
+    if need is not None:
+        found += f": its motor would need {need.needed:.4g} {need.unit}, and may have {need.limit:.4g} {need.unit}"
+        mend = f"take another pose, a lighter payload, or a motor whose `limits.{need.quantity}` is higher"
+    return UsageError.of("at rest", "a pose that commands within their limits hold", found, mend)
+
+
+def _weights(name: str, x: ArrayLike, n: int, positive: bool) -> Array:
+    values = np.array(x, dtype=float)
+    if values.shape not in ((), (n,)):
+        raise UsageError.of(
+            f"lqr {name}", f"one number, or {n}, one per joint", f"shape {values.shape}", f"write for example {name}=1"
+        )
+    if not (np.isfinite(values).all() and ((values > 0) if positive else (values >= 0)).all()):
+        raise UsageError.of(
+            f"lqr {name}",
+            f"weights {'above 0' if positive else 'of 0 or more'}",
+            f"{values}",
+            f"write for example {name}=1",
+        )
+    return np.broadcast_to(values, (n,)).copy()

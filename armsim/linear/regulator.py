@@ -1,0 +1,149 @@
+"""A linear-quadratic regulator of an arm: one matrix of gains, and gains for every joint by itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from armsim.control import Feedback
+from armsim.linear.lqr import Cost, cost_of, gains_of
+from armsim.linear.system import Array, LinearSystem
+from armsim.plant import Linearization
+
+if TYPE_CHECKING:
+    from armsim.linear.model import LinearModel
+
+DIGITS = 6  # of gains that are proposed
+TARGET_DECIMALS = 9
+
+
+@dataclass(frozen=True, eq=False)
+class Regulator:
+    """A linear-quadratic regulator, as one matrix of gains and as gains for every joint by itself.
+
+    Attributes:
+        model: The plant.
+        weights: What is to be small.
+        period: Time between samples [s]; None if it acts continuously.
+        given: The weights q, qd, r as they were given.
+    """
+
+    model: LinearModel
+    weights: Cost
+    period: float | None
+    given: dict[str, Any]
+
+    @cached_property
+    def _plant(self) -> tuple[LinearSystem, Cost]:
+        if self.period is None:
+            return self.model, self.weights
+        return self.model.sampled(self.period), self.weights.sampled(self.model, self.period)
+
+    @cached_property
+    def K(self) -> Array:
+        """Gains of u = -K x, shape (inputs, states)."""
+        return gains_of(*self._plant)
+
+    @cached_property
+    def joints(self) -> Array:
+        """Gains (kp, kd) of each joint's own regulator, by its inertia with the others held, shape (n, 2).
+
+        To `DIGITS` digits, as they are proposed. A current that is a state is taken to follow its voltage at once.
+        """
+        about = self.model.about
+        gains = np.zeros((about.n, 2))
+        for i in range(about.n):
+            if about.held[i]:
+                continue
+            pair = _joint_alone(about, i)
+            keep = [i, about.n + i]
+            cost = Cost(self.weights.Q[np.ix_(keep, keep)], self.weights.R[i : i + 1, i : i + 1], np.zeros((2, 1)))
+            if self.period is not None:
+                cost, pair = cost.sampled(pair, self.period), pair.sampled(self.period)
+            gains[i] = gains_of(pair, cost)[0]
+        return np.array([[float(f"{x:.{DIGITS}g}") for x in row] for row in gains])
+
+    @cached_property
+    def _diagonal(self) -> Array:
+        n = self.model.about.n
+        K = np.zeros_like(self.model.B.T)
+        K[:, :n], K[:, n : 2 * n] = np.diag(self.joints[:, 0]), np.diag(self.joints[:, 1])
+        K[:, ~self.model.free] = 0.0
+        return K
+
+    def closed(self, K: Array | None = None) -> LinearSystem:
+        """The plant under u = -K x, by the whole matrix unless another is given."""
+        plant, _ = self._plant
+        return with_dynamics(plant, plant.A - plant.B @ (self.K if K is None else K))
+
+    @property
+    def closed_by_joints(self) -> LinearSystem:
+        """The whole plant under the gains of the joints: what tells whether they may be used."""
+        return self.closed(self._diagonal)
+
+    @property
+    def extra_cost(self) -> float:
+        """How much more the gains of the joints cost than the whole matrix, as a share; infinite if they do not hold it.
+
+        Of the mean over all directions in which the arm may be displaced.
+        """
+        n = self.model.about.n
+        own, best = cost_of(*self._plant, self._diagonal), cost_of(*self._plant, self.K)
+        if own is None or best is None:
+            return math.inf
+        return float(np.trace(own[:n, :n]) / np.trace(best[:n, :n]) - 1)
+
+    @property
+    def offset(self) -> Array:
+        """How far the target of `control` is from the pose [rad or m], shape (n,): so far do its gains give way to gravity."""
+        u, kp = np.array(self.model.about.u), self.joints[:, 0]
+        return np.divide(u, kp, out=np.zeros_like(u), where=kp != 0)
+
+    @property
+    def control(self) -> dict[str, Any]:
+        """The `control` block of the scenario's file with the gains of the joints, in the file's units.
+
+        Its target is off the pose by as much as gravity takes, so that the arm comes to rest in the pose itself.
+        """
+        about = self.model.about
+        kp, kd = self.joints.T
+        command = about.plant.command
+        block: dict[str, Any] = {"law": "pd", "output": "torque" if command is None else command.output}
+        block["kp"], block["kd"] = kp.tolist(), kd.tolist()
+        scenario = self.model.scenario
+        turns = [scenario.degrees and joint.kind.turns for joint in about.plant.arm.joints]
+        place = np.array(about.q) + self.offset
+        target = np.where(turns, np.degrees(place), place)
+        block["target"] = [round(x, TARGET_DECIMALS) + 0.0 for x in target.tolist()]
+        original = scenario.command
+        if isinstance(original, Feedback) and any(limit is not None for limit in original.limit):
+            block["limit"] = list(original.limit)
+        if self.period is not None:
+            block["period"] = self.period
+        return block
+
+
+def _joint_alone(about: Linearization, i: int) -> LinearSystem:
+    """A joint with the others held: states q and qd, one input."""
+    n, k, joint = about.n, len(about.currents), about.plant.arm.joints[i]
+    stiffness, damping, gain = about.Fq[i][i], about.Fv[i][i], about.Fu[i][i]
+    if i in about.plant.inductive:
+        place = list(about.plant.inductive).index(i)
+        row = about.I[place]
+        per_current, own = about.Fi[i][place], row[2 * n + place]
+        damping -= per_current * row[n + i] / own
+        gain -= per_current * row[2 * n + k + i] / own
+    M = about.M[i][i]
+    A, B = np.array([[0.0, 1.0], [stiffness / M, damping / M]]), np.array([[0.0], [gain / M]])
+    names = (f"q_{joint.name}", f"qd_{joint.name}"), ("u",), ("q", "qd")
+    return LinearSystem(A, B, np.eye(2), np.zeros((2, 1)), *names, None, np.full(2, True), np.array([1.0, 0.0]))
+
+
+def with_dynamics(system: LinearSystem, A: Array) -> LinearSystem:
+    """The same system with other dynamics."""
+    names = system.states, system.inputs, system.outputs
+    return LinearSystem(A, system.B, system.C, system.D, *names, system.dt, system.free, system.weight)

@@ -1,0 +1,111 @@
+"""A linear model as plain data: what the command line prints, and arrays for a file."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from armsim.linear.model import LinearModel
+from armsim.linear.modes import Mode
+from armsim.linear.regulator import Regulator
+from armsim.linear.system import LinearSystem
+from armsim.stability.step_modes import stable_steps
+
+
+def summarize(model: LinearModel, sampled: LinearSystem | None, regulator: Regulator | None) -> dict[str, Any]:
+    """Everything about a model.
+
+    Args:
+        model: The model.
+        sampled: The same from sample to sample, if it is asked for.
+        regulator: Gains, if they are asked for.
+    """
+    about, joints = model.about, model.about.plant.arm.joints
+    return {
+        "scenario": model.scenario.name,
+        "robot": about.plant.arm.name,
+        "place": model.place,
+        "time": about.t,
+        "equilibrium": model.is_equilibrium,
+        "unstable": model.unstable_pose,
+        "joints": [
+            {"name": j.name, "type": j.type, "q": q, "qd": qd, "qdd": qdd, "command": u, "held": held}
+            for j, q, qd, qdd, u, held in zip(joints, about.q, about.qd, about.qdd, about.u, about.held, strict=True)
+        ],
+        "output": model.inputs[0].partition("_")[0],
+        "driven": about.plant.command is not None,
+        "controllable": {
+            "states": int(model.free.sum()),
+            "reached": model.controllable,
+            "out_of_reach": [_mode(mode) for mode in model.uncontrollable()],
+        },
+        **_system(model),
+        "mass_matrix": model.mass_matrix.tolist(),
+        "stable_steps": {name: None if math.isinf(h) else h for name, h in stable_steps(about).items()},
+        "sampled": None if sampled is None else _system(sampled),
+        "closed_loop": None if model.closed_loop is None else _system(model.closed_loop),
+        "lqr": None if regulator is None else _regulator(regulator),
+    }
+
+
+def arrays(model: LinearModel, sampled: LinearSystem | None, regulator: Regulator | None) -> dict[str, Any]:
+    """The same as arrays by name: A, B, C, D, M, names, the state; `sampled_`, `closed_` and `K` where there are any."""
+    about = model.about
+    found: dict[str, Any] = {
+        **dict(zip("ABCD", model.abcd, strict=True)),
+        **{name: np.array(getattr(model, name)) for name in ("states", "inputs", "outputs", "free")},
+        **{name: np.array(getattr(about, name)) for name in ("t", "q", "qd", "qdd", "u", "M")},
+    }
+    for name, system in (("sampled", sampled), ("closed", model.closed_loop)):
+        if system is not None:
+            found |= {f"{name}_{letter}": matrix for letter, matrix in zip("ABCD", system.abcd, strict=True)}
+            found[f"{name}_states"] = np.array(system.states)
+            if system.dt is not None:
+                found[f"{name}_dt"] = np.array(system.dt)
+    if regulator is not None:
+        found |= {"K": regulator.K, "kp": regulator.joints[:, 0], "kd": regulator.joints[:, 1]}
+    return found
+
+
+def _system(system: LinearSystem) -> dict[str, Any]:
+    return {
+        "dt": system.dt,
+        "states": list(system.states),
+        "inputs": list(system.inputs),
+        "outputs": list(system.outputs),
+        **{letter: matrix.tolist() for letter, matrix in zip("ABCD", system.abcd, strict=True)},
+        "modes": [_mode(mode) for mode in system.modes()],
+    }
+
+
+def _mode(mode: Mode) -> dict[str, Any]:
+    return {
+        "rate": [mode.rate.real, mode.rate.imag],
+        "z": None if mode.z is None else [mode.z.real, mode.z.imag],
+        "words": mode.words,
+        "time_constant": mode.time_constant,
+        "frequency": mode.frequency,
+        "damping": mode.damping,
+        "joints": mode.joints,
+    }
+
+
+def _regulator(regulator: Regulator) -> dict[str, Any]:
+    extra = regulator.extra_cost
+    return {
+        "weights": regulator.given,
+        "period": regulator.period,
+        "K": regulator.K.tolist(),
+        "states": list(regulator.model.states),
+        "modes": [_mode(mode) for mode in regulator.closed().modes()],
+        "joints": {
+            "kp": regulator.joints[:, 0].tolist(),
+            "kd": regulator.joints[:, 1].tolist(),
+            "modes": [_mode(mode) for mode in regulator.closed_by_joints.modes()],
+            "extra_cost": extra if math.isfinite(extra) else None,
+            "offset": regulator.offset.tolist(),
+            "control": regulator.control,
+        },
+    }

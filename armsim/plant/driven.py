@@ -1,0 +1,59 @@
+"""Plants that are driven from outside: by inputs that stand in their state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from armsim.control import OpenLoop
+from armsim.expr import Scalar
+from armsim.integrate import Tolerance
+from armsim.model import Arm
+from armsim.plant.build import make_plant
+from armsim.plant.plant import Plant
+
+Output = Literal["voltage", "torque"]
+USUAL = Tolerance()
+
+
+@dataclass(frozen=True)
+class Driven:
+    """What `armsim.plant.make_plant` asks of a scenario, for an arm that is driven from outside.
+
+    Attributes:
+        arm: The arm.
+        command: Takes the inputs; None for open terminals.
+        method: Name of the integrator.
+        tolerance: Of an adaptive one.
+        external: Nothing else acts on it.
+    """
+
+    arm: Arm
+    command: OpenLoop | None
+    method: str
+    tolerance: Tolerance
+    external: tuple[()] = ()
+
+
+def driven_plant(arm: Arm, method: str, output: Output | None, tolerance: Tolerance = USUAL) -> Plant:
+    """The plant of an arm that inputs from outside drive; see `held`."""
+    return make_plant(Driven(arm, outside(arm.n, output), method, tolerance))
+
+
+def held(plant: Plant, output: Output | None) -> Plant:
+    """The same plant, driven by inputs from outside: it holds whatever its state says; None for open terminals.
+
+    Args:
+        plant: Any plant.
+        output: What the inputs are: motor voltages or joint torques.
+    """
+    return replace(plant, command=outside(plant.arm.n, output))
+
+
+def outside(n: int, output: Output | None) -> OpenLoop | None:
+    """The command of n drives that inputs from outside stand for: held, and never sampled; None for open terminals."""
+    return None if output is None else OpenLoop(output, (_no_signal,) * n, period=1.0)
+
+
+def _no_signal(t: Scalar) -> Scalar:
+    raise AssertionError("inputs from outside are never sampled")

@@ -1,0 +1,216 @@
+"""A model that follows the log of a real arm: how far it drifts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armsim.arm.integration import check_dt, check_method, check_tolerance
+from armsim.arm.robot import Robot
+from armsim.integrate import METHODS
+from armsim.model import Arm
+from armsim.plant import driven_plant
+from armsim.plant.columns import spellings
+from armsim.recording.comparison import Comparison, Tolerance, column_of, compared, tolerances
+from armsim.recording.measured_log import MeasuredLog, read_log
+from armsim.recording.playback import Playback, Played
+from armsim.recording.replay import first_state
+from armsim.recording.state_vector import StateVector
+from armsim.simulation.driver import Progress
+from armsim.spec import read_robot
+
+if TYPE_CHECKING:
+    from armsim.compile.target import Target
+
+Array = NDArray[np.float64]
+Look = Callable[[int], None]  # rows done
+HORIZONS = (0.1, 1.0)  # s
+METHOD, DT = "semi_implicit_euler", 1e-4
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """How far the model drifts from the log within a time, restarted from the log again and again.
+
+    Attributes:
+        seconds: The time [s]; of the last one the length of the log.
+        whole: Whether that is all of the log.
+        windows: Number of stretches of that time.
+        final: Root mean square of the joints' errors at the ends of the windows [rad or m], n of them; inf if it diverged.
+        largest: Largest error within any window, likewise.
+    """
+
+    seconds: float
+    whole: bool
+    windows: int
+    final: tuple[float, ...]
+    largest: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A model run on the inputs of a log.
+
+    Attributes:
+        log: The log.
+        arm: The model.
+        method: Its integrator.
+        dt: Its longest step [s]; None for an adaptive method that lands on the rows alone.
+        rtol: Relative error in a step, of an adaptive method; else None.
+        states: From the first row on without restart, one row per row of the log reached, as `slots` orders them.
+        slots: The name of every number of a state.
+        comparison: Model minus log over the whole log: positions, and velocities where the log has them.
+        horizons: Drift per horizon, the whole log last.
+        diverged: Of a model that left all bounds, the slot that did so first; else None.
+    """
+
+    log: MeasuredLog
+    arm: Arm
+    method: str
+    dt: float | None
+    rtol: float | None
+    states: Array
+    slots: tuple[str, ...]
+    comparison: Comparison
+    horizons: tuple[Horizon, ...]
+    diverged: str | None
+
+    @property
+    def judged(self) -> bool:
+        """Whether any tolerance was given."""
+        return any(d.tolerance is not None for d in self.comparison.differences)
+
+
+def follow(
+    log: str | PathLike[str] | MeasuredLog,
+    robot: str | PathLike[str] | Mapping[str, Any] | Robot | Arm,
+    columns: str | PathLike[str] | Mapping[str, str] | None = None,
+    method: str = METHOD,
+    dt: float | None = None,
+    tolerance: Tolerance = None,
+    target: Target | None = None,
+    progress: Progress | None = None,
+    degrees: bool = False,
+    rtol: float | None = None,
+) -> Followed:
+    """Run a robot's model on the inputs of a log from its first row, and see how far it drifts from what was measured.
+
+    Every input is held until the next row. Rows need not be evenly spaced: the time between two is divided into equal steps
+    of at most dt.
+
+    Args:
+        log: A CSV file, see `read_log`.
+        robot: The model: a robot file, the name of a shipped robot, its content, an `armsim.Robot` or its `Arm`.
+        columns: What the log's columns are called; see `read_log`.
+        method: Integrator.
+        dt: Longest step [s], 1e-4 unless given. An adaptive method lands on every row and needs none.
+        tolerance: Magnitudes that the drift over the whole log may have, by quantity ("q", "qd"), or one for all; None to
+            judge nothing.
+        target: The machine to compile for; the host unless given.
+        progress: Called about twenty times a second with rows done and rows in all, each counted once for every horizon.
+        degrees: Compare angles in degrees, their tolerances included; horizons are in rad all the same.
+
+    Raises:
+        FileFaults: A file is damaged or cannot be used; says where and why.
+        UsageError: An argument is of no use; says how to mend it.
+    """
+    arm = robot if isinstance(robot, Arm) else robot.arm if isinstance(robot, Robot) else read_robot(robot)[0]
+    if not isinstance(log, MeasuredLog):
+        log = read_log(log, arm, columns)
+    allowed = check_tolerance(check_method(method), rtol, None)
+    adaptive = METHODS[method].adaptive is not None
+    dt = check_dt(dt) if dt is not None else None if adaptive else DT
+    longest = min(math.inf if dt is None else dt, float(np.diff(log.t).max()))
+    vector = StateVector(driven_plant(arm, method, log.output, allowed))
+    n, kinds = arm.n, ["q", "qd"] if log.qd is not None else ["q"]
+    headings = [spellings(kind, joint)[0][0] for kind in kinds for joint in arm.joints]
+    named = [column_of(heading) for heading in headings]
+    tolerances(named, tolerance, degrees)  # refused before anything is compiled
+    playback = Playback(vector, None, target)
+    passes, rows = 1 + len(HORIZONS), len(log.t)
+
+    def look(turn: int, done: int) -> None:
+        """Report rows done of a pass."""
+        if progress is not None:
+            progress(turn * rows + done, passes * rows)
+
+    whole = _window(playback, log, longest, 0, rows - 1, partial(look, 0))
+    m = len(whole.states)
+    measured = np.concatenate([log.q, log.qd], axis=1) if log.qd is not None else log.q
+    nothing = {} if tolerance is None else tolerance  # of a real arm, bits are not expected to be equal
+    comparison = compared(log.t[:m], named, measured[:m], whole.states[:, : len(named)], nothing, degrees)
+    horizons = []
+    for k, seconds in enumerate(HORIZONS, 1):
+        horizons.append(_horizon(playback, log, longest, seconds, partial(look, k)))
+        look(k, rows)
+    error = whole.states[:, :n] - log.q[:m]
+    lost = whole.diverged is not None
+    last = Horizon(
+        seconds=float(log.t[-1] - log.t[0]),
+        whole=True,
+        windows=1,
+        final=tuple(math.inf if lost else float(abs(x)) for x in error[-1]),
+        largest=tuple(math.inf if lost else float(x) for x in np.abs(error).max(axis=0)),
+    )
+    return Followed(
+        log=log,
+        arm=arm,
+        method=method,
+        dt=None if dt is None else longest,
+        rtol=float(allowed.rtol) if adaptive else None,
+        states=whole.states,
+        slots=vector.names,
+        comparison=comparison,
+        horizons=(*(horizon for horizon in horizons if horizon is not None), last),
+        diverged=whole.diverged,
+    )
+
+
+def _window(playback: Playback, log: MeasuredLog, dt: float, first: int, last: int, look: Look) -> Played:
+    """The model from row `first` of the log to row `last`."""
+    vector = playback.vector
+    known = [slot for slot in vector.slots if slot.kind in ("q", "qd")]
+    start = first_state(vector, tuple(known), np.concatenate([log.q[first], log.rates(first)]))
+    times = np.diff(log.t[first : last + 1])
+    counts = np.maximum(1, np.ceil(times / dt * (1.0 - 1e-9))).astype(int)
+    whole = np.abs(times / dt - counts) <= 1e-9 * counts
+    lengths = np.where(whole, dt, times / counts)
+    return playback.play(
+        start,
+        log.inputs[first : last + 1],
+        counts.tolist(),
+        (1, 1),
+        lengths.tolist(),
+        lambda done: look(first + done),
+    )
+
+
+def _horizon(playback: Playback, log: MeasuredLog, dt: float, seconds: float, look: Look) -> Horizon | None:
+    """The drift within a time; None where the log is not longer than that, or its rows are farther apart."""
+    t, n = log.t, log.q.shape[1]
+    if t[-1] - t[0] <= seconds * (1.0 + 1e-9):
+        return None
+    ends, largest = [], np.zeros(n)
+    first = 0
+    while t[-1] - t[first] >= seconds * (1.0 - 1e-9):
+        last = int(np.searchsorted(t, t[first] + seconds * (1.0 + 1e-9), side="right")) - 1
+        if last == first:
+            return None
+        played = _window(playback, log, dt, first, last, look)
+        if played.diverged is not None:
+            ends.append(np.full(n, math.inf))
+            largest[:] = math.inf
+        else:
+            error = np.abs(played.states[:, :n] - log.q[first : last + 1])
+            ends.append(error[-1])
+            largest = np.maximum(largest, error.max(axis=0))
+        first = last
+    final = np.sqrt(np.mean(np.square(ends), axis=0))
+    return Horizon(seconds, False, len(ends), tuple(final.tolist()), tuple(largest.tolist()))

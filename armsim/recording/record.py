@@ -1,0 +1,196 @@
+"""Running a scenario and keeping the full state and the inputs of every sample."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from armsim.control import Feedback
+from armsim.errors import UsageError
+from armsim.plant import Column, Plant, held, make_plant
+from armsim.recording.playback import Playback, out_of_bounds
+from armsim.recording.recording import Recording
+from armsim.recording.state_vector import StateVector, slot_of
+from armsim.simulation.driver import Driver, Progress
+from armsim.simulation.energy_balance import balance
+from armsim.simulation.engine import NativeEngine
+from armsim.simulation.simulate import LARGEST_LOG
+from armsim.spec import Scenario, read_scenario
+from armsim.spec.run_scenario import ConstantSignal
+from armsim.stability.advice import heeded
+from armsim.stability.departure import causes
+from armsim.stability.method_choice import with_method
+from armsim.stability.remedy import remedy
+
+if TYPE_CHECKING:
+    from armsim.compile.target import Target
+
+LATELY = 300  # samples before a divergence, among which its beginning is looked for
+
+
+def record(
+    scenario: str | PathLike[str] | Mapping[str, Any] | Scenario,
+    overrides: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+    target: Target | None = None,
+    force_step: bool = False,
+) -> Recording:
+    """Run a scenario and keep the full state and the inputs at every sample of its command, and at its end.
+
+    Where the inputs are constant, or nothing drives the arm, the samples are the rows of its log. A run that is interrupted
+    by Ctrl-C, or that diverges, is returned with the samples it has; see `Recording.status`.
+
+    Args:
+        scenario: A scenario file, the name of a shipped one, its content, or what `armsim.spec.read_scenario` returned.
+        overrides: Values in place of the file's, by path.
+        progress: Called about twenty times a second with steps done and steps in all.
+        target: The machine to compile for; the host unless given. The bits do not depend on it.
+        force_step: Run even if the step is known to be too long; see `armsim.stability.advice`.
+
+    Raises:
+        FileFaults: The scenario or its robot cannot be run; says where and why.
+        UsageError: The command is continuous, so that no list of inputs could repeat it; the step is so long that the run would
+            blow up; or it is too long to keep.
+    """
+    if not isinstance(scenario, Scenario):
+        scenario = read_scenario(scenario, overrides)
+    elif overrides:
+        raise UsageError("overrides go with a scenario's path or name, not with one that has been read already")
+    began = time.perf_counter()
+    scenario = with_method(scenario)
+    every = sample_steps(scenario)
+    plant = make_plant(scenario)
+    asked, plant = plant, replace(_sampled(plant, every * scenario.dt), audit=True)
+    output = None if plant.command is None else plant.command.output
+    vector = StateVector(replace(held(plant, output), audit=False))
+    starts = [*range(0, scenario.steps, every), scenario.steps]
+    if len(starts) * (len(vector.slots) + len(plant.slots)) * 8 > LARGEST_LOG:
+        raise UsageError.of(
+            scenario.name,
+            f"at most {LARGEST_LOG // 2**30} GiB of samples",
+            f"{len(starts)} of them",
+            "sample less often, or simulate less long",
+        )
+
+    engine = NativeEngine(plant, scenario.dt, target)
+    advice = heeded(scenario, asked, force_step)
+    width = len(plant.columns)
+    row = (ctypes.c_double * width)()
+    num, den = scenario.time_ratio
+    driver = Driver(
+        engine.run,
+        plant.initial_state(scenario.initial_q, scenario.initial_qd),
+        width=width,
+        peaks=plant.arm.n,
+        log_every=every,
+        sample_every=every,
+        time_ratio=scenario.time_ratio,
+        progress=progress,
+        total=scenario.steps,
+    )
+    view = np.frombuffer(memoryview(driver.state), dtype=float)
+    pairs = _pairs(plant, vector.plant)
+    own = [(i, j) for i, j, is_input in pairs if not is_input]
+    inputs = [(i, j) for i, j, is_input in pairs if is_input]
+    table = np.zeros((len(starts), 1 + len(vector.plant.slots)))
+    status, diverged, done, rows = "complete", None, 0, 0
+    energies: list[tuple[float, float]] = []
+    kept = view
+    kinetic, potential = (plant.columns.index(Column("energy", kind)) for kind in ("kinetic", "potential"))
+    approach: list[list[float]] = []
+    lately: deque[tuple[float, list[float]]] = deque(maxlen=LATELY)
+    try:
+        for k, first in enumerate(starts):
+            last = min(first + every, scenario.steps) if first < scenario.steps else first + 1
+            before = view.copy()
+            lately.append((first * num / den, before.tolist()))
+            within = driver.advance(last, row)
+            table[k, 0] = first * num / den
+            for i, j in own:
+                table[k, 1 + j] = before[i]
+            for i, j in inputs:  # sampled at `first`, and held since
+                table[k, 1 + j] = view[i]
+            energies.append((row[kinetic], row[potential]))
+            rows, kept = k + 1, before
+            if first == scenario.steps:
+                break
+            done = driver.done
+            if not within:
+                status, diverged = "diverged", out_of_bounds(StateVector(plant), view)
+                approach = driver.approach()
+                break
+            driver.look(done)
+    except KeyboardInterrupt:
+        status = "interrupted"
+    states = Playback(vector, scenario.dt, target).complete(table[:rows])
+    n = plant.arm.n
+    causes_found: dict[str, Any] = {}
+    if status == "diverged":
+        velocities = [x[n : 2 * n] for x in approach]
+        motion = (states[:, i * n : (i + 1) * n].tolist() for i in range(3))
+        causes_found = {
+            **causes(scenario, done, velocities, table[:rows, 0].tolist(), *motion),
+            "stalled": driver.stalled,
+        }
+    return Recording(
+        scenario=scenario,
+        output=output,
+        algorithm=plant.algorithm,
+        t=table[:rows, 0].copy(),
+        states=states,
+        inputs=table[:rows, [1 + i for i in vector.inputs]].copy(),
+        status=status,
+        steps=done,
+        diverged=diverged,
+        causes=causes_found,
+        audit=balance(scenario, plant, kept.tolist(), *zip(*energies[:rows], strict=True)) if rows else None,
+        stable=None if diverged is None else remedy(plant, scenario.dt, list(lately)),
+        advice=advice,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def sample_steps(scenario: Scenario) -> int:
+    """The number of steps from sample to sample.
+
+    Raises:
+        UsageError: The command changes continuously.
+    """
+    command = scenario.command
+    if scenario.sample_every is not None:
+        return scenario.sample_every
+    if command is None or (not isinstance(command, Feedback) and all(map(_constant, command.signals))):
+        return scenario.log_every
+    key, what = ("control", "feedback") if isinstance(command, Feedback) else ("inputs", "inputs")
+    raise UsageError.of(
+        f"{scenario.name}: {key}.period",
+        f"{what} held from sample to sample, so that a list of them repeats the run",
+        f"{what} followed continuously",
+        f"set `{key}.period`, for example `--set {key}.period={10 * scenario.dt:g}`",
+    )
+
+
+def _constant(signal: Any) -> bool:
+    return isinstance(signal, ConstantSignal)
+
+
+def _sampled(plant: Plant, period: float) -> Plant:
+    """The same plant, a command without a period sampled: for one that does not change, so that nothing else does."""
+    if plant.command is None or plant.command.period is not None:
+        return plant
+    return replace(plant, command=replace(plant.command, period=period))
+
+
+def _pairs(plant: Plant, driven: Plant) -> list[tuple[int, int, bool]]:
+    """(index in the state of the one plant, index in that of the other, whether it is an input) of the slots they share."""
+    places = {slot: i for i, slot in enumerate(plant.slots)}
+    return [
+        (places[slot], j, slot_of(driven, slot)[0] == "held") for j, slot in enumerate(driven.slots) if slot in places
+    ]

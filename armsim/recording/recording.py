@@ -1,0 +1,260 @@
+"""A recording: the full state and the inputs of a run at every sample, and the folder that keeps it."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armsim.errors import UsageError
+from armsim.files.csv_reader import read_csv
+from armsim.files.csv_writer import write_csv
+from armsim.files.document import Map, Node, Place, Scalar, clipped, shown
+from armsim.files.faults import refuse
+from armsim.files.run_folder import RUN_FORMAT, new_run_folder
+from armsim.files.yaml_reader import read_yaml
+from armsim.files.yaml_writer import yaml_text
+from armsim.plant import held
+from armsim.plant.driven import Output
+from armsim.recording.state_vector import StateVector
+from armsim.simulation.result import steps_chosen
+from armsim.simulation.summary import stepped
+from armsim.spec import Scenario, read_scenario
+from armsim.spec.robot_file import digest
+from armsim.stability.advice import Advice
+from armsim.stability.method_choice import with_method
+from armsim.version import __version__
+
+Array = NDArray[np.float64]
+TABLE = "record.csv"
+COMMENT = (
+    "An armsim recording: record.csv holds the full state and the inputs at every sample.\n"
+    "`armsim replay` on this folder runs the forward model on them; `armsim simulate run.yaml` repeats the run."
+)
+
+
+@dataclass
+class Recording:
+    """The full state and the inputs of a run at every sample.
+
+    Row k is the state at t[k], with the accelerations that act from then on, and the inputs that are held from then on.
+
+    Attributes:
+        scenario: What was run.
+        output: What the inputs are: "voltage" [V], "torque" [N·m or N], or None where nothing drives the arm.
+        algorithm: Of the forward dynamics.
+        t: Times [s], shape (m,).
+        states: As `ForwardModel.slots` orders them, shape (m, len(slots)).
+        inputs: Shape (m, n); (m, 0) where nothing drives the arm.
+        status: "complete", "interrupted" or "diverged".
+        steps: Steps carried out.
+        diverged: Of a diverged run, the slot that left all bounds first, for example "qd_R4"; else None.
+        causes: Of a diverged run, how it came to that: see `armsim.stability.departure.causes`, and whether it `stalled`, see
+            `armsim.simulation.result.Run`; else empty.
+        audit: The balance of work and energy up to the last sample, see `armsim.simulation.energy_balance.balance`; None of one
+            that was read.
+        stable: Of a diverged run, what `armsim.stability.remedy` says of the last sample within bounds.
+        advice: What was said of the step beforehand.
+        seconds: Wall time [s].
+        source: The folder it was read from; empty if it was just made.
+    """
+
+    scenario: Scenario
+    output: Output | None
+    algorithm: str
+    t: Array = field(repr=False)
+    states: Array = field(repr=False)
+    inputs: Array = field(repr=False)
+    status: str = "complete"
+    steps: int = 0
+    diverged: str | None = None
+    causes: dict[str, Any] = field(default_factory=dict)
+    audit: dict[str, Any] | None = None
+    stable: dict[str, Any] | None = None
+    advice: Advice = Advice()
+    seconds: float = 0.0
+    source: str = ""
+
+    @cached_property
+    def vector(self) -> StateVector:
+        """What the numbers of a state are."""
+        from armsim.plant import make_plant
+
+        return StateVector(held(make_plant(self.scenario), self.output))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was said of the step beforehand; of stops that would chatter only if a sample lies behind them."""
+        met = []
+        for joint, q in zip(self.scenario.arm.joints, self.states.T, strict=False):
+            limit = joint.limit
+            if limit is not None and limit.stiffness is not None and ((q < limit.lower) | (q > limit.upper)).any():
+                met.append(joint.name)
+        return self.advice.said(self.scenario.method, self.scenario.dt, met)
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """The name of every number of a state, as of `ForwardModel`."""
+        return self.vector.names
+
+    @property
+    def headings(self) -> list[str]:
+        """The headings of record.csv."""
+        return ["t_s", *self.vector.headings(), *self.vector.input_headings()]
+
+    def save(self, folder: str | PathLike[str] | None = None, force: bool = False) -> Path:
+        """Write record.csv and run.yaml, which need no other file from then on.
+
+        Args:
+            folder: Where: absent or empty; `runs/<scenario>-001` or the next free number if none is given.
+            force: Replace an earlier run there.
+
+        Returns:
+            The folder.
+
+        Raises:
+            UsageError: The folder holds something that is not to be overwritten.
+        """
+        with new_run_folder(folder, self.scenario.name, force) as made:
+            table = np.concatenate([self.t[:, None], self.states, self.inputs], axis=1)
+            write_csv(made.file(TABLE), self.headings, table.ravel())
+            with open(made.file(TABLE), "rb") as file:
+                sha256 = digest(file.read())
+            with open(made.file("run.yaml"), "w", encoding="utf-8", newline="\n") as text:
+                text.write(yaml_text(self._about(sha256), COMMENT))
+        return Path(made.path)
+
+    def _about(self, sha256: str) -> dict[str, Any]:
+        """What run.yaml holds."""
+        scenario = self.scenario
+        counted = stepped(scenario, self.steps, steps_chosen(self.slots, self.states[-1].tolist()))
+        at = "landing" if scenario.adaptive else "step"
+        lost = {"slot": self.diverged, at: self.steps, **self.causes}
+        diverged = {} if self.diverged is None else {"diverged": lost}
+        return {
+            "format": RUN_FORMAT,
+            "status": self.status,
+            "armsim": __version__,
+            "python": platform.python_version(),
+            "method": self.scenario.method,
+            **({"picked": self.scenario.picked} if self.scenario.picked else {}),
+            "algorithm": self.algorithm,
+            **counted,
+            "seconds": self.seconds,
+            **diverged,
+            **({} if self.audit is None else {"audit": self.audit}),
+            "recording": {"output": self.output or "none", "samples": len(self.t), "sha256": sha256},
+            "sources": [{"path": source.path, "sha256": source.sha256} for source in self.scenario.sources],
+            "scenario": own_inputs(self.scenario.scenario_data, self.vector.input_headings()),
+        }
+
+
+def own_inputs(scenario: dict[str, Any], headings: list[str]) -> dict[str, Any]:
+    """The scenario, its inputs from other files replaced by the columns of the recording."""
+    inputs = scenario.get("inputs")
+    if inputs is None:
+        return scenario
+    for output in ("voltage", "torque"):
+        for i, signal in enumerate(inputs.get(output, [])):
+            if isinstance(signal, dict):
+                inputs[output][i] = {"csv": TABLE, "column": headings[i], "hold": "zero"}
+    return scenario
+
+
+def load_recording(folder: str | PathLike[str]) -> Recording:
+    """The recording in a folder.
+
+    Raises:
+        UsageError: There is no such folder, or it holds no recording.
+        FileFaults: Its files are damaged, cut short or not a recording's; says where and how.
+    """
+    path = os.fspath(folder)
+    about = os.path.join(path, "run.yaml")
+    if not os.path.isdir(path):
+        raise _none(path, "no folder of this name", "check the name; `armsim record SCENARIO -o DIR` makes one")
+    if not os.path.isfile(about):
+        raise _none(path, "a folder without run.yaml", "name a folder that `armsim record` has written")
+    root, _ = read_yaml(about)
+    form = root.get("format") if isinstance(root, Map) else None
+    if not isinstance(root, Map) or getattr(form, "value", None) != RUN_FORMAT:
+        place = Place(about, 1, 1) if form is None else form.place
+        found = "no format" if form is None else shown(form)
+        mend = "name a folder that `armsim record` has written"
+        raise refuse(place, "format", RUN_FORMAT, found, mend)
+    section = root.get("recording")
+    if not isinstance(section, Map):
+        mend = f"record it again: `armsim record {about} -o DIR`"
+        raise _none(path, "a run without the state at every sample", mend)
+    table = os.path.join(path, TABLE)
+    columns = _sound_table(table, section, about)
+    scenario = with_method(read_scenario(about))
+    output = _word(section, "output", ("voltage", "torque", "none"), about)
+    algorithm = _word(root, "algorithm", ("crba", "aba"), about)
+    status = _word(root, "status", ("complete", "interrupted", "diverged"), about)
+    made = Recording(
+        scenario,
+        None if output == "none" else output,  # type: ignore[arg-type]  # one of the words above
+        algorithm,
+        np.empty(0),
+        np.empty((0, 0)),
+        np.empty((0, 0)),
+        status=status,
+        source=path,
+    )
+    headings = made.headings
+    for name in headings:
+        if name not in columns:
+            found = f"columns {clipped(', '.join(columns))}"
+            mend = "restore the file, or record it again; the robot in run.yaml names the columns"
+            raise refuse(Place(table, 1, 1), "", f"a column `{name}`", found, mend)
+    values = np.column_stack([columns[name] for name in headings])
+    made.t = values[:, 0]
+    made.states = values[:, 1 : 1 + len(made.slots)]
+    made.inputs = values[:, 1 + len(made.slots) :]
+    return made
+
+
+def _none(path: str, found: str, mend: str) -> UsageError:
+    return UsageError.of(path, "a recording, as `armsim record` writes it", found, mend)
+
+
+def _sound_table(table: str, section: Map, about: str) -> Mapping[str, list[float]]:
+    """The columns of record.csv, if they are what was recorded."""
+    csv = read_csv(table)
+    expected = _scalar(section, "sha256", about) if section.get("sha256") is not None else None
+    if expected is not None and digest(csv.raw) != expected.text:
+        rows = len(next(iter(csv.columns.values())))
+        samples = section.get("samples")
+        count = int(samples.value) if isinstance(samples, Scalar) and isinstance(samples.value, float) else rows
+        found = f"{rows} of {count} samples" if rows != count else f"other bytes, sha256 {digest(csv.raw)[:12]}..."
+        mend = "restore the file, or take `recording.sha256` out of run.yaml to replay it as it is"
+        raise refuse(Place(table), "", f"the file that was recorded, sha256 {expected.text[:12]}...", found, mend)
+    if "t_s" not in csv.columns:
+        raise refuse(
+            Place(table, 1, 1), "", "a column `t_s`, the time", clipped(", ".join(csv.columns)), "restore the file"
+        )
+    return csv.columns
+
+
+def _scalar(node: Map, key: str, about: str) -> Scalar:
+    value: Node | None = node.get(key)
+    if not isinstance(value, Scalar):
+        place = Place(about, *node.place[1:]) if value is None else value.place
+        found = "nothing" if value is None else shown(value)
+        raise refuse(place, key, "a value", found, "restore the file, or record it again")
+    return value
+
+
+def _word(node: Map, key: str, words: tuple[str, ...], about: str) -> str:
+    value = _scalar(node, key, about)
+    if value.text not in words:
+        raise refuse(value.place, key, " or ".join(words), shown(value), "restore the file, or record it again")
+    return value.text

@@ -1,0 +1,254 @@
+"""A recording played again through the forward model, and held against what was recorded."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armsim.arm.integration import check_dt, check_method, check_tolerance
+from armsim.errors import UsageError
+from armsim.files.document import Place
+from armsim.files.faults import refuse
+from armsim.integrate import METHODS
+from armsim.plant import Plant, held, make_plant
+from armsim.recording.comparison import Compared, Comparison, Tolerance, column_of, compared, tolerances
+from armsim.recording.playback import Playback
+from armsim.recording.recording import TABLE, Recording, load_recording
+from armsim.recording.state_vector import Slot, StateVector
+from armsim.simulation.driver import Progress
+from armsim.spec import Scenario, load_robot_file, read_scenario, resolved_robot
+from armsim.spec.timing import common_step
+from armsim.spec.voltage import voltage_refusal
+
+if TYPE_CHECKING:
+    from armsim.compile.target import Target
+
+Array = NDArray[np.float64]
+RobotFile = str | PathLike[str] | Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A recording and what the forward model makes of its first state and its inputs.
+
+    Attributes:
+        recording: What was recorded.
+        scenario: What it was replayed with.
+        algorithm: Of the forward dynamics.
+        states: What the model came to at recording.t, one row per instant reached, as `slots` orders them.
+        slots: The name of every number of a state of the model.
+        comparison: Replayed minus recorded, of every number that both have.
+        steps: Steps carried out.
+        diverged: Of a model that left all bounds, the slot that did so first, for example "qd_R4"; else None.
+    """
+
+    recording: Recording
+    scenario: Scenario
+    algorithm: str
+    states: Array
+    slots: tuple[str, ...]
+    comparison: Comparison
+    steps: int
+    diverged: str | None
+
+
+def replay(
+    recording: str | PathLike[str] | Recording,
+    robot: RobotFile | None = None,
+    method: str | None = None,
+    dt: float | None = None,
+    tolerance: Tolerance = None,
+    target: Target | None = None,
+    progress: Progress | None = None,
+    degrees: bool = False,
+    rtol: float | None = None,
+) -> Replay:
+    """Run the forward model from a recording's first state with its inputs, and compare every sample.
+
+    Args:
+        recording: A folder that `armsim record` has written, or a `Recording`.
+        robot: Another robot in place of the recorded one, with as many joints of the same types.
+        method: Another integrator.
+        dt: Another step [s]; the time between samples is a whole multiple of it. An adaptive method needs none.
+        tolerance: Magnitudes that differences may have, by quantity ("q", "qd", "qdd", "tool", ...), the others are not
+            judged; one for all; or None, where every bit counts.
+        target: The machine to compile for; the host unless given. The bits do not depend on it.
+        progress: Called about twenty times a second with samples done and samples in all.
+        degrees: Compare angles in degrees, their tolerances included.
+        rtol: Relative error in a step, of an adaptive method.
+
+    Raises:
+        FileFaults: A file is damaged or cannot be used; says where and why.
+        UsageError: There is no recording, or it cannot be replayed as asked.
+    """
+    if not isinstance(recording, Recording):
+        recording = load_recording(recording)
+    scenario = _scenario(recording, robot, method, dt, rtol)
+    plant = make_plant(scenario)
+    if robot is None:
+        plant = replace(plant, algorithm=recording.algorithm)  # type: ignore[arg-type]  # read as one
+    vector = StateVector(held(plant, recording.output))
+    pairs = shared_slots(recording.vector, vector)
+    columns = [_column(recording.vector, i) for i, _ in pairs]
+    tolerances(columns, tolerance, degrees)  # refused before anything is compiled
+    counts = _counts(recording, scenario.dt)
+
+    start = first_state(vector, recording.vector.slots, recording.states[0])
+    look = None if progress is None else (lambda done: progress(done, len(counts)))
+    played = Playback(vector, scenario.dt, target).play(
+        start, recording.inputs, counts, scenario.time_ratio, None, look
+    )
+    m = len(played.states)
+    ours, theirs = recording.states[:m, [i for i, _ in pairs]], played.states[:, [j for _, j in pairs]]
+    return Replay(
+        recording=recording,
+        scenario=scenario,
+        algorithm=plant.algorithm,
+        states=played.states,
+        slots=vector.names,
+        comparison=compared(recording.t[:m], columns, ours, theirs, tolerance, degrees),
+        steps=played.steps,
+        diverged=played.diverged,
+    )
+
+
+def _scenario(
+    recording: Recording, robot: RobotFile | None, method: str | None, dt: float | None, rtol: float | None
+) -> Scenario:
+    """The recorded scenario, with another robot, integrator or step; whatever drives the arm is left to the recording."""
+    scenario = recording.scenario
+    if robot is None and method is None and dt is None and rtol is None:
+        return scenario
+    data = {key: value for key, value in scenario.scenario_data.items() if key not in ("control", "inputs", "log")}
+    if robot is not None:
+        read = load_robot_file(robot)
+        _same_joints(scenario, read.data, robot)
+        data["robot"] = resolved_robot(read.data)
+    data["integrator"] = _integrator(recording, method, dt, rtol)
+    if data["integrator"]["dt"] != scenario.dt:
+        _counts(recording, data["integrator"]["dt"])
+        data["duration"] = max(float(recording.t[-1]), data["integrator"]["dt"])
+    made = read_scenario(data)
+    refusal = voltage_refusal(made.arm) if recording.output == "voltage" else None
+    if refusal is not None:
+        raise UsageError.of(_called(robot), refusal.expected, refusal.found, f"{refusal.mend} in the robot file")
+    return made
+
+
+def _integrator(recording: Recording, method: str | None, dt: float | None, rtol: float | None) -> dict[str, Any]:
+    """How time is to advance: as recorded, but for what is given."""
+    scenario = recording.scenario
+    name = scenario.method if method is None else check_method(method)
+    tolerance = check_tolerance(name, rtol, None)
+    if METHODS[name].adaptive is None:
+        if dt is None and scenario.adaptive:
+            raise UsageError.of(
+                "dt",
+                f"the length of the steps of {name}",
+                f"none, and a recording by {scenario.method}, which chose its own",
+                "give one, for example 1e-4",
+            )
+        return {"method": name, "dt": scenario.dt if dt is None else check_dt(dt)}
+    if dt is not None:
+        landing = check_dt(dt)
+    else:
+        landing = scenario.dt if scenario.adaptive else _landing(recording)
+    return {
+        "method": name,
+        "dt": landing,
+        **vars(scenario.tolerance if scenario.adaptive and rtol is None else tolerance),
+    }
+
+
+def _landing(recording: Recording) -> float:
+    """The longest step of which the times of all samples and forces are whole multiples [s]."""
+    scenario, t = recording.scenario, recording.t
+    times = [float(time) for time in (*t[1:2], *t[-1:]) if time > 0]
+    times += [time for wrench in scenario.external for time in (wrench.start, wrench.end) if time]
+    step = common_step(times) if times else None
+    return scenario.dt if step is None else step.numerator / step.denominator
+
+
+def _same_joints(scenario: Scenario, robot: Mapping[str, Any], given: RobotFile) -> None:
+    recorded = [joint.type for joint in scenario.arm.joints]
+    types = [joint["type"] for joint in robot["joints"]]
+    if types != recorded:
+        raise UsageError.of(
+            _called(given),
+            f"{len(recorded)} joints as in the recording: {', '.join(recorded)}",
+            f"{len(types)}: {', '.join(types)}",
+            "name a robot with these joints",
+        )
+
+
+def _called(robot: RobotFile | None) -> str:
+    return "robot" if robot is None or isinstance(robot, Mapping) else os.fspath(robot)
+
+
+def _counts(recording: Recording, dt: float) -> list[int]:
+    """The number of steps from sample to sample.
+
+    Raises:
+        FileFaults: The times do not increase.
+        UsageError: They are not whole multiples of dt.
+    """
+    t = recording.t
+    place = Place(os.path.join(recording.source, TABLE) if recording.source else "recording")
+    if not (np.diff(t) > 0).all():
+        k = int(np.argmax(~(np.diff(t) > 0)))
+        found = f"{t[k + 1]!r} after {t[k]!r} in line {k + 3}"
+        raise refuse(place, "t_s", "times that increase from row to row", found, "restore the file, or record it again")
+    at = t / dt
+    steps = np.rint(at)
+    off = ~(np.abs(at - steps) <= 1e-6 * np.maximum(1.0, 1e-6 * steps)) | ~(np.diff(steps, prepend=-1) > 0)
+    if off.any():
+        k = int(np.argmax(off))
+        raise UsageError.of(
+            "dt",
+            "a step of which every sample's time is a whole multiple",
+            f"{dt:g} s, with a sample at {t[k]:.12g} s",
+            f"take for example {_divisor(t, dt)!r} s",
+        )
+    return [int(count) for count in np.diff(steps)]
+
+
+def _divisor(t: Array, dt: float) -> float:
+    """A step of at most dt, of few digits, that divides the shortest time between samples."""
+    sample = float(f"{np.diff(t).min():.9g}") if len(t) > 1 else dt
+    least = max(1, math.ceil(sample / dt))
+    return min((sample / count for count in range(least, least + 10)), key=lambda step: len(repr(step)))
+
+
+def shared_slots(first: StateVector, second: StateVector) -> list[tuple[int, int]]:
+    """Pairs of indices of the slots that two vectors share by kind and joint; what integrators remember left out."""
+    places = {slot.name: j for j, slot in enumerate(second.slots) if slot.joint is not None or slot.part}
+    return [(i, places[slot.name]) for i, slot in enumerate(first.slots) if slot.name in places]
+
+
+def first_state(vector: StateVector, slots: tuple[Slot, ...], values: Array) -> list[float]:
+    """A vector to start from: the values of the slots it shares, and what the plant begins with in all others."""
+    given = {slot.name: float(value) for slot, value in zip(slots, values, strict=True)}
+    plant: Plant = vector.plant
+    n = plant.arm.n
+    q, qd = ([given[f"{kind}{i + 1}"] for i in range(n)] for kind in ("q", "qd"))
+    initial = plant.initial_state(q, qd)
+    return [
+        given.get(slot.name, 0.0) if slot.source is None else given.get(slot.name, float(initial[slot.source]))
+        for slot in vector.slots
+    ]
+
+
+def _column(vector: StateVector, i: int) -> Compared:
+    """What a number of the vector is called in a comparison."""
+    slot, heading = vector.slots[i], vector.headings()[i]
+    if slot.joint is None:
+        return column_of(heading)
+    known = column_of(heading)
+    return Compared(heading, slot.kind, vector.plant.arm.joints[slot.joint].name, known.unit)

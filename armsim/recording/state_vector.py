@@ -1,0 +1,147 @@
+"""The whole state of a driven arm as one flat vector of named numbers.
+
+The inputs of a plant with a sampled command are the commands that it holds; all other entries of its state belong to the
+vector. In between stand the accelerations and the tool's position, which follow from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from armsim.expr import Scalar
+from armsim.integrate import Tolerance
+from armsim.plant import Plant
+from armsim.plant.columns import KINDS, heading_of, spellings
+
+Output = Literal["voltage", "torque"]
+MOTION = ("q", "qd", "qdd")
+TOOL = ("x", "y", "z")
+HELD = "held"
+CONTROLLER = (HELD, "integral")  # states of a command, not of the arm
+ALIASES = {"before": "prev_qd"}  # what the vector calls a plant's state
+RATES = {"prev_qd": "qd"}  # further quantities with the unit of another
+USUAL = Tolerance()
+INPUTS = {"voltage": "voltage", "torque": "motor"}  # the columns that inputs become
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One number of the vector.
+
+    Attributes:
+        kind: What it is: "q", "qd", "qdd", "tool", or what the plant calls a state of its own.
+        joint: The joint's index; None for the tool, and for what an adaptive integrator remembers.
+        part: "x", "y" or "z" of the tool; empty for joints.
+        source: Index in the plant's state; None for what follows from the state.
+    """
+
+    kind: str
+    joint: int | None
+    part: str = ""
+    source: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The kind and the joint's number from 1, for example "qd3"; or x, y, z; or the kind alone."""
+        return self.part or self.kind if self.joint is None else f"{self.kind}{self.joint + 1}"
+
+
+class StateVector:
+    """Where the numbers of the vector stand: q, qd, qdd of all joints, the tool's x, y, z, then the plant's other states.
+
+    Args:
+        plant: A plant as `held` or `driven_plant` makes it.
+    """
+
+    def __init__(self, plant: Plant) -> None:
+        self.plant = plant
+        named = [slot_of(plant, slot) for slot in plant.slots]
+        source = {(kind, joint): i for i, (kind, joint) in enumerate(named)}
+        n = plant.arm.n
+        slots = [Slot(kind, i, source=source.get((kind, i))) for kind in MOTION for i in range(n)]
+        slots += [Slot("tool", None, part) for part in TOOL]
+        slots += [
+            Slot(kind, joint, source=i)
+            for i, (kind, joint) in enumerate(named)
+            if kind not in MOTION and kind not in CONTROLLER
+        ]
+        self.slots = tuple(slots)
+        self.inputs = tuple(i for i, (kind, _) in enumerate(named) if kind == HELD)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of every number: q1, ..., qd1, ..., qdd1, ..., x, y, z, ..."""
+        return tuple(slot.name for slot in self.slots)
+
+    @cached_property
+    def carried(self) -> list[tuple[int, int]]:
+        """Pairs (index in the vector, index in the plant's state) of what a step depends on."""
+        return [(i, slot.source) for i, slot in enumerate(self.slots) if slot.source is not None]
+
+    def headings(self) -> list[str]:
+        """The heading of every number in a file, with its unit: as in trajectory.csv where it stands there, too."""
+        return [self._heading(slot) for slot in self.slots]
+
+    def _heading(self, slot: Slot) -> str:
+        if slot.joint is None:
+            return f"{slot.part}_m" if slot.part else f"{slot.kind}_s" if slot.kind == "step_length" else slot.kind
+        joint = self.plant.arm.joints[slot.joint]
+        like = KINDS.get(RATES.get(slot.kind, slot.kind))
+        return heading_of(slot.kind, joint.name, "" if like is None else like.unit(joint.kind))[0]
+
+    def input_headings(self) -> list[str]:
+        """The heading of every input, with its unit."""
+        return input_headings(self.plant)
+
+    def state(self, vector: Sequence[Scalar], inputs: Sequence[Scalar]) -> list[Scalar]:
+        """The plant's state that goes with a vector and inputs."""
+        state: list[Scalar] = [0.0] * len(self.plant.slots)
+        for i, source in self.carried:
+            state[source] = vector[i]
+        return self.with_inputs(state, inputs)
+
+    def with_inputs(self, state: Sequence[Scalar], inputs: Sequence[Scalar]) -> list[Scalar]:
+        """The plant's state with other inputs."""
+        state = list(state)
+        for i, u in zip(self.inputs, inputs, strict=True):
+            state[i] = u
+        return state
+
+    def vector(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
+        """The vector of a plant's state, with the accelerations that act at time t [s] under the inputs it holds."""
+        row = self.plant.observe(t, state)
+        found = {
+            (column.quantity, column.of if column.joint is None else column.joint): value
+            for column, value in zip(self.plant.columns, row, strict=True)
+        }
+        return [
+            state[slot.source]
+            if slot.source is not None
+            else found["pose", slot.part]
+            if slot.joint is None
+            else found[slot.kind, slot.joint]
+            for slot in self.slots
+        ]
+
+
+def slot_of(plant: Plant, slot: str) -> tuple[str, int | None]:
+    """The kind and the joint of an entry of the plant's state: ("prev_qd", 1) for "prev_qd_R2", ("step_length", None)."""
+    if slot in plant.integrator.memory:
+        return slot, None
+    ends = [(len(joint.name), i) for i, joint in enumerate(plant.arm.joints) if slot.endswith(f"_{joint.name}")]
+    if not ends:
+        return slot, None
+    length, joint = max(ends)
+    kind = slot[: -length - 1]
+    return ALIASES.get(kind, kind), joint
+
+
+def input_headings(plant: Plant) -> list[str]:
+    """The heading of every input of a driven plant; none with open terminals."""
+    if plant.command is None:
+        return []
+    kind = INPUTS[plant.command.output]
+    return [spellings(kind, joint)[0][0] for joint in plant.arm.joints]

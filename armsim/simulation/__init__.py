@@ -1,0 +1,1 @@
+"""Running a scenario: from its file to its result, and the files that a run leaves."""

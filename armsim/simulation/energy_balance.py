@@ -1,0 +1,73 @@
+"""Whether the work done on an arm accounts for the change of its energy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from armsim.actuation import WORKS
+from armsim.plant import DynaMechsPlant, Plant
+from armsim.simulation.result import Run
+from armsim.spec import Scenario
+
+LARGE = 0.05  # a residual, in parts of the energy exchanged
+
+
+def audit(run: Run) -> dict[str, Any]:
+    """The balance of a run, from its start to the state it reached."""
+    kinetic, potential = (_course(run, kind) for kind in ("kinetic", "potential"))
+    found = balance(run.scenario, run.plant, run.state, kinetic, potential)
+    return found if run.status != "diverged" else {**found, "note": None}  # what to mend is said of the divergence
+
+
+def balance(
+    scenario: Scenario, plant: Plant, state: Sequence[float], kinetic: Sequence[float], potential: Sequence[float]
+) -> dict[str, Any]:
+    """Who did work on the arm, and whether that accounts for the change of its energy [J].
+
+    motors, friction, stops and external: work from the start to the state reached, integrated beside the motion by the same
+    method. change: of kinetic and potential energy. residual: change less all work, which is what the integrator made or
+    lost. relative: its magnitude in parts of the energy exchanged: the largest of the works, the kinetic energy in any row, or
+    the potential energy's distance from that at the start; 0 where there is none. note: what a large residual means; None
+    where there is nothing to say.
+
+    Args:
+        scenario: What was run.
+        plant: The arm, which counts work.
+        state: Reached in the end.
+        kinetic: Energy in every row, and at the end [J].
+        potential: Likewise.
+    """
+    named = dict(zip(plant.slots, state, strict=True))
+    works = {of: named[slot] for of, slot in zip(WORKS, plant.works, strict=True)}
+    change = (kinetic[-1] + potential[-1]) - (kinetic[0] + potential[0])
+    residual = change - sum(works.values())
+    largest = max(*map(abs, works.values()), *kinetic, *(abs(x - potential[0]) for x in potential))
+    relative = abs(residual) / largest if largest else 0.0
+    return {
+        **works,
+        "change": change,
+        "residual": residual,
+        "relative": relative,
+        "note": _note(scenario, plant, relative),
+    }
+
+
+def _course(run: Run, kind: str) -> list[float]:
+    """The kinetic or potential energy in every row, and at the end [J]."""
+    at = next(i for i, column in enumerate(run.plant.columns) if (column.quantity, column.of) == ("energy", kind))
+    width = len(run.plant.columns)
+    return [*run.rows[at : run.count * width : width], run.end[at]]
+
+
+def _note(scenario: Scenario, plant: Plant, relative: float) -> str | None:
+    """What a large residual means; None where it is small."""
+    if isinstance(plant, DynaMechsPlant):
+        return "DynaMechs' motor makes and loses energy by its own faults, so not all of the residual is the integrator's error"
+    if relative <= LARGE:
+        return None
+    if scenario.adaptive:
+        mend = f"a smaller rtol than {scenario.tolerance.rtol:g}"
+    else:
+        mend = f"a shorter step than {scenario.dt:g} s, or a method of higher order"
+    return f"the residual is energy that the integrator made or lost, and it is large: take {mend}"

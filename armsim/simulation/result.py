@@ -1,0 +1,183 @@
+"""What a simulation leaves behind."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from armsim.errors import UsageError
+from armsim.plant import Plant
+from armsim.plant.columns import Heading, headings
+from armsim.spec import Scenario
+from armsim.stability.advice import Advice
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def steps_chosen(slots: Sequence[str], state: Sequence[float]) -> tuple[int, int] | None:
+    """How many steps an adaptive method took and refused, from the names and values of a state; None for other methods."""
+    named = dict(zip(slots, state, strict=True))
+    return (int(named["steps_taken"]), int(named["steps_refused"])) if "steps_taken" in named else None
+
+
+@dataclass
+class Run:
+    """A finished, interrupted or diverged simulation.
+
+    Row k of every array is the state at `t[k]`, with the accelerations, torques and voltages that act from then on.
+
+    Attributes:
+        scenario: What was run.
+        plant: The arm with its drives.
+        status: "complete", "interrupted" or "diverged".
+        steps: Steps carried out; of an adaptive method, landings.
+        rows: All rows, one after the other; see `Plant.columns`.
+        count: Number of rows.
+        end: The row of the state reached, whether or not one was due then.
+        peaks: Largest magnitude of every joint's motor torque over all steps [N·m or N]; of an adaptive method, at all landings.
+        state: The state reached; of a diverged run, the last one within bounds.
+        approach: Of a diverged run, the last states within bounds, one step apart; else empty.
+        engine: "llvm" or "python".
+        advice: What was said of the step beforehand.
+        seconds: Wall time by part.
+        stalled: Of a diverged run, whether a step could not be made: an adaptive method found none short enough for its
+            tolerance, or the equations of an implicit one had no solution that it could find.
+    """
+
+    scenario: Scenario
+    plant: Plant
+    status: str
+    steps: int
+    rows: ctypes.Array = field(repr=False)
+    count: int
+    end: list[float] = field(repr=False)
+    peaks: list[float]
+    state: list[float] = field(repr=False)
+    approach: list[list[float]] = field(repr=False)
+    engine: str
+    advice: Advice
+    seconds: dict[str, float]
+    stalled: bool = False
+
+    @property
+    def steps_chosen(self) -> tuple[int, int] | None:
+        """Of an adaptive method, how many steps it took and how many it refused; None for steps of a given length."""
+        return steps_chosen(self.plant.slots, self.state)
+
+    @cached_property
+    def times(self) -> list[float]:
+        """Times of the rows [s], exact multiples of dt."""
+        num, den = self.scenario.time_ratio
+        return [k * self.scenario.log_every * num / den for k in range(self.count)]
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        """All rows, shape (rows, columns), in the order of `Plant.columns`, SI units."""
+        import numpy as np
+
+        width = len(self.plant.columns)
+        return np.frombuffer(memoryview(self.rows), dtype=np.float64, count=self.count * width).reshape(
+            self.count, width
+        )
+
+    @property
+    def t(self) -> np.ndarray:
+        """Times of the rows [s], shape (rows,)."""
+        import numpy as np
+
+        return np.array(self.times)
+
+    @property
+    def q(self) -> np.ndarray:
+        """Joint positions [rad or m], shape (rows, n)."""
+        return self._block("q")
+
+    @property
+    def qd(self) -> np.ndarray:
+        """Joint velocities [rad/s or m/s], shape (rows, n)."""
+        return self._block("qd")
+
+    @property
+    def qdd(self) -> np.ndarray:
+        """Joint accelerations [rad/s² or m/s²], shape (rows, n)."""
+        return self._block("qdd")
+
+    @property
+    def tau(self) -> np.ndarray:
+        """All that acts on the joints [N·m or N], shape (rows, n)."""
+        return self._block("tau")
+
+    def _block(self, quantity: str) -> np.ndarray:
+        return self.table[:, [i for i, column in enumerate(self.plant.columns) if column.quantity == quantity]]
+
+    @cached_property
+    def _by_heading(self) -> dict[str, Heading]:
+        return {h.text: h for degrees in (True, False) for h in headings(self.plant.arm, degrees=degrees)}
+
+    @property
+    def columns(self) -> list[str]:
+        """Names that `run[name]` takes: the headings of trajectory.csv and torque.csv, and the energies."""
+        return ["t_s", *(h.text for h in headings(self.plant.arm))]
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """A column by its heading in the files, for example `run["tau_R2_Nm"]`, shape (rows,); `_deg` for degrees."""
+        if name == "t_s":
+            return self.t
+        found = self._by_heading.get(name)
+        if found is None:
+            import difflib
+
+            near = difflib.get_close_matches(name, self.columns, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise KeyError(f"no column {name!r}{hint} (run.columns lists them)")
+        values = self.table[:, found.index]
+        return values * found.factor if found.factor != 1.0 else values
+
+    def row(self, k: int) -> list[float]:
+        """The numbers of row k (negative from the end), in the order of `Plant.columns`."""
+        width = len(self.plant.columns)
+        start = (k % self.count) * width
+        return self.rows[start : start + width]
+
+    def save(self, folder: str | PathLike[str] | None = None, force: bool = False, degrees: bool = False) -> Path:
+        """Write trajectory.csv, torque.csv and run.yaml.
+
+        Args:
+            folder: Where: absent or empty; `runs/<scenario>-001` or the next free number if none is given.
+            force: Replace an earlier run there.
+            degrees: Write joint angles in degrees.
+
+        Returns:
+            The folder.
+
+        Raises:
+            UsageError: The folder holds something that is not to be overwritten.
+        """
+        from armsim.simulation.folder import write_run
+
+        return write_run(self, folder, force, degrees)
+
+    def fastest_to_diverge(self) -> str:
+        """Of a diverged run, what was furthest on its way out of bounds, by its slot's name, for example "qd_R4"."""
+        from armsim.simulation.engine import bounds
+
+        if self.status != "diverged":
+            raise UsageError("the run did not diverge")
+        shares = [abs(x) / bound for x, bound in zip(self.state, bounds(self.plant), strict=True)]
+        return self.plant.slots[max(range(len(shares)), key=shares.__getitem__)]
+
+    @cached_property
+    def _summary(self) -> dict[str, Any]:
+        from armsim.simulation.summary import summarize
+
+        return summarize(self)
+
+    def summary(self) -> dict[str, Any]:
+        """What the command line prints, as plain data; see `armsim.simulation.summary`."""
+        return dict(self._summary)

@@ -1,0 +1,162 @@
+"""A simulation from its scenario to its result."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from os import PathLike
+from typing import Any
+
+from armsim.errors import UsageError
+from armsim.plant import make_plant
+from armsim.simulation.driver import Driver, Progress
+from armsim.simulation.engine import Engine, NativeEngine, make_engine
+from armsim.simulation.result import Run
+from armsim.spec import Scenario, read_scenario
+from armsim.stability.advice import Advice, advice_on, heeded
+from armsim.stability.method_choice import with_method
+
+CHUNK = 0.05  # seconds between looks at Ctrl-C and at the progress bar
+LARGEST_LOG = 2 * 2**30  # bytes of rows that a run may keep
+
+
+def simulate(
+    scenario: str | PathLike[str] | Scenario,
+    overrides: Mapping[str, Any] | None = None,
+    engine: str = "llvm",
+    progress: Progress | None = None,
+    force_step: bool = False,
+) -> Run:
+    """Run a scenario.
+
+    A run that is interrupted by Ctrl-C, or that diverges, is returned with the rows it has; see `Run.status`.
+
+    Args:
+        scenario: A scenario file, the name of a shipped one, or what `armsim.spec.read_scenario` returned.
+        overrides: Values in place of the file's, by path: {"control.kp[0]": 80, "robot.joints[R2].motor.Kp": 12}.
+        engine: "llvm" for machine code, "python" for the same physics on Python floats, with the same bits.
+        progress: Called about twenty times a second.
+        force_step: Run even if the step is known to be too long; see `armsim.stability.advice`.
+
+    Returns:
+        The result; nothing is written.
+
+    Raises:
+        FileFaults: The scenario or its robot cannot be run; says where and why.
+        UsageError: The step is so long that the run would blow up; or the log would not fit into memory.
+    """
+    if not isinstance(scenario, Scenario):
+        scenario = read_scenario(scenario, overrides)
+    elif overrides:
+        raise UsageError("overrides go with a scenario's path or name, not with one that has been read already")
+    began = time.perf_counter()
+    scenario = with_method(scenario)
+    plant = make_plant(scenario)
+    made = make_engine(engine, replace(plant, audit=True), scenario.dt)
+    ready = time.perf_counter()
+    advice = heeded(scenario, plant, force_step)
+    return _carried_out(scenario, made, advice, progress, {"advice_s": time.perf_counter() - ready}, began)
+
+
+def advise(scenario: Scenario) -> tuple[Scenario, Advice]:
+    """A scenario with its method picked, and what `simulate` would say of its step, without running it.
+
+    Raises:
+        UsageError: No method suits it.
+    """
+    scenario = with_method(scenario)
+    return scenario, advice_on(scenario, make_plant(scenario))
+
+
+def simulate_unadvised(scenario: Scenario, progress: Progress | None = None) -> Run:
+    """Run a scenario whatever its step, with no advice on that: for studies of what steps do; see `simulate`."""
+    began = time.perf_counter()
+    scenario = with_method(scenario)
+    made = NativeEngine(replace(make_plant(scenario), audit=True), scenario.dt)
+    return _carried_out(scenario, made, Advice(), progress, {}, began)
+
+
+def _carried_out(
+    scenario: Scenario,
+    engine: Engine,
+    advice: Advice,
+    progress: Progress | None,
+    seconds: Mapping[str, float],
+    began: float,
+) -> Run:
+    """The run of an engine that is ready."""
+    plant = engine.plant
+    width = len(plant.columns)
+    count = scenario.steps // scenario.log_every + 1
+    if count * width * 8 > LARGEST_LOG:
+        raise UsageError.of(
+            "log.every",
+            f"rows that take at most {LARGEST_LOG // 2**30} GiB",
+            f"{count} rows of {width} numbers",
+            "log less often, or simulate less long",
+        )
+    rows = (ctypes.c_double * (count * width))()
+    driver = Driver(
+        engine.run,
+        plant.initial_state(scenario.initial_q, scenario.initial_qd),
+        width=width,
+        peaks=plant.arm.n,
+        log_every=scenario.log_every,
+        sample_every=scenario.sample_every or 1,
+        time_ratio=scenario.time_ratio,
+        progress=progress,
+        total=scenario.steps,
+    )
+    looped = time.perf_counter()
+    status, chunk = "complete", 1 if scenario.adaptive else 256
+    approach: list[list[float]] = []
+    end = [math.nan] * width
+    try:
+        while driver.done < scenario.steps:
+            began_chunk = time.perf_counter()
+            kept = -(-driver.done // scenario.log_every) * width
+            room = (ctypes.c_double * (len(rows) - kept)).from_buffer(rows, kept * ctypes.sizeof(ctypes.c_double))
+            if not driver.advance(min(driver.done + chunk, scenario.steps), room):
+                status = "diverged"
+                approach = driver.approach()  # they tell what went wrong
+                break
+            chunk = _next_chunk(chunk, time.perf_counter() - began_chunk)
+            driver.look(driver.done)
+    except KeyboardInterrupt:
+        status = "interrupted"
+        driver.rewind()
+    ended = time.perf_counter()
+    with contextlib.suppress(KeyboardInterrupt):
+        end = driver.row()
+    done = driver.done
+    kept = min(-(-(done + (status == "diverged")) // scenario.log_every), count)
+    if status == "complete" and done % scenario.log_every == 0:
+        rows[kept * width : (kept + 1) * width] = end[:]
+        kept += 1
+    if kept and not all(map(math.isfinite, rows[(kept - 1) * width : kept * width])):
+        kept -= 1  # what led out of bounds may be infinite itself
+    return Run(
+        scenario=scenario,
+        plant=plant,
+        status=status,
+        steps=done,
+        rows=rows,
+        count=kept,
+        end=end,
+        peaks=list(driver.peaks),
+        state=list(driver.state),
+        approach=approach,
+        engine=engine.name,
+        stalled=driver.stalled,
+        advice=advice,
+        seconds={**engine.preparation, **seconds, "loop_s": ended - looped, "total_s": ended - began},
+    )
+
+
+def _next_chunk(chunk: int, seconds: float) -> int:
+    """The number of steps that takes about `CHUNK` seconds, growing tenfold at most."""
+    return max(1, min(chunk * 10, int(chunk * CHUNK / max(seconds, 1e-9))))

@@ -1,0 +1,163 @@
+"""A run in a few numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from armsim.actuation import motor as dc
+from armsim.actuation import sticks
+from armsim.control import Feedback
+from armsim.plant.statics import steady_droop
+from armsim.simulation.energy_balance import audit
+from armsim.simulation.result import Run
+from armsim.spec import Scenario
+from armsim.spec.timing import time_at
+from armsim.stability.departure import causes
+
+
+def summarize(run: Run) -> dict[str, Any]:
+    """What happened, as plain data in SI units: the `--json` of `armsim simulate`, and the summary in run.yaml.
+
+    Per joint: final position; whether it is exactly at rest (None without dry friction); under feedback the target, the final
+    error (target - q) and, under pd, the steady droop that gravity leaves; the largest motor torque and current over all
+    steps. Then the tool, the energies, and the joints that left their range. `advice` is what was said of the step beforehand,
+    of stops that would chatter only if they were met; `would_chatter` has all of those, each with the largest step [s] that
+    the method takes with the stop engaged.
+    """
+    plant, scenario = run.plant, run.scenario
+    summary: dict[str, Any] = {
+        "scenario": scenario.name,
+        "robot": plant.arm.name,
+        "status": run.status,
+        "method": plant.method,
+        **({"picked": scenario.picked} if scenario.picked else {}),
+        "algorithm": plant.algorithm,
+        "dt": scenario.dt,
+        **stepped(scenario, run.steps, run.steps_chosen),
+        "duration": end_time(run),
+        "rows": run.count,
+        "engine": run.engine,
+    }
+    loop = run.seconds.get("loop_s", 0.0)
+    summary["seconds"] = dict(run.seconds)
+    tried = sum(run.steps_chosen or (run.steps,))
+    summary["steps_per_second"] = tried / loop if loop > 0 else math.inf
+    outside = _outside(run)
+    met = [joint["joint"] for joint in outside if joint["stop"]]
+    summary["advice"] = run.advice.said(plant.method, scenario.dt, met)
+    summary["would_chatter"] = dict(run.advice.chattering)
+    last = _named(run, run.end)
+    first = _named(run, run.row(0)) if run.count else last
+    if all(map(math.isfinite, run.end)):
+        summary["joints"] = _joints(run, last)
+        summary["tool"] = {"position": [last["pose", part] for part in "xyz"]}
+        summary["tool"]["quaternion"] = [last["pose", part] for part in ("qw", "qx", "qy", "qz")]
+        summary["energy"] = {
+            when: {kind: row["energy", kind] for kind in ("kinetic", "potential")}
+            for when, row in (("start", first), ("end", last))
+        }
+        summary["audit"] = audit(run)
+        summary["outside_limits"] = outside
+    if run.status == "diverged":
+        summary["diverged"] = {
+            "slot": run.fastest_to_diverge(),
+            "landing" if scenario.adaptive else "step": run.steps,
+            "time": summary["duration"],
+            "torques_finite": all(map(math.isfinite, [*run.peaks, *run.end])),
+            **(found := _causes(run)),
+            "stable": _stable(run, found.get("growth")),
+            "stalled": run.stalled,
+        }
+    return summary
+
+
+def _causes(run: Run) -> dict[str, Any]:
+    """How a diverged run came to that; see `armsim.stability.departure.causes`."""
+    n, width = run.plant.arm.n, len(run.plant.columns)
+    rows = [run.rows[k * width : k * width + 3 * n] for k in range(run.count)]
+    q, qd, qdd = ([row[i * n : (i + 1) * n] for row in rows] for i in range(3))
+    return causes(run.scenario, run.steps, [state[n : 2 * n] for state in run.approach], run.times, q, qd, qdd)
+
+
+def _stable(run: Run, found: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What `armsim.stability.remedy` says of the states in which a run began to diverge; None where the step did not do it."""
+    scenario, plant = run.scenario, run.plant
+    if scenario.adaptive or (found is not None and found["per"] == "sample"):
+        return None
+    from armsim.stability.remedy import remedy
+
+    num, den = scenario.time_ratio
+    known = run.steps + 1 - len(run.approach)
+    since = known * num / den if found is None or found["since"] is None else found["since"]
+    begun = max(0, min(round(since / scenario.dt) - known, len(run.approach) - 1))
+    states = [((known + k) * num / den, run.approach[k]) for k in range(begun, len(run.approach))]
+    return remedy(plant, scenario.dt, states)
+
+
+def stepped(scenario: Scenario, steps: int, counts: tuple[int, int] | None) -> dict[str, Any]:
+    """What a summary says of the steps: "steps" taken; of an adaptive method its "landings" too, one every dt, and "adaptive".
+
+    `curbed` tells that hardly any step was shorter than dt, and that rows and samples would do with a longer one.
+
+    Args:
+        scenario: What was run.
+        steps: Of a given length; of an adaptive method, landings.
+        counts: How many steps an adaptive method took and refused; None for others.
+    """
+    if counts is None:
+        return {"steps": steps}
+    taken, refused = counts
+    needless = scenario.log_every > 1 and scenario.sample_every != 1 and not scenario.external
+    curbed = needless and taken <= 1.02 * steps
+    adaptive = {"refused": refused, **vars(scenario.tolerance), "curbed": curbed}
+    return {"steps": taken, "landings": steps, "adaptive": adaptive}
+
+
+def _named(run: Run, row: list[float]) -> dict[tuple[str, str], float]:
+    """A row by quantity and joint."""
+    return {(c.quantity, c.of): value for c, value in zip(run.plant.columns, row, strict=True)}
+
+
+def _joints(run: Run, last: dict[tuple[str, str], float]) -> list[dict[str, Any]]:
+    plant = run.plant
+    command = plant.command
+    feedback = command if isinstance(command, Feedback) else None
+    droop = steady_droop(plant)
+    joints = []
+    for i, joint in enumerate(plant.arm.joints):
+        entry: dict[str, Any] = {"name": joint.name, "type": joint.type, "q": last["q", joint.name]}
+        if feedback is not None:
+            entry["target"] = feedback.target[i]
+            entry["error"] = feedback.target[i] - entry["q"]
+        entry["at_rest"] = last["qd", joint.name] == 0.0 if sticks(joint) else None
+        if droop is not None:
+            entry["droop"] = droop[i]
+        entry["peak_torque"] = run.peaks[i]
+        motor = joint.electric_motor
+        entry["peak_current"] = None if motor is None else abs(dc.current_for(motor, run.peaks[i]))
+        joints.append(entry)
+    return joints
+
+
+def _outside(run: Run) -> list[dict[str, Any]]:
+    """The joints seen outside their range, in a row or at the end: when first, how far at most, whether a stop pushed back."""
+    found = []
+    width = len(run.plant.columns)
+    times = [*run.times, end_time(run)]
+    for i, joint in enumerate(run.plant.arm.joints):
+        limit = joint.limit
+        if limit is None:
+            continue
+        seen = [*run.rows[i : run.count * width : width], run.end[i]]
+        if min(seen) >= limit.lower and max(seen) <= limit.upper:
+            continue
+        beyond = [max(limit.lower - q, q - limit.upper) for q in seen]
+        since = next(t for t, most in zip(times, beyond, strict=True) if most > 0)
+        found.append({"joint": joint.name, "since": since, "most": max(beyond), "stop": limit.stiffness is not None})
+    return found
+
+
+def end_time(run: Run) -> float:
+    """The time that was reached [s]."""
+    return time_at(run.steps, run.scenario.time_ratio)

@@ -1,0 +1,75 @@
+"""How far arms reach, against closed forms."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from armsim.arm.reach import reach
+from armsim.arm.robot import Robot
+from armsim.dynamics import own_poses
+from armsim.spec import build_robot, load_robot_file
+
+
+def planar(limits: dict | None = None, tool: float = 0.8, second: str = "revolute", **second_row) -> dict:
+    joints = [
+        {"name": "A", "type": "revolute", "mdh": {}, "bodies": [{"point": {"mass": 1, "center": [1, 0, 0]}}]},
+        {
+            "name": "B",
+            "type": second,
+            "mdh": {"a": 1, **second_row},
+            "bodies": [{"point": {"mass": 1, "center": [1, 0, 0]}}],
+        },
+    ]
+    if limits is not None:
+        joints[1] |= {"limits": limits, "initial": limits["lower"]}
+    return {"format": "armsim/robot/1", "name": "planar", "joints": joints, "tool": {"xyz": [tool, 0, 0]}}
+
+
+def reach_of(data: dict) -> float:
+    return reach(build_robot(load_robot_file(data).data))
+
+
+@pytest.mark.parametrize(("name", "far"), [("rr", 1.6), ("two_link", 1.8), ("arm5", 0.085 + 0.38 + 0.425 + 0.085)])
+def test_the_shipped_arms_reach_as_far_as_they_are_long(arms, name, far):
+    assert reach(arms.shipped(name)) == pytest.approx(far, rel=1e-9)
+
+
+def test_a_limited_elbow_follows_the_law_of_cosines():
+    far = math.sqrt(1 + 0.8**2 + 2 * 0.8 * math.cos(0.9))
+    assert reach_of(planar({"lower": 0.9, "upper": 2.0})) == pytest.approx(far, rel=1e-12)
+    assert reach_of(planar({"lower": -2.0, "upper": -0.9})) == pytest.approx(far, rel=1e-12)
+    assert reach_of(planar({"lower": -0.1, "upper": 2.0})) == pytest.approx(1.8, rel=1e-12)
+
+
+def test_a_shoulder_offset_counts_across_a_puma():
+    # an offset of 0.15 along the parallel axes stays across the stretched arm
+    far = math.hypot(1.8, 0.15)
+    assert reach_of(planar(d=0.15)) == pytest.approx(far, rel=1e-12)
+
+
+def test_a_slide_reaches_as_far_as_its_farther_end():
+    slide = planar({"lower": -0.3, "upper": 0.5}, tool=0.0, second="prismatic", alpha="pi/2")
+    assert reach_of(slide) == pytest.approx(math.hypot(1, 0.5), rel=1e-12)
+
+
+def test_a_slide_without_end_reaches_without_end():
+    assert reach_of(planar(second="prismatic")) == math.inf
+
+
+def test_where_the_arm_stands_does_not_matter(arms):
+    moved = planar()
+    moved["base"] = {"xyz": [3, 4, 5], "rpy": [0.1, 0.2, 0.3]}
+    assert reach_of(moved) == pytest.approx(1.8, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_random_pose_is_farther(arms, seed):
+    arm = arms.serial("RRRRR", seed=seed)
+    far = reach(arm)
+    start = [float(x) for x in own_poses(arm, [0.0] * 5)[0].position]
+    q = np.random.default_rng(seed).uniform(-np.pi, np.pi, (4000, 5))
+    distance = np.linalg.norm(Robot(arm).forward_kinematics(q).position - start, axis=1)
+    assert distance.max() <= far * (1 + 1e-9)

@@ -1,0 +1,236 @@
+"""What a sequence of answers says about their errors, on answers whose errors are known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from armsim.convergence.errors import (
+    Convergence,
+    MethodConvergence,
+    Reference,
+    Setting,
+    Trial,
+    changes,
+    finest,
+    observed_order,
+    reference,
+    settings,
+)
+
+TRUE = np.array([[0.0, 1.0], [0.5, 2.0], [1.0, -1.0]])
+WORST = np.array([[0.0, 0.0], [0.2, -1.0], [0.3, 0.5]])  # the largest error is 1, of the second joint
+JOINTS = ("A", "B")
+
+
+def trial(h: float, error, diverged: bool = False) -> Trial:
+    return Trial(h, round(1 / h), 1e-3 / h, 1.0, None if diverged else TRUE + error)
+
+
+def falling(order: float, steps=(0.1, 0.05, 0.025, 0.0125), then: float = 0.0) -> list[Trial]:
+    """Answers off by h^order, and by a bit that falls one order faster."""
+    return [trial(h, (h**order + then * h ** (order + 1)) * WORST) for h in steps]
+
+
+@pytest.mark.parametrize("order", [1, 2, 4])
+def test_errors_of_a_pure_power_are_extrapolated_away(order):
+    found = reference(falling(order))
+    np.testing.assert_allclose(found.answer, TRUE, rtol=0, atol=1e-14)
+    assert found.doubt < 1e-14
+
+
+@pytest.mark.parametrize("order", [1, 2, 4])
+def test_the_doubt_is_larger_than_the_error_of_the_extrapolation(order):
+    found = reference(falling(order, then=0.5))
+    off = np.abs(found.answer - TRUE).max()
+    assert off < found.doubt < 0.3 * 0.0125**order
+
+
+def test_three_answers_could_only_confirm_themselves_so_the_last_is_taken():
+    trials = falling(1, (0.1, 0.05, 0.025), then=0.5)
+    assert reference(trials).answer is trials[-1].answer
+
+
+def test_answers_that_do_not_settle_are_not_extrapolated():
+    for errors in [(1.0, -1.0, 1.0), (1.0, 0.5, 1.0), (0.0, 1e-9, 1e-9), (1e-3, 1.1e-3, 1.2e-3)]:
+        trials = [trial(0.1 / 2**k, e * WORST) for k, e in enumerate(errors)]
+        found = reference(trials)
+        assert found.answer is trials[-1].answer
+        assert found.doubt == pytest.approx(max(changes(trials)[-1], changes(trials)[-2] / 10))
+
+
+def test_one_lucky_step_does_not_make_an_answer_good():
+    # friction: 1e-8, then by luck 1e-13, while the next would be 1e-10 off
+    found = reference([trial(0.1, 1e-8 * WORST), trial(0.05, 1e-13 * WORST), trial(0.025, 2e-13 * WORST)])
+    assert found.doubt == pytest.approx(1e-9, rel=1e-3)
+
+
+def test_two_answers_give_the_finer_and_their_difference():
+    coarse, fine = falling(1, (0.1, 0.05))
+    found = reference([coarse, fine])
+    assert found.answer is fine.answer
+    assert found.doubt == pytest.approx(0.05)
+
+
+def test_answers_by_tolerance_are_not_extrapolated_and_gain_a_tenth_at_most():
+    def doubt(*errors):
+        trials = [trial(10.0**-k, e * WORST) for k, e in enumerate(errors)]
+        assert finest(trials).answer is trials[-1].answer
+        return finest(trials).doubt
+
+    assert doubt(1e-3, 1e-4, 1e-5) == pytest.approx(9e-5 * 0.1)
+    assert doubt(1e-3, 3e-4, 1e-4) == pytest.approx(2e-4 * 2 / 7)
+    assert doubt(1e-3, 1e-6, 0.0) == pytest.approx(1e-7, rel=1e-3)  # a tenth, whatever luck it had
+    assert doubt(1e-6, 1.1e-6, 1e-5) == pytest.approx(8.9e-6)
+    assert doubt(1e-3, 1e-4) == pytest.approx(9e-4)
+
+
+def test_settings_say_error_joint_and_order_against_a_reference():
+    trials = [trial(0.2, 0.0, diverged=True), *falling(4, (0.1, 0.05, 0.02))]
+    made = settings(trials, Reference(TRUE, 1e-12), JOINTS)
+    assert [s.diverged for s in made] == [True, False, False, False]
+    assert [s.error for s in made] == [None, *(pytest.approx(h**4) for h in (0.1, 0.05, 0.02))]
+    assert [s.joint for s in made] == [None, "B", "B", "B"]
+    assert [s.order for s in made] == [None, None, pytest.approx(4), pytest.approx(4)]  # also from 0.05 to 0.02
+    assert [s.steps for s in made] == [5, 10, 20, 50]
+
+
+def test_errors_within_the_doubt_have_no_order():
+    made = settings(falling(4, (0.1, 0.05, 0.025)), Reference(TRUE, 0.4 * 0.025**4), JOINTS)
+    assert [s.order for s in made] == [None, pytest.approx(4), None]
+
+
+def test_without_a_reference_there_are_no_errors():
+    (only,) = settings([trial(0.1, 0.1 * WORST)], None, JOINTS)
+    assert (only.diverged, only.error, only.joint, only.order) == (False, None, None, None)
+
+
+def test_the_reference_itself_is_off_by_the_doubt():
+    trials = falling(1, (0.1, 0.05))
+    made = settings(trials, reference(trials), JOINTS)
+    assert (made[-1].error, made[-1].joint) == (pytest.approx(0.05), None)
+
+
+def of(errors, doubt=0.0) -> float | None:
+    return observed_order([Setting(h, 1, 1.0, e is None, e, None, None) for h, e in errors], doubt)
+
+
+def test_the_order_is_the_slope_of_the_finest_errors_that_are_clear_of_doubt():
+    # saturated, then order 2, then rounding
+    errors = [(0.4, 1.0), *((h, h**2) for h in (0.2, 0.1, 0.05, 0.02, 0.01)), (0.005, 1e-5)]
+    assert of(errors, doubt=5e-6) == pytest.approx(2)
+    assert of([(0.8, None), *((h, 3 * h**1.5) for h in (0.2, 0.1, 0.05))]) == pytest.approx(1.5)
+
+
+def test_a_step_at_the_edge_of_stability_does_not_count():
+    assert of([(0.4, 1e3), *((h, h**4) for h in (0.2, 0.1, 0.05))]) == pytest.approx(4)
+    assert of([(0.4, 1e3), (0.2, 1e2), *((h, h**4) for h in (0.1, 0.05))]) is None
+
+
+def test_errors_that_are_two_or_flat_or_irregular_have_no_order():
+    assert of([(0.4, 1e-9), (0.2, 1e-9), (0.1, 1e-9), (0.05, 1e-9)]) is None
+    assert of([(0.2, 0.04), (0.1, 0.01)]) is None
+    assert of([(0.4, 1e-6), (0.2, 1e-9), (0.1, 1e-9), (0.05, 1e-12)]) is None
+
+
+def test_errors_that_roundings_make_have_no_order():
+    # a million steps: 2.2e-10 where each is off by one rounding of a position of 1
+    steps = (1e-4, 5e-5, 2.5e-5, 1.25e-5, 1e-6)
+    errors = (1e-6, 1e-6 / 16, 1e-6 / 256, 1e-10, 2e-10)
+    made = settings([trial(h, e * WORST) for h, e in zip(steps, errors)], Reference(TRUE, 1e-14), JOINTS)
+    assert [s.order for s in made] == [
+        None,
+        pytest.approx(4, rel=1e-4),
+        pytest.approx(4, rel=1e-4),
+        pytest.approx(5.3, abs=0.1),
+        None,
+    ]
+    assert of([(s.value, s.error) for s in made[:-1]]) is not None
+    assert observed_order(made[:3] + made[4:], 1e-14) == pytest.approx(4, rel=1e-4)
+
+
+def judged(*orders, diverged=(), order=None, **about) -> bool:
+    made = tuple(
+        Setting(0.1 / 2**k, 10 * 2**k, 1.0, k in diverged, None if k in diverged else 1e-3, "A", x)
+        for k, x in enumerate(orders)
+    )
+    given = {"knob": "dt", "verdict": "settled", **about}
+    return MethodConvergence(
+        "rk4", 4, given["knob"], 0.1, made, order, 1e-9, given["verdict"], None, None, 1.0
+    ).falls_short
+
+
+def test_a_method_falls_short_of_its_order_steadily_or_now_and_then():
+    assert judged(None, 1.0, 1.0, order=1.0)
+    assert not judged(None, 4.0, 4.0, order=3.9)
+    assert judged(None, 10.0, 0.0)
+    assert not judged(None, 30.0, 4.1)
+    assert not judged(None, 1.0, 1.0, order=1.0, knob="rtol")
+    assert not judged(None, 1.0, 1.0, order=1.0, verdict="rounding")
+
+
+def test_the_step_next_to_one_that_diverged_is_not_judged():
+    assert not judged(None, None, 1.0, 4.2, 4.1, diverged=(0,))
+    assert judged(None, None, 4.2, 1.0, 4.1, diverged=(0,))
+
+
+def method(settings, verdict="settled", order=1.0, knob="dt", own=0.1) -> MethodConvergence:
+    made = tuple(Setting(h, round(1 / h), 1e-3 / h, e is None, e, "A", None) for h, e in settings)
+    return MethodConvergence("rk4", 4, knob, own, made, order, 1e-12, verdict, None, None, 1.0)
+
+
+def test_the_cheapest_setting_is_the_coarsest_from_which_on_all_are_good():
+    found = method([(0.4, None), (0.2, 1e-3), (0.1, 1e-2), (0.05, 5e-3), (0.025, 2.5e-3)])
+    assert found.cheapest(6e-3).value == 0.05  # 0.2 was luck
+    assert found.cheapest(1.0).value == 0.2
+    assert found.cheapest(1e-3) is None
+    assert found.at_own.error == 1e-2
+    assert method([(0.2, 1e-3)], own=0.1).at_own is None
+
+
+def test_what_the_time_did_not_allow_is_expected_from_the_order():
+    found = method([(0.1, 1e-2), (0.05, 5e-3)], "budget", 1.0)
+    value, seconds = found.expected(1e-3)  # a factor of 5: three halvings
+    assert (value, seconds) == (0.05 / 8, pytest.approx(8e-3 / 0.05))
+    value, _ = method([(0.1, 1.6e-2), (0.05, 1e-3)], "budget", 4.0).expected(1e-9)
+    assert value == 0.05 / 2 ** math.ceil(math.log2(1e6) / 4)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        method([(0.1, 1e-2)], "settled"),
+        method([(0.1, 1e-2)], "sensitive"),
+        method([(0.1, 1e-2)], "budget", None),
+        method([(0.1, 1e-2)], "budget", 0.1),
+        method([(0.1, 1e-4)], "budget"),
+        method([(0.1, None)], "budget"),
+        method([(0.1, 1e-2)], "budget", knob="rtol"),
+        method([], "budget"),
+    ],
+    ids=["settled", "sensitive", "no_order", "flat", "reached", "diverged", "tolerance", "none"],
+)
+def test_nothing_is_expected_where_there_is_nothing_to_go_by(found):
+    assert found.expected(1e-3) is None
+
+
+def test_the_data_are_plain_and_complete():
+    import json
+
+    found = Convergence("s", "r", 1.0, 3, 1e-3, "rad", (method([(0.1, 1e-2), (0.05, 5e-4)]),))
+    data = json.loads(json.dumps(found.data()))
+    (only,) = data["methods"]
+    assert only["settings"][0] == {
+        "value": 0.1,
+        "steps": 10,
+        "seconds": 0.01,
+        "diverged": False,
+        "error": 0.01,
+        "joint": "A",
+        "order": None,
+    }
+    assert only["cheapest"] == only["settings"][1]
+    assert found.reached
+    assert not Convergence("s", "r", 1.0, 3, 1e-9, "rad", found.methods).reached

@@ -1,0 +1,72 @@
+"""What costs methods their order is named where it is, and only there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import armsim
+from armsim.convergence.order_loss import order_losses
+from armsim.spec import read_scenario
+
+SMOOTH = {"control": None, "inputs": {"voltage": ["2*sin(3*t)", "0", "0", "0.2*sin(5*t)", "0"]}, "duration": 1}
+INDUCTIVE = {f"robot.joints[{i}].motor.inductance": 5e-3 for i in range(5)}
+AT_REST = np.zeros((2, 5))
+
+
+def losses(changes, answer=AT_REST):
+    return order_losses(read_scenario("arm5_hold", {**SMOOTH, **changes}), answer)
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({}, None),
+        (INDUCTIVE, "currents of motors with an inductance"),
+        ({"robot.joints[R2].friction": {"coulomb": 1}}, "joints stop, stick or slip"),
+        ({"robot.joints[R2].motor.efficiency": 0.9}, "joints stop, stick or slip"),
+        ({"inputs": {"voltage": ["abs(sin(t))", 0, 0, 0, 0]}}, "inputs bend where their abs"),
+        ({"inputs": {"voltage": ["abs(sin(t))", 0, 0, 0, 0], "period": 1e-3}}, None),
+        ({"robot.joints[R2].motor.brush_drop": {"max": 1, "half": 0.1}}, "brushes"),
+        ({"robot.joints[R2].motor.limits": {"current": 1}}, "commands or motors may reach"),
+    ],
+)
+def test_what_there_is_of_it_is_named(changes, found):
+    named = losses(changes)
+    assert [what[: len(found)] for what in named] == [found] if found else not named
+
+
+def test_stops_count_where_they_were_met():
+    met = AT_REST.copy()
+    met[1, 1] = 0.71  # R2 turns up to 0.7
+    (only,) = losses({}, met)
+    assert only == "joints meet their stops within steps"
+    assert losses({}, None) == ()
+
+
+def test_recorded_inputs_jump(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "u.csv").write_text("t_s,u\n0,0\n1,2\n")
+    signal = {"csv": str(tmp_path / "u.csv"), "column": "u", "hold": "linear"}
+    assert losses({"inputs": {"voltage": [signal, 0, 0, 0, 0]}}) == ("recorded inputs jump or bend within steps",)
+
+
+def test_feedback_without_limits_is_smooth():
+    assert order_losses(read_scenario("arm5_hold"), AT_REST) == ()
+    limited = read_scenario("arm5_hold", {"control.limit": 24})
+    assert order_losses(limited, AT_REST) == ("commands or motors may reach their limits",)
+
+
+def test_an_inductive_motor_is_what_makes_rk4_of_first_order():
+    (found,) = armsim.converge(
+        "arm5_hold", "rk4", {**SMOOTH, **INDUCTIVE, "integrator.dt": 1e-4}, accuracy=1e-5
+    ).methods
+    assert found.order == pytest.approx(1, abs=0.1)
+    assert found.falls_short
+    assert [what.split()[0] for what in found.losses] == ["currents"]
+
+
+def test_rk4_on_the_hold_does_not_fall_short():
+    found = {m.method: m for m in armsim.converge("arm5_hold", ["rk4", "rk54"]).methods}
+    assert not found["rk4"].falls_short
+    assert found["rk4"].order == pytest.approx(4.4, abs=0.3)  # its steps are near the edge of stability

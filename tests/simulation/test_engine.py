@@ -1,0 +1,112 @@
+"""Machine code and Python floats carry out the same steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from armsim.control import OpenLoop
+from armsim.errors import UsageError
+from armsim.plant import Plant
+from armsim.simulation.engine import BOUNDS, NativeEngine, PythonEngine, bounds, make_engine
+
+RATIO, DT = (1, 2000), 1 / 2000
+
+
+def test_machine_code_equals_the_text_on_floats_over_200_steps(plant, drive):
+    body, q, qd, sample_every = plant
+    native, text = (
+        drive(engine(body, DT), body, q, qd, 200, RATIO, 10, sample_every) for engine in (NativeEngine, PythonEngine)
+    )
+    assert native.reached == text.reached == 200
+    # == rather than bits: floats keep a minus before a zero that folding leaves out
+    assert native.state.tolist() == text.state.tolist()
+    assert native.rows.tolist() == text.rows.tolist()
+    assert native.peaks.tolist() == text.peaks.tolist()
+    assert len(native.rows) == 20
+
+
+@pytest.mark.parametrize("engine", [NativeEngine, PythonEngine])
+@pytest.mark.parametrize("name", ["sampled", "rk4", "rotors"])
+def test_a_run_in_pieces_equals_one_go(engine, name, plants, drive):
+    body, q, qd, sample_every = plants(name)
+    made = engine(body, DT)
+    whole = drive(made, body, q, qd, 60, RATIO, 7, sample_every)
+    pieces = drive(made, body, q, qd, 60, RATIO, 7, sample_every, cuts=(1, 2, 13, 14, 15, 37, 49))
+    for part in ("state", "rows", "peaks"):
+        assert getattr(pieces, part).tolist() == getattr(whole, part).tolist()
+
+
+def test_peaks_are_the_largest_motor_torques_of_all_steps(plants, drive, column):
+    body, q, qd, _ = plants("continuous")
+    result = drive(NativeEngine(body, DT), body, q, qd, 300, RATIO)
+    assert result.peaks.tolist() == np.abs(result.rows[:, column(body, "motor")]).max(axis=0).tolist()
+
+
+def unstable(plants):
+    """Explicit Euler on arm5 with its motors is unstable above 0.58 ms."""
+    body, q, qd, _ = plants("continuous")
+    body = replace(body, method="explicit_euler", command=OpenLoop("voltage", (lambda t: 0.0,) * 5))
+    return body, q, qd
+
+
+@pytest.mark.parametrize("engine", [NativeEngine, PythonEngine])
+def test_a_run_that_diverges_stops_at_the_first_bad_step_and_keeps_its_rows(engine, plants, drive):
+    body, q, qd = unstable(plants)
+    made = engine(body, 2e-3)
+    result = drive(made, body, q, qd, 400, (1, 500))
+    assert 5 < result.reached < 400
+    assert len(result.rows) == result.reached + 1
+    limits = np.array(bounds(body))
+    assert not (np.abs(result.state) <= limits).all()
+    before = drive(made, body, q, qd, result.reached, (1, 500))  # one step less was still sound
+    assert before.reached == result.reached
+    assert (np.abs(before.state) <= limits).all()
+    assert before.rows.tolist() == result.rows[:-1].tolist()
+
+
+def test_both_engines_diverge_at_the_same_step_with_the_same_state(plants, drive):
+    body, q, qd = unstable(plants)
+    native, text = (drive(e(body, 2e-3), body, q, qd, 400, (1, 500)) for e in (NativeEngine, PythonEngine))
+    assert native.reached == text.reached
+    assert np.array_equal(native.state, text.state, equal_nan=True)
+    assert np.array_equal(native.rows, text.rows, equal_nan=True)
+
+
+@pytest.mark.parametrize("engine", [NativeEngine, PythonEngine])
+def test_a_start_that_is_out_of_range_is_bad_at_once(engine, plants, drive):
+    body, q, qd, _ = plants("continuous")
+    assert drive(engine(body, DT), body, [2e6, *q[1:]], qd, 5, RATIO).reached == 0
+    assert drive(engine(body, DT), body, q, [float("nan"), *qd[1:]], 5, RATIO).reached == 0
+
+
+def test_bounds_are_those_of_the_range_of_our_sine_and_of_sense(plants):
+    body, *_ = plants("sampled")
+    assert bounds(body) == [BOUNDS["q"]] * 5 + [BOUNDS["qd"]] * 5 + [BOUNDS["integral"]] * 5 + [BOUNDS["held"]] * 5
+    assert BOUNDS["q"] == 1e6
+
+
+def test_an_arm_with_underscores_in_its_names_has_its_bounds(plants):
+    body, *_ = plants("sampled")
+    joints = tuple(replace(j, name=f"held_q_{i}") for i, j in enumerate(body.arm.joints))
+    named = Plant(replace(body.arm, joints=joints), body.command)
+    assert bounds(named) == bounds(body)
+
+
+def test_engines_are_made_by_name(plants):
+    body, *_ = plants("continuous")
+    assert [make_engine(name, body, DT).name for name in ("llvm", "python")] == ["llvm", "python"]
+    with pytest.raises(UsageError, match="engine: expected one of llvm, python, found 'fortran'"):
+        make_engine("fortran", body, DT)
+
+
+def test_getting_ready_is_timed_by_part(plants):
+    body, *_ = plants("continuous")
+    first, second = (
+        NativeEngine(replace(body, method="rk4"), 1 / 3000),
+        NativeEngine(replace(body, method="rk4"), 1 / 3000),
+    )
+    assert set(first.preparation) == {"trace_s", "print_s", "compile_s"}
+    assert set(second.preparation) == {"trace_s", "print_s", "fetch_s"}

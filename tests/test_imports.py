@@ -1,0 +1,93 @@
+"""The picture that the imports make: no circles, no drawers, no module that is too long to read."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import armsim
+
+ROOT = Path(armsim.__file__).parent
+LONGEST_MODULE, LARGEST_ROOM = 400, 3500  # lines
+
+
+def modules() -> dict[str, Path]:
+    """All modules of armsim by name."""
+    found = {}
+    for path in ROOT.rglob("*.py"):
+        parts = path.relative_to(ROOT.parent).with_suffix("").parts
+        if "shipped" not in parts:
+            found[".".join(parts).removesuffix(".__init__")] = path
+    return found
+
+
+def imports(name: str, path: Path, known: dict[str, Path]) -> set[str]:
+    """What a module imports from armsim when it is itself imported; what it imports later, or for its types alone, too."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {
+                inner if (inner := f"{node.module}.{alias.name}") in known else node.module for alias in node.names
+            }
+    return {other for other in found if other in known and other != name}
+
+
+def circles(graph: dict[str, set[str]]) -> list[set[str]]:
+    """The strongly connected parts of a graph with more than one node (Tarjan)."""
+    order: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found = []
+
+    def visit(node: str) -> None:
+        order[node] = low[node] = len(order)
+        stack.append(node)
+        for other in graph[node]:
+            if other not in order:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], order[other])
+        if low[node] == order[node]:
+            part = set()
+            while node not in part:
+                part.add(stack.pop())
+            if len(part) > 1:
+                found.append(part)
+
+    for node in graph:
+        if node not in order:
+            visit(node)
+    return found
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    known = modules()
+    graph = {name: imports(name, path, known) for name, path in known.items()}
+    graph["armsim"] = set()  # the public names, which are imported when they are asked for
+    assert circles(graph) == []
+
+
+def test_no_room_imports_itself_by_way_of_others():
+    known = modules()
+
+    def room(name: str) -> str:
+        return ".".join(name.split(".")[:2])
+
+    graph: dict[str, set[str]] = {room(name): set() for name in known}
+    for name, path in known.items():
+        if name != "armsim":
+            graph[room(name)] |= {room(other) for other in imports(name, path, known)} - {room(name), "armsim"}
+    assert circles(graph) == []
+
+
+def test_no_module_and_no_room_is_too_large():
+    rooms: dict[str, int] = {}
+    for name, path in modules().items():
+        lines = len(path.read_text(encoding="utf-8").splitlines())
+        assert lines <= LONGEST_MODULE, name
+        room = ".".join(name.split(".")[:2])
+        rooms[room] = rooms.get(room, 0) + lines
+    assert max(rooms.values()) <= LARGEST_ROOM, rooms
