@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from armsim.version import __version__ as __version__
-
 if TYPE_CHECKING:
     from armsim.arm.robot import Robot, load_robot
     from armsim.convergence.converge import converge
@@ -46,6 +44,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "__version__": "version",
     "ArmsimError": "errors",
     "Diverged": "errors",
     "FileFaults": "errors",

@@ -60,7 +60,7 @@ def work():
 @pytest.fixture
 def steady_machine(monkeypatch):
     """To studies of convergence every step of a run takes 100 ns, and all else no time."""
-    from armsim.run import refinement
+    from armsim.convergence import refinement
 
     now = 0.0
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from armsim.run import refinement
+from armsim.convergence import refinement
 
 import armsim
 from armsim.errors import FileFaults, UsageError
