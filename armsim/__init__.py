@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from armsim.recording.forward_model import ForwardModel
     from armsim.recording.record import record
     from armsim.recording.replay import replay
-    from armsim.simulation.result import Run
+    from armsim.simulation.run import Run
     from armsim.simulation.simulate import simulate
 
 __all__ = [
@@ -52,7 +52,7 @@ _HOMES = {
     "UsageError": "errors",
     "ForwardModel": "recording.forward_model",
     "Robot": "arm.robot",
-    "Run": "simulation.result",
+    "Run": "simulation.run",
     "compare": "recording.compare",
     "converge": "convergence.converge",
     "follow": "recording.follow",
@@ -65,11 +65,9 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    from armsim.door import opened
 
-    return getattr(import_module(f"armsim.{_HOMES[name]}"), name)
+    return opened(__name__, _HOMES)(name)
 
 
 def __dir__() -> list[str]:

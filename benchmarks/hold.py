@@ -11,10 +11,10 @@ from typing import Any
 
 from armsim.actuation.motor import viscous, voltage_gain
 from armsim.control import Feedback
+from armsim.loading import Scenario, read_scenario
 from armsim.model import Arm
 from armsim.plant import make_plant
 from armsim.simulation.engine import NativeEngine
-from armsim.spec import Scenario, read_scenario
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIO = ROOT / "configs" / "arm5_hold.yaml"

@@ -15,9 +15,9 @@ from xml.etree import ElementTree as ET
 from hold import SpringLaw, spring_law
 
 from armsim.dynamics.kinematics import joint_poses
+from armsim.loading import Scenario
 from armsim.model import Arm
 from armsim.spatial import Pose, quaternion
-from armsim.spec import Scenario
 
 INSTALL = {"mujoco": "pip install mujoco", "pinocchio": "pip install pin"}
 

@@ -13,7 +13,7 @@ from timing import in_turns, ratio
 from truth import Case, cases
 
 import armsim
-from armsim.spec import Scenario, read_scenario
+from armsim.loading import Scenario, read_scenario
 
 DT = 1e-3  # s; every step is a row
 ONE_AFTER_THE_OTHER = {"method": "velocity_implicit", "dt": DT}

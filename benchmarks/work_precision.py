@@ -20,8 +20,8 @@ import armsim
 from armsim.compile.single import SingleKernel
 from armsim.expr import trace
 from armsim.integrate import METHODS
+from armsim.loading import read_scenario
 from armsim.plant import make_plant
-from armsim.spec import read_scenario
 
 SCIPY = ("DOP853", "Radau", "LSODA")
 TOLERANCES = [10.0**-k for k in range(3, 13)]  # relative and absolute: positions are about 1 rad

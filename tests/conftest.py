@@ -104,7 +104,7 @@ def reference():
 @pytest.fixture(scope="session")
 def arms():
     """Builders of arms."""
-    from armsim.spec import read_robot
+    from armsim.loading import read_robot
 
     def shipped(name: str) -> Arm:
         return read_robot(ROBOTS / f"{name}.yaml")[0]

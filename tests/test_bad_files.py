@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from armsim.files import yaml_reader
-from armsim.spec.check import check
+from armsim.loading.check import check
 
 FOLDER = Path(__file__).parent / "bad_files"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.yaml"))

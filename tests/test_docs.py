@@ -9,8 +9,8 @@ import pytest
 from armsim.dynamics import gravity_torque, tool_pose
 from armsim.files.document import Map
 from armsim.files.yaml_reader import parse_yaml
-from armsim.spec import read_robot
-from armsim.spec.check import check
+from armsim.loading import read_robot
+from armsim.loading.check import check
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = (DOCS / "files.md").read_text(encoding="utf-8")

@@ -10,8 +10,8 @@ import yaml
 
 from armsim.cli.main import cli
 from armsim.files.yaml_reader import parse_yaml
-from armsim.spec import read_robot
-from armsim.spec.check import check
+from armsim.loading import read_robot
+from armsim.loading.check import check
 
 DOCS = Path(__file__).parent.parent / "docs"
 MOTORS, FRICTION, LINEAR = (

@@ -14,8 +14,8 @@ import armsim
 from armsim.actuation import dry_bounds
 from armsim.dynamics import crba, gravity_torque, rnea, tool_pose
 from armsim.expr import trace
+from armsim.loading import read_robot, read_scenario
 from armsim.plant import make_plant
-from armsim.spec import read_robot, read_scenario
 from armsim.stability.method_choice import with_method
 
 PUBLISHED = yaml.safe_load((Path(__file__).parent / "data" / "published_robots.yaml").read_text())["robots"][

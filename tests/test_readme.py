@@ -9,7 +9,7 @@ import pytest
 
 import armsim
 from armsim.cli.main import cli
-from armsim.spec.check import check
+from armsim.loading.check import check
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 OUTPUTS = re.findall(r"^<!-- output: (.+?) -->\n```\w*\n(.*?)^```", README, re.DOTALL | re.MULTILINE)

@@ -13,10 +13,10 @@ from armsim.actuation import any_sticks, drive_torques, driven, limit_torque
 from armsim.actuation import motor as dc
 from armsim.dynamics import crba, fastest_algorithm, link_poses, tool_pose
 from armsim.errors import UsageError
+from armsim.loading.voltage import voltage_refusal
 from armsim.model import Arm
 from armsim.plant import accelerations
 from armsim.spatial import Pose, quaternion, roll_pitch_yaw
-from armsim.spec.voltage import voltage_refusal
 
 
 def demand(arm: Arm, q: Sequence[float], qd: Sequence[float], qdd: Sequence[float]) -> dict[str, Any]:

@@ -17,11 +17,11 @@ from armsim.control import Feedback, OpenLoop
 from armsim.files.document import Place
 from armsim.files.faults import refuse, suggestion
 from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
+from armsim.loading import build_robot, build_scenario, load_robot_file, load_scenario_file
 from armsim.model import Arm, Coulomb, Joint, Motor
 from armsim.plant import Plant
 from armsim.plant.statics import joint_damping, joint_stiffness, steady_droop
 from armsim.spatial import Scalar
-from armsim.spec import build_robot, build_scenario, load_robot_file, load_scenario_file
 from armsim.stability.method_choice import with_method
 
 Given = str | PathLike[str]

@@ -19,11 +19,11 @@ from armsim.arm.integration import check_tolerance
 from armsim.compile import BatchKernel
 from armsim.errors import ShapeError, UsageError
 from armsim.expr import Scalar, trace
+from armsim.loading import read_robot
 from armsim.model import Arm
 from armsim.plant import accelerations
 from armsim.simulation.engine import ENGINES
 from armsim.spatial import quaternion
-from armsim.spec import read_robot
 
 LARGEST_POSITION = 1e6  # rad or m; up to there sine and cosine are exact to 2 ulp
 Array = NDArray[np.float64]

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
+from armsim.loading import load_robot_file
+from armsim.loading.build import build_body
+from armsim.loading.settle import settle
 from armsim.spatial import Inertia, Symmetric, Vector
-from armsim.spec import load_robot_file
-from armsim.spec.build import build_body
-from armsim.spec.settle import settle
 
 COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
 NOT_SIZES = ("mass", "density", "center", "about", *COMPONENTS)

@@ -11,8 +11,8 @@ from armsim.cli.table import wrapped
 
 if TYPE_CHECKING:
     from armsim.files.faults import Fault
-    from armsim.spec import Scenario
-    from armsim.spec.check import Checked
+    from armsim.loading import Scenario
+    from armsim.loading.check import Checked
 
 UNWELL = 1
 
@@ -37,7 +37,7 @@ def command(files: tuple[str, ...], strict: bool, as_json: bool, quiet: bool, ve
     Of a scenario's step it says whether the run would blow up, and what else there is to know. Exits with 1 if a file has
     faults or a step that would be refused (or, with --strict, warnings).
     """
-    from armsim.spec.check import check
+    from armsim.loading.check import check
 
     results = [_Result(check(file)) for file in files]
     if as_json:

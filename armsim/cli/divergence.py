@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from armsim.errors import Refusal
 
 if TYPE_CHECKING:
-    from armsim.spec import Scenario
+    from armsim.loading import Scenario
 
 KEPT = "(the rows up to then are kept, and the run is marked as diverged)"
 NAMES = {

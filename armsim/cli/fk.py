@@ -45,7 +45,7 @@ def command(robot: str, q: str | None, degrees: bool, as_json: bool, quiet: bool
     pitch about y, yaw about z, fixed axes, as in URDF: Rz(yaw) Ry(pitch) Rx(roll).
     """
     from armsim.arm.answers import poses
-    from armsim.spec import read_robot
+    from armsim.loading import read_robot
 
     arm, _ = read_robot(robot)
     pose = [float(x) for x in arm.initial] if q is None else joint_values("q", q, arm, degrees)

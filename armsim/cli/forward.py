@@ -64,7 +64,7 @@ def command(
     """
     from armsim.arm.answers import motion
     from armsim.arm.overload import overloads
-    from armsim.spec import read_robot
+    from armsim.loading import read_robot
 
     if torque is not None and voltage is not None:
         raise UsageError.of("--torque and --voltage", "one of them", "both", "leave one of them out")

@@ -72,7 +72,7 @@ def command(
     from armsim.arm.answers import demand, slipping
     from armsim.arm.overload import overloads
     from armsim.files.new_file import refuse_to_overwrite
-    from armsim.spec import read_robot
+    from armsim.loading import read_robot
 
     overrides = {} if payload is None else _payload(payload)
     if trajectory is not None:

@@ -56,7 +56,7 @@ def command(
     after all friction of motor, gear and joint, in the direction in which the motor holds its joint at the initial pose.
     """
     from armsim.arm.motor_curve import motor_curve, motors
-    from armsim.spec import read_robot
+    from armsim.loading import read_robot
 
     if plot is not None:
         from armsim.figures.comparison import check_plot

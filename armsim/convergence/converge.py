@@ -12,7 +12,7 @@ from armsim.convergence.errors import Convergence
 from armsim.convergence.refinement import Look, Refinement
 from armsim.errors import UsageError
 from armsim.integrate import METHODS
-from armsim.spec import Scenario, read_scenario
+from armsim.loading import Scenario, read_scenario
 from armsim.spec.timing import time_at
 from armsim.stability.method_choice import with_method
 
@@ -36,7 +36,7 @@ def converge(
     `log.every`, periods, duration and times of external forces are whole multiples.
 
     Args:
-        scenario: A scenario file, the name of a shipped one, its content, or what `armsim.spec.read_scenario` returned.
+        scenario: A scenario file, the name of a shipped one, its content, or what `armsim.loading.read_scenario` returned.
         methods: Names of integrators to compare, or "all"; the scenario's own if none is given.
         overrides: Values in place of the file's, by path.
         accuracy: Wanted [rad or m, with degrees deg].

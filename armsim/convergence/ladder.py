@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any, Protocol
 
-from armsim.spec import Scenario
+from armsim.loading import Scenario
 from armsim.spec.scenario import ADAPTIVE
 from armsim.spec.tolerance import LARGEST, LEAST
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from armsim.actuation import any_sticks
 from armsim.control import Feedback, OpenLoop
-from armsim.spec import Scenario
-from armsim.spec.run_scenario import FormulaSignal, RecordedSignal
+from armsim.loading import Scenario
+from armsim.loading.scenario import FormulaSignal, RecordedSignal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -26,9 +26,9 @@ from armsim.convergence.ladder import ladder
 from armsim.convergence.order_loss import order_losses
 from armsim.convergence.sensitivity import PUT_ASIDE, ROUNDING, Sensitivity, sensitivity
 from armsim.integrate import METHODS
-from armsim.simulation.result import Run
+from armsim.loading import Scenario, read_scenario
+from armsim.simulation.run import Run
 from armsim.simulation.simulate import simulate_unadvised
-from armsim.spec import Scenario, read_scenario
 from armsim.spec.timing import time_at
 
 STALLED = 0.7  # of a change: where the next change is no smaller, the answers do not settle

@@ -2,8 +2,8 @@
 
 from armsim.expr.derivative import jacobian, partials, with_jacobian
 from armsim.expr.elementary import cos, exp, log, sin, tan
-from armsim.expr.function import Function, Graph, Loop, loop, shared, trace
-from armsim.expr.node import Expr
+from armsim.expr.function import Function, Loop, loop, shared, trace
+from armsim.expr.graph import Expr, Graph
 from armsim.expr.replay import replay
 from armsim.expr.scalar import (
     Scalar,

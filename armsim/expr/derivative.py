@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from armsim.expr.elementary import cos, sin
-from armsim.expr.function import Function, Graph, innermost, shared, trace
-from armsim.expr.node import CONDITIONS, Expr, in_order
+from armsim.expr.function import Function, innermost, shared, trace
+from armsim.expr.graph import CONDITIONS, Expr, Graph, in_order
 from armsim.expr.replay import replay
 from armsim.expr.scalar import either, fma, lookup, where
 from armsim.expr.tree import flatten, leaves, unflatten

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from armsim.expr.node import NUMBERS, Expr
+from armsim.expr.graph import NUMBERS, Expr
 from armsim.expr.scalar import bit, fma, scale2, split2, sqrt, symbolic, where
 
 SHIFT = 1.5 * 2.0**52  # adding it leaves a double whose last bits are those of the nearest whole number

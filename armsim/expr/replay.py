@@ -8,7 +8,7 @@ from typing import Any
 
 from armsim.expr import elementary, scalar
 from armsim.expr.function import Function, Loop, loop
-from armsim.expr.node import Expr
+from armsim.expr.graph import Expr
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "abs": abs,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from armsim.expr.node import NUMBERS, Expr, fused, graph_of, select
+from armsim.expr.graph import NUMBERS, Expr, fused, graph_of, select
 from armsim.expr.table import Table
 
 Scalar = Any  # a float, an `Expr` or a SymPy expression

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from armsim.expr import Scalar, fma
 from armsim.integrate.lu import LU
 from armsim.integrate.motion import Motion, advanced
 from armsim.integrate.rate_jacobian import RateJacobian
-
-if TYPE_CHECKING:
-    from armsim.integrate.system import System
 
 
 class MomentumEquation:
@@ -21,7 +18,8 @@ class MomentumEquation:
     matrix overrides every method.
 
     Args:
-        system: What is advanced, smooth.
+        rates: Of a smooth system, at a time and a state.
+        jacobian: The derivatives of such rates, which come last.
         t: Time at the step's start [s].
         y: The state then.
         h: Length of the step [s].
@@ -31,19 +29,26 @@ class MomentumEquation:
         predicted: What `mechanics` gives at the velocities of the step's start.
     """
 
-    def __init__(self, system: System, t: Scalar, y: Motion, h: Scalar) -> None:
-        self._system = system
+    def __init__(
+        self,
+        rates: Callable[[Scalar, Motion], Motion],
+        jacobian: Callable[[Scalar, Motion, Motion], RateJacobian],
+        t: Scalar,
+        y: Motion,
+        h: Scalar,
+    ) -> None:
+        self._rates_at = rates
         self._half = h / 2
         self._t = t + self._half
         self._w = y.w
         self._z = y.z
         ahead = y._replace(q=advanced(y.q, self._half, y.v))
-        rates = system.rates(self._t, ahead)
+        now = rates(self._t, ahead)
         # predicted to second order, which is the method's: a rate that jumps does not keep the iteration from converging
-        self._z = advanced(y.z, self._half, rates.z)
+        self._z = advanced(y.z, self._half, now.z)
         self.before = list(y.v)
-        self.predicted = list(y.v), rates.v
-        self._factors = self._factorised(system.jacobian(self._t, ahead, rates))
+        self.predicted = list(y.v), now.v
+        self._factors = self._factorised(jacobian(self._t, ahead, now))
 
     def mechanics(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
         """Momenta, and forces that depend on positions and velocities in ways of their own, were q and v those at mid-step."""
@@ -79,4 +84,4 @@ class MomentumEquation:
         return LU(W)
 
     def _rates(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> Motion:
-        return self._system.rates(self._t, Motion(list(q), list(v), self._z, self._w))
+        return self._rates_at(self._t, Motion(list(q), list(v), self._z, self._w))

@@ -56,7 +56,7 @@ class System:
 
     def momentum_equation(self, t: Scalar, y: Motion, h: Scalar) -> MomentumEquation:
         """The equation of a step from (t, y) in positions and momenta, taken at its middle."""
-        return MomentumEquation(self, t, y, h)
+        return MomentumEquation(self.rates, self.jacobian, t, y, h)
 
     def within(self, t: Scalar, y: Motion) -> System:
         """The system as it is to be taken for the stages of one step from (t, y): smooth."""

@@ -11,11 +11,11 @@ from typing import Any
 from armsim.control import Feedback
 from armsim.errors import Diverged, UsageError
 from armsim.linear.model import LinearModel, linear_model
+from armsim.loading import Scenario, read_scenario
 from armsim.plant import Plant, make_plant
 from armsim.plant import linearize as linearize_plant
 from armsim.simulation.engine import make_engine
 from armsim.simulation.simulate import simulate
-from armsim.spec import Scenario, read_scenario
 from armsim.spec.timing import WHOLE, time_at
 from armsim.stability.method_choice import with_method
 
@@ -30,7 +30,7 @@ def linearize(
     """The linear equations of a scenario about one of its states, with exact coefficients.
 
     Args:
-        scenario: A scenario file, the name of a shipped one, or what `armsim.spec.read_scenario` returned.
+        scenario: A scenario file, the name of a shipped one, or what `armsim.loading.read_scenario` returned.
         at: Time [s] up to which the scenario is simulated first: a whole multiple of dt, and any time with an adaptive method.
         target: About rest at the target of the feedback instead, under the command that it gives there.
         overrides: Values in place of the file's, by path: {"control.kp[0]": 80}.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,16 +16,14 @@ from armsim.control import OpenLoop
 from armsim.errors import UsageError
 from armsim.expr import Scalar
 from armsim.linear.lqr import Cost
+from armsim.linear.regulator import Regulator
 from armsim.linear.system import Array, LinearSystem
+from armsim.loading import Scenario
 from armsim.model import Joint
 from armsim.plant import Linearization
 from armsim.plant import linearize as linearize_plant
 from armsim.plant.statics import holding_command
-from armsim.spec import Scenario
 from armsim.stability.closed_loop import gains, with_feedback
-
-if TYPE_CHECKING:
-    from armsim.linear.regulator import Regulator
 
 AT_REST = 1e-6  # rad/s and rad/s², or m/s and m/s²: what counts as an equilibrium
 
@@ -171,10 +168,8 @@ class LinearModel(LinearSystem):
         states[:n], states[n : 2 * n] = weights[0], weights[1]
         cost = Cost.of(states, weights[2])
         period = self.period if period is None else period
-        from armsim.linear.regulator import Regulator
-
         given = {name: np.array(x, dtype=float).tolist() for name, x in (("q", q), ("qd", qd), ("r", r))}
-        return Regulator(self, cost, period, given)
+        return Regulator(self, self.about, self.scenario, cost, period, given)
 
 
 def linear_model(about: Linearization, scenario: Scenario, place: str) -> LinearModel:

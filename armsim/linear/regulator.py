@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from armsim.control import Feedback
 from armsim.linear.lqr import Cost, cost_of, gains_of
 from armsim.linear.system import Array, LinearSystem
+from armsim.loading import Scenario
 from armsim.plant import Linearization
-
-if TYPE_CHECKING:
-    from armsim.linear.model import LinearModel
 
 DIGITS = 6  # of gains that are proposed
 TARGET_DECIMALS = 9
@@ -26,13 +24,17 @@ class Regulator:
     """A linear-quadratic regulator, as one matrix of gains and as gains for every joint by itself.
 
     Attributes:
-        model: The plant.
+        model: The plant's linear equations, in continuous time.
+        about: The state, mass matrix, stiffness and damping there.
+        scenario: Of which.
         weights: What is to be small.
         period: Time between samples [s]; None if it acts continuously.
         given: The weights q, qd, r as they were given.
     """
 
-    model: LinearModel
+    model: LinearSystem
+    about: Linearization
+    scenario: Scenario
     weights: Cost
     period: float | None
     given: dict[str, Any]
@@ -54,7 +56,7 @@ class Regulator:
 
         To `DIGITS` digits, as they are proposed. A current that is a state is taken to follow its voltage at once.
         """
-        about = self.model.about
+        about = self.about
         gains = np.zeros((about.n, 2))
         for i in range(about.n):
             if about.held[i]:
@@ -69,7 +71,7 @@ class Regulator:
 
     @cached_property
     def _diagonal(self) -> Array:
-        n = self.model.about.n
+        n = self.about.n
         K = np.zeros_like(self.model.B.T)
         K[:, :n], K[:, n : 2 * n] = np.diag(self.joints[:, 0]), np.diag(self.joints[:, 1])
         K[:, ~self.model.free] = 0.0
@@ -91,7 +93,7 @@ class Regulator:
 
         Of the mean over all directions in which the arm may be displaced.
         """
-        n = self.model.about.n
+        n = self.about.n
         own, best = cost_of(*self._plant, self._diagonal), cost_of(*self._plant, self.K)
         if own is None or best is None:
             return math.inf
@@ -100,7 +102,7 @@ class Regulator:
     @property
     def offset(self) -> Array:
         """How far the target of `control` is from the pose [rad or m], shape (n,): so far do its gains give way to gravity."""
-        u, kp = np.array(self.model.about.u), self.joints[:, 0]
+        u, kp = np.array(self.about.u), self.joints[:, 0]
         return np.divide(u, kp, out=np.zeros_like(u), where=kp != 0)
 
     @property
@@ -109,12 +111,12 @@ class Regulator:
 
         Its target is off the pose by as much as gravity takes, so that the arm comes to rest in the pose itself.
         """
-        about = self.model.about
+        about = self.about
         kp, kd = self.joints.T
         command = about.plant.command
         block: dict[str, Any] = {"law": "pd", "output": "torque" if command is None else command.output}
         block["kp"], block["kd"] = kp.tolist(), kd.tolist()
-        scenario = self.model.scenario
+        scenario = self.scenario
         turns = [scenario.degrees and joint.kind.turns for joint in about.plant.arm.joints]
         place = np.array(about.q) + self.offset
         target = np.where(turns, np.degrees(place), place)

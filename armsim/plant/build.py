@@ -15,7 +15,7 @@ from armsim.plant.plant import Plant
 
 
 class Asked(Protocol):
-    """What a plant is made of; `armsim.spec.Scenario` is one."""
+    """What a plant is made of; `armsim.loading.Scenario` is one."""
 
     @property
     def arm(self) -> Arm: ...

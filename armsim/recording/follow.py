@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from armsim.arm.integration import check_dt, check_method, check_tolerance
 from armsim.arm.robot import Robot
 from armsim.integrate import METHODS
+from armsim.loading import read_robot
 from armsim.model import Arm
 from armsim.plant import driven_plant
 from armsim.plant.columns import spellings
@@ -24,7 +25,6 @@ from armsim.recording.playback import Playback, Played
 from armsim.recording.replay import first_state
 from armsim.recording.state_vector import StateVector
 from armsim.simulation.driver import Progress
-from armsim.spec import read_robot
 
 if TYPE_CHECKING:
     from armsim.compile.target import Target

@@ -21,13 +21,13 @@ from armsim.errors import Diverged, ShapeError, UsageError
 from armsim.expr import Function, trace
 from armsim.integrate import METHODS
 from armsim.integrate.adaptive import FAILED
+from armsim.loading import read_robot
+from armsim.loading.voltage import voltage_refusal
 from armsim.model import Arm
 from armsim.plant import driven_plant
 from armsim.plant.driven import Output
 from armsim.recording.state_vector import StateVector
 from armsim.simulation.engine import bounds
-from armsim.spec import read_robot
-from armsim.spec.voltage import voltage_refusal
 
 if TYPE_CHECKING:
     from armsim.compile.target import Target

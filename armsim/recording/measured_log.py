@@ -16,11 +16,11 @@ from armsim.files.csv_reader import read_csv
 from armsim.files.document import Map, Place, Scalar, clipped, shown
 from armsim.files.faults import Report, nearest, refuse, suggestion
 from armsim.files.yaml_reader import read_yaml
+from armsim.loading.voltage import voltage_refusal
 from armsim.model import Arm
 from armsim.plant.columns import spellings
 from armsim.plant.driven import Output
 from armsim.recording.state_vector import INPUTS
-from armsim.spec.voltage import voltage_refusal
 
 Array = NDArray[np.float64]
 TIME = ("t_s", "t")

@@ -14,6 +14,8 @@ import numpy as np
 
 from armsim.control import Feedback
 from armsim.errors import UsageError
+from armsim.loading import Scenario, read_scenario
+from armsim.loading.scenario import ConstantSignal
 from armsim.plant import Column, Plant, held, make_plant
 from armsim.recording.playback import Playback, out_of_bounds
 from armsim.recording.recording import Recording
@@ -22,12 +24,10 @@ from armsim.simulation.driver import Driver, Progress
 from armsim.simulation.energy_balance import balance
 from armsim.simulation.engine import NativeEngine
 from armsim.simulation.simulate import LARGEST_LOG
-from armsim.spec import Scenario, read_scenario
-from armsim.spec.run_scenario import ConstantSignal
-from armsim.stability.advice import heeded
 from armsim.stability.departure import causes
 from armsim.stability.method_choice import with_method
 from armsim.stability.remedy import remedy
+from armsim.stability.step_advice import heeded
 
 if TYPE_CHECKING:
     from armsim.compile.target import Target
@@ -48,7 +48,7 @@ def record(
     by Ctrl-C, or that diverges, is returned with the samples it has; see `Recording.status`.
 
     Args:
-        scenario: A scenario file, the name of a shipped one, its content, or what `armsim.spec.read_scenario` returned.
+        scenario: A scenario file, the name of a shipped one, its content, or what `armsim.loading.read_scenario` returned.
         overrides: Values in place of the file's, by path.
         progress: Called about twenty times a second with steps done and steps in all.
         target: The machine to compile for; the host unless given. The bits do not depend on it.

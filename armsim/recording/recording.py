@@ -20,15 +20,15 @@ from armsim.files.csv_writer import write_csv
 from armsim.files.document import Map, Node, Place, Scalar, clipped, shown
 from armsim.files.faults import refuse
 from armsim.files.run_folder import RUN_FORMAT, new_run_folder
+from armsim.files.source import digest
 from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
+from armsim.loading import Scenario, read_scenario
 from armsim.plant import held
 from armsim.plant.driven import Output
 from armsim.recording.state_vector import StateVector
 from armsim.simulation.result import steps_chosen
 from armsim.simulation.summary import stepped
-from armsim.spec import Scenario, read_scenario
-from armsim.spec.robot_file import digest
 from armsim.stability.advice import Advice
 from armsim.stability.method_choice import with_method
 from armsim.version import __version__

@@ -17,15 +17,15 @@ from armsim.errors import UsageError
 from armsim.files.document import Place
 from armsim.files.faults import refuse
 from armsim.integrate import METHODS
+from armsim.loading import Scenario, load_robot_file, read_scenario, resolved_robot
+from armsim.loading.voltage import voltage_refusal
 from armsim.plant import Plant, held, make_plant
 from armsim.recording.comparison import Compared, Comparison, Tolerance, column_of, compared, tolerances
 from armsim.recording.playback import Playback
 from armsim.recording.recording import TABLE, Recording, load_recording
 from armsim.recording.state_vector import Slot, StateVector
 from armsim.simulation.driver import Progress
-from armsim.spec import Scenario, load_robot_file, read_scenario, resolved_robot
 from armsim.spec.timing import common_step
-from armsim.spec.voltage import voltage_refusal
 
 if TYPE_CHECKING:
     from armsim.compile.target import Target

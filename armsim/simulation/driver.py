@@ -96,7 +96,7 @@ class Driver:
         """The row of the state reached: by one more step from a copy of it, of which nothing else is kept."""
         one = (1, *self._clock[1:])
         again = (ctypes.c_double * len(self.state))(*self.state)
-        self._row[:] = [math.nan] * len(self._row)  # type: ignore[assignment]  # ctypes takes floats
+        self._row[:] = [math.nan] * len(self._row)
         self._run(again, self._row, self.peaks, self.done, self.done + 1, *one)
         return list(self._row)
 

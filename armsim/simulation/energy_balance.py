@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from armsim.actuation import WORKS
+from armsim.loading import Scenario
 from armsim.plant import DynaMechsPlant, Plant
-from armsim.simulation.result import Run
-from armsim.spec import Scenario
+from armsim.simulation.result import Result
 
 LARGE = 0.05  # a residual, in parts of the energy exchanged
 
 
-def audit(run: Run) -> dict[str, Any]:
+def audit(run: Result) -> dict[str, Any]:
     """The balance of a run, from its start to the state it reached."""
     kinetic, potential = (_course(run, kind) for kind in ("kinetic", "potential"))
     found = balance(run.scenario, run.plant, run.state, kinetic, potential)
@@ -53,7 +53,7 @@ def balance(
     }
 
 
-def _course(run: Run, kind: str) -> list[float]:
+def _course(run: Result, kind: str) -> list[float]:
     """The kinetic or potential energy in every row, and at the end [J]."""
     at = next(i for i, column in enumerate(run.plant.columns) if (column.quantity, column.of) == ("energy", kind))
     width = len(run.plant.columns)

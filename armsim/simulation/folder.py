@@ -5,22 +5,22 @@ from __future__ import annotations
 import platform
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from armsim.files.csv_writer import write_csv
 from armsim.files.run_folder import RUN_FORMAT, new_run_folder
 from armsim.files.yaml_writer import yaml_text
 from armsim.plant.columns import FILES, headings
+from armsim.simulation.result import Result
 from armsim.version import __version__
-
-if TYPE_CHECKING:
-    from armsim.simulation.result import Run
 
 COMMENT = """An armsim run. `armsim simulate run.yaml` repeats it to the bit: the scenario below holds all numbers it needs,
 but for CSV inputs, which must still be where they were and are checked by their hash."""
 
 
-def write_run(run: Run, folder: str | PathLike[str] | None, force: bool, degrees: bool) -> Path:
+def write_run(
+    run: Result, summary: dict[str, Any], folder: str | PathLike[str] | None, force: bool, degrees: bool
+) -> Path:
     """Write a run's folder, which appears whole; see `Run.save`."""
     with new_run_folder(folder, run.scenario.name, force) as made:
         for name in FILES:
@@ -36,13 +36,12 @@ def write_run(run: Run, folder: str | PathLike[str] | None, force: bool, degrees
                 lead=run.times,
             )
         with open(made.file("run.yaml"), "w", encoding="utf-8", newline="\n") as file:
-            file.write(yaml_text(record(run, degrees), COMMENT))
+            file.write(yaml_text(record(run, summary, degrees), COMMENT))
     return Path(made.path)
 
 
-def record(run: Run, degrees: bool) -> dict[str, Any]:
+def record(run: Result, summary: dict[str, Any], degrees: bool) -> dict[str, Any]:
     """What run.yaml holds: how the run went, what it was made with, and all that repeats it."""
-    summary = run.summary()
     return {
         "format": RUN_FORMAT,
         "status": run.status,

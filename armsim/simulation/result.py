@@ -6,14 +6,13 @@ import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from armsim.errors import UsageError
+from armsim.loading import Scenario
 from armsim.plant import Plant
 from armsim.plant.columns import Heading, headings
-from armsim.spec import Scenario
+from armsim.simulation.engine import bounds
 from armsim.stability.advice import Advice
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def steps_chosen(slots: Sequence[str], state: Sequence[float]) -> tuple[int, int
 
 
 @dataclass
-class Run:
+class Result:
     """A finished, interrupted or diverged simulation.
 
     Row k of every array is the state at `t[k]`, with the accelerations, torques and voltages that act from then on.
@@ -145,39 +144,9 @@ class Run:
         start = (k % self.count) * width
         return self.rows[start : start + width]
 
-    def save(self, folder: str | PathLike[str] | None = None, force: bool = False, degrees: bool = False) -> Path:
-        """Write trajectory.csv, torque.csv and run.yaml.
-
-        Args:
-            folder: Where: absent or empty; `runs/<scenario>-001` or the next free number if none is given.
-            force: Replace an earlier run there.
-            degrees: Write joint angles in degrees.
-
-        Returns:
-            The folder.
-
-        Raises:
-            UsageError: The folder holds something that is not to be overwritten.
-        """
-        from armsim.simulation.folder import write_run
-
-        return write_run(self, folder, force, degrees)
-
     def fastest_to_diverge(self) -> str:
         """Of a diverged run, what was furthest on its way out of bounds, by its slot's name, for example "qd_R4"."""
-        from armsim.simulation.engine import bounds
-
         if self.status != "diverged":
             raise UsageError("the run did not diverge")
         shares = [abs(x) / bound for x, bound in zip(self.state, bounds(self.plant), strict=True)]
         return self.plant.slots[max(range(len(shares)), key=shares.__getitem__)]
-
-    @cached_property
-    def _summary(self) -> dict[str, Any]:
-        from armsim.simulation.summary import summarize
-
-        return summarize(self)
-
-    def summary(self) -> dict[str, Any]:
-        """What the command line prints, as plain data; see `armsim.simulation.summary`."""
-        return dict(self._summary)

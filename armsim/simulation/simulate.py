@@ -12,13 +12,14 @@ from os import PathLike
 from typing import Any
 
 from armsim.errors import UsageError
+from armsim.loading import Scenario, read_scenario
 from armsim.plant import make_plant
 from armsim.simulation.driver import Driver, Progress
 from armsim.simulation.engine import Engine, NativeEngine, make_engine
-from armsim.simulation.result import Run
-from armsim.spec import Scenario, read_scenario
-from armsim.stability.advice import Advice, advice_on, heeded
+from armsim.simulation.run import Run
+from armsim.stability.advice import Advice
 from armsim.stability.method_choice import with_method
+from armsim.stability.step_advice import advice_on, heeded
 
 CHUNK = 0.05  # seconds between looks at Ctrl-C and at the progress bar
 LARGEST_LOG = 2 * 2**30  # bytes of rows that a run may keep
@@ -36,7 +37,7 @@ def simulate(
     A run that is interrupted by Ctrl-C, or that diverges, is returned with the rows it has; see `Run.status`.
 
     Args:
-        scenario: A scenario file, the name of a shipped one, or what `armsim.spec.read_scenario` returned.
+        scenario: A scenario file, the name of a shipped one, or what `armsim.loading.read_scenario` returned.
         overrides: Values in place of the file's, by path: {"control.kp[0]": 80, "robot.joints[R2].motor.Kp": 12}.
         engine: "llvm" for machine code, "python" for the same physics on Python floats, with the same bits.
         progress: Called about twenty times a second.
@@ -135,7 +136,7 @@ def _carried_out(
     done = driver.done
     kept = min(-(-(done + (status == "diverged")) // scenario.log_every), count)
     if status == "complete" and done % scenario.log_every == 0:
-        rows[kept * width : (kept + 1) * width] = end[:]
+        rows[kept * width : (kept + 1) * width] = end  # type: ignore[assignment]  # ctypes takes floats
         kept += 1
     if kept and not all(map(math.isfinite, rows[(kept - 1) * width : kept * width])):
         kept -= 1  # what led out of bounds may be infinite itself

@@ -8,15 +8,15 @@ from typing import Any
 from armsim.actuation import motor as dc
 from armsim.actuation import sticks
 from armsim.control import Feedback
+from armsim.loading import Scenario
 from armsim.plant.statics import steady_droop
 from armsim.simulation.energy_balance import audit
-from armsim.simulation.result import Run
-from armsim.spec import Scenario
+from armsim.simulation.result import Result
 from armsim.spec.timing import time_at
 from armsim.stability.departure import causes
 
 
-def summarize(run: Run) -> dict[str, Any]:
+def summarize(run: Result) -> dict[str, Any]:
     """What happened, as plain data in SI units: the `--json` of `armsim simulate`, and the summary in run.yaml.
 
     Per joint: final position; whether it is exactly at rest (None without dry friction); under feedback the target, the final
@@ -72,7 +72,7 @@ def summarize(run: Run) -> dict[str, Any]:
     return summary
 
 
-def _causes(run: Run) -> dict[str, Any]:
+def _causes(run: Result) -> dict[str, Any]:
     """How a diverged run came to that; see `armsim.stability.departure.causes`."""
     n, width = run.plant.arm.n, len(run.plant.columns)
     rows = [run.rows[k * width : k * width + 3 * n] for k in range(run.count)]
@@ -80,7 +80,7 @@ def _causes(run: Run) -> dict[str, Any]:
     return causes(run.scenario, run.steps, [state[n : 2 * n] for state in run.approach], run.times, q, qd, qdd)
 
 
-def _stable(run: Run, found: dict[str, Any] | None) -> dict[str, Any] | None:
+def _stable(run: Result, found: dict[str, Any] | None) -> dict[str, Any] | None:
     """What `armsim.stability.remedy` says of the states in which a run began to diverge; None where the step did not do it."""
     scenario, plant = run.scenario, run.plant
     if scenario.adaptive or (found is not None and found["per"] == "sample"):
@@ -114,12 +114,12 @@ def stepped(scenario: Scenario, steps: int, counts: tuple[int, int] | None) -> d
     return {"steps": taken, "landings": steps, "adaptive": adaptive}
 
 
-def _named(run: Run, row: list[float]) -> dict[tuple[str, str], float]:
+def _named(run: Result, row: list[float]) -> dict[tuple[str, str], float]:
     """A row by quantity and joint."""
     return {(c.quantity, c.of): value for c, value in zip(run.plant.columns, row, strict=True)}
 
 
-def _joints(run: Run, last: dict[tuple[str, str], float]) -> list[dict[str, Any]]:
+def _joints(run: Result, last: dict[tuple[str, str], float]) -> list[dict[str, Any]]:
     plant = run.plant
     command = plant.command
     feedback = command if isinstance(command, Feedback) else None
@@ -140,7 +140,7 @@ def _joints(run: Run, last: dict[tuple[str, str], float]) -> list[dict[str, Any]
     return joints
 
 
-def _outside(run: Run) -> list[dict[str, Any]]:
+def _outside(run: Result) -> list[dict[str, Any]]:
     """The joints seen outside their range, in a row or at the end: when first, how far at most, whether a stop pushed back."""
     found = []
     width = len(run.plant.columns)
@@ -158,6 +158,6 @@ def _outside(run: Run) -> list[dict[str, Any]]:
     return found
 
 
-def end_time(run: Run) -> float:
+def end_time(run: Result) -> float:
     """The time that was reached [s]."""
     return time_at(run.steps, run.scenario.time_ratio)

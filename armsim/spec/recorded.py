@@ -11,6 +11,7 @@ from armsim.expr import Table
 from armsim.files.csv_reader import read_csv
 from armsim.files.document import Map, shown
 from armsim.files.faults import suggestion
+from armsim.files.source import beside, digest
 from armsim.spec.quantity import Context
 
 TIME = "t_s"
@@ -25,9 +26,6 @@ def read_recorded(data: dict[str, Any], node: Map, path: str, context: Context) 
         path: Of the mapping.
         context: Takes faults; knows the folder.
     """
-    from armsim.spec.robot_file import digest
-    from armsim.spec.scenario import beside
-
     file = beside(context.folder, data["csv"])
     if file not in context.tables:
         try:

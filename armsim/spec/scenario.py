@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from armsim.files.document import Map, Node, Scalar, shown
@@ -309,8 +308,3 @@ def read_scenario_node(node: Map, context: Context, path: str = "") -> dict[str,
     angle = units.get("angle") if isinstance(units, Map) else None
     context.degrees = getattr(angle, "value", None) == "deg"
     return Scenario().read(node, path, context)
-
-
-def beside(folder: str, path: str) -> str:
-    """A path that is written relative to a file in `folder`, as messages show it."""
-    return os.path.normpath(os.path.join(folder, path)) if folder else path

@@ -7,15 +7,11 @@ step's fault. What was found is kept with the compiled kernels, so that a scenar
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 
-from armsim.compile import cache
-from armsim.errors import Refusal, UsageError
+from armsim.errors import Refusal
 from armsim.plant import DynaMechsPlant, Plant
-from armsim.spec import Scenario
-from armsim.version import __version__
 
 
 @dataclass(frozen=True)
@@ -56,59 +52,9 @@ class Advice:
         return [*self.warnings, f"{found}; {listed(self.takers)} would take {dt:g} s"]
 
 
-def advice_on(scenario: Scenario, plant: Plant) -> Advice:
-    """What is to be said of a scenario's step; it takes the time it needs where that is not known yet.
-
-    Args:
-        scenario: What is to be run.
-        plant: Its plant.
-    """
-    if chooses_steps(plant):
-        return Advice()
-    name = key("advice", scenario)
-    known = cache.load(name)
-    if known is not None:
-        found = json.loads(known)
-        refusal = None if found["refusal"] is None else Refusal(**found["refusal"])
-        return Advice(refusal, tuple(found["warnings"]), found["chattering"], tuple(found["takers"]))
-    from armsim.stability.step_check import judged
-
-    advice = judged(scenario, plant)
-    cache.store(name, json.dumps(asdict(advice)).encode())
-    return advice
-
-
-def heeded(scenario: Scenario, plant: Plant, force: bool) -> Advice:
-    """The advice on a scenario's step, of which a refusal is raised.
-
-    Args:
-        scenario: What is to be run.
-        plant: Its plant.
-        force: Take a refusal for a warning.
-
-    Raises:
-        UsageError: The run would blow up.
-    """
-    advice = advice_on(scenario, plant)
-    if advice.refusal is None:
-        return advice
-    if not force:
-        how = f"{advice.refusal.mend}\n(--force-step, or force_step=True, runs it anyway)"
-        raise UsageError(str(replace(advice.refusal, mend=how)))
-    warnings = (f"the step was forced: expected {advice.refusal.expected}", *advice.warnings)
-    return Advice(None, warnings, advice.chattering, advice.takers)
-
-
 def chooses_steps(plant: Plant) -> bool:
     """Whether there is nothing to advise: on methods that choose their own steps, or with rules about steps as motors."""
     return plant.integrator.adaptive is not None or isinstance(plant, DynaMechsPlant)
-
-
-def key(kind: str, scenario: Scenario) -> str:
-    """The name under which something found out about a scenario is kept."""
-    given = {name: value for name, value in scenario.scenario_data.items() if name not in ("name", "log")}
-    step = f"{scenario.time_ratio} {scenario.sample_every}"  # that may have been worked out from the log
-    return cache.key(f"{kind} 4", __version__, step, json.dumps(given, sort_keys=True))
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from armsim.spec import Scenario
+from armsim.loading import Scenario
 from armsim.stability.divergence import Rows, growth, linear_until
 
 if TYPE_CHECKING:  # runs that do not diverge need no numpy

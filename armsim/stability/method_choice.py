@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from armsim.control import Feedback
 from armsim.errors import UsageError
 from armsim.expr import is_zero
+from armsim.loading import Scenario
 from armsim.plant import emulates
-from armsim.spec import Scenario
 from armsim.spec.scenario import AUTO
 
 LONG = 100.0  # s: an arm that nothing damps or drives for longer takes a method that keeps the energy

@@ -8,8 +8,8 @@ import numpy as np
 
 from armsim.actuation import any_sticks, limit_torque
 from armsim.control import Feedback
+from armsim.loading import Scenario
 from armsim.plant import Linearization, Linearizer, Plant, with_stop
-from armsim.spec import Scenario
 from armsim.spec.formula import FormulaError
 from armsim.stability.hanging import hanging
 from armsim.stability.step_modes import LinearPlant, Modes, Spoiled, largest_step

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from armsim.actuation import sticks
 from armsim.errors import Refusal
 from armsim.integrate import METHODS
+from armsim.loading import Scenario
 from armsim.model import Arm
 from armsim.plant import Plant
-from armsim.spec import Scenario
 from armsim.stability.advice import Advice, listed, short
 from armsim.stability.operating_points import REST, START, TARGET, Place, places
 from armsim.stability.step_modes import Spoiled

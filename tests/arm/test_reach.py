@@ -10,7 +10,7 @@ import pytest
 from armsim.arm.reach import reach
 from armsim.arm.robot import Robot
 from armsim.dynamics import own_poses
-from armsim.spec import build_robot, load_robot_file
+from armsim.loading import build_robot, load_robot_file
 
 
 def planar(limits: dict | None = None, tool: float = 0.8, second: str = "revolute", **second_row) -> dict:

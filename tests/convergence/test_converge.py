@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from armsim.convergence import refinement
 
 import armsim
+from armsim.convergence import refinement
 from armsim.errors import FileFaults, UsageError
 from armsim.integrate import METHODS
-from armsim.spec import read_scenario
+from armsim.loading import read_scenario
 
 pytestmark = pytest.mark.usefixtures("steady_machine")
 

@@ -6,7 +6,7 @@ import pytest
 
 from armsim.convergence.ladder import Steps, Tolerances, doubling_divisors, ladder
 from armsim.integrate import METHODS
-from armsim.spec import read_scenario
+from armsim.loading import read_scenario
 
 
 def test_divisors_at_least_double():

@@ -7,7 +7,7 @@ import pytest
 
 import armsim
 from armsim.convergence.order_loss import order_losses
-from armsim.spec import read_scenario
+from armsim.loading import read_scenario
 
 SMOOTH = {"control": None, "inputs": {"voltage": ["2*sin(3*t)", "0", "0", "0.2*sin(5*t)", "0"]}, "duration": 1}
 INDUCTIVE = {f"robot.joints[{i}].motor.inductance": 5e-3 for i in range(5)}

@@ -10,7 +10,7 @@ import pytest
 
 import armsim
 from armsim.errors import Diverged, UsageError
-from armsim.spec import read_scenario
+from armsim.loading import read_scenario
 
 HANG = {  # a two-link arm near hanging, under constant torque
     "format": "armsim/scenario/1",

@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
+from armsim.loading import read_robot
 from armsim.model import bodies
 from armsim.spatial import Symmetric, Vector
-from armsim.spec import read_robot
 
 CENTER = np.array([0.3, -0.2, 0.5])
 COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")

@@ -11,9 +11,9 @@ import pytest
 import armsim
 from armsim.actuation import WORKS
 from armsim.integrate import METHODS
+from armsim.loading import read_scenario
 from armsim.plant import make_plant
 from armsim.simulation.engine import NativeEngine
-from armsim.spec import read_scenario
 
 FIXED = [name for name, method in METHODS.items() if method.adaptive is None]
 ADAPTIVE = [name for name in METHODS if name not in FIXED]

@@ -5,7 +5,7 @@ import pytest
 
 import armsim
 from armsim.files.shipped import shipped_names
-from armsim.spec import read_scenario
+from armsim.loading import read_scenario
 
 SHIPPED = shipped_names("configs")
 

@@ -9,7 +9,7 @@ import pytest
 
 import armsim
 from armsim.errors import FileFaults, UsageError
-from armsim.spec import read_scenario
+from armsim.loading import read_scenario
 
 PENDULUM = {
     "format": "armsim/robot/1",

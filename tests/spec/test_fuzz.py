@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from armsim.errors import ArmsimError
 from armsim.files.shipped import shipped_folder
 from armsim.files.yaml_reader import parse_yaml
-from armsim.spec import read_robot, read_scenario
+from armsim.loading import read_robot, read_scenario
 
 quiet = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -163,7 +163,7 @@ def test_the_schema_rejects_every_bad_file_that_a_schema_can_reject():
     ],
 )
 def test_what_the_reader_takes_satisfies_the_schema(change):
-    from armsim.spec import read_scenario
+    from armsim.loading import read_scenario
 
     scenario = {"format": "armsim/scenario/1", "robot": "rr", "duration": 1, "integrator": {"method": "rk4", "dt": 0.1}}
     read_scenario({**scenario, **change})

@@ -4,8 +4,8 @@ import pytest
 
 from armsim.errors import FileFaults
 from armsim.expr import trace
+from armsim.loading import build_robot, load_robot_file, read_robot, read_scenario, resolved_robot
 from armsim.model import BrushDrop, Coulomb, MotorLimits
-from armsim.spec import build_robot, load_robot_file, read_robot, read_scenario, resolved_robot
 
 
 def file_with(motor=None, friction=None, type="revolute"):

@@ -3,7 +3,7 @@
 import pytest
 
 from armsim.errors import FileFaults
-from armsim.spec import read_robot
+from armsim.loading import read_robot
 
 ROBOT = """\
 format: armsim/robot/1

@@ -6,7 +6,7 @@ import pytest
 
 from armsim.errors import FileFaults, UsageError
 from armsim.integrate import METHODS, Tolerance
-from armsim.spec import build_scenario, load_scenario_file, read_scenario
+from armsim.loading import build_scenario, load_scenario_file, read_scenario
 
 BASE = {
     "format": "armsim/scenario/1",

@@ -3,7 +3,7 @@
 import pytest
 
 from armsim.errors import FileFaults
-from armsim.spec import read_scenario
+from armsim.loading import read_scenario
 
 ROBOT = """\
 format: armsim/robot/1

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from armsim.spec import read_scenario
+from armsim.loading import read_scenario
 from armsim.spec.timing import common_step, logged_step, time_at, time_ratio
 
 BASE = {"format": "armsim/scenario/1", "robot": "two_link", "duration": 5}

@@ -10,8 +10,8 @@ import pytest
 import armsim
 from armsim.errors import UsageError
 from armsim.integrate import METHODS
+from armsim.loading import read_scenario
 from armsim.plant import make_plant
-from armsim.spec import read_scenario
 from armsim.stability.advice import Advice
 from armsim.stability.step_check import judged
 

@@ -4,7 +4,7 @@ import pytest
 
 import armsim
 from armsim.errors import UsageError
-from armsim.spec import read_scenario
+from armsim.loading import read_scenario
 from armsim.stability.method_choice import with_method
 
 BASE = {"format": "armsim/scenario/1", "robot": "arm5", "duration": 0.5}

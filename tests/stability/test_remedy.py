@@ -48,8 +48,8 @@ def test_a_run_that_blows_up_later_tells_the_step_that_is_stable_there():
 
 
 def test_the_step_that_is_named_is_2_over_the_decay_at_the_first_state_where_this_one_is_too_long():
+    from armsim.loading import read_scenario
     from armsim.plant import make_plant
-    from armsim.spec import read_scenario
 
     plant = make_plant(read_scenario(retracting(0.02)))
     states = [(0.0, [0.0, r, 0.0, 0.0]) for r in (1.0, 0.5, 0.3, 0.2)]
@@ -60,8 +60,8 @@ def test_the_step_that_is_named_is_2_over_the_decay_at_the_first_state_where_thi
 
 
 def test_explicit_euler_takes_no_step_of_an_undamped_swing():
+    from armsim.loading import read_scenario
     from armsim.plant import make_plant
-    from armsim.spec import read_scenario
 
     springs = {"law": "pd", "output": "torque", "kp": 100, "kd": 0}
     spring = retracting(0.2, control=springs, initial={"q": [0, 1]}) | {"inputs": None}

@@ -14,9 +14,9 @@ import armsim
 from armsim.control import Feedback
 from armsim.dynamics import potential_energy
 from armsim.integrate import METHODS
+from armsim.loading import read_scenario
 from armsim.plant import Linearizer, Plant, linearize, with_stop
 from armsim.spatial import Vector
-from armsim.spec import read_scenario
 from armsim.stability.hanging import hanging
 from armsim.stability.step_modes import LinearPlant, exponential, largest_stable_step
 

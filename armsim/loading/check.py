@@ -10,14 +10,14 @@ from armsim.files.document import Map, Place, shown
 from armsim.files.faults import Fault, Report
 from armsim.files.shipped import shipped_path
 from armsim.files.yaml_reader import read_yaml
+from armsim.loading.build import build_robot
+from armsim.loading.plausible import doubts, too_short, undetermined
+from armsim.loading.robot_file import load_robot_file
+from armsim.loading.scenario import Scenario, build_scenario
+from armsim.loading.scenario_file import RUN_FORMAT, load_scenario_file
 from armsim.model import Arm
-from armsim.spec.build import build_robot
-from armsim.spec.plausible import doubts, too_short, undetermined
 from armsim.spec.robot import FORMAT as ROBOT_FORMAT
-from armsim.spec.robot_file import load_robot_file
-from armsim.spec.run_scenario import Scenario, build_scenario
 from armsim.spec.scenario import FORMAT as SCENARIO_FORMAT
-from armsim.spec.scenario_file import RUN_FORMAT, load_scenario_file
 from armsim.spec.timing import time_at
 
 

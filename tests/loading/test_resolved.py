@@ -4,7 +4,7 @@ import pytest
 
 from armsim.files.shipped import shipped_names
 from armsim.files.yaml_writer import yaml_text
-from armsim.spec import read_robot, read_scenario, resolved_robot
+from armsim.loading import read_robot, read_scenario, resolved_robot
 
 
 def same_command(a, b):

@@ -1,4 +1,4 @@
-"""Nodes of an expression graph: what an operation on numbers becomes while a function is traced.
+"""Expression graphs and their nodes: what an operation on numbers becomes while a function is traced.
 
 Only exact rewrites are made: IEEE folding of constants, zero, one, signs, and the sharing of equal terms (additions and
 multiplications commute). So a number that is left open gives the same bits as the same number written in. `0 * x` is
@@ -8,10 +8,7 @@ taken as 0, which is exact for finite x; a state that is no longer finite stops 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from armsim.expr.function import Graph
+from typing import Any
 
 NUMBERS = (float, int)
 CONDITIONS = frozenset(("lt", "le", "and", "not", "bit"))  # operations whose result is true or false
@@ -102,6 +99,72 @@ class Expr:
 
 
 SCALARS = (Expr, float, int)
+
+
+class Graph:
+    """The nodes of one function under trace, equal ones shared.
+
+    Attributes:
+        nodes: All nodes, arguments before what uses them.
+        inputs: The nodes that stand for the arguments, in their order; captured values of outer graphs follow.
+        captured: The outer nodes that the function uses, in the order of their inputs.
+        depth: 0 for a graph of its own, 1 for a function called in such a graph, and so on.
+    """
+
+    def __init__(self, depth: int = 0) -> None:
+        self.nodes: list[Expr] = []
+        self.inputs: list[Expr] = []
+        self.captured: list[Expr] = []
+        self.depth = depth
+        self._shared: dict[tuple[Any, ...], Expr] = {}  # by operation, and arguments as `_key` names them
+        self._constants: dict[float, int] = {}
+        self._imported: dict[Expr, Expr] = {}
+
+    def input(self, name: str) -> Expr:
+        """A new argument of the function."""
+        node = Expr(self, len(self.nodes), "input", (name,))
+        self.nodes.append(node)
+        self.inputs.append(node)
+        return node
+
+    def node(self, op: str, *args: Any) -> Expr:
+        """The node that applies `op` to `args`: the one already there, or a new one."""
+        own = tuple([self._own(arg) for arg in args])
+        key = (op, *[self._key(arg) for arg in own])
+        found = self._shared.get(key)
+        if found is None:
+            found = self._shared[key] = Expr(self, len(self.nodes), op, own)
+            self.nodes.append(found)
+        return found
+
+    def existing(self, op: str, *args: Any) -> Expr | None:
+        """The node that applies `op` to `args`, if there is one."""
+        return self._shared.get((op, *[self._key(self._own(arg)) for arg in args]))
+
+    def _key(self, own: Any) -> Any:
+        """What an argument is known by: a node by its place, a constant by that among constants, others by themselves."""
+        if isinstance(own, Expr):
+            return own.index
+        if isinstance(own, float):
+            return self._constants.setdefault(own, ~len(self._constants))
+        return own
+
+    def _own(self, arg: Any) -> Any:
+        if isinstance(arg, Expr):
+            return arg if arg.graph is self else self._capture(arg)
+        return constant(arg) if isinstance(arg, (float, int)) else arg
+
+    def _capture(self, outer: Expr) -> Expr:
+        """The input that brings a value of an outer graph into this one."""
+        if outer.graph.depth >= self.depth:
+            raise ValueError(f"{outer!r} belongs to another function that is not around this one")
+        inner = self._imported.get(outer)
+        if inner is None and outer.op in CONDITIONS:  # arguments are numbers
+            inner = self._imported[outer] = self._capture(select(outer, 1.0, 0.0)) > 0.5
+        if inner is None:
+            inner = self._imported[outer] = self.input(f"captured{len(self.captured)}")
+            self.captured.append(outer)
+        return inner
 
 
 def graph_of(a, b) -> Graph:

@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from armsim.dynamics import crba, gravity_torque, rnea, tool_pose
+from armsim.loading import read_robot
+from armsim.loading.check import check
 from armsim.spatial import Pose, Symmetric, Vector, rotation_x
-from armsim.spec import read_robot
-from armsim.spec.check import check
 
 ARMS = yaml.safe_load((Path(__file__).parent.parent / "data" / "published_robots.yaml").read_text())["robots"]
 GOLDEN = [name for name, entry in ARMS.items() if "golden" in entry]

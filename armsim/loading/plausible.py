@@ -13,10 +13,10 @@ from typing import Any
 from armsim.dynamics import crba, pivots
 from armsim.files.document import Place
 from armsim.files.faults import Fault
+from armsim.loading.build import build_body
+from armsim.loading.principal import principal_moments
 from armsim.model import Arm
 from armsim.spatial import Symmetric, point_tensor
-from armsim.spec.build import build_body
-from armsim.spec.principal import principal_moments
 from armsim.spec.quantity import Quantity
 
 POSES = 4  # at which the mass matrix is looked at, besides the initial one

@@ -4,45 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from armsim.files.document import Map, Node, Scalar, shown
 from armsim.files.faults import Report
 from armsim.files.run_folder import RUN_FORMAT
 from armsim.files.shipped import looks_like_a_file
+from armsim.files.source import Source, beside, digest, find_file
 from armsim.files.yaml_reader import read_yaml
+from armsim.loading.checked import RobotFile, ScenarioFile
+from armsim.loading.robot_file import check_robot, load_root, refuse_undetermined
+from armsim.loading.scenario import Scenario, build_scenario
+from armsim.loading.voltage import refusal
 from armsim.spec.overrides import apply_overrides, split_overrides
 from armsim.spec.quantity import Context, Quantity
 from armsim.spec.robot import joint_names
-from armsim.spec.robot_file import RobotFile, Source, check_robot, digest, find_file, load_root, refuse_undetermined
-from armsim.spec.run_scenario import Scenario, build_scenario
-from armsim.spec.scenario import ADAPTIVE, AUTO, FORMAT, beside, read_scenario_node
+from armsim.spec.scenario import ADAPTIVE, AUTO, FORMAT, read_scenario_node
 from armsim.spec.schema import join
 from armsim.spec.timing import ROWS, logged_step, shared_step, steps_of
-from armsim.spec.voltage import refusal
 
 Given = str | os.PathLike[str] | Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class ScenarioFile:
-    """A scenario file that has been checked, with its robot.
-
-    Attributes:
-        name: Of the scenario.
-        data: Its content with defaults: dicts, lists, text and `armsim.spec.quantity.Quantity`.
-        robot: Its robot.
-        steps: The length of a step [s], "dt"; and times as numbers of steps: "duration", "log", "period" (None for
-            continuous), "external" (pairs).
-        sources: The files that were read.
-    """
-
-    name: str
-    data: dict[str, Any]
-    robot: RobotFile
-    steps: dict[str, Any]
-    sources: tuple[Source, ...]
 
 
 def read_scenario(path_or_name: Given, overrides: Mapping[str, Any] | None = None) -> Scenario:

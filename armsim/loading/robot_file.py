@@ -2,68 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from armsim.files.document import Map, Node, Place, document
-from armsim.files.faults import Report, refuse, suggestion
-from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
+from armsim.files.faults import Report
+from armsim.files.source import Source, digest, find_file
 from armsim.files.yaml_reader import read_yaml
+from armsim.loading.build import build_robot
+from armsim.loading.checked import RobotFile
 from armsim.model import Arm
-from armsim.spec.build import build_robot
 from armsim.spec.overrides import apply_overrides
 from armsim.spec.quantity import Context
 from armsim.spec.robot import FORMAT, read_robot_node
-
-
-@dataclass(frozen=True)
-class Source:
-    """A file that was read.
-
-    Attributes:
-        path: As messages show it.
-        sha256: Of its bytes, in hexadecimal digits.
-    """
-
-    path: str
-    sha256: str
-
-
-@dataclass(frozen=True)
-class RobotFile:
-    """A robot file that has been checked.
-
-    Attributes:
-        data: Its content with defaults: dicts, lists, text and `armsim.spec.quantity.Quantity`.
-        sources: The files that were read.
-    """
-
-    data: dict[str, Any]
-    sources: tuple[Source, ...]
-
-
-def find_file(kind: str, path_or_name: str) -> str:
-    """The path of a file given by path, or of a shipped one given by name.
-
-    Args:
-        kind: "robots" or "configs".
-        path_or_name: What the user wrote.
-
-    Raises:
-        FileFaults: It is neither; the message names the nearest shipped one.
-    """
-    if looks_like_a_file(path_or_name) or os.path.isfile(path_or_name):
-        return path_or_name
-    path = shipped_path(kind, path_or_name)
-    if path is None:
-        noun = {"robots": "robot", "configs": "scenario"}[kind]
-        expected = f"a {noun} file, or the name of a shipped {noun}"
-        mend = suggestion(path_or_name, shipped_names(kind), f"shipped {noun}s are")
-        raise refuse(Place(path_or_name), "", expected, "neither of them", mend)
-    return path
 
 
 def load_robot_file(
@@ -129,14 +81,9 @@ def read_robot(
 
 
 def refuse_undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> None:
-    """Raise FileFaults for an arm whose accelerations are not determined; see `armsim.spec.plausible.undetermined`."""
-    from armsim.spec.plausible import undetermined
+    """Raise FileFaults for an arm whose accelerations are not determined; see `armsim.loading.plausible.undetermined`."""
+    from armsim.loading.plausible import undetermined
 
     report = Report()
     report.faults += undetermined(arm, data, path)
     report.raise_if_any()
-
-
-def digest(raw: bytes) -> str:
-    """The SHA-256 of bytes, in hexadecimal digits."""
-    return hashlib.sha256(raw).hexdigest()

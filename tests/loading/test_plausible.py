@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from armsim.errors import FileFaults
-from armsim.spec import read_robot
-from armsim.spec.check import check
+from armsim.loading import read_robot
+from armsim.loading.check import check
 
 
 def point(mass=1, x=0.5):

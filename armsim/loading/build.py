@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from armsim.expr import sqrt
+from armsim.loading.settle import settle
 from armsim.model import JOINT_TYPES, Arm, BrushDrop, Coulomb, Joint, Limit, Motor, MotorLimits, bodies
 from armsim.spatial import (
     IDENTITY,
@@ -27,7 +28,6 @@ from armsim.spatial import (
     rotation_x,
     rotation_z,
 )
-from armsim.spec.settle import settle
 
 RADIANS = math.pi / 180
 
@@ -38,7 +38,7 @@ def build_robot(
     """The arm of a robot file.
 
     Args:
-        data: The file's data, as `armsim.spec.load_robot_file` reads it.
+        data: The file's data, as `armsim.loading.load_robot_file` reads it.
         open: Scalars in place of the file's numbers, by path, in the file's unit: `{"joints[0].motor.Kp": kp,
             "parameters.upper": upper}`. All that is an expression of a parameter follows it.
         payload: Settled data of a payload, in place of the robot's.

@@ -11,9 +11,9 @@ import pytest
 from armsim.dynamics import link_poses, rnea, tool_pose
 from armsim.errors import UsageError
 from armsim.expr import Expr, trace
+from armsim.loading import build_robot, load_robot_file, read_robot
+from armsim.loading.build import turn_z_onto
 from armsim.spatial import Matrix, Pose, Symmetric, Vector, rotation_rpy, rotation_x
-from armsim.spec import build_robot, load_robot_file, read_robot
-from armsim.spec.build import turn_z_onto
 
 DATA = Path(__file__).parent.parent / "data"
 COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")

@@ -13,10 +13,10 @@ import yaml
 from armsim.control import Feedback, OpenLoop
 from armsim.dynamics import crba
 from armsim.errors import UsageError
+from armsim.loading import read_robot
 from armsim.model import Arm, BrushDrop, Coulomb, Joint, Motor, MotorLimits
 from armsim.plant import Linearizer, Plant, linearize
 from armsim.spatial import Inertia, Pose, Symmetric, Vector, rotation_x
-from armsim.spec import read_robot
 from armsim.stability.closed_loop import gains, with_feedback
 
 

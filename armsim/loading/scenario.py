@@ -6,25 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from armsim.control import Feedback, OpenLoop
 from armsim.dynamics.external import ExternalWrench
 from armsim.expr import Scalar, Table, lookup
+from armsim.files.source import Source
 from armsim.integrate import Tolerance
+from armsim.loading.build import RADIANS, build_robot
+from armsim.loading.checked import ScenarioFile
+from armsim.loading.resolved import resolved_robot
+from armsim.loading.settle import settle
 from armsim.model import Arm
 from armsim.spatial import Vector
-from armsim.spec.build import RADIANS, build_robot
 from armsim.spec.formula import Formula
-from armsim.spec.quantity import Quantity
-from armsim.spec.scenario import ADAPTIVE
-from armsim.spec.settle import settle
+from armsim.spec.quantity import Quantity, plain
+from armsim.spec.scenario import ADAPTIVE, AUTO
 from armsim.spec.timing import time_at, time_ratio
 from armsim.spec.tolerance import tolerance
-
-if TYPE_CHECKING:
-    from armsim.spec.robot_file import Source
-    from armsim.spec.scenario_file import ScenarioFile
 
 
 @dataclass(frozen=True)
@@ -83,15 +82,11 @@ class Scenario:
     @property
     def robot_data(self) -> dict[str, Any]:
         """The robot as plain data with every default filled and every number worked out; reads back as the same arm."""
-        from armsim.spec.resolved import resolved_robot
-
         return resolved_robot(self.file.robot.data)
 
     @property
     def scenario_data(self) -> dict[str, Any]:
         """The scenario as plain data, the robot in it; angles in radians. Reads back as the same scenario."""
-        from armsim.spec.resolved import resolved_scenario
-
         return resolved_scenario(self)
 
 
@@ -225,3 +220,54 @@ def build_signal(read: Any, settled: Any) -> FormulaSignal | ConstantSignal | Re
     if isinstance(read, Quantity) and read.formula is not None and "t" in read.formula.names and not opened:
         return FormulaSignal(read.formula)
     return ConstantSignal(settled)
+
+
+def resolved_scenario(scenario: Scenario) -> dict[str, Any]:
+    """A scenario as plain data, angles in radians, its robot in it."""
+    file = scenario.file
+    data = file.data
+    control, inputs = data["control"], data["inputs"]
+    resolved: dict[str, Any] = {
+        "format": data["format"],
+        "name": file.name,
+        "robot": resolved_robot(file.robot.data),
+        "units": {"angle": "rad"},
+        "duration": time_at(scenario.steps, scenario.time_ratio),
+        "integrator": _integrator(scenario),
+        "initial": {"q": list(scenario.initial_q), "qd": list(scenario.initial_qd)},
+    }
+    if control is not None and control["law"] == "none":
+        resolved["control"] = {"law": "none"}
+    elif control is not None:
+        resolved["control"] = plain(control)
+        resolved["control"]["target"] = list(scenario.command.target)  # type: ignore[union-attr]  # it is feedback
+        if control["limit"] is not None and control["ki"] is not None:
+            resolved["control"].setdefault("integral_limit", plain(control["limit"]))
+    if inputs is not None:
+        output = "torque" if inputs["voltage"] is None else "voltage"
+        resolved["inputs"] = {output: [_signal(signal) for signal in inputs[output]]}
+        if inputs["period"] is not None:
+            resolved["inputs"]["period"] = inputs["period"].value
+    if data["external"]:
+        resolved["external"] = plain(data["external"])
+    if data["payload"] is not None:
+        resolved["payload"] = plain(data["payload"])
+    resolved["log"] = {"every": time_at(scenario.log_every, scenario.time_ratio)}
+    return resolved
+
+
+def _integrator(scenario: Scenario) -> dict[str, Any]:
+    """How time advances; a step that was worked out is written down once it is known which method it is for."""
+    method, given = scenario.method, scenario.file.data["integrator"]["dt"] is not None
+    return {
+        "method": method,
+        **({"dt": scenario.dt} if given or method != AUTO else {}),
+        **(vars(scenario.tolerance) if scenario.adaptive or (method == AUTO and not given) else {}),
+    }
+
+
+def _signal(signal: Any) -> Any:
+    if isinstance(signal, Quantity):
+        of_time = signal.formula is not None and "t" in signal.formula.names
+        return signal.text if of_time else signal.value
+    return {"csv": signal["file"], "column": signal["column"], "hold": signal["hold"], "sha256": signal["sha256"]}

@@ -1,0 +1,41 @@
+"""Files that have been read and checked, before anything is made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from armsim.files.source import Source
+
+
+@dataclass(frozen=True)
+class RobotFile:
+    """A robot file that has been checked.
+
+    Attributes:
+        data: Its content with defaults: dicts, lists, text and `armsim.spec.quantity.Quantity`.
+        sources: The files that were read.
+    """
+
+    data: dict[str, Any]
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True)
+class ScenarioFile:
+    """A scenario file that has been checked, with its robot.
+
+    Attributes:
+        name: Of the scenario.
+        data: Its content with defaults: dicts, lists, text and `armsim.spec.quantity.Quantity`.
+        robot: Its robot.
+        steps: The length of a step [s], "dt"; and times as numbers of steps: "duration", "log", "period" (None for
+            continuous), "external" (pairs).
+        sources: The files that were read.
+    """
+
+    name: str
+    data: dict[str, Any]
+    robot: RobotFile
+    steps: dict[str, Any]
+    sources: tuple[Source, ...]

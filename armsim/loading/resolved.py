@@ -1,0 +1,26 @@
+"""Robots written out in full: every default filled, every number worked out; they read back to the same bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armsim.spec.quantity import plain
+
+
+def resolved_robot(data: dict[str, Any]) -> dict[str, Any]:
+    """A robot as plain data, in the unit of its file.
+
+    Args:
+        data: As `armsim.loading.load_robot_file` reads it.
+    """
+    robot: dict[str, Any] = plain(data)
+    for joint in robot["joints"]:
+        if "motor" in joint:
+            motor = joint["motor"]
+            if "Kp" in motor:
+                motor.setdefault("Ke", motor["Kp"])
+            if not motor["limits"]:
+                del motor["limits"]
+    if not robot["parameters"]:
+        del robot["parameters"]
+    return robot

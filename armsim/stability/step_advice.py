@@ -1,0 +1,63 @@
+"""Advice on a scenario's step: worked out once, and kept with the compiled kernels."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+
+from armsim.compile import cache
+from armsim.errors import Refusal, UsageError
+from armsim.loading import Scenario
+from armsim.plant import Plant
+from armsim.stability.advice import Advice, chooses_steps
+from armsim.version import __version__
+
+
+def advice_on(scenario: Scenario, plant: Plant) -> Advice:
+    """What is to be said of a scenario's step; it takes the time it needs where that is not known yet.
+
+    Args:
+        scenario: What is to be run.
+        plant: Its plant.
+    """
+    if chooses_steps(plant):
+        return Advice()
+    name = key("advice", scenario)
+    known = cache.load(name)
+    if known is not None:
+        found = json.loads(known)
+        refusal = None if found["refusal"] is None else Refusal(**found["refusal"])
+        return Advice(refusal, tuple(found["warnings"]), found["chattering"], tuple(found["takers"]))
+    from armsim.stability.step_check import judged
+
+    advice = judged(scenario, plant)
+    cache.store(name, json.dumps(asdict(advice)).encode())
+    return advice
+
+
+def heeded(scenario: Scenario, plant: Plant, force: bool) -> Advice:
+    """The advice on a scenario's step, of which a refusal is raised.
+
+    Args:
+        scenario: What is to be run.
+        plant: Its plant.
+        force: Take a refusal for a warning.
+
+    Raises:
+        UsageError: The run would blow up.
+    """
+    advice = advice_on(scenario, plant)
+    if advice.refusal is None:
+        return advice
+    if not force:
+        how = f"{advice.refusal.mend}\n(--force-step, or force_step=True, runs it anyway)"
+        raise UsageError(str(replace(advice.refusal, mend=how)))
+    warnings = (f"the step was forced: expected {advice.refusal.expected}", *advice.warnings)
+    return Advice(None, warnings, advice.chattering, advice.takers)
+
+
+def key(kind: str, scenario: Scenario) -> str:
+    """The name under which something found out about a scenario is kept."""
+    given = {name: value for name, value in scenario.scenario_data.items() if name not in ("name", "log")}
+    step = f"{scenario.time_ratio} {scenario.sample_every}"  # that may have been worked out from the log
+    return cache.key(f"{kind} 4", __version__, step, json.dumps(given, sort_keys=True))
