@@ -25,7 +25,7 @@ FEWEST, FINEST = 3, 4  # errors that the order is read from
 
 
 @dataclass(frozen=True)
-class Trial:
+class SettingRun:
     """A run with one setting.
 
     Attributes:
@@ -241,13 +241,13 @@ def distance(a: NDArray, b: NDArray) -> float:
     return float(np.abs(a - b).max())
 
 
-def changes(trials: Sequence[Trial]) -> list[float]:
+def changes(trials: Sequence[SettingRun]) -> list[float]:
     """By how much the answer changes from each trial to the next; none of them diverged."""
     answers = [trial.answer for trial in trials if trial.answer is not None]
     return [distance(a, b) for a, b in pairwise(answers)]
 
 
-def reference(trials: Sequence[Trial]) -> Reference:
+def reference(trials: Sequence[SettingRun]) -> Reference:
     """The best answer that trials can give, each with half the step of the one before; at least two, none diverged.
 
     Where the answers change by a steady power of the step, it is Richardson's extrapolation of the last two, with the order
@@ -267,7 +267,7 @@ def reference(trials: Sequence[Trial]) -> Reference:
     return Reference(better, doubt) if doubt < moved[-1] else plain
 
 
-def finest(trials: Sequence[Trial]) -> Reference:
+def finest(trials: Sequence[SettingRun]) -> Reference:
     """The last of answers whose tolerance falls by tenths; at least two, none diverged.
 
     Their errors follow the tolerance too loosely to be extrapolated. The doubt is by how much the answer changed, less what
@@ -287,7 +287,7 @@ def _extrapolated(answers: Sequence[NDArray], moved: Sequence[float]) -> NDArray
     return answers[-1] + (answers[-1] - answers[-2]) / (gain - 1.0)
 
 
-def settings(trials: Sequence[Trial], against: Reference | None, joints: Sequence[str]) -> tuple[Setting, ...]:
+def settings(trials: Sequence[SettingRun], against: Reference | None, joints: Sequence[str]) -> tuple[Setting, ...]:
     """Trials with their errors and orders, from coarse to fine.
 
     Args:

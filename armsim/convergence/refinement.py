@@ -13,7 +13,7 @@ from armsim.convergence.errors import (
     TO_EXTRAPOLATE,
     MethodConvergence,
     Reference,
-    Trial,
+    SettingRun,
     Verdict,
     changes,
     distance,
@@ -82,14 +82,14 @@ class Refinement:
         self.ends = self.began + budget
         self.seconds = 0.0
         self.ladder = ladder(base, method)
-        self.fine: list[Trial] = []
-        self.coarse: list[Trial] = []
+        self.fine: list[SettingRun] = []
+        self.coarse: list[SettingRun] = []
         self.verdict: Verdict = "budget"
         self.reference: Reference | None = None
         self.sensitivity: Sensitivity | None = None
 
     @property
-    def trials(self) -> list[Trial]:
+    def trials(self) -> list[SettingRun]:
         """All runs, from coarse to fine."""
         return [*reversed(self.coarse), *self.fine]
 
@@ -154,7 +154,7 @@ class Refinement:
         """The verdict when time is over."""
         return "sensitive" if stalls and self.sensitivity is None and self._is_sensitive() else "budget"
 
-    def _roundings(self, trial: Trial) -> float:
+    def _roundings(self, trial: SettingRun) -> float:
         """What one rounding a step can add up to."""
         assert trial.answer is not None
         return ROUNDING * trial.steps * max(1.0, float(abs(trial.answer).max()))
@@ -202,7 +202,7 @@ class Refinement:
         ends = [trial.ended for trial in self.fine[-3:]]
         return len(ends) == 3 and max(ends) - min(ends) <= SAME_END * max(ends)
 
-    def _sound(self) -> list[Trial]:
+    def _sound(self) -> list[SettingRun]:
         """The finest runs, one after the other, that did not diverge."""
         return list(takewhile(lambda trial: trial.answer is not None, reversed(self.fine)))[::-1]
 
@@ -212,12 +212,12 @@ class Refinement:
             return None
         return finest(sound) if self.ladder.knob == "rtol" else reference(sound)
 
-    def _time_for(self, last: Trial) -> bool:
+    def _time_for(self, last: SettingRun) -> bool:
         """Whether there is time for a run with twice the steps of the last."""
         now = time.perf_counter()
         return now + 2.0 * last.seconds < self.ends
 
-    def _trial(self, value: float) -> Trial | None:
+    def _trial(self, value: float) -> SettingRun | None:
         """A run with one setting; None if there was not enough time for it."""
         if self.look is not None:
             self.look(self.method, self.ladder.knob, value)
@@ -234,7 +234,7 @@ class Refinement:
             return None
         if run.status == "interrupted":
             raise KeyboardInterrupt
-        return Trial(value, _steps(run), run.seconds["loop_s"], _end(run), _answer(run))
+        return SettingRun(value, _steps(run), run.seconds["loop_s"], _end(run), _answer(run))
 
     def _scenario(self, value: float) -> Scenario:
         return read_scenario(self.given, {**self.overrides, "integrator": self.ladder.integrator(value)})

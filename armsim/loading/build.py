@@ -107,9 +107,9 @@ def build_motor(motor: dict[str, Any]) -> Motor:
         rotor_inertia=motor["rotor_inertia"],
         viscous=motor["viscous"],
         coulomb=build_coulomb(motor["coulomb"]),
-        efficiency=None if _is(motor["efficiency"], 1.0) else motor["efficiency"],
-        inductance=None if _is(motor["inductance"], 0.0) else motor["inductance"],
-        brush_drop=None if brushes is None or _is(brushes["max"], 0.0) else BrushDrop(brushes["max"], brushes["half"]),
+        efficiency=None if is_absent("efficiency", motor["efficiency"]) else motor["efficiency"],
+        inductance=None if is_absent("inductance", motor["inductance"]) else motor["inductance"],
+        brush_drop=None if brushes is None or is_absent("max", brushes["max"]) else BrushDrop(**brushes),
         limits=MotorLimits(**motor["limits"]),
         model=motor["model"],
     )
@@ -118,12 +118,16 @@ def build_motor(motor: dict[str, Any]) -> Motor:
 def build_coulomb(coulomb: Scalar | dict[str, Scalar]) -> Coulomb | None:
     """Dry friction from one number or two; None where there is none."""
     sides = (coulomb["positive"], coulomb["negative"]) if isinstance(coulomb, dict) else (coulomb, coulomb)
-    return None if all(_is(side, 0.0) for side in sides) else Coulomb(*sides)
+    return None if all(is_absent("coulomb", side) for side in sides) else Coulomb(*sides)
 
 
-def _is(x: Scalar, value: float) -> bool:
-    """Whether a scalar is this number, not just open."""
-    return isinstance(x, (int, float)) and x == value
+# numbers that mean that something is not there, by their key: they are structure, like the keys themselves
+ABSENT = {"coulomb": 0.0, "efficiency": 1.0, "inductance": 0.0, "max": 0.0}
+
+
+def is_absent(key: str, x: Scalar) -> bool:
+    """Whether a scalar says that what the key is of is not there; one that is left open may become anything."""
+    return isinstance(x, (int, float)) and x == ABSENT[key]
 
 
 def build_frame(frame: dict[str, Any], degrees: bool = False) -> Pose:

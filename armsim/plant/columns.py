@@ -69,7 +69,7 @@ class Instant:
 
 
 @dataclass(frozen=True)
-class Kind:
+class ColumnKind:
     """A kind of column.
 
     Attributes:
@@ -105,35 +105,37 @@ def _torques(part: str) -> Callable[[Instant], Sequence[Scalar]]:
     return lambda now: [getattr(torque, part) for torque in now.torques]
 
 
-KINDS: dict[str, Kind] = {
-    "q": Kind("joint position", "trajectory", lambda now: now.q, "q", position("")),
-    "qd": Kind("joint velocity", "trajectory", lambda now: now.qd, "qd", position("_s")),
-    "qdd": Kind("joint acceleration, from this instant on", "trajectory", lambda now: now.qdd, "qdd", position("_s2")),
-    "pose": Kind(
+KINDS: dict[str, ColumnKind] = {
+    "q": ColumnKind("joint position", "trajectory", lambda now: now.q, "q", position("")),
+    "qd": ColumnKind("joint velocity", "trajectory", lambda now: now.qd, "qd", position("_s")),
+    "qdd": ColumnKind(
+        "joint acceleration, from this instant on", "trajectory", lambda now: now.qdd, "qdd", position("_s2")
+    ),
+    "pose": ColumnKind(
         "the tool in the world: its position, and its orientation as a unit quaternion with qw ≥ 0",
         "trajectory",
         lambda now: [*now.tool.position, *quaternion(now.tool.rotation)],
         parts={"x": "x_m", "y": "y_m", "z": "z_m", "qw": "qw", "qx": "qx", "qy": "qy", "qz": "qz"},
     ),
-    "tau": Kind(
+    "tau": ColumnKind(
         "all that acts on the joint: `tau_motor` + `tau_friction` + `tau_limit`",
         "torque",
         _torques("total"),
         "tau",
         force,
     ),
-    "motor": Kind(
+    "motor": ColumnKind(
         "from the motor, felt at the joint; from an ideal drive where it has none",
         "torque",
         _torques("motor"),
         "tau_motor",
         force,
     ),
-    "friction": Kind(
+    "friction": ColumnKind(
         "viscous and dry friction of joint, rotor and gear", "torque", _torques("friction"), "tau_friction", force
     ),
-    "limit": Kind("from the joint's stops; 0 within its range", "torque", _torques("limit"), "tau_limit", force),
-    "voltage": Kind(
+    "limit": ColumnKind("from the joint's stops; 0 within its range", "torque", _torques("limit"), "tau_limit", force),
+    "voltage": ColumnKind(
         "at the motor's terminals",
         "torque",
         lambda now: now.powered("voltage"),
@@ -141,7 +143,7 @@ KINDS: dict[str, Kind] = {
         lambda kind: "V",
         motors=True,
     ),
-    "current": Kind(
+    "current": ColumnKind(
         "through the motor's armature",
         "torque",
         lambda now: now.powered("current"),
@@ -149,7 +151,7 @@ KINDS: dict[str, Kind] = {
         lambda kind: "A",
         motors=True,
     ),
-    "power": Kind(
+    "power": ColumnKind(
         "electrical power into the motor: voltage times current; negative where it brakes and feeds back",
         "torque",
         lambda now: now.powered("power"),
@@ -157,7 +159,7 @@ KINDS: dict[str, Kind] = {
         lambda kind: "W",
         motors=True,
     ),
-    "energy": Kind(
+    "energy": ColumnKind(
         "kinetic energy of links, payload and rotors; potential energy in gravity, 0 where all mass lies at the world's origin",
         None,
         lambda now: now.energies,

@@ -15,13 +15,14 @@ from armsim.dynamics import (
     Law,
     Wrench,
     bias,
+    clipped_solve,
     crba,
     external_power,
     forward_dynamics,
     momenta_and_forces,
     rnea,
 )
-from armsim.expr import Scalar, fma, maximum, shared, where, with_jacobian
+from armsim.expr import Scalar, dot, fma, maximum, shared, where, with_jacobian
 from armsim.integrate import Motion
 from armsim.integrate.rate_jacobian import Matrix, Slopes
 from armsim.model import Arm
@@ -83,9 +84,22 @@ class Damped:
     laws: list[Law]
     z: Further
 
-    def implicit_mass(self, h: Scalar) -> Matrix:
-        """M + h D, the lower triangle."""
-        return [[*row[:i], fma(h, d, row[i])] for i, (row, d) in enumerate(zip(self.M, self.d, strict=True))]
+    def velocities_after(self, v: Sequence[Scalar], h: Scalar) -> tuple[list[Scalar], list[Law], list[Scalar]]:
+        """Velocities after h seconds with damping and laws taken at the new velocities; and the laws with their impulses.
+
+        (M + h D) (v' - v) = h f, with stops, limited commands and dry friction as functions of v'. Dry friction holds a joint
+        at velocity 0, so with it the equation is solved for v'; without it for v' - v, which loses no digits.
+        """
+        M = [[*row[:i], fma(h, d, row[i])] for i, (row, d) in enumerate(zip(self.M, self.d, strict=True))]
+        laws = [law.times(h) for law in self.laws]
+        if any(law.d is None for law in laws):
+            forced = [fma(d, x, f) for f, d, x in zip(self.f, self.d, v, strict=True)]
+            moved = [fma(h, f, row_times(self.M, i, v)) for i, f in enumerate(forced)]
+            after, impulses = clipped_solve(M, moved, laws, v)
+            return after, laws, impulses
+        laws = [law.seen_from(v[law.joint]) for law in laws]
+        change, impulses = clipped_solve(M, [h * f for f in self.f], laws, [0.0] * len(v))
+        return [x + dv for x, dv in zip(v, change, strict=True)], laws, impulses
 
 
 @dataclass(slots=True)
@@ -276,3 +290,8 @@ class Equations:
 def less_bias(arm: Arm, y: Motion, tau: Sequence[Scalar], wrenches: Sequence[Wrench] | None) -> list[Scalar]:
     """The right-hand side of M qdd = tau - bias [N·m or N], n scalars."""
     return [t - b for t, b in zip(tau, bias(arm, y.q, y.v, wrenches), strict=True)]
+
+
+def row_times(M: Matrix, i: int, x: Sequence[Scalar]) -> Scalar:
+    """Row i of M x, M given by its lower triangle."""
+    return dot([M[i][j] if j <= i else M[j][i] for j in range(len(x))], x)

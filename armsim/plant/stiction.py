@@ -16,10 +16,10 @@ from armsim.dynamics import Algorithm, Law, clipped_solve, crba, forward_dynamic
 from armsim.expr import Scalar, absolute, both, either, fma, mapped, minimum, negated, where
 from armsim.integrate import MomentumEquation, Motion, RateJacobian, advanced
 from armsim.model import Arm
-from armsim.plant.equations import Equations, Forces, less_bias
+from armsim.plant.equations import Equations, Forces, less_bias, row_times
 from armsim.plant.midpoint import ArmMomentum
 from armsim.plant.state import Further, Held
-from armsim.plant.system import ArmSystem, by_joint, mean, row_times, worked
+from armsim.plant.system import ArmSystem, by_joint, mean, worked
 
 
 class StickSlip(ArmSystem):
@@ -52,12 +52,12 @@ class StickSlip(ArmSystem):
         w = worked(advanced(y.w, h, self.powers_at(t, y, between)), by_joint(laws, impulses, n), between)
         return Motion(y.q, v, advanced(y.z, h, now.z), w)
 
-    def within(self, t: Scalar, y: Motion) -> Mode:
+    def within(self, t: Scalar, y: Motion) -> StickSlipMode:
         """The system with every joint held, or sliding in one direction, as it is at (t, y)."""
-        return Mode(self, t, y)
+        return StickSlipMode(self, t, y)
 
 
-class Mode(StickSlip):
+class StickSlipMode(StickSlip):
     """An arm some of whose joints are held and whose other joints slide in known directions: smooth for one step.
 
     Args:
@@ -93,7 +93,7 @@ class Mode(StickSlip):
         a = solve_held(now.M, [f + dry for f, dry in zip(now.f, friction, strict=True)], self.stuck)
         return Motion(y.v, a, now.z, worked(now.w, friction, y.v))
 
-    def within(self, t: Scalar, y: Motion) -> Mode:
+    def within(self, t: Scalar, y: Motion) -> StickSlipMode:
         """Itself: the mode stays."""
         return self
 

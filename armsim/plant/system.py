@@ -8,10 +8,9 @@ from math import inf
 
 from armsim.actuation import Works
 from armsim.control import OpenLoop
-from armsim.dynamics import Law, clipped_solve, crba
-from armsim.expr import Scalar, dot, fma, where
+from armsim.dynamics import Law, crba
+from armsim.expr import Scalar, dot, where
 from armsim.integrate import MomentumEquation, Motion, RateJacobian, System, advanced
-from armsim.integrate.rate_jacobian import Matrix
 from armsim.plant.equations import Damped, Equations
 from armsim.plant.midpoint import ArmMomentum
 from armsim.plant.state import Held
@@ -59,22 +58,9 @@ class ArmSystem(System):
         return Motion(y.q, v, advanced(y.z, h, k.z), advanced(y.w, h, self.powers_at(t, y, mean(y.v, v))))
 
     def implicit_kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
-        """Velocities after h seconds with damping, stops and dry friction taken at the new velocities; positions as they are.
-
-        (M + h D) (v' - v) = h f, with the laws of stops, limited commands and dry friction as functions of v'. Dry friction
-        holds a joint at velocity 0, so with it the equation is solved for v'; without it for v' - v, which loses no digits.
-        """
+        """Velocities after h seconds with damping, stops and dry friction taken at the new velocities; positions as they are."""
         now = self.damped(t, y)
-        laws = [law.times(h) for law in now.laws]
-        if any(law.d is None for law in laws):
-            moved = [
-                fma(h, fma(d, v, f), row_times(now.M, i, y.v)) for i, (f, d, v) in enumerate(zip(now.f, now.d, y.v))
-            ]
-            v, impulses = clipped_solve(now.implicit_mass(h), moved, laws, y.v)
-        else:
-            laws = [law.seen_from(y.v[law.joint]) for law in laws]
-            change, impulses = clipped_solve(now.implicit_mass(h), [h * f for f in now.f], laws, [0.0] * len(y.v))
-            v = [x + dv for x, dv in zip(y.v, change, strict=True)]
+        v, laws, impulses = now.velocities_after(y.v, h)
         dry = [(law, impulse) for law, impulse in zip(laws, impulses, strict=True) if law.d is None]
         friction = by_joint([law for law, _ in dry], [impulse for _, impulse in dry], len(v))
         between = mean(y.v, v)
@@ -106,11 +92,6 @@ class ArmSystem(System):
             if limit.upper != inf:
                 guards.append(where(before > limit.upper, after - limit.upper, limit.upper - after))
         return guards
-
-
-def row_times(M: Matrix, i: int, x: Sequence[Scalar]) -> Scalar:
-    """Row i of M x, M given by its lower triangle."""
-    return dot([M[i][j] if j <= i else M[j][i] for j in range(len(x))], x)
 
 
 def mean(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:

@@ -19,7 +19,7 @@ LONG = 100.0  # s: an arm that nothing damps or drives for longer takes a method
 
 
 @dataclass(frozen=True)
-class Choice:
+class MethodChoice:
     """A method, and why it was picked.
 
     Attributes:
@@ -43,7 +43,7 @@ def with_method(scenario: Scenario) -> Scenario:
     return replace(scenario, method=choice.method, picked=choice.why)
 
 
-def _for_dynamechs(scenario: Scenario) -> Choice:
+def _for_dynamechs(scenario: Scenario) -> MethodChoice:
     if not _has_step(scenario):
         raise UsageError.of(
             "integrator.dt",
@@ -51,27 +51,29 @@ def _for_dynamechs(scenario: Scenario) -> Choice:
             "nothing",
             "write for example `integrator: {method: explicit_euler, dt: 5e-4}`",
         )
-    return Choice("explicit_euler", "DynaMechs' motor comes with it")
+    return MethodChoice("explicit_euler", "DynaMechs' motor comes with it")
 
 
 def _has_step(scenario: Scenario) -> bool:
     return scenario.file.data["integrator"]["dt"] is not None
 
 
-def _chosen(scenario: Scenario) -> Choice:
+def _chosen(scenario: Scenario) -> MethodChoice:
     """The method: one for stiff motions wherever something can make them stiff, for it costs little where nothing does."""
     damping = list(dict.fromkeys(_damping(scenario)))
     if damping:
         *first, last = damping
         named = f"{', '.join(first)} and {last}" if first else last
-        return Choice("rodas", f"{named} can decay much faster than the arm moves, which sets no limit to its steps")
+        return MethodChoice(
+            "rodas", f"{named} can decay much faster than the arm moves, which sets no limit to its steps"
+        )
     duration = scenario.steps * scenario.dt
     free = scenario.command is None and not scenario.external
     if free and _has_step(scenario) and duration > LONG:
-        return Choice(
+        return MethodChoice(
             "implicit_midpoint", f"nothing damps or drives the arm, and it keeps the energy, also over {duration:g} s"
         )
-    return Choice("rk54", "it chooses its steps, and nothing decays by itself")
+    return MethodChoice("rk54", "it chooses its steps, and nothing decays by itself")
 
 
 def _damping(scenario: Scenario) -> Iterator[str]:

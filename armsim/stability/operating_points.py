@@ -20,7 +20,7 @@ NOTICED = 0.01  # ln of the growth over a run: less does not show
 START, TARGET, REST, STOP = "at the start", "at the target", "where it hangs", "at a stop"
 
 
-class Place:
+class OperatingPoint:
     """A state about which the plant's small motions are looked at.
 
     Args:
@@ -97,7 +97,7 @@ class Place:
         return low
 
 
-def places(scenario: Scenario, plant: Plant) -> list[Place]:
+def places(scenario: Scenario, plant: Plant) -> list[OperatingPoint]:
     """Where the small motions are looked at: at the start, at the target, where an undriven arm hangs, and at every stop.
 
     Stops are looked at by themselves, also where the target lies behind one: a stop that chatters does not blow up. There are
@@ -129,7 +129,7 @@ def places(scenario: Scenario, plant: Plant) -> list[Place]:
             rest = hanging(linearizer, list(scenario.initial_q))
             if rest is not None:
                 seen.append((rest, REST, None))
-        found = [Place(LinearPlant(near), where, period, duration, stop) for near, where, stop in seen]
+        found = [OperatingPoint(LinearPlant(near), where, period, duration, stop) for near, where, stop in seen]
     except (ArithmeticError, FormulaError, np.linalg.LinAlgError):
         return []
     return found if all(np.isfinite(place.plant.matrix).all() for place in found) else []

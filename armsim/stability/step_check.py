@@ -13,7 +13,7 @@ from armsim.loading import Scenario
 from armsim.model import Arm
 from armsim.plant import Plant
 from armsim.stability.advice import Advice, listed, short
-from armsim.stability.operating_points import REST, START, TARGET, Place, places
+from armsim.stability.operating_points import REST, START, TARGET, OperatingPoint, places
 from armsim.stability.step_modes import Spoiled
 
 MARGIN = 1.2  # the largest stable step over dt, below which a warning is given
@@ -33,7 +33,7 @@ class Unstable:
         longest: The largest stable step there [s]; 0 if there is none.
     """
 
-    place: Place
+    place: OperatingPoint
     mode: Spoiled
     by_samples: bool
     longest: float
@@ -59,7 +59,7 @@ class Judgement:
         arm: Whose.
     """
 
-    def __init__(self, method: str, dt: float, at: list[Place], arm: Arm) -> None:
+    def __init__(self, method: str, dt: float, at: list[OperatingPoint], arm: Arm) -> None:
         self.method, self.dt, self.joints = method, dt, arm.joints
         self.free = [place for place in at if place.stop is None]
         self.stops = [place for place in at if place.stop is not None]
@@ -176,7 +176,7 @@ class Judgement:
             if place.stop is not None and not place.holds(self.method, self.dt)
         }
 
-    def _longest(self, place: Place, by_samples: bool) -> float:
+    def _longest(self, place: OperatingPoint, by_samples: bool) -> float:
         """The largest stable step at a place [s]; for the loop from sample to sample one that is short enough."""
         most = place.longest(self.method)
         if not by_samples:

@@ -14,8 +14,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from armsim.integrate import METHODS, Motion, System
+from armsim.actuation.motor import relaxed
+from armsim.integrate import METHODS, Motion, System, advanced
 from armsim.plant import Linearization
+from armsim.plant.equations import Damped
+from armsim.plant.state import Further
 from armsim.stability.closed_loop import Array, gains, with_feedback
 
 Modes = npt.NDArray[np.complex128]
@@ -102,7 +105,7 @@ class LinearPlant(System):
         self.integrals = np.zeros((0, self.size))
         if z and self.law is not None:
             self.integrals = self.law.Z @ own + self.law.Zz @ integrals
-        self.D = np.diag(np.maximum(-np.diag(self.force[:, self.n : 2 * self.n]), 0.0))
+        self.D = np.maximum(-np.diag(self.force[:, self.n : 2 * self.n]), 0.0).tolist()
         self.rest = x[2 * self.n + z :]  # stays as it is while the joints move
 
     def _rates_of(self, t: float, y: Motion) -> Motion:
@@ -110,10 +113,12 @@ class LinearPlant(System):
         return Motion(y.v, list(np.linalg.solve(self.M, self.force @ x)), list(self.integrals @ x), [])
 
     def implicit_kick(self, t: float, y: Motion, h: float) -> Motion:
-        """As of `armsim.mechanics.Mechanics`."""
-        x, v = np.array([*y.q, *y.v, *y.z, *self.rest]), np.array(y.v)
-        after = np.linalg.solve(self.M + h * self.D, self.M @ v + h * (self.force @ x + self.D @ v))
-        return Motion(y.q, list(after), [z + h * rate for z, rate in zip(y.z, self.integrals @ x, strict=True)], [])
+        """As of an arm: `armsim.plant.equations.Damped`."""
+        x = np.array([*y.q, *y.v, *y.z, *self.rest])
+        M = [row[: i + 1] for i, row in enumerate(self.M.tolist())]
+        now = Damped(M, list(self.force @ x), self.D, [], Further(list(self.integrals @ x), []))
+        v, _, _ = now.velocities_after(y.v, h)
+        return Motion(y.q, v, advanced(y.z, h, now.z.integrals), [])
 
     @cached_property
     def matrix(self) -> Array:
@@ -151,9 +156,9 @@ class LinearPlant(System):
         """The currents after a step, each by its exact exponential at constant voltage and speed."""
         if not len(currents):
             return currents
-        decay = np.diag(self.currents[:, self.moving - len(currents) : self.moving])[:, None]
-        fed = self.currents - decay * currents
-        return np.exp(decay * h) * currents + np.expm1(decay * h) / decay * fed
+        rates = np.diag(self.currents[:, self.moving - len(currents) : self.moving])[:, None]
+        settled = currents - self.currents / rates  # where the rest of the state would bring each of them
+        return np.asarray(relaxed(currents, settled, np.exp(rates * h)))
 
     def spoiled(self, method: str, h: float) -> list[Spoiled]:
         """The modes that do not grow by themselves, but do under steps of h seconds; the fastest growing first."""

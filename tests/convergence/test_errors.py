@@ -12,7 +12,7 @@ from armsim.convergence.errors import (
     MethodConvergence,
     Reference,
     Setting,
-    Trial,
+    SettingRun,
     changes,
     finest,
     observed_order,
@@ -25,11 +25,11 @@ WORST = np.array([[0.0, 0.0], [0.2, -1.0], [0.3, 0.5]])  # the largest error is 
 JOINTS = ("A", "B")
 
 
-def trial(h: float, error, diverged: bool = False) -> Trial:
-    return Trial(h, round(1 / h), 1e-3 / h, 1.0, None if diverged else TRUE + error)
+def trial(h: float, error, diverged: bool = False) -> SettingRun:
+    return SettingRun(h, round(1 / h), 1e-3 / h, 1.0, None if diverged else TRUE + error)
 
 
-def falling(order: float, steps=(0.1, 0.05, 0.025, 0.0125), then: float = 0.0) -> list[Trial]:
+def falling(order: float, steps=(0.1, 0.05, 0.025, 0.0125), then: float = 0.0) -> list[SettingRun]:
     """Answers off by h^order, and by a bit that falls one order faster."""
     return [trial(h, (h**order + then * h ** (order + 1)) * WORST) for h in steps]
 

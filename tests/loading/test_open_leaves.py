@@ -1,0 +1,105 @@
+"""Every number of a file may be left open, and gives the bits of the number written in."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+
+import pytest
+
+from armsim.compile.single import SingleKernel
+from armsim.dynamics import fastest_algorithm
+from armsim.expr import Expr, replay, trace
+from armsim.loading import build_scenario, load_scenario_file
+from armsim.loading.build import ABSENT, is_absent
+from armsim.loading.settle import STRUCTURE
+from armsim.plant import make_plant
+from armsim.spec.paths import path_text
+from armsim.spec.quantity import Quantity
+
+STEPS = 2
+
+
+def leaves(data, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str, float]]:
+    """Paths and values of the numbers that are not structure."""
+    if isinstance(data, Quantity):
+        keys = [key for key in path if key in ABSENT]
+        if not STRUCTURE.intersection(path) and not any(is_absent(key, data.value) for key in keys):
+            yield path_text(list(path)), data.value
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            yield from leaves(value, (*path, key))
+    elif isinstance(data, list):
+        for i, value in enumerate(data):
+            yield from leaves(value, (*path, i))
+
+
+def every_leaf(name: str) -> dict[str, float]:
+    """All numbers of a scenario and its robot, by path."""
+    file = load_scenario_file(name)
+    own = {key: value for key, value in file.data.items() if key != "robot"}
+    return dict(leaves(own)) | {f"robot.{path}": value for path, value in leaves(file.robot.data)}
+
+
+def course(name: str, opened):
+    """Rows and states of two steps from a moving start; the scenario's numbers may be open."""
+    scenario = build_scenario(load_scenario_file(name), opened)
+    plant = make_plant(scenario)
+    q = [x + 0.1 * (i + 1) for i, x in enumerate(scenario.initial_q)]
+    qd = [x + 0.3 - 0.2 * i for i, x in enumerate(scenario.initial_qd)]
+    state, rows = plant.initial_state(q, qd), []
+    for k in range(STEPS):
+        t = k * scenario.dt
+        if plant.sampled:
+            state = plant.sample(t, state)
+        rows += plant.observe(t, state)
+        state = plant.step(t, state, scenario.dt)
+    return [*rows, *state]
+
+
+def compiled(function, value: float) -> list[float]:
+    """What machine code makes of one number."""
+    given, results = (ctypes.c_double * 1)(value), (ctypes.c_double * len(function.outputs))()
+    SingleKernel(function).call(ctypes.addressof(given), ctypes.addressof(results))
+    return list(results)
+
+
+@pytest.mark.parametrize("name", ["arm5_hold", "puma560_hold"])
+@pytest.mark.parametrize("part", range(4))  # so that two processes can share the work
+def test_each_number_left_open_gives_the_bits_of_the_number_written_in(name, part):
+    expected = course(name, None)
+    found = list(every_leaf(name).items())
+    assert len(found) > 150
+    felt = 0
+    for path, value in found[part::4]:
+        function = trace(lambda x, path=path: course(name, {path: x}), ["x"], "course")
+        assert replay(function, [value]) == expected, path
+        assert compiled(function, value) == expected, path
+        felt += any(isinstance(out, Expr) for out in function.outputs)
+    assert felt > len(found[part::4]) / 2  # most numbers matter
+
+
+def test_a_function_may_be_traced_within_another():
+    # the flops of an arm whose masses are open in the function around
+    counts = []
+
+    def outer(mass):
+        scenario = build_scenario(load_scenario_file("arm5_hold"), {"robot.joints[R2].bodies[0].cylinder.mass": mass})
+        arm = scenario.arm
+        inner = trace(lambda *q: [arm.inertias[1].mass * q[0]], [f"q{i}" for i in range(arm.n)])
+        counts.append(inner.flops())
+        assert fastest_algorithm(arm) == "crba"
+        return replay(inner, [2.0, 0.0, 0.0, 0.0, 0.0, *inner.graph.captured])
+
+    function = trace(outer, ["mass"])
+    assert counts[0] > 0
+    assert replay(function, [3.0]) == [2.0 * course_mass(3.0)]
+
+
+def course_mass(mass: float) -> float:
+    """The mass of arm5's second link with its first cylinder of that mass."""
+    return (
+        build_scenario(load_scenario_file("arm5_hold"), {"robot.joints[R2].bodies[0].cylinder.mass": mass})
+        .arm.inertias[1]
+        .mass
+    )
