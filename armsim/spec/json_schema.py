@@ -6,11 +6,12 @@ import math
 from typing import Any
 
 from armsim.integrate import METHODS
+from armsim.model import JOINT_TYPES
 from armsim.spec.bodies import BODIES, Payload, Solid
 from armsim.spec.formula import RESERVED
 from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text
 from armsim.spec.motor import ELECTRICAL, ELECTRICAL_LIMITS, DryFriction, Motor
-from armsim.spec.robot import FRAMES, Robot
+from armsim.spec.robot import FRAMES, Joint, Robot
 from armsim.spec.scenario import ADAPTIVE, AUTO, GAINS, Control, Inputs, Integrator, RobotReference, Scenario, Signal
 from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record
 
@@ -50,6 +51,13 @@ def _convention(name: str) -> dict[str, Any]:
     return _if("convention", name, then)
 
 
+def _joint() -> dict[str, Any]:
+    """Screws have a pitch, and no other joints have."""
+    slides = {"required": ["pitch"], "properties": {"pitch": {"not": {"enum": [0, None]}}}}
+    none = {"not": _given("pitch")}
+    return {"allOf": [_if("type", name, slides if kind.has_pitch else none) for name, kind in JOINT_TYPES.items()]}
+
+
 def _motor() -> dict[str, Any]:
     """What a torque constant and a resistance are needed for, and what DynaMechs' motor has not."""
     limits = {"required": ["limits"], "properties": {"limits": {"anyOf": [_given(key) for key in ELECTRICAL_LIMITS]}}}
@@ -81,6 +89,7 @@ def _integrator() -> dict[str, Any]:
 # what holds between the keys of a record, as far as a schema can say it; the records' own `check` says it in words
 RULES: dict[type[Record], dict[str, Any]] = {
     Solid: _either("mass", "density"),
+    Joint: _joint(),
     Motor: _motor(),
     Robot: {"allOf": [_convention(name) for name in FRAMES]},
     Control: {"allOf": [_law(law) for law in GAINS if law != "none"]},
