@@ -42,7 +42,7 @@ def converge(
         accuracy: Wanted [rad or m, with degrees deg].
         budget: Wall time for each method [s], about.
         look: Called before every run.
-        degrees: Give accuracy and errors of revolute joints in degrees.
+        degrees: Give accuracy and errors of joints that turn in degrees.
 
     Returns:
         The runs, their errors and costs, by method. Ctrl-C ends it with those it has.
@@ -64,7 +64,7 @@ def converge(
     units = {joint.kind.length for joint in base.arm.joints}
     if degrees and len(units) > 1:
         raise UsageError(
-            "degrees\n  expected: an arm of revolute joints\n  found:    prismatic joints too, and one error for all joints\n"
+            "degrees\n  expected: an arm whose joints all turn\n  found:    prismatic joints too, and one error for all joints\n"
             "  mend:     leave degrees out: the error is in rad or m"
         )
     turned = degrees and units == {"rad"}
