@@ -62,14 +62,14 @@ def test_a_slide_without_end_reaches_without_end():
     assert reach_of(planar(second="prismatic")) == math.inf
 
 
-@pytest.mark.parametrize("pitch", [0.005, -0.005, 0.3])
-def test_a_screw_reaches_as_far_as_the_best_of_many_turns(pitch):
+@pytest.mark.parametrize(("pitch", "d"), [(0.005, 0.05), (-0.005, -0.05), (0.3, 0.05), (0.3, -0.6)])
+def test_a_screw_reaches_as_far_as_the_best_of_many_turns(pitch, d):
     # parallel axes 1 m apart, the tool 0.8 m from the second: 1 + 0.8 stretched, and the height that its turns slide it to
-    upper = 6 * math.pi
-    screw = planar({"lower": -1.0, "upper": upper}, second="screw", d=0.05 if pitch > 0 else -0.05)
+    upper = 6 * math.pi - 1.0  # so that neither end is the best
+    screw = planar({"lower": -1.0, "upper": upper}, second="screw", d=d)
     screw["joints"][1]["pitch"] = pitch
     q = np.linspace(-1.0, upper, 1_000_001)
-    square = 1 + 0.8**2 + 1.6 * np.cos(q) + (math.copysign(0.05, pitch) + pitch / (2 * math.pi) * q) ** 2
+    square = 1 + 0.8**2 + 1.6 * np.cos(q) + (d + pitch / (2 * math.pi) * q) ** 2
     assert reach_of(screw) == pytest.approx(math.sqrt(square.max()), rel=1e-10)
 
 
