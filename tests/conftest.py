@@ -22,6 +22,7 @@ from armsim.spatial import Inertia, Pose, Symmetric, Vector, rotation_rpy, rotat
 
 DATA = Path(__file__).parent / "data"
 ROBOTS = Path(__file__).parent.parent / "robots"
+TYPES = {"R": "revolute", "P": "prismatic", "S": "screw"}
 
 settings.register_profile("armsim", deadline=None)  # a machine may be busy
 settings.load_profile("armsim")
@@ -115,7 +116,7 @@ def arms():
         return replace(arm, joints=joints)
 
     def serial(kinds: str, seed: int = 0, motors: bool = False) -> Arm:
-        """A random arm with general twists, offsets and inertias: "RPR" is revolute, prismatic, revolute."""
+        """A random arm with general twists, offsets and inertias: "RPS" is revolute, prismatic, screw."""
         rng = random.Random(f"{kinds}{seed}")
         joints = []
         for i, kind in enumerate(kinds):
@@ -131,7 +132,7 @@ def arms():
             joints.append(
                 Joint(
                     name=f"{kind}{i + 1}",
-                    type="revolute" if kind == "R" else "prismatic",
+                    type=TYPES[kind],
                     tilt=tilt,
                     position=Vector(*(rng.uniform(-0.5, 0.5) for _ in range(3))),
                     offset=rng.uniform(-1, 1),
@@ -139,6 +140,7 @@ def arms():
                     inertia=solid(rng),
                     motor=motor if motors else None,
                     frame=Pose(rotation_x(rng.uniform(-3, 3)), Vector(*(rng.uniform(-0.2, 0.2) for _ in range(3)))),
+                    pitch=rng.choice([-1, 1]) * rng.uniform(0.3, 2.0) if kind == "S" else 0.0,
                 )
             )
         return Arm(
@@ -158,7 +160,19 @@ def arms():
         turned = rotation_rpy(*(rng.uniform(-3, 3) for _ in range(3)))
         return box.moved(turned, Vector(*(rng.uniform(-0.3, 0.3) for _ in range(3))))
 
-    return SimpleNamespace(shipped=shipped, bare=bare, serial=serial, solid=solid)
+    def of_reference(about: dict) -> Arm:
+        """The arm that a reference file tells of, by rows of modified DH, as a robot file would give it."""
+        joints = []
+        for i, (row, link) in enumerate(zip(about["model"]["mdh"], about["model"]["links"], strict=True), start=1):
+            tensor = {key[1:]: value for key, value in link["inertia_about_link_origin"].items()}
+            body = {"mass": link["mass"], "center": link["com"], "about": "origin", **tensor}
+            constants = {key: row[key] for key in ("a", "alpha", "d", "theta") if row[key] != "q"}
+            joint = {"name": f"J{i}", "type": TYPES[row["type"]], "mdh": constants, "bodies": [{"inertia": body}]}
+            joints.append(joint | ({"pitch": row["pitch"]} if "pitch" in row else {}))
+        head = {"format": "armsim/robot/1", "name": "arm", "gravity": about["model"]["gravity"]}
+        return read_robot({**head, "joints": joints, "tool": about["model"].get("tool", {})})[0]
+
+    return SimpleNamespace(shipped=shipped, bare=bare, serial=serial, solid=solid, of_reference=of_reference)
 
 
 @pytest.fixture(scope="session")
@@ -215,6 +229,7 @@ def column():
 
 
 PLANTS = ["continuous", "sampled", "pi", "torque", "table", "outside", "prismatic", "rk4", "nine_joints", "rotors"]
+PLANTS += ["screws"]
 
 
 @pytest.fixture(scope="session")
@@ -263,6 +278,9 @@ def plants(arms):
         if name == "prismatic":
             arm = arms.serial("PRPR", seed=2, motors=True)
             return Plant(arm, signals("voltage", 4), method="semi_implicit_euler"), [0.1, 0.2, 0.3, 0.4], [0.0] * 4, 1
+        if name == "screws":
+            arm = arms.serial("SRS", seed=6, motors=True)
+            return Plant(arm, signals("voltage", 3), method="rk4"), [0.1, 0.2, 0.3], [0.5, 0.0, -0.5], 1
         if name == "rk4":
             return Plant(arm5, pid, method="rk4"), q, qd, 1
         if name == "nine_joints":

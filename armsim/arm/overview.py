@@ -72,8 +72,8 @@ def robot_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, Any
 
     Returns:
         kind, robot, file (None for plain data), gravity [m/s²], mass of links and payload [kg], reach of the tool from the
-        first joint [m] (None without end), joints (type, initial, range, stops, friction, motor), links (their `summed`
-        inertia in the user's frame), payload (likewise, in the tool's frame, or None) and pose: see `at_pose`.
+        first joint [m] (None without end), joints (type, pitch of a screw [m], initial, range, stops, friction, motor), links
+        (their `summed` inertia in the user's frame), payload (likewise, in the tool's frame, or None) and pose: see `at_pose`.
     """
     file = load_robot_file(given, overrides)
     arm = build_robot(file.data)
@@ -217,6 +217,7 @@ def _joint(joint: Joint) -> dict[str, Any]:
     return {
         "name": joint.name,
         "type": joint.type,
+        "pitch": float(joint.pitch) if joint.kind.has_pitch else None,
         "initial": float(joint.initial),
         "lower": ends[0],
         "upper": ends[1],

@@ -15,7 +15,7 @@ STARTS = 8
 SWEEPS = 200
 SETTLED = 1e-12  # relative gain of a sweep below which nothing more is to be had
 PARTS = 32  # of a turn of a screw, between which its farthest position is looked for
-ROUNDS = 60  # of a golden-section search within one
+ROUNDS = 60  # of a golden-section search within two of them
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
@@ -84,14 +84,25 @@ def _best(joint: Joint, r: Vector, c: Vector) -> list[float]:
 
 
 def _farthest_of_screw(joint: Joint, r: Vector, c: Vector, lower: float, upper: float) -> float:
-    """The farthest position of a screw, to about 1e-8 of a turn: the best of evenly spread ones, and golden section about it."""
-    count = max(2, math.ceil(PARTS * (upper - lower) / (2 * math.pi)))
-    step = (upper - lower) / count
-    best = max((lower + k * step for k in range(count + 1)), key=lambda x: _distance(joint, x, r, c))
+    """The farthest position of a screw: the best of evenly spread ones, and golden section about it.
+
+    The squared distance is a sinusoid and a parabola that opens upwards: a whole turn away from its vertex is no nearer, so the
+    farthest position is within a turn of an end of the range, however many turns there are between.
+    """
+    slides, offset = float(joint.slides), float(joint.offset)
+    along, cosine, sine = r.z - c.z, r.x * c.x + r.y * c.y, r.x * c.y - r.y * c.x
+
+    def squared(q: float) -> float:  # but for a constant
+        x = q + offset
+        return float(slides * x * (slides * x + 2 * along) - 2 * (cosine * math.cos(x) + sine * math.sin(x)))
+
+    turn = min(2 * math.pi, upper - lower)
+    step = turn / PARTS
+    best = max((end + k * step for end in (lower, upper - turn) for k in range(PARTS + 1)), key=squared)
     low, high = max(lower, best - step), min(upper, best + step)
     for _ in range(ROUNDS):
         span = GOLDEN * (high - low)
-        if _distance(joint, high - span, r, c) < _distance(joint, low + span, r, c):
+        if squared(high - span) < squared(low + span):
             low = high - span
         else:
             high = low + span

@@ -143,7 +143,8 @@ def _at_pose(facts: dict[str, Any], angle: str, digits: int, where: str) -> list
     held = demand_table(types, {**pose, "joints": names}, angle == "deg", digits)
     friction = "".join(f"\n{wrapped(note)}" for note in friction_notes(pose["slipping"], n))
     outside = f"\n! outside their range, the stops counted in: {', '.join(pose['outside'])}" if pose["outside"] else ""
-    title = f"Mass matrix there [{'kg·m²' if set(types) == {'revolute'} else 'kg·m², kg·m or kg'}]"
+    any_slides = any(joint_unit(type, False) == "m" for type in types)
+    title = f"Mass matrix there [{'kg·m², kg·m or kg' if any_slides else 'kg·m²'}]"
     title += ", rotors included" if _rotors(facts) else ""
     flat = numbers([x for row in pose["mass_matrix"] for x in row], digits)
     rows: list[list[Cell]] = [[name, *flat[i * n : (i + 1) * n]] for i, name in enumerate(names)]
@@ -191,10 +192,16 @@ def _joint_table(joints: list[dict[str, Any]], angle: str, digits: int) -> str:
         type = joint["type"]
         force, per = force_unit(type), joint_unit(type, False)
         position = joint_unit(type, angle == "deg")
-        units = {"stiffness": f"{force}/{per}", "stop_damping": f"{force}·s/{per}", "viscous": f"{force}·s/{per}"}
+        units = {
+            "pitch": "m",
+            "stiffness": f"{force}/{per}",
+            "stop_damping": f"{force}·s/{per}",
+            "viscous": f"{force}·s/{per}",
+        }
         return units.get(key, force if key in DRY else position)
 
-    wanted = {"lower": "lower", "upper": "upper", "stiffness": "stop", "stop_damping": "damping", "viscous": "viscous"}
+    wanted = {"pitch": "pitch", "lower": "lower", "upper": "upper", "stiffness": "stop", "stop_damping": "damping"}
+    wanted |= {"viscous": "viscous"}
     headings, cells = _columns([_flat(joint) for joint in joints], {**wanted, **DRY}, digits, unit)
     width = max(len(joint["name"]) for joint in joints)
     rows: list[list[Cell]] = []

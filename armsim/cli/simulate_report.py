@@ -105,7 +105,7 @@ def _speed(rate: float) -> str:
 
 
 def in_degrees(summary: dict[str, Any]) -> dict[str, Any]:
-    """A summary with the angles of revolute joints in degrees, for `--json --deg`."""
+    """A summary with the angles of joints in degrees, for `--json --deg`."""
     types = {joint["name"]: joint["type"] for joint in summary.get("joints", ())}
     turned = dict(summary)
     if "joints" in summary:

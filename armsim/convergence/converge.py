@@ -42,7 +42,7 @@ def converge(
         accuracy: Wanted [rad or m, with degrees deg].
         budget: Wall time for each method [s], about.
         look: Called before every run.
-        degrees: Give accuracy and errors of revolute joints in degrees.
+        degrees: Give accuracy and errors of joints that turn in degrees.
 
     Returns:
         The runs, their errors and costs, by method. Ctrl-C ends it with those it has.
@@ -67,7 +67,7 @@ def converge(
     if degrees and len(units) > 1:
         raise UsageError.of(
             "degrees",
-            "an arm of revolute joints",
+            "an arm whose joints all turn",
             "prismatic joints too, and one error for all joints",
             "leave degrees out: the error is in rad or m",
         )

@@ -193,7 +193,7 @@ class Convergence:
         return all(found.cheapest(self.accuracy) is not None for found in self.methods)
 
     def in_degrees(self) -> Convergence:
-        """The same with accuracy and errors in degrees, of an arm of revolute joints."""
+        """The same with accuracy and errors in degrees, of an arm whose joints all turn."""
         methods = tuple(method.scaled(math.degrees(1.0)) for method in self.methods)
         return replace(self, accuracy=math.degrees(self.accuracy), unit="deg", methods=methods)
 

@@ -192,7 +192,7 @@ def _variable(type: str, theta: Scalar, d: Scalar) -> tuple[Scalar | None, Scala
     A screw adds to both, so both are constants, and its variable has no offset.
     """
     kind = JOINT_TYPES[type]
-    if kind.turns and kind.slides:
+    if kind.has_pitch:
         return theta, d, 0.0
     return (None, d, theta) if kind.turns else (theta, 0.0, d)
 

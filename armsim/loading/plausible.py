@@ -23,6 +23,7 @@ POSES = 4  # at which the mass matrix is looked at, besides the initial one
 SINGULAR = 1e-12  # of the largest entry of the mass matrix: what rounding leaves of an exact zero
 FAR = 2.0  # times the arm's length: a centre of mass or radius of gyration beyond is a slip of units
 NEAR = 1.0  # m: never a slip, however short the arm; its last link's length is not known where no tool is given
+LARGEST_PITCH = 0.5  # m: of ball screws up to 0.1, and more in millimetres
 ROUNDING = 1e-3  # of the largest entry: tensors are published to three digits or so, and thin bodies lie on the bound
 TRANSFER = 0.75  # of the largest moment: a tensor with more of mass × distance² in it was probably about the origin
 SHORTEST_STEP = 1e-6  # s
@@ -44,7 +45,8 @@ def undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> list[Fault]:
         if bad is None:
             continue
         name = arm.joints[bad].name
-        turns = arm.joints[bad].kind.turns
+        kind = arm.joints[bad].kind
+        turns = kind.turns
         what = "inertia about the axis" if turns else "mass to move"
         if not math.isfinite(pivot):
             found = f"numbers beyond what a double can hold, at q = {_shown(q)}"
@@ -57,7 +59,8 @@ def undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> list[Fault]:
             mend = "check the frames of these joints, and the bodies of their links"
         else:
             found = f"no inertia and no rotor inertia on joint `{name}`" if turns else f"no mass on joint `{name}`"
-            mend = f"give the link of {name} a body{' off its axis' if turns else ''}, or its motor a rotor_inertia"
+            off_axis = "" if kind.slides else " off its axis"
+            mend = f"give the link of {name} a body{off_axis}, or its motor a rotor_inertia"
         where = _below(path, f"joints[{bad}]")
         return [Fault(_place(data["joints"][bad]), where, f"{what} of joint `{name}`", found, mend)]
     return []
@@ -82,6 +85,7 @@ def doubts(arm: Arm, data: dict[str, Any], path: str = "", payload: dict[str, An
             found.append(Fault(place, where, "a link with a mass", f"{link} has mass 0", mend))
         for k, body in enumerate(joint["bodies"]):
             found += _of_body(body, f"{where}.bodies[{k}]", link, length)
+        found += _of_pitch(joint["pitch"], where)
     if payload is not None:
         found += _of_body(payload, "payload", "the payload", length)
     elif data["payload"] is not None:
@@ -124,6 +128,18 @@ def too_short(data: dict[str, Any], duration: float) -> list[Fault]:
                 )
             )
     return found
+
+
+def _of_pitch(pitch: Quantity | None, path: str) -> Iterator[Fault]:
+    """A pitch that is not in metres."""
+    if pitch is not None and abs(pitch.value) > LARGEST_PITCH:
+        yield Fault(
+            pitch.place,
+            f"{path}.pitch",
+            f"a pitch of {LARGEST_PITCH:g} m a turn at most",
+            f"{pitch.value:.6g} m",
+            f"lengths are in metres: divided by 1000 it would be `pitch: {pitch.value / 1e3:.6g}`",
+        )
 
 
 def _of_body(body: dict[str, Any], path: str, owner: str, length: float) -> Iterator[Fault]:

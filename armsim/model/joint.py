@@ -79,7 +79,7 @@ class Joint:
         """How far the link slides per unit of joint position [m/rad, or 1]."""
         if not self.kind.slides:
             return 0.0
-        return self.pitch / (2 * math.pi) if self.kind.turns else 1.0
+        return self.pitch / (2 * math.pi) if self.kind.has_pitch else 1.0
 
     @property
     def armature(self) -> Scalar:

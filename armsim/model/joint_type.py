@@ -20,6 +20,11 @@ class JointType:
     slides: bool
 
     @property
+    def has_pitch(self) -> bool:
+        """Whether it slides by turning: a screw."""
+        return self.turns and self.slides
+
+    @property
     def length(self) -> str:
         """Unit of joint positions: "rad" or "m"."""
         return "rad" if self.turns else "m"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from armsim.model import JOINT_TYPES
 from armsim.spec.bodies import BODIES, Payload
 from armsim.spec.formula import RESERVED
 from armsim.spec.kinds import NAME, REQUIRED, Choice, Kind, Number, Text
 from armsim.spec.motor import CONSTANTS, ELECTRICAL, ELECTRICAL_LIMITS, NOT_IN_DYNAMECHS, DryFriction, Motor
 from armsim.spec.parameters import IDENTIFIER
-from armsim.spec.robot import FRAMES, Robot
+from armsim.spec.robot import FRAMES, Joint, Robot
 from armsim.spec.scenario import RobotReference, Scenario, Signal
 from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record, Rule
 
@@ -47,6 +48,16 @@ def _convention(name: str) -> dict[str, Any]:
     return {"if": _one_of_values(Robot, "convention", (name,)), "then": then}
 
 
+def _joint() -> list[dict[str, Any]]:
+    """Screws have a pitch, and no other joints have."""
+    slides = {"required": ["pitch"], "properties": {"pitch": {"not": {"enum": [0, None]}}}}
+    none = {"not": _given("pitch")}
+    return [
+        {"if": _one_of_values(Joint, "type", (name,)), "then": slides if kind.has_pitch else none}
+        for name, kind in JOINT_TYPES.items()
+    ]
+
+
 def _motor() -> list[dict[str, Any]]:
     """What a torque constant and a resistance are needed for, and what DynaMechs' motor has not."""
     limits = {"required": ["limits"], "properties": {"limits": {"anyOf": [_given(key) for key in ELECTRICAL_LIMITS]}}}
@@ -63,7 +74,11 @@ def _motor() -> list[dict[str, Any]]:
 
 
 # what holds beyond the records' own rules, as far as a schema can say it; the records' `check` says it in words
-MORE: dict[type[Record], list[dict[str, Any]]] = {Motor: _motor(), Robot: [_convention(name) for name in FRAMES]}
+MORE: dict[type[Record], list[dict[str, Any]]] = {
+    Joint: _joint(),
+    Motor: _motor(),
+    Robot: [_convention(name) for name in FRAMES],
+}
 
 
 def _between_keys(kind: type[Record]) -> dict[str, Any]:

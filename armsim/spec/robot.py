@@ -43,7 +43,8 @@ class Frame(Record):
 class ModifiedDH(Record):
     """Craig's modified DH parameters of one joint: T = Rx(alpha) Tx(a) Rz(theta) Tz(d) from the link before.
 
-    The variable (theta of a revolute joint, d of a prismatic one) gives the offset that is added to the joint position.
+    The variable (theta of a revolute joint, d of a prismatic one) gives the offset that is added to the joint position. Of a
+    screw both are constants: what it turns and slides is added to them.
     """
 
     a = Number("m", default=0.0, doc="length along x of the link before (a of row i-1 in Craig's table)")
@@ -143,24 +144,29 @@ class Joint(Record):
         if lower.value < upper.value and not lower.value <= initial.value <= upper.value:
             expected = f"a position within the limits, {plain_number(lower.value)} to {plain_number(upper.value)}"
             mend = "give an initial position within the limits, or correct the limits"
-            if JOINT_TYPES[data["type"]].turns and not context.degrees and abs(initial.value) > math.tau:
+            kind = JOINT_TYPES.get(data["type"])
+            one_turn = kind is not None and kind.turns and not kind.has_pitch  # a screw goes through many
+            if one_turn and not context.degrees and abs(initial.value) > math.tau:
                 mend = "angles are radians, unless the file says `units: {angle: deg}`"
             context.report.add(initial.place, f"{path}.initial", expected, plain_number(initial.value), mend)
 
     def _check_pitch(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
-        """Report a screw without its pitch, and a pitch of what is none."""
+        """Report a screw without a pitch that makes it slide, and the pitch of a joint that is none."""
         kind, pitch = JOINT_TYPES.get(data["type"]), data["pitch"]
-        if kind is None:
+        if kind is None or (pitch is None and node.get("pitch") is not None):  # reported already
             return
-        is_screw = kind.turns and kind.slides
-        if is_screw and pitch is None:
+        path = f"{path}.pitch"
+        if kind.has_pitch and pitch is None:
             mend = "write how far it slides in a turn, for example `pitch: 0.005`"
-            context.report.add(node.place, f"{path}.pitch", "the pitch of a screw, in m", "nothing", mend)
-        if not is_screw and pitch is not None:
-            mend = "write `type: screw`, or leave the pitch out"
+            context.report.add(node.place, path, "the pitch of a screw, in m", "nothing: the key is missing", mend)
+        elif kind.has_pitch and pitch.value == 0:
+            mend = "write how far it slides in a turn, for example `pitch: 0.005`, or `type: revolute`"
             context.report.add(
-                pitch.place, f"{path}.pitch", "a pitch of screws alone", f"one of a {data['type']} joint", mend
+                pitch.place, path, "a number of m other than 0", f"{pitch.text}: it would not slide", mend
             )
+        elif not kind.has_pitch and pitch is not None:
+            mend = "write `type: screw`, or leave the pitch out"
+            context.report.add(pitch.place, path, f"no pitch on a {kind.name} joint", pitch.text, mend)
 
     def _check_emulated(self, data: dict[str, Any], path: str, context: Context) -> None:
         """Report what a joint with DynaMechs' motor cannot have beside it."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from armsim.arm.reach import reach
 from armsim.arm.robot import Robot
 from armsim.dynamics import own_poses
 from armsim.loading import build_robot, load_robot_file
+from armsim.model import Limit
 
 
 def planar(limits: dict | None = None, tool: float = 0.8, second: str = "revolute", **second_row) -> dict:
@@ -59,6 +62,31 @@ def test_a_slide_without_end_reaches_without_end():
     assert reach_of(planar(second="prismatic")) == math.inf
 
 
+@pytest.mark.parametrize(("pitch", "d"), [(0.005, 0.05), (-0.005, -0.05), (0.3, 0.05), (0.3, -0.6)])
+def test_a_screw_reaches_as_far_as_the_best_of_many_turns(pitch, d):
+    # parallel axes 1 m apart, the tool 0.8 m from the second: 1 + 0.8 stretched, and the height that its turns slide it to
+    upper = 6 * math.pi - 1.0  # so that neither end is the best
+    screw = planar({"lower": -1.0, "upper": upper}, second="screw", d=d)
+    screw["joints"][1]["pitch"] = pitch
+    q = np.linspace(-1.0, upper, 1_000_001)
+    square = 1 + 0.8**2 + 1.6 * np.cos(q) + (d + pitch / (2 * math.pi) * q) ** 2
+    assert reach_of(screw) == pytest.approx(math.sqrt(square.max()), rel=1e-10)
+
+
+def test_a_screw_of_many_turns_takes_no_longer_than_one_of_few():
+    screw = planar({"lower": 0.0, "upper": 2 * math.pi * 1e5}, second="screw")
+    screw["joints"][1]["pitch"] = 1e-5
+    began = time.process_time()
+    assert reach_of(screw) == pytest.approx(math.hypot(1.8, 1.0), rel=1e-9)
+    assert time.process_time() - began < 0.5  # some milliseconds; 32 looks at every turn took minutes
+
+
+def test_a_screw_without_end_reaches_without_end():
+    screw = planar(second="screw")
+    screw["joints"][1]["pitch"] = 0.005
+    assert reach_of(screw) == math.inf
+
+
 def test_where_the_arm_stands_does_not_matter(arms):
     moved = planar()
     moved["base"] = {"xyz": [3, 4, 5], "rpy": [0.1, 0.2, 0.3]}
@@ -66,8 +94,11 @@ def test_where_the_arm_stands_does_not_matter(arms):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_no_random_pose_is_farther(arms, seed):
-    arm = arms.serial("RRRRR", seed=seed)
+@pytest.mark.parametrize("kinds", ["RRRRR", "RSRSR", "SPRSS"])
+def test_no_random_pose_is_farther(arms, kinds, seed):
+    arm = arms.serial(kinds, seed=seed)
+    joints = [replace(joint, limit=Limit(-np.pi, np.pi)) if joint.kind.slides else joint for joint in arm.joints]
+    arm = replace(arm, joints=tuple(joints))
     far = reach(arm)
     start = [float(x) for x in own_poses(arm, [0.0] * 5)[0].position]
     q = np.random.default_rng(seed).uniform(-np.pi, np.pi, (4000, 5))

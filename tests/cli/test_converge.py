@@ -234,6 +234,6 @@ def test_joints_of_both_kinds_have_one_error_which_is_not_in_degrees(armsim):
     wrong = armsim("converge", "rr_config1", "--deg", "--set", slides)
     assert (wrong.code, wrong.out) == (2, "")
     assert wrong.err == (
-        "degrees\n  expected: an arm of revolute joints\n  found:    prismatic joints too, and one error for all joints\n"
+        "degrees\n  expected: an arm whose joints all turn\n  found:    prismatic joints too, and one error for all joints\n"
         "  mend:     leave degrees out: the error is in rad or m\n"
     )

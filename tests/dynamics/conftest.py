@@ -23,12 +23,19 @@ KINDS = [
     "RPRRPRRR",
     "RRRRRRRRRRRR",
     "RPRPRRPRPRRP",
+    "S",
+    "SR",
+    "PS",
+    "SSR",
+    "RSPSR",
+    "SRRSPRSR",
 ]
+STEPS = math.pi / 4 * np.arange(1, 5)  # of difference quotients
 
 
 @pytest.fixture(scope="session", params=KINDS)
 def arm(request, arms):
-    """Random serial chains of revolute and prismatic joints, up to 12."""
+    """Random serial chains of revolute, prismatic and screw joints, up to 12."""
     return arms.serial(request.param, seed=1)
 
 
@@ -43,13 +50,24 @@ def motion():
     return draw
 
 
+def weights(joint) -> np.ndarray:
+    """Weights by which odd parts over the first of `STEPS` add up to a derivative.
+
+    The odd part of what a joint position x makes of masses, energies and poses is a sum of these functions of the step, of which
+    those of a screw are the products of a turn's 1, sin, cos, ... and a slide's 1, x, x² of degree 2 at most.
+    """
+    odd = {
+        (True, False): [np.sin, lambda h: np.sin(2 * h)],
+        (False, True): [lambda h: h],
+        (True, True): [np.sin, lambda h: np.sin(2 * h), lambda h: h, lambda h: h * np.cos(h)],
+    }[joint.kind.turns, joint.kind.slides]
+    slopes = {1: [1.0], 2: [1.0, 2.0], 4: [1.0, 2.0, 1.0, 1.0]}[len(odd)]
+    return np.linalg.solve([f(STEPS[: len(odd)]) for f in odd], slopes)
+
+
 @pytest.fixture(scope="session")
 def exact_gradient():
-    """Partial derivatives along q without truncation error.
-
-    Masses, energies and poses are trigonometric polynomials of degree 2 in every revolute joint position, and polynomials of
-    degree 2 in every prismatic one; differences over these steps are exact for both, so only rounding remains.
-    """
+    """Partial derivatives along q without truncation error; see `weights`. Only rounding remains."""
 
     def gradient(arm, f, q) -> np.ndarray:
         def odd(i: int, h: float) -> np.ndarray:
@@ -57,13 +75,10 @@ def exact_gradient():
             ahead[i], behind[i] = q[i] + h, q[i] - h
             return (np.asarray(f(ahead), dtype=float) - np.asarray(f(behind), dtype=float)) / 2
 
-        slopes = []
-        for i, joint in enumerate(arm.joints):
-            if joint.type == "revolute":  # b1 sin h + b2 sin 2h, of which b1 + 2 b2 is wanted
-                first = odd(i, math.pi / 2)
-                slopes.append(first + 2 * (odd(i, math.pi / 4) - first * math.sqrt(0.5)))
-            else:
-                slopes.append(odd(i, 1.0))
+        slopes = [
+            sum(weight * odd(i, h) for weight, h in zip(weights(joint), STEPS, strict=False))
+            for i, joint in enumerate(arm.joints)
+        ]
         return np.array(slopes)  # the derived joint comes first
 
     return gradient

@@ -1,4 +1,4 @@
-"""Laws of mechanics on random serial chains of revolute and prismatic joints.
+"""Laws of mechanics on random serial chains of revolute, prismatic and screw joints.
 
 Sums here run over some hundred products of numbers up to 100, so rounding may reach 1e-12 of the largest term; derivatives
 (see `exact_gradient`) multiply it by a few.
@@ -78,7 +78,7 @@ def test_power_in_is_the_rate_of_energy(arm, motion, mass, exact_gradient):
     assert close(rate, np.dot(qd, tau), scale=np.abs(qd @ mass(arm, q) * qdd).max())
 
 
-@pytest.mark.parametrize("kinds", ["RRPRR", "PRRPR"])
+@pytest.mark.parametrize("kinds", ["RRPRR", "PRRPR", "SRPSR"])
 def test_momentum_along_a_first_joint_that_gravity_does_not_feel_is_conserved(
     kinds, arms, motion, mass, exact_gradient
 ):
@@ -118,7 +118,7 @@ def test_the_kinetic_energy_is_that_of_the_moving_points(arms, motion):
     # differences of positions along the motion: error h² times the third derivative, and rounding 1e-16/h
     from armsim.model import bodies
 
-    arm = arms.serial("RPRR")
+    arm = arms.serial("RPSR")
     points = [Vector(0.1 * i, 0.2, -0.1) for i in range(arm.n)]
     joints = tuple(replace(j, inertia=bodies.point(1.5, p)) for j, p in zip(arm.joints, points, strict=True))
     arm = replace(arm, joints=joints, payload=type(arm.payload)())

@@ -65,7 +65,7 @@ def test_wrenches_from_outside_count_as_in_inverse_dynamics(arm, motion):
     assert close(np.subtract(forces, alone), np.subtract(bias(arm, q, qd), bias(arm, q, qd, outside)))
 
 
-@pytest.mark.parametrize("kinds", ["RP", "PR"])
+@pytest.mark.parametrize("kinds", ["RP", "PR", "SR"])
 def test_momenta_and_forces_are_those_that_sympy_derives_from_the_energies(kinds, arms):
     arm = arms.serial(kinds, seed=1)
     symbols = sympy.symbols("q1:3 v1:3")

@@ -8,7 +8,7 @@ import pytest
 from armsim.dynamics import aba, crba, kinetic_energy, momenta, rnea
 
 
-@pytest.fixture(params=["R", "RPR", "RRRRR"])
+@pytest.fixture(params=["R", "RPR", "RRRRR", "SRS"])
 def arm(request, arms):
     return arms.serial(request.param, motors=True)
 

@@ -66,6 +66,30 @@ def test_degrees_turn_angles_and_nothing_else():
     assert arm.tool.rotation == rotation_x(math.pi)
 
 
+def test_degrees_turn_the_angles_of_a_screw_and_not_its_pitch():
+    joint = {
+        "name": "S1", "type": "screw", "pitch": 0.36, "mdh": {"theta": 90, "d": 1}, "initial": 720,
+        "limits": {"lower": -90, "upper": 3600, "stiffness": 1000}, "bodies": [{"point": {"mass": 1}}],
+    }  # fmt: skip
+    arm, _ = read_robot({"format": "armsim/robot/1", "name": "d", "units": {"angle": "deg"}, "joints": [joint]})
+    (screw,) = arm.joints
+    assert (screw.initial, screw.limit.lower, screw.limit.upper) == (4 * math.pi, -math.pi / 2, 20 * math.pi)
+    assert (screw.pitch, screw.limit.stiffness, screw.offset) == (0.36, 1000, 0)
+    (place,) = link_poses(arm, [math.pi / 2])  # a quarter of a turn after the quarter that theta is
+    assert tuple(place.position) == pytest.approx((0, 0, 1.09), abs=1e-15)
+    assert [x for row in place.rotation for x in row] == pytest.approx([-1, 0, 0, 0, -1, 0, 0, 0, 1], abs=1e-15)
+
+
+def test_a_pitch_left_open_gives_the_bits_of_the_number_written_in(evaluate):
+    joint = {"name": "S1", "type": "screw", "pitch": 0.005, "mdh": {"alpha": 1}, "bodies": [{"point": {"mass": 1}}]}
+    last = {"name": "R2", "type": "revolute", "mdh": {}, "bodies": [{"point": {"mass": 1, "center": [0.1, 0.2, 0.3]}}]}
+    file = load_robot_file({"format": "armsim/robot/1", "name": "open", "joints": [joint, last]})
+    state = ([0.3, 0.2], [0.4, -0.5], [0.6, 0.7])
+    opened = trace(lambda pitch: rnea(build_robot(file.data, {"joints[S1].pitch": pitch}), *state), ["pitch"])
+    first, other = evaluate(opened, [[0.005, 0.01]]).T.tolist()
+    assert first == rnea(build_robot(file.data), *state) != other
+
+
 def test_back_emf_constant_is_the_torque_constant_unless_given():
     file = load_robot_file("arm5", {"joints[R1].motor": {"Kp": 3, "Ra": 2}, "joints[R2].motor.Ke": 7})
     first, second = build_robot(file.data).joints[:2]
@@ -162,9 +186,13 @@ def moved_body(body, pose: Pose):
     return {**body, "center": list(center), **{name: getattr(tensor, name) for name in COMPONENTS}}
 
 
+PITCH = -0.4  # of all screws here
+
+
 def file_of(convention, types, frames, bodies, **rest):
     joints = [
         {"name": f"J{i}", "type": type, convention: frame, "bodies": [{"inertia": body}]}
+        | ({"pitch": PITCH} if type == "screw" else {})
         for i, (type, frame, body) in enumerate(zip(types, frames, bodies, strict=True))
     ]
     return {"format": "armsim/robot/1", "name": "random", "convention": convention, "joints": joints, **rest}
@@ -177,8 +205,8 @@ def rpy(R: Matrix):
 
 def pose_of(row, type, q=0.0):
     """Craig's transform of a row."""
-    theta = row["theta"] + (q if type == "revolute" else 0)
-    d = row["d"] + (q if type == "prismatic" else 0)
+    turns, slides = {"revolute": (1, 0), "prismatic": (0, 1), "screw": (1, PITCH / (2 * math.pi))}[type]
+    theta, d = row["theta"] + turns * q, row["d"] + slides * q
     twist = Pose(rotation_x(row["alpha"]), rotation_x(row["alpha"]) @ Vector(row["a"], 0, d))
     return twist @ Pose(rotation_rpy(0.0, 0.0, theta))
 
@@ -187,7 +215,7 @@ def pose_of(row, type, q=0.0):
 def test_one_arm_in_three_conventions_has_one_dynamics(seed):
     rng = random.Random(seed)
     n = rng.randint(1, 7)
-    types = [rng.choice(["revolute", "prismatic"]) for _ in range(n)]
+    types = [rng.choice(["revolute", "prismatic", "screw"]) for _ in range(n)]
     rows = random_rows(rng, n)  # standard DH
     bodies = [random_body(rng) for _ in range(n)]  # in standard DH frames
     tool = {"xyz": [0.1, -0.2, 0.3], "rpy": [0.3, -0.4, 0.5]}
@@ -225,7 +253,11 @@ def test_one_arm_in_three_conventions_has_one_dynamics(seed):
         assert [x for row in mine.rotation for x in row] == pytest.approx(
             [x for row in theirs.rotation for x in row], abs=1e-13
         )
-    # the link frames are those that the user means
+    # the link frames are those that the user means: Craig's, row by row
+    place = Pose()
+    for row, type, q_i, found in zip(craig_rows, types, q, link_poses(craig, q), strict=True):
+        place = place @ pose_of(row, type, q_i)
+        assert tuple(found.position) == pytest.approx(tuple(place.position), abs=1e-13)
     assert tuple(link_poses(standard, q)[-1].position) == pytest.approx(
         tuple((link_poses(craig, q)[-1] @ beyond[-1]).position), abs=1e-13
     )

@@ -88,6 +88,17 @@ def test_a_prismatic_joint_needs_a_mass(faults):
     ]
 
 
+def test_a_screw_needs_a_mass_but_none_off_its_axis(faults):
+    screw = {"type": "screw", "pitch": 0.005}
+    assert faults(robot(joint("S1", point(mass=1e-3, x=0), **screw))) == []
+    assert faults(robot(joint("S1", tensor(1, 1, 0, mass=0), **screw))) == [
+        "joints[0]\n"
+        "inertia about the axis of joint `S1`\n"
+        "no inertia and no rotor inertia on joint `S1`\n"
+        "give the link of S1 a body, or its motor a rotor_inertia"
+    ]
+
+
 def test_joints_that_cancel_each_other_need_a_mass_between_them(faults):
     second = joint("P2", point(), type="prismatic")
     assert faults(robot(joint("P1", point(mass=1e-3), type="prismatic"), second)) == []
@@ -192,6 +203,24 @@ def test_a_slide_counts_with_its_travel(warnings):
     slide = joint("P1", point(x=11.9), type="prismatic", limits={"lower": 0, "upper": 6})
     assert warnings(robot(slide)) == []
     assert len(warnings(robot({**slide, "limits": {"lower": 0, "upper": 5.9}}))) == 1
+
+
+def test_a_screw_counts_with_what_its_turns_slide(warnings):
+    screw = joint("S1", point(x=11.9), type="screw", pitch=0.01, limits={"lower": 0, "upper": 2 * math.pi * 600})
+    assert warnings(robot(screw)) == []
+    assert len(warnings(robot({**screw, "limits": {"lower": 0, "upper": 2 * math.pi * 590}}))) == 1
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_pitch_in_millimetres_is_doubted(sign, warnings):
+    screw = joint("S1", point(), type="screw")
+    assert warnings(robot({**screw, "pitch": sign * 0.5})) == []
+    assert warnings(robot({**screw, "pitch": sign * 5})) == [
+        "joints[0].pitch\n"
+        "a pitch of 0.5 m a turn at most\n"
+        f"{sign * 5} m\n"
+        f"lengths are in metres: divided by 1000 it would be `pitch: {sign * 0.005}`"
+    ]
 
 
 def test_a_negative_moment_is_doubted_beyond_rounding(warnings):

@@ -8,12 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import yaml
 
 from armsim.control import Feedback, OpenLoop
 from armsim.dynamics import crba
 from armsim.errors import UsageError
-from armsim.loading import read_robot
 from armsim.model import Arm, BrushDrop, Coulomb, Joint, Motor, MotorLimits
 from armsim.plant import Linearizer, Plant, linearize
 from armsim.spatial import Inertia, Pose, Symmetric, Vector, rotation_x
@@ -44,32 +42,10 @@ def closed_loop(lin) -> np.ndarray:
     return with_feedback(np.array(lin.A), np.array(lin.B), gains(lin.law, len(lin.u), len(lin.A)))
 
 
-def pinocchio_arm(about: dict, folder) -> Arm:
-    """The arm that a reference file tells of, through a robot file."""
-    joints = []
-    for row, link in zip(about["model"]["mdh"], about["model"]["links"], strict=True):
-        revolute = row["type"] == "R"
-        variable = "theta" if revolute else "d"
-        tensor = {key[1:]: value for key, value in link["inertia_about_link_origin"].items()}
-        body = {"mass": link["mass"], "center": link["com"], "about": "origin", **tensor}
-        joints.append(
-            {
-                "name": f"J{len(joints) + 1}",
-                "type": "revolute" if revolute else "prismatic",
-                "mdh": {key: 0.0 if key == variable else row[key] for key in ("a", "alpha", "d", "theta")},
-                "bodies": [{"inertia": body}],
-            }
-        )
-    file = folder / "arm.yaml"
-    gravity = about["model"]["gravity"]
-    file.write_text(yaml.safe_dump({"format": "armsim/robot/1", "name": "arm", "gravity": gravity, "joints": joints}))
-    return read_robot(file)[0]
-
-
-@pytest.mark.parametrize("name", ["fd_derivatives", "fd_derivatives_prprr"])
-def test_accelerations_have_the_derivatives_that_pinocchio_finds(name, reference, tmp_path):
+@pytest.mark.parametrize("name", ["fd_derivatives", "fd_derivatives_prprr", "fd_derivatives_rspsr"])
+def test_accelerations_have_the_derivatives_that_pinocchio_finds(name, reference, arms):
     points = reference(name)
-    arm = pinocchio_arm(points.about, tmp_path)
+    arm = arms.of_reference(points.about)
     matrices = {kind: [] for kind in ("dq", "dqd", "dtau")}
     q, qd, tau = (points.block(kind).tolist() for kind in ("q", "qd", "tau"))
     for q_k, qd_k, tau_k in zip(q, qd, tau, strict=True):

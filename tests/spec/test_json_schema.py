@@ -103,7 +103,7 @@ NOT_YAML = [
 BEYOND_A_SCHEMA = {
     "what stands in an expression": [
         "bad_expression", "circular_parameters", "decimal_comma", "division_by_zero", "expression_below_zero",
-        "formula_as_python", "input_not_of_time", "inputs_as_text", "pi_among_degrees", "text_for_number",
+        "formula_as_python", "input_not_of_time", "inputs_as_text", "pi_among_degrees", "pitch_in_mm", "text_for_number",
         "time_in_duration", "unit_in_number", "unknown_function", "unknown_parameter",
     ],
     "how two numbers compare": [

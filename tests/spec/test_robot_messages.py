@@ -361,6 +361,26 @@ bot.yaml:4:9: joints
   found:    an empty list
   mend:     write for example `joints: [{name: R1, type: revolute, mdh: {...}, bodies: [...]}]`""",
     ),
+    "a joint of no known type that is far outside its limits": (
+        [("type: revolute", "type: rotary"), ("initial: 0", "initial: 50")],
+        """\
+bot.yaml:6:11: joints[0].type
+  expected: revolute, prismatic or screw
+  found:    "rotary"
+  mend:     take one of: revolute, prismatic, screw
+bot.yaml:8:14: joints[0].initial
+  expected: a position within the limits, -1 to 1
+  found:    50
+  mend:     give an initial position within the limits, or correct the limits""",
+    ),
+    "a screw that begins turns away from its limits": (
+        [("type: revolute", "type: screw\n    pitch: 0.005"), ("initial: 0", "initial: 50")],
+        """\
+bot.yaml:9:14: joints[0].initial
+  expected: a position within the limits, -1 to 1
+  found:    50
+  mend:     give an initial position within the limits, or correct the limits""",
+    ),
     "several at once, in the order of the file": (
         [
             ("name: one\n", "nmae: one\n"),
@@ -380,7 +400,7 @@ bot.yaml:2:1: nmae
 bot.yaml:6:11: joints[0].type
   expected: revolute, prismatic or screw
   found:    "rotary"
-  mend:     take one of: revolute, prismatic
+  mend:     take one of: revolute, prismatic, screw
 bot.yaml:12:64: joints[0].bodies[0].cylinder.mass
   expected: a number of kg, 0 or more
   found:    -0.8
