@@ -133,6 +133,38 @@ def test_a_command_that_saturates_damps_as_far_as_its_limit_goes():
     assert np.abs(run.qd[~held, 0]).max() < 1e-3  # and then the gain, unlimited, keeps it there
 
 
+@pytest.mark.parametrize("gear", [20.0, -20.0])
+@pytest.mark.parametrize("law", [{}, {"ki": [1e-9], "law": "pid"}], ids=["pd", "pid"])
+@pytest.mark.parametrize(("limit", "supply"), [(10, 4), (4, 10), (None, 4), (4, None)])
+def test_the_narrower_of_controller_and_supply_limits_what_a_saturated_command_brakes_with(limit, supply, law, gear):
+    # kd asks for 1000 V: the slider loses gear Kp 4 V / Ra / mass a second, back-EMF taken at the new velocity
+    h, mass, Kp, Ra = 0.01, 2.0, 0.05, 0.8
+    kd = 1000.0 if gear > 0 else -1000.0
+    control = {"law": "pd", "output": "voltage", "kp": [0], "kd": [kd], "target": [0], **law}
+    control |= {} if limit is None else {"limit": limit}
+    motor = {"Kp": Kp, "Ra": Ra, "gear": gear} | ({} if supply is None else {"limits": {"voltage": supply}})
+    base = one_joint(motor=motor, initial={"qd": [1.0]}, control=control, duration=10 * h)
+    run = armsim.simulate(scenario("velocity_implicit", h, h, base))
+    push, damping = abs(gear) * Kp * 4 / Ra, (gear * Kp) ** 2 / Ra
+    v = 1.0
+    for found in run.qd[1:, 0]:
+        v = (mass * v - h * push) / (mass + h * damping)
+        assert found == pytest.approx(v, rel=1e-13)
+    assert v > 0.5
+
+
+@pytest.mark.parametrize("gear", [20.0, -20.0])
+def test_an_integral_counts_in_a_command_that_saturates(gear):
+    # its clamped share of 3 V is all there is: kp and kd are too small to be felt
+    ki = 1e6 if gear > 0 else -1e6
+    control = {"law": "pid", "output": "voltage", "kp": [1e-9], "kd": [1e-9], "ki": [ki], "target": [1.0]}
+    control |= {"limit": [5], "integral_limit": [3]}
+    base = one_joint(motor={"Kp": 1e-3, "Ra": 0.5, "gear": gear}, control=control, duration=0.5)
+    run = armsim.simulate(scenario("velocity_implicit", 0.01, 0.01, base))
+    push, damping = abs(gear) * 1e-3 * 3 / 0.5, (gear * 1e-3) ** 2 / 0.5
+    assert run.qd[3:, 0] == pytest.approx((2 * run.qd[2:-1, 0] + 0.01 * push) / (2 + 0.01 * damping), rel=1e-6)
+
+
 def test_dry_friction_and_a_stop_share_a_joint_in_one_step():
     # pushed into its stop and let go, the slider stays where friction balances the spring: exactly at rest
     limits = {"lower": -1, "upper": 0, "stiffness": 1000.0, "damping": 20.0}
