@@ -338,6 +338,15 @@ def test_a_pose_is_held_against_what_pushes_from_outside():
     assert rest.is_equilibrium
 
 
+@pytest.mark.parametrize("limits", [{"current": 1.0}, {"torque": 0.05}, {"voltage": 0.8}], ids=lambda x: next(iter(x)))
+@pytest.mark.parametrize("L", [0.0, 2e-3])
+def test_a_coil_holds_no_more_than_its_motors_limits(limits, L):
+    # 2.943 N·m take 1.962 A, 0.0981 N·m at the shaft and 1.57 V
+    lin = armsim.linearize(driven({**MOTORS[0], "inductance": L, "limits": limits}))
+    with pytest.raises(UsageError, match=HOLDING + "J0, for which it takes 1.57 V: its motor would need"):
+        _ = lin.at_rest
+
+
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
