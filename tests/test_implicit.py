@@ -165,6 +165,52 @@ def test_an_integral_counts_in_a_command_that_saturates(gear):
     assert run.qd[3:, 0] == pytest.approx((2 * run.qd[2:-1, 0] + 0.01 * push) / (2 + 0.01 * damping), rel=1e-6)
 
 
+DRIVES = {
+    "torque": ({"Kp": 0.05, "Ra": 0.8, "gear": 20}, {"output": "torque", "kp": [60], "kd": [3]}),
+    "voltage": ({"Kp": 0.05, "Ra": 0.8, "gear": 20}, {"output": "voltage", "kp": [40], "kd": [2]}),
+    "reversed": ({"Kp": 0.05, "Ra": 0.8, "gear": -20}, {"output": "voltage", "kp": [-40], "kd": [-2]}),
+}
+
+
+@pytest.mark.parametrize("law", [{"law": "pd"}, {"law": "pid", "ki": [70]}], ids=["pd", "pid"])
+@pytest.mark.parametrize("drive", DRIVES)
+def test_a_limit_that_is_not_reached_changes_nothing(drive, law):
+    # with one, the command is solved for as a law of its own; without, its damping is part of the matrix
+    motor, gains = DRIVES[drive]
+    if "ki" in law and gains["kp"][0] < 0:
+        law = {**law, "ki": [-70]}
+    runs = []
+    for limit in ({}, {"limit": 1e6}):
+        control = {**gains, **law, "target": [0.3], **limit}
+        base = one_joint(motor=motor, initial={"qd": [1.0]}, control=control, duration=0.5)
+        runs.append(armsim.simulate(scenario("velocity_implicit", 5e-3, 5e-3, base)))
+    assert np.ptp(runs[0].q) > 0.1
+    assert runs[1].q == pytest.approx(runs[0].q, rel=1e-11, abs=1e-13)
+
+
+@pytest.mark.parametrize("law", ["pd", "pi"])
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"limits": {"current": 2}},
+        {"limits": {"torque": 0.1}},
+        {"inductance": 5e-3},
+        {"brush_drop": {"max": 2, "half": 1}},
+    ],
+    ids=lambda part: next(iter(part)),
+)
+@pytest.mark.parametrize("drive", DRIVES)
+def test_a_command_with_a_limit_keeps_what_else_its_motor_has(drive, part, law):
+    # against the method of order four, whose torque is that of every row
+    motor, gains = DRIVES[drive]
+    gains = dict(gains) if law == "pd" else {"output": gains["output"], "kp": gains["kp"], "ki": gains["kp"]}
+    control = {"law": law, **gains, "target": [0.5], "limit": 5}
+    base = one_joint(motor={**motor, **part}, initial={"qd": [1.0]}, control=control, duration=0.3)
+    ends = [armsim.simulate(scenario(method, 0.3, 1e-4, base)).qd[-1, 0] for method in ("velocity_implicit", "rk4")]
+    assert abs(ends[1] - 1.0) > 0.05
+    assert ends[0] == pytest.approx(ends[1], abs=1e-3)  # of first order: decays of up to 10 1/s by steps of 1e-4 s
+
+
 def test_dry_friction_and_a_stop_share_a_joint_in_one_step():
     # pushed into its stop and let go, the slider stays where friction balances the spring: exactly at rest
     limits = {"lower": -1, "upper": 0, "stiffness": 1000.0, "damping": 20.0}
