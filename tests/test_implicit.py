@@ -100,6 +100,25 @@ def test_a_damped_slider_follows_its_exponential(method):
         assert run.q[-1, 0] == pytest.approx(dt * 3.0 * ratio * (1 - ratio**10) / (1 - ratio), rel=1e-12)
 
 
+@pytest.mark.parametrize("way", [1.0, -1.0])
+@pytest.mark.parametrize("gear", [20.0, -20.0])
+def test_dry_friction_takes_its_impulse_beside_what_damps_at_the_new_velocity(gear, way):
+    # m v' = m v + h (push - d v' -+ dry), until it sticks: viscous friction on both sides and the back-EMF are d
+    h, mass, volts = 0.01, 2.0, 1.5
+    motor = {"Kp": 0.05, "Ke": 0.06, "Ra": 0.8, "gear": gear, "viscous": 1e-3, "coulomb": 0.2}
+    friction = {"viscous": 2.0, "coulomb": {"positive": 3.0, "negative": 1.0}}
+    inputs = {"voltage": [way * math.copysign(volts, gear)]}
+    base = one_joint(motor=motor, friction=friction, initial={"qd": [way]}, inputs=inputs, duration=0.8)
+    run = armsim.simulate(scenario("velocity_implicit", h, h, base))
+    d = 2.0 + 400 * 1e-3 + 400 * 0.05 * 0.06 / 0.8
+    push = 20 * 0.05 * volts / 0.8 - (3.0 if way > 0 else 1.0) - 20 * 0.2
+    v = [1.0]
+    for _ in run.t[1:]:
+        v.append(max((mass * v[-1] + h * push) / (mass + h * d), 0.0))
+    assert v.index(0.0) > 5
+    assert way * run.qd[:, 0] == pytest.approx(np.array(v), rel=1e-12)
+
+
 def test_a_stiff_damper_of_a_stop_brings_no_chatter():
     # 2 kg at 1 m/s against 1e4 N/m with 1e4 N·s/m: an explicit step of 1 ms would multiply the velocity by -4
     limits = {"lower": -1, "upper": 0, "stiffness": 1e4, "damping": 1e4}
