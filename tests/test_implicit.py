@@ -290,6 +290,23 @@ def test_rodas_is_of_order_four_with_time_and_further_states():
         assert -np.polyfit(np.log(steps), np.log(column), 1)[0] == pytest.approx(4, abs=0.1)
 
 
+def test_rodas_is_of_order_four_where_time_drives_a_further_state():
+    # z' = cos 3t - 2 z, as a voltage of time drives a coil: z = (2 cos 3t + 3 sin 3t - 2 exp(-2t)) / 13 from 0
+    from armsim.expr import cos
+
+    def coil(t, y):
+        return Motion([0.0], [0.0], [cos(3 * t) - 2 * y.z[0]], [])
+
+    def error(n):
+        y = Motion([0.0], [0.0], [0.0], [])
+        for k in range(n):
+            y = rodas.trial(System(coil), k / n, y, 1 / n).end
+        return abs(y.z[0] - (2 * math.cos(3) + 3 * math.sin(3) - 2 * math.exp(-2)) / 13)
+
+    steps = [10, 20, 40, 80]
+    assert -np.polyfit(np.log(steps), np.log([error(n) for n in steps]), 1)[0] == pytest.approx(4, abs=0.1)
+
+
 def test_rodas_meets_the_conditions_of_its_order():
     # Hairer and Wanner, Solving Ordinary Differential Equations II, section IV.7, in the variables of its implementation
     n, gamma = 6, rodas.GAMMA
