@@ -100,6 +100,25 @@ def test_a_damped_slider_follows_its_exponential(method):
         assert run.q[-1, 0] == pytest.approx(dt * 3.0 * ratio * (1 - ratio**10) / (1 - ratio), rel=1e-12)
 
 
+@pytest.mark.parametrize("way", [1.0, -1.0])
+@pytest.mark.parametrize("gear", [20.0, -20.0])
+def test_dry_friction_takes_its_impulse_beside_what_damps_at_the_new_velocity(gear, way):
+    # m v' = m v + h (push - d v' -+ dry), until it sticks: viscous friction on both sides and the back-EMF are d
+    h, mass, volts = 0.01, 2.0, 1.5
+    motor = {"Kp": 0.05, "Ke": 0.06, "Ra": 0.8, "gear": gear, "viscous": 1e-3, "coulomb": 0.2}
+    friction = {"viscous": 2.0, "coulomb": {"positive": 3.0, "negative": 1.0}}
+    inputs = {"voltage": [way * math.copysign(volts, gear)]}
+    base = one_joint(motor=motor, friction=friction, initial={"qd": [way]}, inputs=inputs, duration=0.8)
+    run = armsim.simulate(scenario("velocity_implicit", h, h, base))
+    d = 2.0 + 400 * 1e-3 + 400 * 0.05 * 0.06 / 0.8
+    push = 20 * 0.05 * volts / 0.8 - (3.0 if way > 0 else 1.0) - 20 * 0.2
+    v = [1.0]
+    for _ in run.t[1:]:
+        v.append(max((mass * v[-1] + h * push) / (mass + h * d), 0.0))
+    assert v.index(0.0) > 5
+    assert way * run.qd[:, 0] == pytest.approx(np.array(v), rel=1e-12)
+
+
 def test_a_stiff_damper_of_a_stop_brings_no_chatter():
     # 2 kg at 1 m/s against 1e4 N/m with 1e4 N·s/m: an explicit step of 1 ms would multiply the velocity by -4
     limits = {"lower": -1, "upper": 0, "stiffness": 1e4, "damping": 1e4}
@@ -131,6 +150,84 @@ def test_a_command_that_saturates_damps_as_far_as_its_limit_goes():
     held = expected > 0.049
     assert run.qd[held, 0] == pytest.approx(expected[held], rel=1e-12)
     assert np.abs(run.qd[~held, 0]).max() < 1e-3  # and then the gain, unlimited, keeps it there
+
+
+@pytest.mark.parametrize("gear", [20.0, -20.0])
+@pytest.mark.parametrize("law", [{}, {"ki": [1e-9], "law": "pid"}], ids=["pd", "pid"])
+@pytest.mark.parametrize(("limit", "supply"), [(10, 4), (4, 10), (None, 4), (4, None)])
+def test_the_narrower_of_controller_and_supply_limits_what_a_saturated_command_brakes_with(limit, supply, law, gear):
+    # kd asks for 1000 V: the slider loses gear Kp 4 V / Ra / mass a second, back-EMF taken at the new velocity
+    h, mass, Kp, Ra = 0.01, 2.0, 0.05, 0.8
+    kd = 1000.0 if gear > 0 else -1000.0
+    control = {"law": "pd", "output": "voltage", "kp": [0], "kd": [kd], "target": [0], **law}
+    control |= {} if limit is None else {"limit": limit}
+    motor = {"Kp": Kp, "Ra": Ra, "gear": gear} | ({} if supply is None else {"limits": {"voltage": supply}})
+    base = one_joint(motor=motor, initial={"qd": [1.0]}, control=control, duration=10 * h)
+    run = armsim.simulate(scenario("velocity_implicit", h, h, base))
+    push, damping = abs(gear) * Kp * 4 / Ra, (gear * Kp) ** 2 / Ra
+    v = 1.0
+    for found in run.qd[1:, 0]:
+        v = (mass * v - h * push) / (mass + h * damping)
+        assert found == pytest.approx(v, rel=1e-13)
+    assert v > 0.5
+
+
+@pytest.mark.parametrize("gear", [20.0, -20.0])
+def test_an_integral_counts_in_a_command_that_saturates(gear):
+    # its clamped share of 3 V is all there is: kp and kd are too small to be felt
+    ki = 1e6 if gear > 0 else -1e6
+    control = {"law": "pid", "output": "voltage", "kp": [1e-9], "kd": [1e-9], "ki": [ki], "target": [1.0]}
+    control |= {"limit": [5], "integral_limit": [3]}
+    base = one_joint(motor={"Kp": 1e-3, "Ra": 0.5, "gear": gear}, control=control, duration=0.5)
+    run = armsim.simulate(scenario("velocity_implicit", 0.01, 0.01, base))
+    push, damping = abs(gear) * 1e-3 * 3 / 0.5, (gear * 1e-3) ** 2 / 0.5
+    assert run.qd[3:, 0] == pytest.approx((2 * run.qd[2:-1, 0] + 0.01 * push) / (2 + 0.01 * damping), rel=1e-6)
+
+
+DRIVES = {
+    "torque": ({"Kp": 0.05, "Ra": 0.8, "gear": 20}, {"output": "torque", "kp": [60], "kd": [3]}),
+    "voltage": ({"Kp": 0.05, "Ra": 0.8, "gear": 20}, {"output": "voltage", "kp": [40], "kd": [2]}),
+    "reversed": ({"Kp": 0.05, "Ra": 0.8, "gear": -20}, {"output": "voltage", "kp": [-40], "kd": [-2]}),
+}
+
+
+@pytest.mark.parametrize("law", [{"law": "pd"}, {"law": "pid", "ki": [70]}], ids=["pd", "pid"])
+@pytest.mark.parametrize("drive", DRIVES)
+def test_a_limit_that_is_not_reached_changes_nothing(drive, law):
+    # with one, the command is solved for as a law of its own; without, its damping is part of the matrix
+    motor, gains = DRIVES[drive]
+    if "ki" in law and gains["kp"][0] < 0:
+        law = {**law, "ki": [-70]}
+    runs = []
+    for limit in ({}, {"limit": 1e6}):
+        control = {**gains, **law, "target": [0.3], **limit}
+        base = one_joint(motor=motor, initial={"qd": [1.0]}, control=control, duration=0.5)
+        runs.append(armsim.simulate(scenario("velocity_implicit", 5e-3, 5e-3, base)))
+    assert np.ptp(runs[0].q) > 0.1
+    assert runs[1].q == pytest.approx(runs[0].q, rel=1e-11, abs=1e-13)
+
+
+@pytest.mark.parametrize("law", ["pd", "pi"])
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"limits": {"current": 2}},
+        {"limits": {"torque": 0.1}},
+        {"inductance": 5e-3},
+        {"brush_drop": {"max": 2, "half": 1}},
+    ],
+    ids=lambda part: next(iter(part)),
+)
+@pytest.mark.parametrize("drive", DRIVES)
+def test_a_command_with_a_limit_keeps_what_else_its_motor_has(drive, part, law):
+    # against the method of order four, whose torque is that of every row
+    motor, gains = DRIVES[drive]
+    gains = dict(gains) if law == "pd" else {"output": gains["output"], "kp": gains["kp"], "ki": gains["kp"]}
+    control = {"law": law, **gains, "target": [0.5], "limit": 5}
+    base = one_joint(motor={**motor, **part}, initial={"qd": [1.0]}, control=control, duration=0.3)
+    ends = [armsim.simulate(scenario(method, 0.3, 1e-4, base)).qd[-1, 0] for method in ("velocity_implicit", "rk4")]
+    assert abs(ends[1] - 1.0) > 0.05
+    assert ends[0] == pytest.approx(ends[1], abs=1e-3)  # of first order: decays of up to 10 1/s by steps of 1e-4 s
 
 
 def test_dry_friction_and_a_stop_share_a_joint_in_one_step():
@@ -191,6 +288,23 @@ def test_rodas_is_of_order_four_with_time_and_further_states():
     errors = np.array([np.abs(end(rodas.trial, n) - true) for n in steps])
     for column in errors[:, [0, 1, 3]].T:  # z crosses its own error's zero on the way
         assert -np.polyfit(np.log(steps), np.log(column), 1)[0] == pytest.approx(4, abs=0.1)
+
+
+def test_rodas_is_of_order_four_where_time_drives_a_further_state():
+    # z' = cos 3t - 2 z, as a voltage of time drives a coil: z = (2 cos 3t + 3 sin 3t - 2 exp(-2t)) / 13 from 0
+    from armsim.expr import cos
+
+    def coil(t, y):
+        return Motion([0.0], [0.0], [cos(3 * t) - 2 * y.z[0]], [])
+
+    def error(n):
+        y = Motion([0.0], [0.0], [0.0], [])
+        for k in range(n):
+            y = rodas.trial(System(coil), k / n, y, 1 / n).end
+        return abs(y.z[0] - (2 * math.cos(3) + 3 * math.sin(3) - 2 * math.exp(-2)) / 13)
+
+    steps = [10, 20, 40, 80]
+    assert -np.polyfit(np.log(steps), np.log([error(n) for n in steps]), 1)[0] == pytest.approx(4, abs=0.1)
 
 
 def test_rodas_meets_the_conditions_of_its_order():

@@ -140,7 +140,7 @@ class LinearModel(LinearSystem):
             state = plant.sample(t, state)
         for i, motor in plant.inductive.items():
             name = f"current_{plant.arm.joints[i].name}"
-            state[plant.slots.index(name)] = dc.steady_current(motor, dc.supplied(motor, u[i]), 0.0)
+            state[plant.slots.index(name)] = dc.current_under(motor, dc.supplied(motor, u[i]), 0.0)
         model = linear_model(linearize_plant(plant, t, state), self.scenario, f"{self.place}, at rest")
         if not model.is_equilibrium:
             left = np.abs(model.mass_matrix @ model.about.qdd)

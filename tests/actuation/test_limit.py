@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import armsim
 from armsim.actuation import limit_torque
 from armsim.expr import trace
+from armsim.integrate import METHODS
 from armsim.model import Limit
 
 positions = st.floats(-1e3, 1e3)
@@ -75,3 +79,23 @@ def test_a_bouncing_joint_does_not_gain_energy_from_its_stop():
     assert q < 0
     # spring and damper to the point where the damper would pull: the closed form is exp(-zeta (pi - 2 acos ...)), below 1
     assert 0.5 < -qd < 1.0
+
+
+@pytest.mark.parametrize("friction", [{}, {"coulomb": 0.3, "viscous": 0.1}], ids=["smooth", "dry"])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_stop_at_the_other_end_throws_back_as_in_a_mirror(method, friction):
+    runs = []
+    for end, way in (("lower", -1.0), ("upper", 1.0)):
+        joint = {"name": "x", "type": "prismatic", "mdh": {}, "bodies": [{"point": {"mass": 2}}], "friction": friction}
+        joint["limits"] = {end: way * 0.1, "stiffness": 900, "damping": 4}
+        robot = {"format": "armsim/robot/1", "name": "slider", "gravity": [0, 0, 0], "joints": [joint]}
+        scenario = {"format": "armsim/scenario/1", "robot": robot, "duration": 0.4, "initial": {"qd": [way * 1.5]}}
+        scenario |= {"integrator": {"method": method, "dt": 1e-3}, "log": {"every": 1e-3}}
+        if METHODS[method].adaptive:
+            scenario["integrator"] = {"method": method, "dt": 0.4}  # it comes to the stop between two landings
+            scenario["log"] = {"every": 0.4}
+        runs.append(armsim.simulate(scenario))
+    lower, upper = runs
+    assert np.array_equal(lower.table[:, 1:4], -upper.table[:, 1:4])
+    assert upper.qd[-1, 0] < -0.5
+    assert lower.state[2:] == upper.state[2:]  # as many steps, refused and taken, and as much work

@@ -136,6 +136,26 @@ class Watched(System):
         super().__init__(kept)
 
 
+@pytest.mark.parametrize("backwards", [False, True], ids=["from zero", "to zero"])
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e5])
+def test_a_step_is_taken_if_its_error_is_within_atol_and_rtol_of_the_larger_end(size, backwards):
+    # z' = 6 t⁵ z1 leads from 0 to z1 in a second, or from -z1 to 0; the pair's error estimate of it is a share r of z1
+    def quadrature(t, y):
+        return Motion([0.0], [0.0], [6.0 * size * t**5], [])
+
+    def refused(rtol, atol):
+        start = Motion([0.0], [0.0], [-size if backwards else 0.0], [])
+        _, memory = advance(System(quadrature), 0.0, start, 1.0, (1.0, 0.0, 0.0, 0.0), rtol, atol)
+        return memory[3]
+
+    c = np.array(DORMAND_PRINCE.c)
+    r = float(abs((np.array(FIFTH) - np.array(FOURTH)) @ (6 * c**5)))
+    assert 1e-4 < r < 1e-1
+    # the end is itself off by a thousandth of z1, a tenth of the margins that follow
+    for rtol, atol, taken in ((1.01, 0, True), (0.99, 0, False), (0, 1.01, True), (0, 0.99, False), (0.6, 0.6, True)):
+        assert (refused(rtol * r, atol * r * size + 1e-300) == 0) == taken, (rtol, atol)
+
+
 def test_it_lands_on_the_end_and_never_looks_beyond():
     system = Watched(lambda t, y: Motion(y.v, [-9.0 * sin(y.q[0])], [1.0], [1.0]))
     y, memory = Motion([0.5], [0.3], [0.0], [0.0]), START

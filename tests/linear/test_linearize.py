@@ -250,6 +250,103 @@ def test_the_gains_of_a_joint_alone_are_its_closed_form():
     assert np.array_equal(regulator.closed().A, rest.A - rest.B @ K)
 
 
+def driven(*motors: dict, **scenario) -> dict:
+    """An arm in a vertical plane with a motor on every joint, at rest."""
+    rod = {"rod": {"axis": "x", "length": 0.4, "mass": 1.5, "center": [0.2, 0, 0]}}
+    joints = [
+        {"name": f"J{i}", "type": "revolute", "mdh": {"a": 0.4 * (i > 0)}, "bodies": [rod], "motor": motor}
+        for i, motor in enumerate(motors)
+    ]
+    return {
+        "format": "armsim/scenario/1",
+        "robot": {"format": "armsim/robot/1", "name": "plane", "gravity": [0, -9.81, 0], "joints": joints},
+        "duration": 1,
+        "integrator": {"method": "rk4", "dt": 1e-4},
+        "inputs": {"voltage": [0] * len(motors)},
+        **scenario,
+    }
+
+
+MOTORS = (
+    {"Kp": 0.05, "Ke": 0.06, "Ra": 0.8, "gear": 30, "rotor_inertia": 2e-5},
+    {"Kp": 0.03, "Ra": 1.7, "gear": -50, "viscous": 3e-5},
+    {"Kp": 0.02, "Ra": 0.5, "gear": 15},
+)
+COILS = tuple({**motor, "inductance": L} for motor, L in zip(MOTORS, (2e-3, 5e-3, 1e-3)))
+
+
+@pytest.mark.parametrize("period", [None, 0.01])
+@pytest.mark.parametrize(
+    "coils", [COILS, (MOTORS[0], *COILS[1:]), (*COILS[:2], MOTORS[2])], ids=["all", "not the first", "not the last"]
+)
+def test_the_gains_of_a_joint_alone_are_those_of_its_motor_without_the_coil(coils, period):
+    # its current is taken to follow its voltage at once, with the back-EMF that damps the joint
+    plain, coil = (
+        armsim.linearize(driven(*m)).at_rest.lqr(q=[400, 100, 50], r=1, qd=2, period=period) for m in (MOTORS, coils)
+    )
+    assert coil.joints == pytest.approx(plain.joints, rel=1e-5)  # both are rounded to six digits
+    assert coil.control["target"] == pytest.approx(plain.control["target"], rel=1e-5)
+    assert coil.closed_by_joints.stable
+
+
+@pytest.mark.parametrize("gear", [30.0, -30.0])
+@pytest.mark.parametrize("L", [0.0, 2e-3])
+def test_back_emf_is_part_of_the_damping_that_a_joints_own_regulator_counts_on(L, gear):
+    # x = (q, qd) with M qdd = g u - d qd: q kp² r = q² and the rest of the Riccati equation in closed form
+    motor = {"Kp": 0.05, "Ke": 0.06, "Ra": 0.8, "gear": gear, "inductance": L}
+    lin = armsim.linearize(driven(motor), overrides={"robot.gravity": [0, 0, 0]})
+    M, g, d = lin.mass_matrix[0, 0], gear * 0.05 / 0.8, gear**2 * 0.05 * 0.06 / 0.8
+    q, qd, r = 400.0, 2.0, 0.7
+    kp = math.copysign(math.sqrt(q / r), gear)
+    kd = (math.sqrt(d * d + g * g * (qd / r + 2 * M * kp / g)) - d) / g
+    assert lin.at_rest.lqr(q=q, r=r, qd=qd).joints[0] == pytest.approx([kp, kd], rel=1e-5)
+
+
+@pytest.mark.parametrize("period", [None, 0.01, 0.2])
+@pytest.mark.parametrize("motor", MOTORS[:2], ids=["ahead", "reversed"])
+def test_the_joints_gains_of_an_arm_of_one_joint_are_its_matrix(motor, period):
+    regulator = armsim.linearize(driven(motor)).at_rest.lqr(q=40, r=1, qd=2, period=period)
+    assert regulator.joints == pytest.approx(regulator.K, rel=1e-5)  # the joints' are rounded to six digits
+    assert abs(regulator.extra_cost) < 1e-9  # the square of that
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("motor", [{}, {"inductance": 2e-3}, {"efficiency": 0.8, "coulomb": 0.01}], ids=str)
+def test_a_pose_inside_a_stop_is_held_against_the_stop_as_well(motor, side):
+    depth, k, weight = 0.02, 500.0, 1.5 * 9.81 * 0.2
+    scenario = driven({**MOTORS[0], **motor}, initial={"q": [side * (0.3 + depth)]})
+    scenario["robot"]["joints"][0]["limits"] = {"lower": -0.3, "upper": 0.3, "stiffness": k, "damping": 7}
+    rest = armsim.linearize(scenario).at_rest
+    tau = weight * math.cos(0.3 + depth) + side * k * depth  # gravity pulls down, the stop back
+    assert rest.about.u == pytest.approx([tau * 0.8 / (30 * 0.05)], rel=1e-12)
+    assert rest.is_equilibrium
+    M = rest.mass_matrix[0, 0]
+    gravity = -side * weight * math.sin(0.3 + depth)  # slope of what gravity takes
+    assert (M * rest.A[1, 0]) == pytest.approx(-k - gravity, rel=1e-12)
+    emf = 0.0 if motor.get("inductance") else 30**2 * 0.05 * 0.06 / 0.8
+    assert (M * rest.A[1, 1]) == pytest.approx(-7 - emf, rel=1e-12)
+    # and so it stays there
+    held = {**scenario, "inputs": {"voltage": rest.about.u}, "duration": 0.2}
+    if not motor.get("inductance"):  # whose current begins at zero
+        assert np.abs(armsim.simulate(held).q - scenario["initial"]["q"]).max() < 1e-9
+
+
+def test_a_pose_is_held_against_what_pushes_from_outside():
+    push = [{"link": "J0", "point": [0.4, 0, 0], "force": [0, 7, 0], "moment": [0, 0, 1]}]
+    rest = armsim.linearize(driven(MOTORS[0], external=push)).at_rest
+    assert rest.about.u == pytest.approx([(1.5 * 9.81 * 0.2 - 7 * 0.4 - 1) * 0.8 / (30 * 0.05)], rel=1e-12)
+    assert rest.is_equilibrium
+
+
+@pytest.mark.parametrize("limits", [{"current": 1.0}, {"torque": 0.05}, {"voltage": 0.8}], ids=lambda x: next(iter(x)))
+@pytest.mark.parametrize("L", [0.0, 2e-3])
+def test_a_coil_holds_no_more_than_its_motors_limits(limits, L):
+    # 2.943 N·m take 1.962 A, 0.0981 N·m at the shaft and 1.57 V
+    lin = armsim.linearize(driven({**MOTORS[0], "inductance": L, "limits": limits}))
+    with pytest.raises(UsageError, match=HOLDING + "J0, for which it takes 1.57 V: its motor would need"):
+        _ = lin.at_rest
+
+
 @pytest.mark.parametrize(
     ("weights", "message"),
     [

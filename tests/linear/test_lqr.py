@@ -87,6 +87,34 @@ def test_the_cost_of_sampled_gains_is_the_sum_over_the_samples(system):
     assert begin @ cost_of(plant, cost, K) @ begin == pytest.approx(spent, rel=1e-12)
 
 
+@pytest.mark.parametrize("period", [1e-3, 0.3, 5.0])
+def test_the_sampled_gain_of_an_integrator_is_its_closed_form(period, system):
+    # x' = u: between samples ∫ q (x + u t)² + r u² dt, so Q = q h, N = q h²/2, R = r h + q h³/3; with A = 1 and B = h the
+    # Riccati equation is quadratic, and all that is linear in P cancels: P = sqrt(q r + q² h²/12)
+    q, r, h = 3.0, 0.5, period
+    cart = system([[0]], [[1]])
+    P = math.sqrt(q * r + q * q * h * h / 12)
+    cost = Cost.of(np.array([q]), np.array([r])).sampled(cart, h)
+    K = gains_of(cart.sampled(h), cost)
+    assert pytest.approx((P + q * h / 2) / (r + q * h * h / 3 + h * P), rel=1e-10) == K[0, 0]  # the solver's accuracy
+    assert cost_of(cart.sampled(h), cost, K)[0, 0] == pytest.approx(P, rel=1e-10)
+
+
+def test_a_small_change_of_sampled_gains_costs_only_its_square(system):
+    # where the cost is least its slope is zero, also by the gain of every single state; at a period as long as the modes
+    plant = system([[0, 1], [4, -0.3]], [[0], [2.0]])
+    cost = Cost.of(np.array([5.0, 1.0]), np.array([0.1])).sampled(plant, 0.2)
+    plant = plant.sampled(0.2)
+    K = gains_of(plant, cost)
+    best = np.trace(cost_of(plant, cost, K))
+    for k in range(2):
+        step = 1e-4 * np.abs(K).max() * np.eye(2)[k : k + 1]
+        up, down = (np.trace(cost_of(plant, cost, K + side * step)) for side in (1, -1))
+        assert up > best
+        assert down > best
+        assert abs(up - down) < 1e-3 * (up + down - 2 * best)
+
+
 def test_fine_sampling_comes_to_the_continuous_gains(system):
     plant = system([[0, 1], [4, -0.3]], [[0], [2.0]])
     cost = Cost.of(np.array([5.0, 1.0]), np.array([0.1]))
