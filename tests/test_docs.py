@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import armsim
 from armsim.dynamics import gravity_torque, tool_pose
 from armsim.files.document import Map
 from armsim.files.yaml_reader import parse_yaml
@@ -34,6 +35,14 @@ def whole(example):
 def test_the_tables_are_those_of_the_declarations():
     written = runpy.run_path(str(DOCS / "write_files_md.py"))
     assert written["with_tables"](PAGE) == PAGE, "run `python docs/write_files_md.py`"
+
+
+def test_the_tables_of_columns_are_those_of_the_columns():
+    written = runpy.run_path(str(DOCS / "write_columns_md.py"))
+    page = (DOCS / "columns.md").read_text(encoding="utf-8")
+    assert written["with_tables"](page) == page, "run `python docs/write_columns_md.py`"
+    run = armsim.simulate("arm5_hold", {"duration": 0.01})
+    assert all(f"`{heading}`" in page for heading in run.columns if "_R" not in heading or "_R1_" in heading)
 
 
 def test_every_key_of_both_formats_is_on_the_page():

@@ -43,8 +43,8 @@ def _pushes(limit: Limit, q: Scalar, qd: Scalar) -> tuple[tuple[Any, Scalar], tu
     """Of the lower and of the upper stop: whether the joint is beyond it, and what its spring and damper would do there."""
     drag = -(limit.damping * qd)
     lower = upper = (False, 0.0)
-    if limit.lower != -inf:
+    if limit.has_lower:
         lower = q < limit.lower, fma(limit.stiffness, limit.lower - q, drag)
-    if limit.upper != inf:
+    if limit.has_upper:
         upper = q > limit.upper, fma(limit.stiffness, limit.upper - q, drag)
     return lower, upper

@@ -8,7 +8,7 @@ from armsim.dynamics.external import ExternalWrench, external_power, link_wrench
 from armsim.dynamics.factor import pivots, solve_held, solve_ldl
 from armsim.dynamics.forward import Algorithm, fastest_algorithm, forward_dynamics
 from armsim.dynamics.jacobian import tool_jacobian
-from armsim.dynamics.kinematics import link_poses, link_velocities, own_poses, tool_pose
+from armsim.dynamics.kinematics import link_poses, link_velocities, own_poses, tool_pose, tool_velocity
 from armsim.dynamics.momentum import momenta, momenta_and_forces
 from armsim.dynamics.rnea import Wrench, bias, gravity_torque, rnea
 
@@ -40,4 +40,5 @@ __all__ = [
     "solve_ldl",
     "tool_jacobian",
     "tool_pose",
+    "tool_velocity",
 ]

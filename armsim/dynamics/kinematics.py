@@ -45,6 +45,19 @@ def tool_pose(arm: Arm, q) -> Pose:
     return own_poses(arm, q)[-1] @ arm.tool_in_link
 
 
+def tool_velocity(arm: Arm, q, qd) -> tuple[Vector, Vector]:
+    """Angular velocity [rad/s] and velocity of the origin [m/s] of the tool, in world axes.
+
+    Args:
+        arm: The arm, n joints.
+        q: Joint positions [rad or m], n scalars.
+        qd: Joint velocities [rad/s or m/s], n scalars.
+    """
+    w, v = link_velocities(arm, q, qd)[-1]
+    R = own_poses(arm, q)[-1].rotation
+    return R @ w, R @ (v + cross(w, arm.tool_in_link.position))
+
+
 def along(joint: Joint, moment: Vector, force: Vector) -> Scalar:
     """What a joint feels of a moment [N·m] about its link's origin and a force [N]: its component of the two [N·m or N].
 

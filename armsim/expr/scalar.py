@@ -23,9 +23,9 @@ def symbolic(name: str, *args):
     return getattr(sympy, name)(*args)
 
 
-def is_zero(x) -> bool:
-    """Whether a scalar is the number 0; one that is left open may become anything, so it is not."""
-    return isinstance(x, NUMBERS) and x == 0
+def is_number(x, value: float) -> bool:
+    """Whether a scalar is this number; one that is left open may become anything, so it is not."""
+    return isinstance(x, NUMBERS) and x == value
 
 
 def sqrt(x):

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from armsim.expr import sqrt
+from armsim.expr import is_number, sqrt
 from armsim.loading.settle import settle
 from armsim.model import JOINT_TYPES, Arm, BrushDrop, Coulomb, Joint, Limit, Motor, MotorLimits, bodies
 from armsim.spatial import (
@@ -127,7 +127,7 @@ ABSENT = {"coulomb": 0.0, "efficiency": 1.0, "inductance": 0.0, "max": 0.0}
 
 def is_absent(key: str, x: Scalar) -> bool:
     """Whether a scalar says that what the key is of is not there; one that is left open may become anything."""
-    return isinstance(x, (int, float)) and x == ABSENT[key]
+    return is_number(x, ABSENT[key])
 
 
 def build_frame(frame: dict[str, Any], degrees: bool = False) -> Pose:

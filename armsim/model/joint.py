@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from armsim.expr import is_number
 from armsim.model.joint_type import JOINT_TYPES, JointType
 from armsim.model.motor import Coulomb, Motor
 from armsim.spatial import IDENTITY, ZERO, Inertia, Matrix, Pose, Scalar, Vector
@@ -25,6 +26,16 @@ class Limit:
     upper: Scalar
     stiffness: Scalar | None = None
     damping: Scalar = 0.0
+
+    @property
+    def has_lower(self) -> bool:
+        """Whether there is an end below."""
+        return not is_number(self.lower, -math.inf)
+
+    @property
+    def has_upper(self) -> bool:
+        """Whether there is an end above."""
+        return not is_number(self.upper, math.inf)
 
 
 @dataclass(frozen=True, slots=True)

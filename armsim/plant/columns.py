@@ -7,15 +7,16 @@ that begins with "rad" can be degrees.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 from armsim.actuation import JointTorque
-from armsim.dynamics import Algorithm, crba, kinetic_energy, own_poses, potential_energy
+from armsim.dynamics import Algorithm, crba, kinetic_energy, own_poses, potential_energy, tool_velocity
 from armsim.expr import Scalar, dot
-from armsim.model import Arm, Joint, JointType
+from armsim.model import JOINT_TYPES, Arm, Joint, JointType
 from armsim.spatial import Pose, quaternion
 
 File = Literal["trajectory", "torque"]
@@ -74,21 +75,23 @@ class ColumnKind:
 
     Attributes:
         doc: What it is, for docs/columns.md.
-        file: That it is written to; None for none.
+        file: That it is written to.
         values: One number for each joint, for each electric motor, or for each part.
         prefix: What its headings begin with.
         unit: In a heading, for a type of joint; see `position` and `force`.
         motors: Whether only joints with an electric motor have it.
         parts: Of a quantity of the whole arm: the heading of each part.
+        called: What tolerances call it; its prefix unless given.
     """
 
     doc: str
-    file: File | None
+    file: File
     values: Callable[[Instant], Sequence[Scalar]]
     prefix: str = ""
     unit: Callable[[JointType], str] = lambda kind: ""
     motors: bool = False
     parts: Mapping[str, str] | None = None
+    called: str = ""
 
 
 def position(rate: str) -> Callable[[JointType], str]:
@@ -116,6 +119,24 @@ KINDS: dict[str, ColumnKind] = {
         "trajectory",
         lambda now: [*now.tool.position, *quaternion(now.tool.rotation)],
         parts={"x": "x_m", "y": "y_m", "z": "z_m", "qw": "qw", "qx": "qx", "qy": "qy", "qz": "qz"},
+        called="tool",
+    ),
+    "velocity": ColumnKind(
+        "the tool in the world: velocity of its origin, and angular velocity, both along the world's axes",
+        "trajectory",
+        lambda now: [x for vector in reversed(tool_velocity(now.arm, now.q, now.qd)) for x in vector],
+        parts={
+            **{f"v{axis}": f"v{axis}_m_s" for axis in "xyz"},
+            **{f"w{axis}": f"w{axis}_rad_s" for axis in "xyz"},
+        },
+        called="tool_velocity",
+    ),
+    "energy": ColumnKind(
+        "kinetic energy of links, payload and rotors; potential energy in gravity, 0 where all mass lies at the world's origin",
+        "trajectory",
+        lambda now: now.energies,
+        parts={"kinetic": "kinetic_energy_J", "potential": "potential_energy_J"},
+        called="energy",
     ),
     "tau": ColumnKind(
         "all that acts on the joint: `tau_motor` + `tau_friction` + `tau_limit`",
@@ -158,12 +179,6 @@ KINDS: dict[str, ColumnKind] = {
         "power",
         lambda kind: "W",
         motors=True,
-    ),
-    "energy": ColumnKind(
-        "kinetic energy of links, payload and rotors; potential energy in gravity, 0 where all mass lies at the world's origin",
-        None,
-        lambda now: now.energies,
-        parts={"kinetic": "kinetic_energy_J", "potential": "potential_energy_J"},
     ),
 }
 
@@ -254,3 +269,31 @@ def spellings(quantity: str, joint: Joint) -> list[tuple[str, float]]:
         for degrees in (False, True)
     ]
     return list(dict.fromkeys(found))
+
+
+RADIANS = re.compile(r"_rad(_s2?)?$")  # at the end of a heading
+JOINT_UNITS = sorted({kind.unit(joint) for kind in KINDS.values() if not kind.parts for joint in JOINT_TYPES.values()})
+JOINT_HEADING = re.compile(
+    rf"({'|'.join(sorted((kind.prefix for kind in KINDS.values() if kind.prefix), key=len, reverse=True))}|prev_qd)_(.+)"
+    rf"_({'|'.join(sorted([*JOINT_UNITS, *(unit.replace('rad', 'deg') for unit in JOINT_UNITS)], key=len, reverse=True))})"
+)
+
+
+def in_degrees(text: str) -> str | None:
+    """A heading of radians as one of degrees; None for any other."""
+    return RADIANS.sub(r"_deg\1", text) if RADIANS.search(text) else None
+
+
+def read_heading(text: str) -> tuple[str, str, str] | None:
+    """What a heading says: what tolerances call it, the joint or the part, and its unit as people write it; None if unknown."""
+    for kind in KINDS.values():
+        for part, heading in (kind.parts or {}).items():
+            if text in (heading, in_degrees(heading)):
+                return kind.called, part, spoken(text.partition("_")[2])
+    match = JOINT_HEADING.fullmatch(text)
+    return None if match is None else (match[1], match[2], spoken(match[3]))
+
+
+def spoken(unit: str) -> str:
+    """A unit of a heading as people write it: rad/s² for rad_s2, N·m for Nm."""
+    return unit.replace("_s2", "/s²").replace("_s", "/s").replace("Nm", "N·m")

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf
 
 from armsim.actuation import JointTorque
 from armsim.dynamics.aba import articulated_body
@@ -176,9 +175,9 @@ def _driven(joint: Joint, voltage: Scalar, q: Scalar, qd: Scalar) -> JointTorque
     stop: Scalar = 0.0
     limit = joint.limit
     if limit is not None and limit.stiffness is not None:
-        if limit.lower != -inf:
+        if limit.has_lower:
             stop = where(q < limit.lower, limit.stiffness * (limit.lower - q) - limit.damping * qd, stop)
-        if limit.upper != inf:
+        if limit.has_upper:
             stop = where(q > limit.upper, limit.stiffness * (limit.upper - q) - limit.damping * qd, stop)
     return JointTorque(motor.Kp * current, 0.0, stop, voltage, current)
 

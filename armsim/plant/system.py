@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import inf
 
 from armsim.actuation import Works
 from armsim.control import OpenLoop
@@ -87,9 +86,9 @@ class ArmSystem(System):
             limit = joint.limit
             if limit is None or limit.stiffness is None:
                 continue
-            if limit.lower != -inf:
+            if limit.has_lower:
                 guards.append(where(before < limit.lower, limit.lower - after, after - limit.lower))
-            if limit.upper != inf:
+            if limit.has_upper:
                 guards.append(where(before > limit.upper, after - limit.upper, limit.upper - after))
         return guards
 

@@ -15,7 +15,8 @@ from armsim.files.csv_reader import read_csv
 from armsim.files.document import Place, clipped
 from armsim.files.faults import refuse
 from armsim.files.run_folder import RUN_FILES
-from armsim.recording.comparison import RADIANS, Comparison, Tolerance, column_of, compared
+from armsim.plant.columns import in_degrees
+from armsim.recording.comparison import Comparison, Tolerance, column_of, compared
 
 Array = NDArray[np.float64]
 TIME = ("t_s", "t")
@@ -143,7 +144,7 @@ def _other_unit(name: str) -> str | None:
     """The heading of the same angle in the other unit; None for what is none."""
     if DEGREES.search(name):
         return DEGREES.sub(r"_rad\1", name)
-    return RADIANS.sub(r"_deg\1", name) if RADIANS.search(name) else None
+    return in_degrees(name)
 
 
 def _times_differ(first: Course, second: Course) -> UsageError:

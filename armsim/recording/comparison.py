@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,17 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.errors import UsageError
+from armsim.plant.columns import in_degrees, read_heading
 
 Array = NDArray[np.float64]
 Tolerance = Mapping[str, float] | float | None
-TOOL = ("x_m", "y_m", "z_m", "qw", "qx", "qy", "qz")
-HEADING = re.compile(
-    r"(qdd|qd|q|prev_qd|tau_motor|tau_friction|tau_limit|tau|voltage|current|power)_(.+)"
-    r"_(rad_s2|rad_s|rad|deg_s2|deg_s|deg|m_s2|m_s|m|Nm|N|V|A|W)"
-)
-UNITS = {"rad_s": "rad/s", "rad_s2": "rad/s²", "deg_s": "deg/s", "deg_s2": "deg/s²", "m_s": "m/s", "m_s2": "m/s²"}
-UNITS |= {"Nm": "N·m"}
-RADIANS = re.compile(r"_rad(_s2?)?$")  # at the end of a heading
 
 
 @dataclass(frozen=True)
@@ -117,21 +109,15 @@ class Comparison:
 
 def column_of(heading: str) -> Compared:
     """What a heading of a trajectory.csv, torque.csv or record.csv says."""
-    if heading in TOOL:
-        return Compared(
-            heading, "tool", heading[:1] if heading.endswith("_m") else heading, "m" if "_" in heading else ""
-        )
-    match = HEADING.fullmatch(heading)
-    if match is None:
-        return Compared(heading, heading, "", "")
-    return Compared(heading, match[1], match[2], UNITS.get(match[3], match[3]))
+    quantity, of, unit = read_heading(heading) or (heading, "", "")
+    return Compared(heading, quantity, of, unit)
 
 
-def in_degrees(column: Compared) -> tuple[Compared, float]:
+def as_degrees(column: Compared) -> tuple[Compared, float]:
     """The column with its angle in degrees, and what its numbers are to be multiplied by; as it is if it is no angle."""
-    if not column.unit.startswith("rad"):
+    heading = in_degrees(column.heading)
+    if heading is None:
         return column, 1.0
-    heading = RADIANS.sub(r"_deg\1", column.heading)
     return replace(column, heading=heading, unit=column.unit.replace("rad", "deg")), math.degrees(1.0)
 
 
@@ -156,7 +142,7 @@ def compared(
     equal = bool((first == second).all())
     difference = second - first  # before any factor, under which two numbers could become one
     if degrees:
-        turned, factors = zip(*map(in_degrees, columns), strict=True)
+        turned, factors = zip(*map(as_degrees, columns), strict=True)
         columns, first, second, difference = turned, first * factors, second * factors, difference * factors
     magnitude = np.abs(difference)
     differences = []
@@ -188,7 +174,7 @@ def tolerances(columns: Sequence[Compared], tolerance: Tolerance, degrees: bool 
     if tolerance is None:
         return [0.0] * len(columns)
     if degrees:
-        columns = [in_degrees(column)[0] for column in columns]
+        columns = [as_degrees(column)[0] for column in columns]
     if not isinstance(tolerance, Mapping):
         tolerance = dict.fromkeys((column.quantity for column in columns), tolerance)
     known = list(dict.fromkeys([column.quantity for column in columns] + [column.heading for column in columns]))

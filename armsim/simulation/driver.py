@@ -65,6 +65,8 @@ class Driver:
     def advance(self, last: int, rows: ctypes.Array | None = None) -> bool:
         """Carry out the steps before `last`; False where one led out of bounds, and `state` is then what it led to.
 
+        Ctrl-C leaves the state at the stretch's beginning.
+
         Args:
             last: Step before which to stop.
             rows: Filled with the rows that are due, one after the other; needed where any but one at the first step is.
@@ -72,9 +74,12 @@ class Driver:
         self._marks.append((self.done, list(self.state)))
         while len(self._marks) > 2 and self._marks[1][0] <= self.done - LAST_STEPS:
             self._marks.popleft()
-        self.done = self._run(
-            self.state, self._row if rows is None else rows, self.peaks, self.done, last, *self._clock
-        )
+        room = self._row if rows is None else rows
+        try:
+            self.done = self._run(self.state, room, self.peaks, self.done, last, *self._clock)
+        except KeyboardInterrupt:  # go back to where the stretch began
+            self.done, self.state[:] = self._marks[-1]  # type: ignore[assignment]  # ctypes takes floats
+            raise
         if self.done < last:
             self.stalled = FAILED in self.state
             return False
@@ -86,11 +91,6 @@ class Driver:
         if self._progress is not None and (now - self._looked > LOOK or done == self._total):
             self._looked = now
             self._progress(done, self._total)
-
-    def rewind(self) -> None:
-        """Go back to where the last stretch began."""
-        if self._marks:
-            self.done, self.state[:] = self._marks[-1]  # type: ignore[assignment]  # ctypes takes floats
 
     def row(self) -> list[float]:
         """The row of the state reached: by one more step from a copy of it, of which nothing else is kept."""

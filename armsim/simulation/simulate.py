@@ -129,7 +129,6 @@ def _carried_out(
             driver.look(driver.done)
     except KeyboardInterrupt:
         status = "interrupted"
-        driver.rewind()
     ended = time.perf_counter()
     with contextlib.suppress(KeyboardInterrupt):
         end = driver.row()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from armsim.control import Feedback
 from armsim.errors import UsageError
-from armsim.expr import is_zero
+from armsim.expr import is_number
 from armsim.loading import Scenario
 from armsim.plant import emulates
 from armsim.spec.scenario import AUTO
@@ -81,12 +81,12 @@ def _damping(scenario: Scenario) -> Iterator[str]:
     command, joints = scenario.command, scenario.arm.joints
     if command is not None and command.output == "voltage":
         yield "back-EMF"
-    if isinstance(command, Feedback) and command.period is None and not all(map(is_zero, command.kd)):
+    if isinstance(command, Feedback) and command.period is None and not all(is_number(kd, 0.0) for kd in command.kd):
         yield "derivative gains"
     for joint in joints:
         if joint.limit is not None and joint.limit.stiffness is not None:
             yield "stops"
     for joint in joints:
         rotor = 0.0 if joint.motor is None else joint.motor.viscous
-        if not is_zero(joint.viscous) or not is_zero(rotor):
+        if not (is_number(joint.viscous, 0.0) and is_number(rotor, 0.0)):
             yield "viscous friction"

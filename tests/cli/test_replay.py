@@ -226,7 +226,7 @@ def test_runs_in_degrees_and_radians_are_compared_and_that_is_said(ask):
     assert same.code == 0
     assert same.out.splitlines() == [
         "b against a: 501 instants to 5 s",
-        "15 columns of b taken from degrees to radians; what differs by the rounding of",
+        "18 columns of b taken from degrees to radians; what differs by the rounding of",
         "  that alone counts as equal",
         "equal: 57 numbers at 501 instants",
     ]

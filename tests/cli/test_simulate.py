@@ -379,7 +379,7 @@ def test_a_log_that_fits_in_no_memory_is_refused_and_says_what_to_change(armsim)
     wrong = armsim("simulate", "rr_config1", "--set", "duration=1e5", "--set", "log.every=4e-4")
     assert (wrong.code, wrong.out) == (2, "")
     assert wrong.err == (
-        "log.every\n  expected: rows that take at most 2 GiB\n  found:    250000001 rows of 23 numbers\n"
+        "log.every\n  expected: rows that take at most 2 GiB\n  found:    250000001 rows of 29 numbers\n"
         "  mend:     log less often, or simulate less long\n"
     )
 

@@ -104,11 +104,13 @@ def test_a_tolerance_for_nothing_is_refused(tmp_path):
 def test_a_run_written_in_degrees_is_the_run_written_in_radians(tmp_path):
     run = armsim.simulate("arm5_hold", {"duration": 0.2})
     radians, degrees = run.save(tmp_path / "rad"), run.save(tmp_path / "deg", degrees=True)
-    angles = [f"{kind}_R{i}" for kind in ("q", "qd", "qdd") for i in range(1, 6)]
+    angles = [f"{kind}_R{i}" for kind in ("q", "qd", "qdd") for i in range(1, 6)] + ["wx_rad", "wy_rad", "wz_rad"]
     for a, b, unit in ((radians, degrees, "rad"), (degrees, radians, "deg")):
         result = armsim.compare(a, b)
         assert result.comparison.equal
-        assert sorted(name.split("_")[0] + "_" + name.split("_")[1] for name in result.converted) == sorted(angles)
+        assert sorted("_".join(name.replace("deg", "rad").split("_")[:2]) for name in result.converted) == sorted(
+            angles
+        )
         assert (result.only_a, result.only_b) == ((), ())
         assert {d.column.unit for d in result.comparison.differences if d.column.quantity == "q"} == {unit}
     assert armsim.compare(degrees, degrees).converted == ()

@@ -13,6 +13,8 @@ import armsim
 
 ARM5 = ["R1", "R2", "R3", "R4", "R5"]
 POSE = ["x_m", "y_m", "z_m", "qw", "qx", "qy", "qz"]
+VELOCITY = ["vx_m_s", "vy_m_s", "vz_m_s", "wx_rad_s", "wy_rad_s", "wz_rad_s"]
+ENERGIES = ["kinetic_energy_J", "potential_energy_J"]
 SLIDE = {
     "format": "armsim/robot/1",
     "name": "gantry",
@@ -54,6 +56,8 @@ def test_headings_of_an_arm_with_motors_are_those_of_the_design(tmp_path):
         *(f"qd_{name}_rad_s" for name in ARM5),
         *(f"qdd_{name}_rad_s2" for name in ARM5),
         *POSE,
+        *VELOCITY,
+        *ENERGIES,
     ]
     assert read(tmp_path / "run/torque.csv")[0] == [
         "t_s",

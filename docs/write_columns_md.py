@@ -1,0 +1,52 @@
+"""Write the tables of docs/columns.md from `armsim.plant.columns`: `python docs/write_columns_md.py`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from armsim.model import JOINT_TYPES
+from armsim.plant.columns import FILES, KINDS, ColumnKind, heading_of, in_degrees
+
+PAGE = Path(__file__).with_name("columns.md")
+REVOLUTE, PRISMATIC = JOINT_TYPES["revolute"], JOINT_TYPES["prismatic"]
+
+
+def headings(kind: ColumnKind) -> str:
+    """What a kind of column is called, of a joint that turns and of one that slides."""
+    if kind.parts is not None:
+        return " ".join(f"`{text}`" for text in kind.parts.values())
+    texts = [
+        heading_of(kind.prefix, "R1", kind.unit(REVOLUTE))[0],
+        heading_of(kind.prefix, "P1", kind.unit(PRISMATIC))[0],
+    ]
+    return f"`{texts[0]}`" if kind.unit(REVOLUTE) == kind.unit(PRISMATIC) else " ".join(f"`{text}`" for text in texts)
+
+
+def degrees(kind: ColumnKind) -> str:
+    """What it is called with `--deg`."""
+    plain = [*(kind.parts or {}).values()] or [heading_of(kind.prefix, "R1", kind.unit(REVOLUTE))[0]]
+    turned = [text for text in map(in_degrees, plain) if text]
+    return " ".join(f"`{text}`" for text in turned) or "the same"
+
+
+def table(file: str) -> str:
+    """The columns of a file."""
+    rows = [
+        f"| {headings(kind)} | {degrees(kind)} | {'of every joint with an electric motor: ' if kind.motors else ''}{kind.doc} |"
+        for kind in KINDS.values()
+        if kind.file == file
+    ]
+    return "\n".join(["| heading | with `--deg` | what it is |", "| --- | --- | --- |", *rows])
+
+
+def with_tables(page: str) -> str:
+    """The page with its tables as they are today."""
+    for file in FILES:
+        mark = rf"(<!-- {file} -->\n).*?(\n<!-- end -->)"
+        page = re.sub(mark, lambda m, file=file: f"{m[1]}{table(file)}{m[2]}", page, flags=re.DOTALL)
+    return page
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
