@@ -109,8 +109,6 @@ def _carried_out(
         log_every=scenario.log_every,
         sample_every=scenario.sample_every or 1,
         time_ratio=scenario.time_ratio,
-        progress=progress,
-        total=scenario.steps,
     )
     looped = time.perf_counter()
     status, chunk = "complete", 1 if scenario.adaptive else 256
@@ -126,7 +124,8 @@ def _carried_out(
                 approach = driver.approach()  # they tell what went wrong
                 break
             chunk = _next_chunk(chunk, time.perf_counter() - began_chunk)
-            driver.look(driver.done)
+            if progress is not None:
+                progress(driver.done, scenario.steps)
     except KeyboardInterrupt:
         status = "interrupted"
     ended = time.perf_counter()
