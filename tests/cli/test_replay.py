@@ -230,8 +230,8 @@ def test_runs_in_degrees_and_radians_are_compared_and_that_is_said(ask):
         "  that alone counts as equal",
         "equal: 65 numbers at 501 instants",
     ]
-    assert "15 columns of a taken from radians to degrees" in ask("compare", "b", "a").out
-    assert len(json.loads(ask("compare", "a", "b", "--json").out)["converted"]) == 15
+    assert "18 columns of a taken from radians to degrees" in ask("compare", "b", "a").out
+    assert len(json.loads(ask("compare", "a", "b", "--json").out)["converted"]) == 18
     assert json.loads(ask("compare", "a", "a", "--json").out)["converted"] == []
 
 

@@ -84,9 +84,9 @@ def test_each_number_left_open_gives_the_bits_of_the_number_written_in(name, par
 def test_armsim_picks_the_same_method_and_algorithm_whichever_number_is_open(name):
     file = load_scenario_file(name, {"integrator": {}})
     written = with_method(build_scenario(file))
-    for path in every_leaf(name):
-        if path.startswith("integrator"):
-            continue
+    for path, value in every_leaf(name).items():
+        if value == 0.0:
+            continue  # zero is structure: what is zero cannot damp
 
         def check(x, path=path):
             opened = with_method(build_scenario(file, {path: x}))
