@@ -116,7 +116,7 @@ class Graph:
         self.inputs: list[Expr] = []
         self.captured: list[Expr] = []
         self.depth = depth
-        self._shared: dict[tuple[Any, ...], Expr] = {}  # by operation, and arguments as `_key` names them
+        self._shared: dict[tuple[Any, ...], Expr] = {}  # see `_known`
         self._constants: dict[float, int] = {}
         self._imported: dict[Expr, Expr] = {}
 
@@ -129,25 +129,35 @@ class Graph:
 
     def node(self, op: str, *args: Any) -> Expr:
         """The node that applies `op` to `args`: the one already there, or a new one."""
-        own = tuple([self._own(arg) for arg in args])
-        key = (op, *[self._key(arg) for arg in own])
+        own, key = self._known(op, args)
         found = self._shared.get(key)
         if found is None:
-            found = self._shared[key] = Expr(self, len(self.nodes), op, own)
+            found = self._shared[key] = Expr(self, len(self.nodes), op, tuple(own))
             self.nodes.append(found)
         return found
 
     def existing(self, op: str, *args: Any) -> Expr | None:
         """The node that applies `op` to `args`, if there is one."""
-        return self._shared.get((op, *[self._key(self._own(arg)) for arg in args]))
+        return self._shared.get(self._known(op, args)[1])
 
-    def _key(self, own: Any) -> Any:
-        """What an argument is known by: a node by its place, a constant by that among constants, others by themselves."""
-        if isinstance(own, Expr):
-            return own.index
-        if isinstance(own, float):
-            return self._constants.setdefault(own, ~len(self._constants))
-        return own
+    def _known(self, op: str, args: tuple[Any, ...]) -> tuple[list[Any], tuple[Any, ...]]:
+        """Arguments as values of this graph; and what the operation on them is known by, without comparing nodes.
+
+        A node is known by its place, a constant by that among constants, counted below zero, and others by themselves.
+        """
+        own: list[Any] = []
+        key: list[Any] = [op]
+        for arg in args:
+            if isinstance(arg, Expr):
+                arg = arg if arg.graph is self else self._capture(arg)
+                key.append(arg.index)
+            elif isinstance(arg, NUMBERS):
+                arg = constant(arg)
+                key.append(self._constants.setdefault(arg, ~len(self._constants)))
+            else:
+                key.append(arg)
+            own.append(arg)
+        return own, tuple(key)
 
     def _own(self, arg: Any) -> Any:
         if isinstance(arg, Expr):
@@ -239,15 +249,11 @@ def divide(a, b):
 def _peeled(a, b):
     """The factors of a product or quotient without their signs, and the sign of the whole."""
     sign = 1
-    if _is_negative(a):
+    if a.op == "neg" if isinstance(a, Expr) else a < 0:
         a, sign = -a, -sign
-    if _is_negative(b):
+    if b.op == "neg" if isinstance(b, Expr) else b < 0:
         b, sign = -b, -sign
     return a, b, sign
-
-
-def _is_negative(a) -> bool:
-    return a.op == "neg" if isinstance(a, Expr) else a < 0
 
 
 def fused(a, b, c):
