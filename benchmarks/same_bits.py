@@ -37,8 +37,8 @@ def digest(*arrays) -> str:
     return whole.hexdigest()[:16]
 
 
-def scenarios() -> dict[str, str]:
-    """A digest of every shipped scenario by every method."""
+def scenarios() -> dict[str, dict[str, str]]:
+    """A digest of every column of every shipped scenario by every method."""
     import armsim
     from armsim.files.shipped import shipped_names
 
@@ -50,13 +50,14 @@ def scenarios() -> dict[str, str]:
                 changes = {"integrator": {"method": method}, "duration": DURATION, "log.every": 0.01}
             try:
                 run = armsim.simulate(name, changes, force_step=True)
-                found[f"{name} {method}"] = f"{run.status} {digest(run.table, run.state[: 2 * run.plant.arm.n])}"
+                columns = {heading: digest(run[heading]) for heading in run.columns}
+                found[f"{name} {method}"] = {"status": run.status, "state": digest(run.state), **columns}
             except armsim.ArmsimError as error:
-                found[f"{name} {method}"] = str(error).splitlines()[0]
+                found[f"{name} {method}"] = {"status": str(error).splitlines()[0]}
     return found
 
 
-def answers() -> dict[str, str]:
+def answers() -> dict[str, dict[str, str]]:
     """A digest of what every shipped arm answers, of its forward model, and of recordings."""
     import numpy as np
 
@@ -78,20 +79,23 @@ def answers() -> dict[str, str]:
             "jacobian": arm.jacobian(q),
             "advance": np.concatenate(arm.advance(q, qd, x, 0.01)),
         }
-        found |= {f"{name} {question}": digest(answer) for question, answer in asked.items()}
+        found[name] = {question: digest(answer) for question, answer in asked.items()}
         for method in METHODS:
             model = armsim.ForwardModel(name, dt=1e-4, method=method, output="torque")
             state = model.state(q[0], qd[0])
             for k in range(7):
                 state = model.step(state, x[k])
-            found[f"{name} model {method}"] = digest(state, model.step(np.tile(state, (7, 1)), x))
+            found[name][f"model by {method}"] = digest(state, model.step(np.tile(state, (7, 1)), x))
     for name in ("arm5_hold_pi",):
         recording = armsim.record(name, {"duration": DURATION})
         again = armsim.replay(recording, method="rk4", tolerance={"q": 1.0})
-        found[f"{name} recorded"] = digest(recording.states, recording.inputs, again.states)
+        found[f"{name} recorded"] = {
+            "states": digest(recording.states, recording.inputs),
+            "replay": digest(again.states),
+        }
     for name in ("arm5_hold", "arm5_hold_pi", "puma560_hold", "rr_config1"):
         model = armsim.linearize(name)
-        found[f"{name} linear"] = digest(model.A, model.B, model.C, model.D)
+        found[f"{name} linear"] = {letter: digest(getattr(model, letter)) for letter in "ABCD"}
     return found
 
 
@@ -116,10 +120,14 @@ def main() -> int:
         json.loads(subprocess.run([python, __file__, "--digest"], check=True, stdout=subprocess.PIPE).stdout)
         for python in (sys.argv[1], sys.executable)
     )
-    different = [key for key in old["bits"] if old["bits"][key] != new["bits"].get(key)]
-    for key in different:
-        print(f"{key}: {old['bits'][key]} before, {new['bits'].get(key)} now")
-    print(f"{len(old['bits']) - len(different)} of {len(old['bits'])} are the same bits")
+    different = 0
+    for key, before in old["bits"].items():
+        after = new["bits"].get(key, {})
+        changed = [name for name, bits in before.items() if bits != after.get(name)]
+        different += bool(changed)
+        if changed:
+            print(f"{key}: {', '.join(changed)}")
+    print(f"{len(old['bits']) - different} of {len(old['bits'])} are the same bits, of all that the older one gives")
     for key, before in old["ns"].items():
         print(f"{key}: {before:.0f} ns a step before, {new['ns'][key]:.0f} now")
     return 1 if different else 0
