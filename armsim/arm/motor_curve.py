@@ -14,12 +14,12 @@ from typing import Any, cast
 from armsim.actuation import driven, dry_bounds
 from armsim.actuation import motor as dc
 from armsim.arm.answers import demand
+from armsim.arm.golden import greatest
 from armsim.errors import UsageError
 from armsim.model import Arm, Joint, Motor
 
 FASTEST = 1e9  # rad/s or m/s: a motor that is still driven there has no greatest speed
-GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
-ROUNDS = 200  # of a search; each takes at least a third off the interval, until no double is left in it
+ROUNDS = 200  # of halving, until no double is left between
 
 
 def motors(arm: Arm, voltage: float | None = None, points: int = 9) -> list[dict[str, Any]]:
@@ -85,7 +85,7 @@ def motor_curve(arm: Arm, joint: str, voltage: float | None = None, points: int 
     end = min(free, bound)
     if end == math.inf:
         return found
-    last, best = at(end), at(_greatest(lambda speed: at(speed)["power"], end))
+    last, best = at(end), at(greatest(lambda speed: at(speed)["power"], 0.0, end))
     found["no_load"] = {"speed": end, "current": last["current"], "limited": bound < free}
     found["most_power"] = {key: best[key] for key in ("power", "speed", "torque")}
     found["curve"] = [*(at(end * k / (points - 1)) for k in range(points - 1)), last]
@@ -190,15 +190,3 @@ def _where_zero(f: Callable[[float], float]) -> float:
             break
         low, high = (middle, high) if f(middle) > 0.0 else (low, middle)
     return high
-
-
-def _greatest(f: Callable[[float], float], end: float) -> float:
-    """Where a function that rises, then falls, is greatest between 0 and `end`: golden-section search."""
-    low, high = 0.0, end
-    for _ in range(ROUNDS):
-        span = GOLDEN * (high - low)
-        if f(high - span) < f(low + span):
-            low = high - span
-        else:
-            high = low + span
-    return (low + high) / 2.0

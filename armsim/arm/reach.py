@@ -6,6 +6,7 @@ import math
 import random
 from dataclasses import replace
 
+from armsim.arm.golden import greatest
 from armsim.dynamics import own_poses
 from armsim.dynamics.kinematics import joint_pose
 from armsim.model import Arm, Joint
@@ -15,8 +16,6 @@ STARTS = 8
 SWEEPS = 200
 SETTLED = 1e-12  # relative gain of a sweep below which nothing more is to be had
 PARTS = 32  # of a turn of a screw, between which its farthest position is looked for
-ROUNDS = 60  # of a golden-section search within two of them
-GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 def reach(arm: Arm) -> float:
@@ -99,14 +98,7 @@ def _farthest_of_screw(joint: Joint, r: Vector, c: Vector, lower: float, upper: 
     turn = min(2 * math.pi, upper - lower)
     step = turn / PARTS
     best = max((end + k * step for end in (lower, upper - turn) for k in range(PARTS + 1)), key=squared)
-    low, high = max(lower, best - step), min(upper, best + step)
-    for _ in range(ROUNDS):
-        span = GOLDEN * (high - low)
-        if squared(high - span) < squared(low + span):
-            low = high - span
-        else:
-            high = low + span
-    return (low + high) / 2
+    return greatest(squared, max(lower, best - step), min(upper, best + step))
 
 
 def _distance(joint: Joint, q: float, r: Vector, c: Vector) -> float:

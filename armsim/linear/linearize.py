@@ -11,7 +11,7 @@ from typing import Any
 from armsim.control import Feedback
 from armsim.errors import Diverged, UsageError
 from armsim.linear.model import LinearModel, linear_model
-from armsim.loading import Scenario, read_scenario
+from armsim.loading import Scenario, scenario_of
 from armsim.plant import Plant, make_plant
 from armsim.plant import linearize as linearize_plant
 from armsim.simulation.engine import make_engine
@@ -41,10 +41,7 @@ def linearize(
         UsageError: There is no such state, its motors have no linear equations, or its step is too long to come there.
         Diverged: The simulation diverges before.
     """
-    if not isinstance(scenario, Scenario):
-        scenario = read_scenario(scenario, overrides)
-    elif overrides:
-        raise UsageError("overrides go with a scenario's path or name, not with one that has been read already")
+    scenario = scenario_of(scenario, overrides)
     scenario = with_method(scenario)
     if target:
         return _about_target(scenario, at)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from armsim.loading.resolved import resolved_robot
     from armsim.loading.robot_file import load_robot_file, read_robot
     from armsim.loading.scenario import Scenario, build_scenario
-    from armsim.loading.scenario_file import load_scenario_file, read_scenario
+    from armsim.loading.scenario_file import load_scenario_file, read_scenario, scenario_of
 
 _HOMES = {
     "RobotFile": "checked",
@@ -25,6 +25,7 @@ _HOMES = {
     "read_robot": "robot_file",
     "read_scenario": "scenario_file",
     "resolved_robot": "resolved",
+    "scenario_of": "scenario_file",
 }
 
 __all__ = [
@@ -38,5 +39,6 @@ __all__ = [
     "read_robot",
     "read_scenario",
     "resolved_robot",
+    "scenario_of",
 ]
 __getattr__ = opened(__name__, _HOMES)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from armsim.errors import UsageError
 from armsim.files.document import Map, Node, Scalar, shown
 from armsim.files.faults import Report
 from armsim.files.run_folder import RUN_FORMAT
@@ -41,6 +42,20 @@ def read_scenario(path_or_name: Given, overrides: Mapping[str, Any] | None = Non
     scenario = build_scenario(file)
     refuse_undetermined(scenario.arm, file.robot.data, "" if file.robot.sources else "robot")
     return scenario
+
+
+def scenario_of(given: Given | Scenario, overrides: Mapping[str, Any] | None = None) -> Scenario:
+    """A scenario, read if it has not been read before; see `read_scenario`.
+
+    Raises:
+        FileFaults: It cannot be run; says where and why.
+        UsageError: There are overrides for one that has been read before.
+    """
+    if not isinstance(given, Scenario):
+        return read_scenario(given, overrides)
+    if overrides:
+        raise UsageError("overrides go with a scenario's path or name, not with one that has been read already")
+    return given
 
 
 def load_scenario_file(path_or_name: Given, overrides: Mapping[str, Any] | None = None) -> ScenarioFile:

@@ -14,7 +14,7 @@ import numpy as np
 
 from armsim.control import Feedback
 from armsim.errors import UsageError
-from armsim.loading import Scenario, read_scenario
+from armsim.loading import Scenario, scenario_of
 from armsim.loading.scenario import ConstantSignal
 from armsim.plant import Column, Plant, held, make_plant
 from armsim.recording.playback import Playback, out_of_bounds
@@ -59,10 +59,7 @@ def record(
         UsageError: The command is continuous, so that no list of inputs could repeat it; the step is so long that the run would
             blow up; or it is too long to keep.
     """
-    if not isinstance(scenario, Scenario):
-        scenario = read_scenario(scenario, overrides)
-    elif overrides:
-        raise UsageError("overrides go with a scenario's path or name, not with one that has been read already")
+    scenario = scenario_of(scenario, overrides)
     began = time.perf_counter()
     scenario = with_method(scenario)
     every = sample_steps(scenario)

@@ -12,7 +12,7 @@ from os import PathLike
 from typing import Any
 
 from armsim.errors import UsageError
-from armsim.loading import Scenario, read_scenario
+from armsim.loading import Scenario, scenario_of
 from armsim.plant import make_plant
 from armsim.simulation.driver import Driver, Progress
 from armsim.simulation.engine import Engine, NativeEngine, make_engine
@@ -50,10 +50,7 @@ def simulate(
         FileFaults: The scenario or its robot cannot be run; says where and why.
         UsageError: The step is so long that the run would blow up; or the log would not fit into memory.
     """
-    if not isinstance(scenario, Scenario):
-        scenario = read_scenario(scenario, overrides)
-    elif overrides:
-        raise UsageError("overrides go with a scenario's path or name, not with one that has been read already")
+    scenario = scenario_of(scenario, overrides)
     began = time.perf_counter()
     scenario = with_method(scenario)
     plant = make_plant(scenario)

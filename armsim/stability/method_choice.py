@@ -59,7 +59,7 @@ def _has_step(scenario: Scenario) -> bool:
 
 
 def _chosen(scenario: Scenario) -> MethodChoice:
-    """The method: one for stiff motions wherever something can make them stiff; where nothing does, it takes about twice as long."""
+    """The method: one for stiff motions wherever something can make them stiff, at about twice the time where nothing does."""
     damping = list(dict.fromkeys(_damping(scenario)))
     if damping:
         *first, last = damping
