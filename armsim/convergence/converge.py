@@ -1,4 +1,4 @@
-"""Running a scenario with finer and finer steps until its answer settles."""
+"""The convergence study of a scenario by one or several methods."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from armsim.loading import Scenario, read_scenario
 from armsim.spec.timing import time_at
 from armsim.stability.method_choice import with_method
 
-ACCURACY = 1e-6  # rad or m
-BUDGET = 10.0  # s, per method
+ACCURACY = 1e-6  # rad or m, unless given
+BUDGET = 10.0  # s of wall time per method, unless given
 
 
 def converge(
@@ -29,10 +29,10 @@ def converge(
     look: Look | None = None,
     degrees: bool = False,
 ) -> Convergence:
-    """Refine the step, or the tolerance, until the answer settles, and say what error and cost every setting has.
+    """Refine the step, or the tolerance, until the answer has converged; the error and cost of every setting.
 
-    The error of a setting is the largest of any joint position at any row of the log and at the end, held against the best
-    answer of all that were run. Where the scenario's own step is good enough, larger ones are tried too: those of which
+    The error of a setting is the largest of any joint position at any row of the log and at the end, against the best
+    reference of all methods. Where the scenario's own step is accurate enough, larger ones are tried too: those of which
     `log.every`, periods, duration and times of external forces are whole multiples.
 
     Args:
@@ -41,11 +41,11 @@ def converge(
         overrides: Values in place of the file's, by path.
         accuracy: Wanted [rad or m, with degrees deg].
         budget: Wall time for each method [s], about.
-        look: Called before every run.
+        look: Called before every run with method, refined parameter and its value.
         degrees: Give accuracy and errors of joints that turn in degrees.
 
     Returns:
-        The runs, their errors and costs, by method. Ctrl-C ends it with those it has.
+        Errors and costs of the runs, by method. Ctrl-C ends the study with those it has.
 
     Raises:
         FileFaults: The scenario or its robot cannot be run; says where and why.
@@ -95,7 +95,7 @@ def converge(
 
 
 def _methods(asked: Sequence[str] | str | None, own: str) -> list[str]:
-    """The methods that are asked for, each once."""
+    """The methods that are asked for, each once; the scenario's own if there are none."""
     names = [asked] if isinstance(asked, str) else list(asked or [])
     if "all" in names:
         return list(METHODS)

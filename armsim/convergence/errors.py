@@ -1,4 +1,4 @@
-"""What a sequence of answers says about their errors: by how much they still change, and in which order of the step."""
+"""Errors and observed orders of a sequence of refined answers, against a reference extrapolated from them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from armsim.convergence.sensitivity import Sensitivity
 
 Verdict = Literal["settled", "rounding", "sensitive", "budget", "unstable", "interrupted"]
-TO_EXTRAPOLATE = 4  # answers: three show the order and extrapolate, three again what that is worth
-LEAST_ORDER = 0.5  # an answer that gains less when the step is halved is not extrapolated
-RESOLVED = 10.0  # times the doubt about the reference: errors that an order can be read from
-SHORT = 0.5  # than its order, by which a method falls short of it
-IRREGULAR = 1.0  # difference of orders from their mean
-FEWEST, FINEST = 3, 4  # errors that the order is read from
+TO_EXTRAPOLATE = 4  # answers: the last three extrapolate, and the three before estimate the error of that
+LEAST_ORDER = 0.5  # observed order, below which answers are not extrapolated
+RESOLVED = 10.0  # times the reference's own error: least error that an order is fitted to
+SHORT = 0.5  # below its nominal order: where a method falls short
+IRREGULAR = 1.0  # largest deviation of a pair's order from the fitted one
+FEWEST, FINEST = 3, 4  # errors that an order is fitted to
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,10 @@ class SettingRun:
     """A run with one setting.
 
     Attributes:
-        value: Of what is refined: the step [s], or the relative tolerance of an adaptive method.
-        steps: Carried out.
-        seconds: Wall time of the steps.
-        ended: Time that was reached [s]: the duration, unless it diverged.
+        value: The step [s], or the relative tolerance of an adaptive method.
+        steps: Number of steps carried out.
+        seconds: Wall time of the steps [s].
+        ended: Time reached [s]: the duration, unless it diverged.
         answer: Joint positions [rad or m], shape (instants, n); None if the run diverged.
     """
 
@@ -45,11 +45,11 @@ class SettingRun:
 
 @dataclass(frozen=True)
 class Reference:
-    """What answers are held against.
+    """The answer from which errors are taken.
 
     Attributes:
         answer: Joint positions [rad or m], shape (instants, n).
-        doubt: By how much it may be off [rad or m], about.
+        doubt: Estimate of its own error [rad or m].
     """
 
     answer: NDArray
@@ -58,18 +58,18 @@ class Reference:
 
 @dataclass(frozen=True)
 class Setting:
-    """What a setting costs and gives.
+    """Cost and error of one setting.
 
     Attributes:
         value: The step [s], or the relative tolerance.
-        steps: Carried out.
-        seconds: Wall time of the steps.
+        steps: Number of steps carried out.
+        seconds: Wall time of the steps [s].
         diverged: Whether the run diverged.
-        error: Largest error of any joint position at any instant [rad or m]; None where the run diverged, and where there is
-            nothing to hold it against.
-        joint: Name of the joint that has it; None where it is only the doubt about the reference.
-        order: By which power of `value` the error fell from the next coarser setting to this one; None where rounding, or
-            doubt about the reference, hides it.
+        error: Largest error of any joint position at any instant [rad or m]; None where the run diverged or there is no
+            reference.
+        joint: Name of the joint that has it; None where the run is the reference, and its error the reference's own.
+        order: Observed order between the next coarser setting and this one; None where rounding, or the reference's own error,
+            hides it.
     """
 
     value: float
@@ -83,23 +83,23 @@ class Setting:
 
 @dataclass(frozen=True)
 class MethodConvergence:
-    """How the answers of one method settle.
+    """The convergence of one method.
 
     Attributes:
         method: Its name.
-        nominal: The order that it has on smooth motions.
-        knob: What is refined: "dt" or "rtol".
+        nominal: Its order on smooth motions.
+        knob: The refined parameter: "dt" or "rtol".
         own: The scenario's own value of it; None where it gives none.
         settings: From coarse to fine.
-        order: Observed, over the finest settings whose error rounding does not hide; None where it cannot be seen.
-        doubt: By how much the reference of the errors may be off [rad or m]; None where there is no reference.
-        verdict: "settled": the answers reach the accuracy. "rounding": they stopped changing for the better before, at the
-            level of rounding. "sensitive": no step will do, see `sensitivity`. "budget": the time was over before. "unstable":
-            all runs diverged, and in the end at the same time. "interrupted": by Ctrl-C.
-        good_until: Of answers that did not settle: until when the finest step's is good to the accuracy [s]; else None.
-        sensitivity: How fast close motions part; None where it was not asked.
-        seconds: Wall time of all its runs, compilation included.
-        losses: What in the scenario can cost the method its order, in words; see `armsim.convergence.order_loss`.
+        order: Observed order over the finest settings whose error rounding does not hide; None where none can be fitted.
+        doubt: Estimate of the reference's own error [rad or m]; None where there is no reference.
+        verdict: "settled": converged to the accuracy. "rounding": rounding limits the error before. "sensitive": rounding
+            grows beyond the accuracy at any step, see `sensitivity`. "budget": out of time before. "unstable": all runs
+            diverged, and the finest at the same time. "interrupted": by Ctrl-C.
+        good_until: Where the answers did not converge: time until which the finest one is within the accuracy [s]; else None.
+        sensitivity: Growth of small perturbations; None where it was not measured.
+        seconds: Wall time of all its runs [s], compilation included.
+        losses: What in the scenario can reduce the method's order, in words; see `armsim.convergence.order_loss`.
     """
 
     method: str
@@ -116,7 +116,7 @@ class MethodConvergence:
     losses: tuple[str, ...] = ()
 
     def scaled(self, factor: float) -> MethodConvergence:
-        """The same with joint positions in another unit, of which there are `factor` in one of theirs."""
+        """The same with joint positions multiplied by a factor, into another unit."""
         made = tuple(replace(s, error=None if s.error is None else s.error * factor) for s in self.settings)
         close = self.sensitivity
         return replace(
@@ -133,9 +133,9 @@ class MethodConvergence:
 
     @property
     def falls_short(self) -> bool:
-        """Whether errors fall less than the method's order would have it, steadily or now and then.
+        """Whether the observed order is below the nominal one, in the fit or between two settings.
 
-        The first step next to one that diverged is not judged: so close to instability its error is not yet of the method.
+        The pair next to a run that diverged does not count: so close to instability errors are not yet asymptotic.
         """
         if self.knob != "dt" or self.verdict not in ("settled", "budget"):
             return False
@@ -155,7 +155,7 @@ class MethodConvergence:
         return found
 
     def expected(self, accuracy: float) -> tuple[float, float] | None:
-        """(value, seconds) that an accuracy [rad or m] would take beyond the finest setting, by its error and the order."""
+        """(step [s], wall time [s]) extrapolated beyond the finest setting to an accuracy [rad or m]; None where it cannot be."""
         finest = self.settings[-1] if self.settings else None
         if self.verdict not in ("budget", "interrupted") or self.knob != "dt" or finest is None or not finest.error:
             return None
@@ -172,11 +172,11 @@ class Convergence:
     Attributes:
         scenario: Its name.
         robot: Its robot's name.
-        duration: [s].
+        duration: Of the scenario [s].
         instants: Number of instants at which answers are compared: the rows of the log, and the end.
-        accuracy: That was asked for [rad or m].
+        accuracy: The wanted one, in `unit`.
         unit: Of accuracy and errors: "rad", "deg", "m", or "rad or m" where there are joints of both kinds.
-        methods: One after the other, as they were asked for.
+        methods: In the order asked for.
     """
 
     scenario: str
@@ -189,7 +189,7 @@ class Convergence:
 
     @property
     def reached(self) -> bool:
-        """Whether some setting of every method that was run reaches the accuracy."""
+        """Whether every method has a setting within the accuracy."""
         return all(found.cheapest(self.accuracy) is not None for found in self.methods)
 
     def in_degrees(self) -> Convergence:
@@ -235,28 +235,28 @@ class Convergence:
 
 
 def distance(a: NDArray, b: NDArray) -> float:
-    """Largest difference of any joint position at any instant."""
+    """Largest difference of any joint position at any instant [rad or m]: the maximum norm."""
     import numpy as np
 
     return float(np.abs(a - b).max())
 
 
 def changes(trials: Sequence[SettingRun]) -> list[float]:
-    """By how much the answer changes from each trial to the next; none of them diverged."""
+    """Distances between successive answers [rad or m]; no trial diverged."""
     answers = [trial.answer for trial in trials if trial.answer is not None]
     return [distance(a, b) for a, b in pairwise(answers)]
 
 
 def reference(trials: Sequence[SettingRun]) -> Reference:
-    """The best answer that trials can give, each with half the step of the one before; at least two, none diverged.
+    """The reference that trials give, each with half the step of the one before; at least two, none diverged.
 
-    Where the answers change by a steady power of the step, it is Richardson's extrapolation of the last two, with the order
-    that the last three show (Aitken's); the doubt is by how much it changed since the trial before. Else it is the last
-    answer, and the doubt is by how much that changed.
+    Where they converge at a steady order, it is the Richardson extrapolation of the last two, with the order observed in the
+    last three (Aitken's method); its error estimate is the change of that extrapolation since the trial before. Else it is the
+    last answer, and its error estimate the last change.
     """
     answers = [trial.answer for trial in trials if trial.answer is not None]
     moved = changes(trials)
-    # one lucky step does not make an answer good
+    # two answers may agree by chance: a change counts as no less than a tenth of the one before
     plain = Reference(answers[-1], max(moved[-1], moved[-2] / 10.0) if len(moved) > 1 else moved[-1])
     if len(answers) < TO_EXTRAPOLATE:
         return plain
@@ -268,10 +268,10 @@ def reference(trials: Sequence[SettingRun]) -> Reference:
 
 
 def finest(trials: Sequence[SettingRun]) -> Reference:
-    """The last of answers whose tolerance falls by tenths; at least two, none diverged.
+    """The reference that trials give whose tolerances fall tenfold: the last answer; at least two, none diverged.
 
-    Their errors follow the tolerance too loosely to be extrapolated. The doubt is by how much the answer changed, less what
-    the change before that tells it gained since: a tenth at most.
+    Their errors follow the tolerance too loosely for extrapolation. The error estimate is the last change times its ratio to the
+    change before, that ratio within 0.1 and 1.
     """
     answers = [trial.answer for trial in trials if trial.answer is not None]
     moved = changes(trials)
@@ -280,7 +280,7 @@ def finest(trials: Sequence[SettingRun]) -> Reference:
 
 
 def _extrapolated(answers: Sequence[NDArray], moved: Sequence[float]) -> NDArray | None:
-    """The last two answers extrapolated to no step at all; None where they gain too little for that."""
+    """Richardson extrapolation of the last two answers to step zero; None where the observed order is too low."""
     if not 0.0 < moved[-1] * 2**LEAST_ORDER <= moved[-2]:
         return None
     gain = moved[-2] / moved[-1]  # 2 to the order
@@ -288,12 +288,12 @@ def _extrapolated(answers: Sequence[NDArray], moved: Sequence[float]) -> NDArray
 
 
 def settings(trials: Sequence[SettingRun], against: Reference | None, joints: Sequence[str]) -> tuple[Setting, ...]:
-    """Trials with their errors and orders, from coarse to fine.
+    """Trials with their errors and observed orders, from coarse to fine.
 
     Args:
         trials: From coarse to fine.
-        against: What their errors are taken from.
-        joints: Names.
+        against: The reference; None if there is none.
+        joints: Names of the joints.
     """
     import numpy as np
 
@@ -314,10 +314,10 @@ def settings(trials: Sequence[SettingRun], against: Reference | None, joints: Se
 
 
 def observed_order(found: Sequence[Setting], doubt: float) -> float | None:
-    """The slope of log error over log value through the finest settings that are clear of doubt and of roundings.
+    """The observed order: the slope of log error over log value, least squares over the finest settings.
 
-    Those at the coarse end that do not fall by that power yet are left out. None where fewer than three are left, and where
-    errors do not fall.
+    Only errors above rounding and the reference's own error count, and coarse ones not yet asymptotic are left out. None where
+    fewer than three are left, or errors do not fall.
     """
     hidden = [max(RESOLVED * doubt, ROUNDING * s.steps) for s in found]
     clear = [

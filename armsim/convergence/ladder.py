@@ -1,4 +1,4 @@
-"""What a method's answers are refined by: its step, or its tolerance."""
+"""The values of the parameter that a study refines: the step, or the tolerance of an adaptive method."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from armsim.spec.tolerance import LARGEST, LEAST
 
 
 class Ladder(Protocol):
-    """The values of what is refined.
+    """The values of the refined parameter.
 
     Attributes:
-        knob: Its name.
+        knob: Its name: "dt" or "rtol".
         own: The scenario's own value; None where it gives none.
         coarser: Larger values than the first, from fine to coarse.
     """
@@ -25,18 +25,18 @@ class Ladder(Protocol):
     coarser: list[float]
 
     def finer(self, k: int) -> float | None:
-        """The k-th value, the first for k = 0; None where there is none so fine."""
+        """The k-th value, from coarse to fine; None below the least one."""
 
     def integrator(self, value: float) -> dict[str, Any]:
-        """The scenario's block that sets it."""
+        """The `integrator` block of a scenario with that value."""
 
 
 class Steps:
-    """Steps by halves, of which all times of a scenario stay whole multiples.
+    """Steps, each half of the one before; coarser ones only if all times of the scenario stay whole multiples.
 
     Args:
-        scenario: Whose step comes first; the time between landings, where its own method is adaptive.
-        method: With steps of a given length.
+        scenario: Its dt comes first.
+        method: A fixed-step method.
     """
 
     knob = "dt"
@@ -57,11 +57,11 @@ class Steps:
 
 
 class Tolerances:
-    """Relative tolerances by tenths; the absolute one falls with them.
+    """Relative tolerances, each a tenth of the one before; the absolute one in proportion.
 
     Args:
-        scenario: Whose tolerance comes first, or the default where its own method has none.
-        method: Adaptive. It lands where rows, samples and forces ask for it, and where the scenario has it land.
+        scenario: Its tolerance comes first; the default where its own method is not adaptive.
+        method: An adaptive method. It lands on rows, samples and the times of forces, and on the scenario's dt if it gives one.
     """
 
     knob = "rtol"
@@ -81,7 +81,7 @@ class Tolerances:
         return value if value >= LEAST else None
 
     def _tens(self, power: int) -> float:
-        """The first value times ten to the power, in decimals as people write them."""
+        """The first value times a power of ten, as the nearest double to that decimal."""
         return float(Fraction(repr(self.first)) * Fraction(10) ** power)
 
     def integrator(self, value: float) -> dict[str, Any]:
@@ -89,12 +89,12 @@ class Tolerances:
 
 
 def ladder(scenario: Scenario, method: str) -> Ladder:
-    """What a method's answers to a scenario are refined by."""
+    """The refined parameter of a method, for a scenario."""
     return Tolerances(scenario, method) if method in ADAPTIVE else Steps(scenario, method)
 
 
 def doubling_divisors(whole: int) -> list[int]:
-    """Divisors of a number in ascending order, each at least twice the one before; 1 is left out."""
+    """Divisors of a number above 1, in ascending order, each at least twice the one before."""
     small = [k for k in range(1, math.isqrt(whole) + 1) if whole % k == 0]
     found, last = [], 1
     for k in sorted({*small, *(whole // k for k in small)}):

@@ -1,4 +1,4 @@
-"""What in a scenario can cost a method its order, which it has on smooth motions."""
+"""What in a scenario is not smooth, so that a method may lose its order."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from armsim.loading.scenario import FormulaSignal, RecordedSignal
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-CORNERED = re.compile(r"\b(abs|min|max)\b")  # functions of formulas that are not smooth
+NONSMOOTH = re.compile(r"\b(abs|min|max)\b")  # functions in formulas that are not differentiable
 
 
 def order_losses(scenario: Scenario, answer: NDArray | None) -> tuple[str, ...]:
-    """What there is of that, for methods with steps of a given length, in words; nothing for a smooth motion.
+    """What can reduce the order of a fixed-step method, in words; empty for a smooth motion.
 
     Args:
         scenario: What was run.
-        answer: Joint positions that it came to [rad or m], shape (instants, n); None where there are none.
+        answer: Joint positions of a run [rad or m], shape (instants, n); None where all diverged.
     """
     motors = [joint.electric_motor for joint in scenario.arm.joints if joint.electric_motor is not None]
     command = scenario.command
@@ -37,7 +37,7 @@ def order_losses(scenario: Scenario, answer: NDArray | None) -> tuple[str, ...]:
         ),
         "recorded inputs jump or bend within steps": any(isinstance(signal, RecordedSignal) for signal in signals),
         "inputs bend where their abs, min or max do": any(
-            isinstance(signal, FormulaSignal) and CORNERED.search(signal.formula.text) for signal in signals
+            isinstance(signal, FormulaSignal) and NONSMOOTH.search(signal.formula.text) for signal in signals
         ),
         "brushes take voltages below their drop": any(motor.brush_drop is not None for motor in motors),
         "commands or motors may reach their limits": saturable or any(x is not None for some in limits for x in some),
@@ -46,7 +46,7 @@ def order_losses(scenario: Scenario, answer: NDArray | None) -> tuple[str, ...]:
 
 
 def _meets_stops(scenario: Scenario, answer: NDArray) -> bool:
-    """Whether a joint with a stop was seen at it."""
+    """Whether a joint with a stop was outside its range at any instant."""
     for i, joint in enumerate(scenario.arm.joints):
         limit = joint.limit
         if limit is None or limit.stiffness is None:

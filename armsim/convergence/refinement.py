@@ -1,4 +1,4 @@
-"""The runs of one method with finer and finer steps, until its answer settles or it is clear that it will not."""
+"""The refinement of one method's step or tolerance, until its answer has converged or it is clear that it will not."""
 
 from __future__ import annotations
 
@@ -24,41 +24,41 @@ from armsim.convergence.errors import (
 )
 from armsim.convergence.ladder import ladder
 from armsim.convergence.order_loss import order_losses
-from armsim.convergence.sensitivity import PUT_ASIDE, ROUNDING, Sensitivity, sensitivity
+from armsim.convergence.sensitivity import PERTURBATION, ROUNDING, Sensitivity, sensitivity
 from armsim.integrate import METHODS
 from armsim.loading import Scenario, read_scenario
 from armsim.simulation.run import Run
 from armsim.simulation.simulate import simulate_unadvised
 from armsim.spec.timing import time_at
 
-STALLED = 0.7  # of a change: where the next change is no smaller, the answers do not settle
-MARGIN = 0.1  # of the accuracy: the most doubt about the reference of the errors
-SHORT = 0.05  # s, of runs whose time is taken twice
-SAME_END = (
-    0.02  # of its time: how little the end of diverging runs may vary where it is not the step that makes them diverge
-)
-COMPANION = "rk4"  # follows the motion closely enough to see how fast close ones part
+STALLED = 0.7  # of the change before: where a change is larger, the answers do not converge
+MARGIN = 0.1  # of the accuracy: largest error of the reference itself
+SHORT = 0.05  # s: shorter runs are timed twice
+SAME_END = 0.02  # relative: runs that diverge at times this close do so whatever the step
+COMPANION = "rk4"  # measures the sensitivity where a fixed-step method is studied
 
-Look = Callable[[str, str, float], None]  # method, knob and value of the run that begins
+Look = Callable[[str, str, float], None]  # method, refined parameter and its value, before a run
 
 
 class Refinement:
-    """The runs of one method, and what they come to.
+    """The runs of one method, and their verdict.
 
     Args:
         given: The scenario.
-        overrides: Of its values.
-        base: What the two make, its method picked.
-        method: To integrate with.
-        accuracy: Wanted [rad or m].
+        overrides: Values in place of the file's, by path.
+        base: The scenario as read with them, its method picked.
+        method: The method studied.
+        accuracy: The wanted one [rad or m].
         budget: Wall time [s].
         look: Called before every run.
 
     Attributes:
-        fine: Runs from the first value on, finer and finer.
-        coarse: Runs with larger values, coarser and coarser.
+        fine: Runs from the first value on, from coarse to fine.
+        coarse: Runs with larger values, from fine to coarse.
         verdict: See `MethodConvergence`.
-        reference: The best answer; None while there are not two that did not diverge.
+        reference: The reference that the runs give; None while fewer than two complete.
+        sensitivity: Growth of small perturbations; None until it is measured.
+        seconds: Wall time of all runs [s].
     """
 
     def __init__(
@@ -94,19 +94,19 @@ class Refinement:
         return [*reversed(self.coarse), *self.fine]
 
     def run(self) -> None:
-        """Refine until there is a verdict, then see how much coarser would do."""
+        """Refine until there is a verdict; where the scenario's own value is fine enough, coarsen too."""
         try:
             self.verdict = self._refine()
             if self.verdict in ("settled", "rounding"):
                 self._coarsen()
-                self._time_again()
+                self._repeat_timing()
         except KeyboardInterrupt:
             self.verdict = "interrupted"
         self.reference = self._reference()
         self.seconds = time.perf_counter() - self.began
 
     def found(self, best: Reference | None) -> MethodConvergence:
-        """What came of it, errors held against the best answer."""
+        """The convergence found, with errors against the best reference of all methods."""
         joints = [joint.name for joint in self.base.arm.joints]
         made = settings(self.trials, best, joints)
         finest_answer = next((trial.answer for trial in reversed(self.trials) if trial.answer is not None), None)
@@ -126,6 +126,7 @@ class Refinement:
         )
 
     def _refine(self) -> Verdict:
+        """Run with finer and finer values; the verdict."""
         stalls = 0
         while (value := self.ladder.finer(len(self.fine))) is not None:
             trial = self._trial(value) if not self.fine or self._time_for(self.fine[-1]) else None
@@ -133,7 +134,7 @@ class Refinement:
                 return self._unsettled(stalls)
             self.fine.append(trial)
             sound = self._sound()
-            if not sound and self._grows_by_itself():
+            if not sound and self._diverges_at_any_step():
                 return "unstable"
             if len(sound) < 3:
                 continue
@@ -143,31 +144,31 @@ class Refinement:
             if last <= STALLED * before:
                 stalls = 0
                 continue
-            if last <= self._roundings(sound[-1]):
+            if last <= self._rounding(sound[-1]):
                 return "rounding"
             stalls += 1
             if stalls == 2 and self._is_sensitive():
                 return "sensitive"
-        return "rounding"  # a finer tolerance would be lost in it
+        return "rounding"  # below the least tolerance
 
     def _unsettled(self, stalls: int) -> Verdict:
-        """The verdict when time is over."""
+        """The verdict when time is out."""
         return "sensitive" if stalls and self.sensitivity is None and self._is_sensitive() else "budget"
 
-    def _roundings(self, trial: SettingRun) -> float:
-        """What one rounding a step can add up to."""
+    def _rounding(self, trial: SettingRun) -> float:
+        """Bound on the error of one rounding a step [rad or m]."""
         assert trial.answer is not None
         return ROUNDING * trial.steps * max(1.0, float(abs(trial.answer).max()))
 
     def _is_settled(self) -> bool:
-        """Whether the finest answer reaches the accuracy, and the reference it is held against is better still."""
+        """Whether the finest answer is within the accuracy, and the reference's own error well below it."""
         found, answer = self._reference(), self.fine[-1].answer
         assert found is not None
         assert answer is not None
         return distance(answer, found.answer) <= self.accuracy and found.doubt <= MARGIN * self.accuracy
 
     def _coarsen(self) -> None:
-        """Run with larger values as long as they are good enough."""
+        """Run with larger values as long as they are within the accuracy."""
         against = self._reference()
         assert against is not None
         for value in self.ladder.coarser:
@@ -179,10 +180,10 @@ class Refinement:
                 return
             self.coarse.append(trial)
             if self.ladder.knob == "rtol" and trial.steps == finer.steps:
-                return  # its landings alone keep its steps so short
+                return  # landings, not the tolerance, limit its steps
 
-    def _time_again(self) -> None:
-        """Take the time of the cheapest run that is good enough once more: what else a machine does makes times longer."""
+    def _repeat_timing(self) -> None:
+        """Time the cheapest run within the accuracy once more, and keep the shorter time: other load only lengthens it."""
         against = self._reference()
         assert against is not None
         cheapest = None
@@ -197,16 +198,17 @@ class Refinement:
             trials = self.fine if cheapest in self.fine else self.coarse
             trials[trials.index(cheapest)] = again
 
-    def _grows_by_itself(self) -> bool:
-        """Whether runs diverge at the same time, whatever the step."""
+    def _diverges_at_any_step(self) -> bool:
+        """Whether the last three runs diverged at the same time, whatever the step."""
         ends = [trial.ended for trial in self.fine[-3:]]
         return len(ends) == 3 and max(ends) - min(ends) <= SAME_END * max(ends)
 
     def _sound(self) -> list[SettingRun]:
-        """The finest runs, one after the other, that did not diverge."""
+        """The runs after the last that diverged, from coarse to fine."""
         return list(takewhile(lambda trial: trial.answer is not None, reversed(self.fine)))[::-1]
 
     def _reference(self) -> Reference | None:
+        """The reference that the runs so far give; None while fewer than two complete."""
         sound = self._sound()
         if len(sound) < 2:
             return None
@@ -218,7 +220,7 @@ class Refinement:
         return now + 2.0 * last.seconds < self.ends
 
     def _trial(self, value: float) -> SettingRun | None:
-        """A run with one setting; None if there was not enough time for it."""
+        """A run with one setting; None if time was out before its end."""
         if self.look is not None:
             self.look(self.method, self.ladder.knob, value)
         late = False
@@ -240,11 +242,11 @@ class Refinement:
         return read_scenario(self.given, {**self.overrides, "integrator": self.ladder.integrator(value)})
 
     def _is_sensitive(self) -> bool:
-        """Whether rounding alone grows beyond the accuracy before the end."""
+        """Whether rounding alone grows beyond the accuracy before the end; measures the sensitivity."""
         scenarios = [self._scenario(trial.value) for trial in self._sound()]
         companions = [replace(scenario, method=COMPANION) for scenario in scenarios if not scenario.adaptive]
-        for scenario in (*companions, scenarios[-1]):  # from coarse to fine, for coarse ones take little time
-            beside = replace(scenario, initial_q=tuple(q + PUT_ASIDE for q in scenario.initial_q))
+        for scenario in (*companions, scenarios[-1]):  # from coarse to fine, as coarse ones take less time
+            beside = replace(scenario, initial_q=tuple(q + PERTURBATION for q in scenario.initial_q))
             first, second = (simulate_unadvised(start) for start in (scenario, beside))
             if "interrupted" in (first.status, second.status):
                 raise KeyboardInterrupt
@@ -258,7 +260,7 @@ class Refinement:
         return time_at(self.base.steps, self.base.time_ratio)
 
     def _good_until(self, best: Reference | None) -> float | None:
-        """Until when the finest answer is good to the accuracy [s]; None if it is settled, or there are not two to compare."""
+        """Time until which the finest answer is within the accuracy [s]; None if it has converged, or there are not two runs."""
         sound = self._sound()
         if self.verdict in ("settled", "rounding", "unstable") or len(sound) < 2:
             return None
@@ -275,12 +277,12 @@ class Refinement:
 
 
 def _steps(run: Run) -> int:
-    """Steps of a run; of an adaptive method those that it took."""
+    """Number of steps of a run; of an adaptive method those that it accepted."""
     return run.steps if run.steps_chosen is None else run.steps_chosen[0]
 
 
 def _answer(run: Run) -> Any:
-    """Joint positions at all rows, and at the end where it is between two; None of a run that diverged."""
+    """Joint positions at all rows, and at the end if no row is due there; None of a run that diverged."""
     import numpy as np
 
     if run.status != "complete":

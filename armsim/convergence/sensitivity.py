@@ -1,4 +1,4 @@
-"""How fast motions that begin close to each other part, and what that leaves of an answer in double precision."""
+"""Growth of a small perturbation along a motion, and the accuracy that it leaves in double precision."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-PUT_ASIDE = 1e-9  # rad or m, by which the second motion begins beside the first
-PARTED = 1e-3  # rad or m apart, two motions no longer part as close ones do
+PERTURBATION = 1e-9  # rad or m, of the initial positions
+SATURATED = 1e-3  # rad or m: beyond it growth is no longer exponential
 ROUNDING = 2.0**-52  # of a position, relative
 
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """Close motions part as exp(offset + rate t): a straight line through the logarithm of their largest distance so far.
+    """A perturbation grows by exp(offset + rate t): a line fitted to the logarithm of the largest distance so far.
 
     Attributes:
-        rate: [1/s]. Positive over a long time: chaos, or a start at an unstable balance.
-        offset: Logarithm of the factor that the line has at t = 0.
-        largest: Joint position, in magnitude [rad or m]; at least 1.
+        rate: Finite-time estimate of the largest Lyapunov exponent [1/s]. Positive over a long time: chaos, or a start at an
+            unstable equilibrium.
+        offset: The line's value at t = 0.
+        largest: Largest magnitude of a joint position [rad or m]; at least 1.
     """
 
     rate: float
@@ -29,35 +30,35 @@ class Sensitivity:
     largest: float
 
     def factor(self, t: float) -> float:
-        """By which a distance at the start has grown at time t [s]."""
+        """Amplification of an initial perturbation at time t [s]."""
         exponent = self.offset + self.rate * t
         return math.exp(exponent) if exponent < 700.0 else math.inf
 
     def rounding(self, t: float) -> float:
-        """What the roundings of the first steps have grown to at time t [s], about [rad or m]."""
+        """Estimate of the error at time t [s] that rounding in the first steps causes [rad or m]."""
         return ROUNDING * self.largest * self.factor(t)
 
     def horizon(self, accuracy: float) -> float:
-        """When rounding alone has grown to an accuracy [rad or m], about: beyond that time [s] no step gets it."""
+        """Predictability horizon [s]: when rounding has grown to an accuracy [rad or m], which no step reaches beyond."""
         if self.rate <= 0.0:
             return math.inf
         return max(0.0, (math.log(accuracy / (ROUNDING * self.largest)) - self.offset) / self.rate)
 
 
 def sensitivity(t: NDArray, first: NDArray, second: NDArray) -> Sensitivity:
-    """How fast two motions part that begin `PUT_ASIDE` from each other.
+    """The sensitivity of a motion, from a second one whose initial positions are perturbed by `PERTURBATION`.
 
     Args:
         t: Times [s], shape (instants,), the first of them 0.
-        first: Joint positions of the one [rad or m], shape (instants, n).
-        second: Of the other.
+        first: Joint positions of the motion [rad or m], shape (instants, n).
+        second: Joint positions of the perturbed motion, likewise.
     """
     import numpy as np
 
     apart = np.maximum.accumulate(np.abs(second - first).max(axis=1))
-    parted = np.flatnonzero(apart > PARTED)
+    parted = np.flatnonzero(apart > SATURATED)
     end = max(3, int(parted[0]) if len(parted) else len(t))
-    logs = np.log(np.maximum(apart[:end], PUT_ASIDE) / PUT_ASIDE)
+    logs = np.log(np.maximum(apart[:end], PERTURBATION) / PERTURBATION)
     largest = max(1.0, float(np.abs(first).max()))
     if len(logs) < 2:
         return Sensitivity(0.0, 0.0, largest)

@@ -1,4 +1,4 @@
-"""A comparison drawn: both courses of every number, and their difference beside them."""
+"""A comparison drawn: both time series of every quantity, and their difference beside them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from armsim.errors import UsageError
 from armsim.recording.comparison import Comparison
 
-MOST = 12  # numbers in one picture
-INCHES = (11.0, 1.9)  # width, and height per number
+MOST = 12  # quantities in one picture
+INCHES = (11.0, 1.9)  # width, and height per quantity
 BLUE, ORANGE, RED = "#1f77b4", "#ff7f0e", "#b22222"
 
 
@@ -47,10 +47,10 @@ def plot_comparison(path: str | PathLike[str], comparison: Comparison, title: st
     """Draw a comparison into a file: positions if there are any, else the first columns.
 
     Args:
-        path: A picture; its ending says the format.
+        path: The picture; its suffix gives the format.
         comparison: What to draw.
         title: Above it.
-        names: What the two courses are called.
+        names: Legends of the two time series.
 
     Raises:
         UsageError: It cannot be drawn or written.

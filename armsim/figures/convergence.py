@@ -1,4 +1,4 @@
-"""A convergence drawn: error over step, with the slopes of whole orders, and error over what it costs."""
+"""A convergence study drawn: error over step, with the slopes of whole orders, and error over wall time."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ GREY = "#555555"
 COLORS = (BLUE, ORANGE, GREEN, RED, VIOLET, BROWN, CYAN, OLIVE, PINK, BLACK)
 MARKERS = "osD^vPX<>*"
 INCHES = (11.0, 5.2)
-BELOW = 0.35  # of the error: where the guide of an order is drawn
+BELOW = 0.35  # of the error: where the reference slope of an order is drawn
 KNOBS = {"dt": "step dt [s]", "rtol": "relative tolerance"}
 
 
 def plot_convergence(path: str | PathLike[str], found: Convergence) -> None:
-    """Draw a convergence into a file: error over step and over loop time, one curve a method.
+    """Draw a convergence study into a file: error over step and over loop time, one curve a method.
 
     Args:
-        path: A picture; its ending says the format.
+        path: The picture; its suffix gives the format.
         found: What to draw.
 
     Raises:
@@ -89,7 +89,7 @@ def plot_convergence(path: str | PathLike[str], found: Convergence) -> None:
 
 
 def _guide(axis: Any, method: MethodConvergence, drawn: set[int]) -> None:
-    """A line with the slope of the whole order next to a method's, below its curve; once for every order."""
+    """The reference slope of the whole order nearest to a method's observed one, below its curve; once for every order."""
     if method.knob != "dt" or method.order is None or round(method.order) < 1 or round(method.order) in drawn:
         return
     order = round(method.order)
@@ -107,6 +107,6 @@ def _guide(axis: Any, method: MethodConvergence, drawn: set[int]) -> None:
 
 
 def _note(axis: Any, text: str, place: tuple[float, float], offset: tuple[float, float], **style: Any) -> None:
-    """A word at a place in a panel."""
+    """A text at a point of a panel, offset in points of type."""
     made = axis.annotate(text, place, offset, textcoords="offset points", color=GREY, fontsize="small", **style)
     made.set_in_layout(False)

@@ -1,4 +1,4 @@
-"""The curve of a joint's motor, drawn."""
+"""The torque-speed curve of a joint's motor, drawn."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ INCHES = (8.0, 8.0)
 
 
 def plot_motor(path: str | PathLike[str], found: dict[str, Any], title: str, degrees: bool = False) -> None:
-    """Draw a curve into a file: torque, current and power over speed, and what holding takes of them.
+    """Draw a motor's curves into a file: torque, current and power over speed, and the torque and current that hold the pose.
 
     Args:
-        path: A picture; its ending says the format.
-        found: What `armsim.arm.motor_curve.motor_curve` gives, with as many points as make the curve smooth.
+        path: The picture; its suffix gives the format.
+        found: What `armsim.arm.motor_curve.motor_curve` gives, with enough points for smooth curves.
         title: Above it.
         degrees: Whether speeds are drawn in degrees a second.
 
@@ -51,7 +51,7 @@ def plot_motor(path: str | PathLike[str], found: dict[str, Any], title: str, deg
 
     best, held, share = found["most_power"], abs(found["holding"]["torque"]), found["holding"]["of_stall"]
     top.plot(speed, drawn["torque"], color=BLUE, linewidth=2.2, label="left for the arm")
-    if found["no_load"]["limited"]:  # the motor drives no further
+    if found["no_load"]["limited"]:  # its limit of speed, not zero torque, ends the curve
         drop = [drawn["torque"][-1], 0.0]
         top.plot([speed[-1]] * 2, drop, color=BLUE, linewidth=2.2, linestyle=":", label="limit of speed")
     holding = f"holding the initial pose: {held:.3g} {force}, {100 * share:.3g} % of stall"

@@ -1,4 +1,4 @@
-"""From a scenario to its linear equations about one of its states."""
+"""The linear model of a scenario about one of its states."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def linearize(
     Args:
         scenario: A scenario file, the name of a shipped one, or what `armsim.loading.read_scenario` returned.
         at: Time [s] up to which the scenario is simulated first: a whole multiple of dt, and any time with an adaptive method.
-        target: About rest at the target of the feedback instead, under the command that it gives there.
+        target: Linearise about rest at the target of the feedback instead, under the command that it gives there.
         overrides: Values in place of the file's, by path: {"control.kp[0]": 80}.
-        force_step: Simulate even if the step is known to be too long; see `armsim.simulate`.
+        force_step: Simulate even with a step that is refused; see `armsim.simulate`.
 
     Raises:
         FileFaults: The scenario or its robot cannot be run; says where and why.
-        UsageError: There is no such state, its motors have no linear equations, or its step is too long to come there.
-        Diverged: The simulation diverges before.
+        UsageError: There is no such state, its motors have no linear equations, or its step is refused.
+        Diverged: The simulation diverges before that time.
     """
     scenario = scenario_of(scenario, overrides)
     scenario = with_method(scenario)
@@ -55,7 +55,7 @@ def linearize(
             raise KeyboardInterrupt
         if run.status == "diverged":
             raise _diverges(scenario, at)
-        state = run.state[: len(plant.slots)]  # without the work, which the run counts
+        state = run.state[: len(plant.slots)]  # without the work integrals of the run
     t = time_at(steps, scenario.time_ratio)
     if rest > 0.0:
         t, state = at, _land(scenario, plant, state, steps, rest)
@@ -65,7 +65,7 @@ def linearize(
 
 
 def _land(scenario: Scenario, plant: Plant, state: list[float], steps: int, rest: float) -> list[float]:
-    """The state a part of a step later [s], of an adaptive method: it can land anywhere."""
+    """The state a fraction of a step later, `rest` [s], by an adaptive method, which can land anywhere."""
     begun = (ctypes.c_double * len(state))(*state)
     row, peaks = (ctypes.c_double * len(plant.columns))(), (ctypes.c_double * plant.arm.n)()
     every = (1, scenario.sample_every or 1, scenario.time_ratio)
@@ -99,7 +99,7 @@ def _about_target(scenario: Scenario, at: float) -> LinearModel:
 
 
 def _steps(scenario: Scenario, at: float) -> tuple[int, float]:
-    """The number of steps up to a time, and what is left of it [s]: nothing, unless the method is adaptive."""
+    """The number of whole steps up to a time [s], and the remainder [s]: 0 unless the method is adaptive."""
     longest = time_at(scenario.steps, scenario.time_ratio)
     if not 0 <= at <= longest:
         raise UsageError.of(

@@ -1,4 +1,4 @@
-"""The linear-quadratic problem: gains with the least integral of squares, in continuous time and from sample to sample."""
+"""The linear-quadratic problem by its Riccati equation, in continuous and in discrete time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from armsim.linear.system import Array, LinearSystem
 
 @dataclass(frozen=True, eq=False)
 class Cost:
-    """What is to be small: the integral of x' Q x + u' R u over time; from sample to sample x' Q x + 2 x' N u + u' R u.
+    """The integrand x' Q x + 2 x' N u + u' R u of a quadratic cost; the summand in discrete time.
 
     Attributes:
         Q: Shape (states, states).
@@ -26,14 +26,18 @@ class Cost:
 
     @staticmethod
     def of(states: Array, inputs: Array) -> Cost:
-        """Each state and each input by its own weight."""
+        """A diagonal cost, from the weights of the states and of the inputs."""
         return Cost(np.diag(states), np.diag(inputs), np.zeros((len(states), len(inputs))))
 
     def sampled(self, system: LinearSystem, period: float) -> Cost:
-        """The same integral, of a continuous system whose inputs are held between samples.
+        """The equivalent discrete cost of a continuous system whose inputs are held between samples (zero-order hold).
 
-        Over a short time by its series, then doubled: the cost of twice as long is that of the first half, and that of the
-        second from where the first has led. (Van Loan's single exponential, 1978, overflows for stiff systems.)
+        By its Taylor series over a short time, then by doubling: W(2h) = W(h) + Φ(h)' W(h) Φ(h), Φ the transition matrix.
+        (Van Loan's single exponential, 1978, overflows for stiff systems.)
+
+        Args:
+            system: In continuous time.
+            period: Sampling period [s].
         """
         n, m = system.B.shape
         flow = np.zeros((n + m, n + m))
@@ -54,16 +58,16 @@ class Cost:
 
 
 def gains_of(system: LinearSystem, cost: Cost) -> Array:
-    """The gains K of u = -K x with the least cost, shape (inputs, states); zero columns for states that cannot change.
+    """The optimal gains K of u = -K x, shape (inputs, states); zero columns for states that cannot change.
 
-    Of a sampled system the least sum over its samples.
+    From the stabilising solution of the algebraic Riccati equation, discrete for a sampled system.
 
     Args:
         system: The plant.
-        cost: For all of its states.
+        cost: On all of its states.
 
     Raises:
-        UsageError: There are none: a mode that does not decay is out of the inputs' reach, or costs nothing.
+        UsageError: There are none: the plant is not stabilisable, or a mode that does not decay is not in the cost.
     """
     from scipy.linalg import solve_continuous_are, solve_discrete_are
 
@@ -98,7 +102,7 @@ def gains_of(system: LinearSystem, cost: Cost) -> Array:
 
 
 def cost_of(system: LinearSystem, cost: Cost, K: Array) -> Array | None:
-    """The matrix P of the cost x' P x of a motion that begins at x under u = -K x; None if it does not come to rest."""
+    """The matrix P of the cost x' P x from a state x under u = -K x, by a Lyapunov equation; None if the loop is not stable."""
     from scipy.linalg import solve_continuous_lyapunov, solve_discrete_lyapunov
 
     free = system.free

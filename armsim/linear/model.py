@@ -1,4 +1,4 @@
-"""A scenario's arm and drives about a state, as a linear system."""
+"""The linear model of a scenario's arm and drives about a state."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from armsim.plant import linearize as linearize_plant
 from armsim.plant.statics import holding_command
 from armsim.stability.closed_loop import gains, with_feedback
 
-AT_REST = 1e-6  # rad/s and rad/s², or m/s and m/s²: what counts as an equilibrium
+AT_REST = 1e-6  # rad/s and rad/s², or m/s and m/s²: largest velocity and acceleration of an equilibrium
 
 
 @dataclass(frozen=True, eq=False)
 class LinearModel(LinearSystem):
-    """The linear equations of an arm with its drives about a state, without feedback; x, u, y are deviations from there.
+    """An arm with its drives linearised about a state, open loop; x, u, y are deviations from there.
 
     Attributes:
-        about: The state, mass matrix, stiffness and damping there.
-        scenario: Of which.
-        place: Which state, in words.
+        about: The operating point, with mass matrix, stiffness and damping.
+        scenario: The scenario it is from.
+        place: The operating point, in words.
     """
 
     about: Linearization
@@ -44,41 +44,41 @@ class LinearModel(LinearSystem):
 
     @property
     def held(self) -> list[str]:
-        """Names of the joints that dry friction holds: they are taken as welded."""
+        """Names of the joints that stick: they are taken as welded."""
         joints = self.about.plant.arm.joints
         return [joint.name for joint, stuck in zip(joints, self.about.held, strict=True) if stuck]
 
     @property
     def mass_matrix(self) -> Array:
-        """M, rotors included, shape (n, n) [kg m², kg m or kg]."""
+        """M with the armatures, shape (n, n) [kg m², kg m or kg]."""
         return np.array(self.about.M)
 
     @property
     def is_equilibrium(self) -> bool:
-        """Whether the arm stays there; otherwise the equations hold along its motion, and only for a while."""
+        """Whether the operating point is an equilibrium; otherwise the equations hold along its motion, for a short time."""
         return max(map(abs, [*self.about.qd, *self.about.qdd])) <= AT_REST
 
     @property
     def unstable_pose(self) -> bool:
-        """Whether the arm would leave this pose by itself, held there by constant commands; never if dry friction helps."""
+        """Whether the pose is an unstable equilibrium under constant commands; never so with dry friction."""
         if any_sticks(self.about.plant.arm):
             return False
         try:
             return any(mode.rate.real > 0 for mode in self.at_rest.modes())
-        except UsageError:  # nothing holds it there in the first place
+        except UsageError:  # no command within its limits holds the pose
             return False
 
     @property
     def period(self) -> float | None:
-        """Time between the scenario's samples [s]; None where its command is continuous, or there is none."""
+        """Sampling period of the scenario's command [s]; None where it is continuous, or there is none."""
         command = self.about.plant.command
         return None if command is None else command.period
 
     def sampled(self, period: float | None = None) -> LinearSystem:
-        """The system from sample to sample, its inputs held in between (zero-order hold).
+        """The system in discrete time, its inputs held between samples (zero-order hold).
 
         Args:
-            period: Time between samples [s]; the scenario's own unless given.
+            period: Sampling period [s]; the scenario's own unless given.
 
         Raises:
             UsageError: There is no period, or it is not positive.
@@ -91,9 +91,9 @@ class LinearModel(LinearSystem):
 
     @cached_property
     def closed_loop(self) -> LinearSystem | None:
-        """The same under the scenario's feedback, with the controller's integrals as states; None if there is none.
+        """The closed loop under the scenario's feedback, the controller's integrals its last states; None without feedback.
 
-        Inputs are added to the command. Sampled feedback makes it a sampled system.
+        Its inputs are added to the command. Under sampled feedback it is a system in discrete time.
         """
         law = self.about.law
         if law is None:
@@ -117,12 +117,12 @@ class LinearModel(LinearSystem):
 
     @cached_property
     def at_rest(self) -> LinearModel:
-        """The same arm at rest in the same pose, its commands holding it there, its dry friction left out.
+        """The model at rest in the same pose under the commands that hold it there, without dry friction.
 
-        Where the scenario has no command, torques at the joints hold it.
+        Where the scenario has no command, joint torques hold it.
 
         Raises:
-            UsageError: No commands within their limits hold it there.
+            UsageError: No commands within their limits hold the pose.
         """
         joints = []
         for joint in self.about.plant.arm.joints:
@@ -149,18 +149,18 @@ class LinearModel(LinearSystem):
         return model
 
     def lqr(self, q: ArrayLike, r: ArrayLike, qd: ArrayLike = 0.0, period: float | None = None) -> Regulator:
-        """The linear-quadratic regulator: u = -K x with the least integral of Σ q q² + Σ qd qd² + Σ r u².
+        """The linear-quadratic regulator: the state feedback u = -K x that minimises the integral of Σ q q² + Σ qd qd² + Σ r u².
 
-        Of `model.at_rest` it is what holds the pose; of another state, what brings a motion back to its course.
+        From `model.at_rest` it stabilises the pose; from a state in motion, it regulates deviations from that motion.
 
         Args:
             q: Weights of the joint positions [1/rad² or 1/m²], one for all or n.
             r: Weights of the commands [1/V², 1/(N·m)² or 1/N²], one for all or n.
             qd: Weights of the joint velocities [s²/rad² or s²/m²], one for all or n.
-            period: Time between samples [s] of a regulator that is sampled; the scenario's own unless given.
+            period: Sampling period of the regulator [s]; the scenario's own unless given.
 
         Raises:
-            UsageError: A weight is not positive (of velocities: negative), or not for n joints, or there is no such regulator.
+            UsageError: A weight is not positive (of velocities: negative), or not for n joints.
         """
         n = self.about.n
         weights = [_weights(name, x, n, name != "qd") for name, x in (("q", q), ("qd", qd), ("r", r))]
@@ -173,7 +173,7 @@ class LinearModel(LinearSystem):
 
 
 def linear_model(about: Linearization, scenario: Scenario, place: str) -> LinearModel:
-    """The model of an arm about a state; `place` says in words which."""
+    """The linear model from a linearisation; `place` names the operating point in words."""
     n, k = about.n, len(about.currents)
     A, B, C, D = (np.array(x, dtype=float) for x in (about.A, about.B, about.C, about.D))
     free = np.array([*([not held for held in about.held] * 2), *[True] * k])
@@ -183,12 +183,12 @@ def linear_model(about: Linearization, scenario: Scenario, place: str) -> Linear
 
 
 def constant(value: float) -> Callable[[Scalar], Scalar]:
-    """A signal that does not change."""
+    """A constant signal."""
     return lambda t: value
 
 
 def _not_held(joint: Joint, output: str, u: float) -> UsageError:
-    """That a joint's command cannot hold it, and which of its motor's limits is in the way."""
+    """The error that a joint's command cannot hold it, with the limit of its motor that is exceeded."""
     tau, voltage, current = u, 0.0, 0.0
     motor = joint.electric_motor
     if motor is not None:
@@ -204,6 +204,7 @@ def _not_held(joint: Joint, output: str, u: float) -> UsageError:
 
 
 def _weights(name: str, x: ArrayLike, n: int, positive: bool) -> Array:
+    """Weights checked, shape (n,)."""
     values = np.array(x, dtype=float)
     if values.shape not in ((), (n,)):
         raise UsageError.of(

@@ -7,18 +7,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-TINY = 1e-15  # a factor from sample to sample that is zero
-MOSTLY = 0.25  # of a mode's energy: a joint with more is named
+TINY = 1e-15  # an eigenvalue z below it counts as zero (deadbeat)
+MOSTLY = 0.25  # of a mode's energy: joints with at least this share are named
 
 
 @dataclass(frozen=True)
 class Mode:
-    """One way in which a linear system moves by itself: a real eigenvalue, or a pair of complex ones.
+    """A mode of a linear system: a real eigenvalue, or a complex pair.
 
     Attributes:
-        rate: The eigenvalue λ of exp(λ t) [1/s], with its imaginary part not negative. Of a sampled system it is log(z) / dt.
-        z: The factor from sample to sample; None for a system in continuous time.
-        shares: Where it shows: joints, or names of other states, by their shares, largest first.
+        rate: The eigenvalue λ [1/s], its imaginary part not negative; log(z) / dt for a sampled system.
+        z: The eigenvalue in discrete time; None in continuous time.
+        shares: Participation of joints, by energy, or of other states where no joint moves; largest first.
     """
 
     rate: complex
@@ -27,17 +27,17 @@ class Mode:
 
     @property
     def time_constant(self) -> float:
-        """Time in which it falls or grows by e [s]; infinite where it does neither."""
+        """1 / |Re λ| [s]; infinite for a neutral mode."""
         return math.inf if self.rate.real == 0 else 1 / abs(self.rate.real)
 
     @property
     def frequency(self) -> float:
-        """Of its oscillation [Hz]; 0 if it does not oscillate."""
+        """Damped natural frequency, Im λ / 2π [Hz]; 0 if it does not oscillate."""
         return self.rate.imag / (2 * math.pi)
 
     @property
     def damping(self) -> float | None:
-        """Damping ratio: 1 and more does not oscillate, 0 is undamped, negative grows; None for a rate of zero."""
+        """Damping ratio, -Re λ / |λ|: 1 does not oscillate, 0 is undamped, negative grows; None for λ = 0."""
         return None if self.rate == 0 else -self.rate.real / abs(self.rate) if math.isfinite(abs(self.rate)) else 1.0
 
     @property
@@ -47,7 +47,7 @@ class Mode:
 
     @property
     def words(self) -> str:
-        """What it does, for example "decays in 0.29 ms" or "oscillates at 1.2 Hz, damping 0.3"."""
+        """The mode in words, for example "decays in 0.29 ms" or "oscillates at 1.2 Hz, damping 0.3"."""
         real = self.rate.real
         course = f"grows with {real:.3g} 1/s" if real > 0 else f"decays in {seconds(self.time_constant)}"
         if self.z is not None and self.z.real < 0 and self.z.imag == 0:
@@ -70,15 +70,15 @@ def modes_of(
     """Modes from eigenvalues, the fastest growing first and the fastest decaying last.
 
     Args:
-        eigenvalues: Of a real matrix; of the map from sample to sample if dt is given.
-        errors: For each, how far off rounding may have left it: a real or imaginary part of its rate below that is zero.
-        shares: For each, where it shows.
-        dt: Time between samples [s]; None for continuous time.
+        eigenvalues: Of a real system matrix; of that in discrete time if dt is given.
+        errors: Bound on each one's rounding error: a real or imaginary part of its rate below that counts as zero.
+        shares: Participation of joints or states in each; see `Mode`.
+        dt: Sampling period [s]; None for continuous time.
     """
     modes = []
     for x, error, where in zip(eigenvalues, errors, shares, strict=True):
         if x.imag < 0:
-            continue  # its twin tells of both
+            continue  # its conjugate stands for both
         rate, unsure = x, error
         if dt is not None:
             rate, unsure = _rate(x, dt), error / max(abs(x), TINY) / dt
@@ -88,12 +88,12 @@ def modes_of(
 
 
 def _rate(z: complex, dt: float) -> complex:
-    """The rate of a factor from sample to sample."""
+    """The rate λ [1/s] of an eigenvalue z in discrete time."""
     return complex(-math.inf, 0.0) if abs(z) < TINY else cmath.log(z) / dt
 
 
 def seconds(time: float) -> str:
-    """A time to three digits, in the unit that reads best."""
+    """A time [s] to three significant digits, in the unit that reads best."""
     if time >= 999.5:
         return f"{float(f'{time:.3g}'):.0f} s"
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):

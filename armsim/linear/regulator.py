@@ -1,4 +1,4 @@
-"""A linear-quadratic regulator of an arm: one matrix of gains, and gains for every joint by itself."""
+"""A linear-quadratic regulator of an arm: full state feedback, and decentralised gains joint by joint."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from armsim.linear.system import Array, LinearSystem
 from armsim.loading import Scenario
 from armsim.plant import Linearization
 
-DIGITS = 6  # of gains that are proposed
-TARGET_DECIMALS = 9
+DIGITS = 6  # significant digits of the decentralised gains
+TARGET_DECIMALS = 9  # of the proposed target
 
 
 @dataclass(frozen=True, eq=False)
 class Regulator:
-    """A linear-quadratic regulator, as one matrix of gains and as gains for every joint by itself.
+    """A linear-quadratic regulator, as full state feedback and as decentralised gains joint by joint.
 
     Attributes:
-        model: The plant's linear equations, in continuous time.
-        about: The state, mass matrix, stiffness and damping there.
-        scenario: Of which.
-        weights: What is to be small.
-        period: Time between samples [s]; None if it acts continuously.
+        model: The plant in continuous time.
+        about: The operating point, with mass matrix, stiffness and damping.
+        scenario: The scenario it is from.
+        weights: The cost.
+        period: Sampling period [s]; None in continuous time.
         given: The weights q, qd, r as they were given.
     """
 
@@ -41,20 +41,21 @@ class Regulator:
 
     @cached_property
     def _plant(self) -> tuple[LinearSystem, Cost]:
+        """Plant and cost, in discrete time if the regulator is sampled."""
         if self.period is None:
             return self.model, self.weights
         return self.model.sampled(self.period), self.weights.sampled(self.model, self.period)
 
     @cached_property
     def K(self) -> Array:
-        """Gains of u = -K x, shape (inputs, states)."""
+        """Gains of the state feedback u = -K x, shape (inputs, states)."""
         return gains_of(*self._plant)
 
     @cached_property
     def joints(self) -> Array:
-        """Gains (kp, kd) of each joint's own regulator, by its inertia with the others held, shape (n, 2).
+        """Decentralised gains (kp, kd): each joint's own regulator with the other joints held, shape (n, 2).
 
-        To `DIGITS` digits, as they are proposed. A current that is a state is taken to follow its voltage at once.
+        To `DIGITS` digits, as they are proposed. An armature current that is a state is taken as quasi-steady.
         """
         about = self.about
         gains = np.zeros((about.n, 2))
@@ -71,6 +72,7 @@ class Regulator:
 
     @cached_property
     def _diagonal(self) -> Array:
+        """The decentralised gains as a matrix K, shape (inputs, states)."""
         n = self.about.n
         K = np.zeros_like(self.model.B.T)
         K[:, :n], K[:, n : 2 * n] = np.diag(self.joints[:, 0]), np.diag(self.joints[:, 1])
@@ -78,20 +80,20 @@ class Regulator:
         return K
 
     def closed(self, K: Array | None = None) -> LinearSystem:
-        """The plant under u = -K x, by the whole matrix unless another is given."""
+        """The closed loop under u = -K x, with the regulator's own K unless another is given."""
         plant, _ = self._plant
         return with_dynamics(plant, plant.A - plant.B @ (self.K if K is None else K))
 
     @property
     def closed_by_joints(self) -> LinearSystem:
-        """The whole plant under the gains of the joints: what tells whether they may be used."""
+        """The closed loop of the whole plant under the decentralised gains."""
         return self.closed(self._diagonal)
 
     @property
     def extra_cost(self) -> float:
-        """How much more the gains of the joints cost than the whole matrix, as a share; infinite if they do not hold it.
+        """Relative excess cost of the decentralised gains over the optimal K; infinite if they do not stabilise the arm.
 
-        Of the mean over all directions in which the arm may be displaced.
+        Averaged over the directions of an initial displacement of the joints.
         """
         n = self.about.n
         own, best = cost_of(*self._plant, self._diagonal), cost_of(*self._plant, self.K)
@@ -101,15 +103,15 @@ class Regulator:
 
     @property
     def offset(self) -> Array:
-        """How far the target of `control` is from the pose [rad or m], shape (n,): so far do its gains give way to gravity."""
+        """Target of `control` less the pose [rad or m], shape (n,): the steady-state error under gravity that it compensates."""
         u, kp = np.array(self.about.u), self.joints[:, 0]
         return np.divide(u, kp, out=np.zeros_like(u), where=kp != 0)
 
     @property
     def control(self) -> dict[str, Any]:
-        """The `control` block of the scenario's file with the gains of the joints, in the file's units.
+        """The `control` block of a scenario file with the decentralised gains, in the file's units.
 
-        Its target is off the pose by as much as gravity takes, so that the arm comes to rest in the pose itself.
+        Its target is the pose plus `offset`, so that the arm comes to rest in the pose itself.
         """
         about = self.about
         kp, kd = self.joints.T
@@ -130,7 +132,7 @@ class Regulator:
 
 
 def _joint_alone(about: Linearization, i: int) -> LinearSystem:
-    """A joint with the others held: states q and qd, one input."""
+    """A joint with the others held: states q and qd, one input; its current, if a state, quasi-steady."""
     n, k, joint = about.n, len(about.currents), about.plant.arm.joints[i]
     stiffness, damping, gain = about.Fq[i][i], about.Fv[i][i], about.Fu[i][i]
     if i in about.plant.inductive:
@@ -146,6 +148,6 @@ def _joint_alone(about: Linearization, i: int) -> LinearSystem:
 
 
 def with_dynamics(system: LinearSystem, A: Array) -> LinearSystem:
-    """The same system with other dynamics."""
+    """The system with another system matrix A."""
     names = system.states, system.inputs, system.outputs
     return LinearSystem(A, system.B, system.C, system.D, *names, system.dt, system.free, system.weight)

@@ -1,4 +1,4 @@
-"""A linear model as plain data: what the command line prints, and arrays for a file."""
+"""A linear model as plain data, which the command line prints, and as arrays for a file."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from armsim.stability.step_modes import stable_steps
 
 
 def summarize(model: LinearModel, sampled: LinearSystem | None, regulator: Regulator | None) -> dict[str, Any]:
-    """Everything about a model.
+    """A model as plain data: the `--json` of `armsim linearize`.
 
     Args:
         model: The model.
-        sampled: The same from sample to sample, if it is asked for.
-        regulator: Gains, if they are asked for.
+        sampled: The model in discrete time, if it is asked for.
+        regulator: A regulator, if it is asked for.
     """
     about, joints = model.about, model.about.plant.arm.joints
     return {
@@ -51,7 +51,7 @@ def summarize(model: LinearModel, sampled: LinearSystem | None, regulator: Regul
 
 
 def arrays(model: LinearModel, sampled: LinearSystem | None, regulator: Regulator | None) -> dict[str, Any]:
-    """The same as arrays by name: A, B, C, D, M, names, the state; `sampled_`, `closed_` and `K` where there are any."""
+    """A model as arrays by name: A, B, C, D, M, names, the operating point; `sampled_`, `closed_` and `K` where there are any."""
     about = model.about
     found: dict[str, Any] = {
         **dict(zip("ABCD", model.abcd, strict=True)),

@@ -14,12 +14,12 @@ from armsim.linear.modes import Mode, modes_of
 
 Array = NDArray[np.float64]
 EPSILON = 2.0**-52
-ROUNDING = 10 * EPSILON  # of the matrix's norm: how far off rounding leaves a well-conditioned eigenvalue
+ROUNDING = 10 * EPSILON  # of the matrix's norm: rounding error of a well-conditioned eigenvalue
 
 
 @dataclass(frozen=True, eq=False)
 class LinearSystem:
-    """dx/dt = A x + B u, y = C x + D u; or x at the next sample = A x + B u, where dt is given.
+    """dx/dt = A x + B u, y = C x + D u; or x[k+1] = A x[k] + B u[k], where dt is given.
 
     `scipy.signal.StateSpace(*system.abcd)` and `control.ss(*system.abcd)` take it, with `dt=system.dt` if it is sampled.
 
@@ -28,13 +28,13 @@ class LinearSystem:
         B: Shape (states, inputs).
         C: Shape (outputs, states).
         D: Shape (outputs, inputs).
-        states: Names, with units of SI: q_R1 in rad or m, qd_R1, current_R1 in A, integral_R1.
+        states: Names, in SI units: q_R1 in rad or m, qd_R1, current_R1 in A, integral_R1.
         inputs: Names: voltage_R1 in V, or torque_R1 in N·m or N.
         outputs: Names.
-        dt: Time between samples [s]; None for continuous time.
-        free: Which states can change; those of a joint that friction holds cannot, shape (states,).
-        weight: What turns a state into the square root of an energy up to a common factor, zero for all but
-            positions: the square root of the joint's inertia, shape (states,).
+        dt: Sampling period [s]; None for continuous time.
+        free: Which states can change, shape (states,); those of a sticking joint cannot.
+        weight: Energy weights of the states, shape (states,): √M_ii of a joint's position, zero for all others, so that
+            |weight · x|² is proportional to an oscillation's energy.
     """
 
     A: Array
@@ -50,7 +50,7 @@ class LinearSystem:
 
     @property
     def abcd(self) -> tuple[Array, Array, Array, Array]:
-        """(A, B, C, D)"""
+        """(A, B, C, D)."""
         return self.A, self.B, self.C, self.D
 
     @property
@@ -60,30 +60,30 @@ class LinearSystem:
 
     @property
     def eigenvalues(self) -> NDArray[np.complex128]:
-        """Of A for the states that can change, shape (moving states,), the largest real part first [1/s, or 1 if sampled]."""
+        """Eigenvalues of A on the states that can change, the largest real part first [1/s, or 1 if sampled]."""
         values = np.linalg.eigvals(self.moving[0]).astype(complex)
         return values[np.lexsort((-values.imag, -values.real))]
 
     def modes(self) -> list[Mode]:
-        """How it moves by itself, the fastest growing first and the fastest decaying last."""
+        """Its modes, the fastest growing first and the fastest decaying last."""
         A, _ = self.moving
         values = np.linalg.eigvals(A)
         errors, shares = [], []
         for value in values:
             left, strength, right = np.linalg.svd(A - value * np.eye(len(A)))
-            still = strength <= max(strength[-1], ROUNDING * strength[0])  # what A less the eigenvalue takes to zero
+            still = strength <= max(strength[-1], ROUNDING * strength[0])  # null space of A - λ: the eigenvectors
             modes = right[still].conj().T
-            # by first-order perturbation (Golub and Van Loan, section 7.2.2); of a defective eigenvalue, by the square root
+            # condition of the eigenvalue (Golub and Van Loan, section 7.2.2); defective ones err by the square root of rounding
             cosine = np.linalg.svd(left[:, still].conj().T @ modes, compute_uv=False)[-1]
             errors.append(float(np.linalg.norm(A)) * min(ROUNDING / max(cosine, EPSILON), math.sqrt(ROUNDING)))
             shares.append(self._shares(modes))
         return modes_of(values.tolist(), errors, shares, self.dt)
 
     def _shares(self, modes: NDArray) -> dict[str, float]:
-        """Where the modes of an eigenvalue show: by energy in the joints, or if they do not move in the other states.
+        """Participation in the modes of an eigenvalue: of the joints by energy, or of the other states where no joint moves.
 
         Args:
-            modes: An orthonormal basis of them, shape (moving states, multiplicity).
+            modes: An orthonormal basis of its eigenspace, shape (moving states, multiplicity).
         """
         names = [name for name, moves in zip(self.states, self.free, strict=True) if moves]
         moving = modes * self.weight[self.free, None]
@@ -98,22 +98,22 @@ class LinearSystem:
         return all(mode.rate.real < 0 for mode in self.modes())
 
     def uncontrollable(self) -> list[Mode]:
-        """The modes that no input can change."""
-        values = self._out_of_reach
+        """The uncontrollable modes."""
+        values = self._uncontrollable_eigenvalues
         error = 1e3 * ROUNDING * float(np.linalg.norm(self.A))
         return modes_of(values.tolist(), [error] * len(values), [{}] * len(values), self.dt)
 
     @property
     def controllable(self) -> int:
-        """How many of the states that can change are within the inputs' reach."""
-        return int(self.free.sum()) - len(self._out_of_reach)
+        """Dimension of the controllable subspace."""
+        return int(self.free.sum()) - len(self._uncontrollable_eigenvalues)
 
     @cached_property
-    def _out_of_reach(self) -> NDArray[np.complex128]:
-        """Eigenvalues of the uncontrollable part.
+    def _uncontrollable_eigenvalues(self) -> NDArray[np.complex128]:
+        """Eigenvalues of the uncontrollable part, by the staircase form.
 
-        Staircase form by orthogonal transformations (Paige 1981, *IEEE Trans. Automatic Control* 26(1)), states scaled so
-        that A is balanced, and inputs so that each counts whatever its unit.
+        Orthogonal transformations (Paige 1981, *IEEE Trans. Automatic Control* 26(1)), with A balanced and the columns of B
+        normalised, so that no unit matters.
         """
         A, B = self.moving
         nothing = np.empty(0, dtype=complex)
@@ -134,10 +134,10 @@ class LinearSystem:
         return np.linalg.eigvals(A).astype(complex) if A.size else nothing
 
     def sampled(self, period: float) -> LinearSystem:
-        """The system from sample to sample, its inputs held in between (zero-order hold).
+        """The system in discrete time, its inputs held between samples (zero-order hold).
 
         Args:
-            period: Time between samples [s].
+            period: Sampling period [s].
 
         Raises:
             UsageError: The period is not positive, or the system is sampled already.
@@ -160,7 +160,7 @@ class LinearSystem:
 
 
 def _balanced(A: Array) -> tuple[Array, Array]:
-    """A in units of its states in which its rows and columns are about equally long, and those units: powers of two.
+    """A balanced by a diagonal similarity, so that rows and columns have about equal norms, and its scale: powers of two.
 
     Parlett and Reinsch 1969, *Numerische Mathematik* 13.
     """

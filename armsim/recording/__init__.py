@@ -1,1 +1,14 @@
-"""Recordings, and models held against them."""
+"""Recordings of the full state and inputs, the forward model that replays them, and comparisons of time series.
+
+A recording holds the state at every sample of the command and the input held from there on, so that the forward model, started
+from its first state, repeats it to the bit. The log of a real arm is followed likewise, with its drift as the result.
+
+What others use:
+
+- `record.record`, `recording.Recording`, `load_recording`: make a recording, keep it in a folder, read it; `armsim.record`;
+- `replay.replay`, `Replay`: a recording through the forward model, sample by sample; `armsim.replay`;
+- `follow.follow`, `Followed`: a model on the inputs of a measured log; `armsim.follow`;
+- `compare.compare`: two runs, recordings or CSV files; `armsim.compare`;
+- `comparison.Comparison`, `Difference`: the differences of two time series;
+- `forward_model.ForwardModel`: state and inputs in, next state out; `armsim.ForwardModel`.
+"""

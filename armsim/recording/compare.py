@@ -1,4 +1,4 @@
-"""Any two runs, or CSV files with the same columns, held against each other."""
+"""The comparison of any two runs, recordings or CSV files, column by column."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from armsim.recording.comparison import Comparison, Tolerance, column_of, compar
 Array = NDArray[np.float64]
 TIME = ("t_s", "t")
 DEGREES = re.compile(r"_deg(_s2?)?$")  # at the end of a heading
-CONVERTED = 8 * np.finfo(float).eps  # relative: an angle written in degrees, and taken back to radians
+CONVERTED = 8 * np.finfo(float).eps  # relative rounding of an angle converted to degrees and back
 
 
 @dataclass(frozen=True)
-class Course:
-    """Columns over time.
+class TimeSeries:
+    """Time series by heading.
 
     Attributes:
-        name: What the user called it.
+        name: Path of the file or folder, as given.
         t: Times [s], shape (m,).
         columns: Values by heading, each of shape (m,).
     """
@@ -40,16 +40,16 @@ class Course:
 
 
 @dataclass(frozen=True)
-class ComparedCourses:
-    """Two courses held against each other.
+class ComparedSeries:
+    """The comparison of two files or folders.
 
     Attributes:
-        comparison: B minus A, of every column that both have.
-        only_a: Columns that B does not have.
-        only_b: Columns that A does not have.
+        comparison: B minus A, for every column that both have.
+        only_a: Headings that B does not have.
+        only_b: Headings that A does not have.
         interpolated: Whether B was interpolated at the times of A.
-        converted: Columns of B whose angles were taken to the unit of A's, by their headings in B. Where the numbers then
-            differ by no more than the rounding of that, they count as equal.
+        converted: Headings in B of the columns whose angles were converted to the unit of A's. Values that then differ by
+            the rounding of the conversion alone count as equal.
     """
 
     comparison: Comparison
@@ -65,22 +65,22 @@ def compare(
     tolerance: Tolerance = None,
     interpolate: bool = False,
     degrees: bool = False,
-) -> ComparedCourses:
-    """Compare two runs, recordings or CSV files, column by column where their headings are the same but for rad and deg.
+) -> ComparedSeries:
+    """Compare two runs, recordings or CSV files, column by column where headings agree up to rad or deg.
 
     Args:
         a: A folder that `armsim simulate` or `armsim record` has written, or a CSV file with a column t_s.
         b: Likewise.
-        tolerance: Magnitudes that differences may have, by quantity or heading, the others are not judged; one for all;
-            or None, where every bit counts.
-        interpolate: Where the times differ: interpolate B linearly at those times of A that both cover.
-        degrees: Take angles to degrees, differences and tolerances with them.
+        tolerance: Largest difference, by quantity or heading (others are not judged), or one for all; None to require equal
+            bits.
+        interpolate: Where the times differ, interpolate B linearly at those times of A that both cover.
+        degrees: Convert angles, their differences and tolerances to degrees.
 
     Raises:
         FileFaults: A file is damaged, or is no table of numbers over time; says where and why.
         UsageError: There is nothing to compare, or the times differ.
     """
-    first, given = read_course(a), read_course(b)
+    first, given = read_series(a), read_series(b)
     second, converted = in_units_of(first, given)
     shared = [name for name in first.columns if name in second.columns]
     if not shared:
@@ -114,7 +114,7 @@ def compare(
             rounding = CONVERTED * np.abs(values_a[:, i])
             near = np.abs(values_b[:, i] - values_a[:, i]) <= rounding
             values_b[near, i] = values_a[near, i]
-    return ComparedCourses(
+    return ComparedSeries(
         comparison=compared(t, columns, values_a, values_b, tolerance, degrees),
         only_a=tuple(name for name in first.columns if name not in second.columns),
         only_b=tuple(name for name in second.columns if name not in first.columns),
@@ -123,11 +123,11 @@ def compare(
     )
 
 
-def in_units_of(first: Course, second: Course) -> tuple[Course, dict[str, str]]:
-    """The second course with its angles in the unit in which the first has them.
+def in_units_of(first: TimeSeries, second: TimeSeries) -> tuple[TimeSeries, dict[str, str]]:
+    """The second time series with its angles in the unit of the first's.
 
     Returns:
-        The course, and of every column converted its heading before, by its heading now.
+        The series, and the original heading of every converted column, by its new one.
     """
     columns, converted = {}, {}
     for name, values in second.columns.items():
@@ -137,17 +137,17 @@ def in_units_of(first: Course, second: Course) -> tuple[Course, dict[str, str]]:
             continue
         columns[other] = np.degrees(values) if DEGREES.search(other) else np.radians(values)
         converted[other] = name
-    return Course(second.name, second.t, columns), converted
+    return TimeSeries(second.name, second.t, columns), converted
 
 
 def _other_unit(name: str) -> str | None:
-    """The heading of the same angle in the other unit; None for what is none."""
+    """The heading of an angle in the other unit, rad or deg; None for other columns."""
     if DEGREES.search(name):
         return DEGREES.sub(r"_rad\1", name)
     return in_degrees(name)
 
 
-def _times_differ(first: Course, second: Course) -> UsageError:
+def _times_differ(first: TimeSeries, second: TimeSeries) -> UsageError:
     if len(first.t) != len(second.t):
         found = f"{len(first.t)} rows, {_span(first.t)}; {len(second.t)} rows, {_span(second.t)}"
     else:
@@ -161,8 +161,8 @@ def _span(t: Array) -> str:
     return f"{t[0]:.6g} to {t[-1]:.6g} s"
 
 
-def read_course(path: str | PathLike[str]) -> Course:
-    """The columns of a run folder or a CSV file, with their times.
+def read_series(path: str | PathLike[str]) -> TimeSeries:
+    """The time series of a run folder or a CSV file.
 
     Raises:
         FileFaults: A file is damaged, or is no table of numbers over time; says where and why.
@@ -180,15 +180,15 @@ def read_course(path: str | PathLike[str]) -> Course:
             f"a folder without {known}",
             "name a folder that `armsim simulate` or `armsim record` has written, or a CSV file",
         )
-    course, *others = [_table(os.path.join(name, file), name) for file in tables]
-    columns = dict(course.columns)
+    series, *others = [_table(os.path.join(name, file), name) for file in tables]
+    columns = dict(series.columns)
     for other in others:  # of one run, row for row
-        if np.array_equal(other.t, course.t):
+        if np.array_equal(other.t, series.t):
             columns = {**other.columns, **columns}
-    return Course(name, course.t, {**course.columns, **columns})
+    return TimeSeries(name, series.t, {**series.columns, **columns})
 
 
-def _table(file: str, name: str) -> Course:
+def _table(file: str, name: str) -> TimeSeries:
     csv = read_csv(file)
     columns = {heading: np.array(values) for heading, values in csv.columns.items()}
     time = next((heading for heading in TIME if heading in columns), None)
@@ -201,4 +201,4 @@ def _table(file: str, name: str) -> Course:
         k = int(np.argmax(~steps))
         found = f"{t[k + 1]:.12g} after {t[k]:.12g}"
         raise refuse(Place(file, k + 3, 1), time, "times that increase from row to row", found, "sort the rows")
-    return Course(name, t, columns)
+    return TimeSeries(name, t, columns)

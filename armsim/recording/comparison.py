@@ -1,4 +1,4 @@
-"""Two courses of the same numbers held against each other."""
+"""The differences of two time series of the same quantities."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Tolerance = Mapping[str, float] | float | None
 
 
 @dataclass(frozen=True)
-class Compared:
-    """A number that both courses have.
+class ComparedColumn:
+    """A column that both time series have.
 
     Attributes:
         heading: As in the files, with its unit.
-        quantity: What tolerances call it: "q", "qd", "qdd", "tool", "tau", ...; the heading where that is not known.
-        of: The joint, or what of the tool; empty where that is not known.
-        unit: As people write it.
+        quantity: Its name in tolerances: "q", "qd", "qdd", "tool", "tau", ...; the heading where it is not known.
+        of: The joint, or the component of the tool's; empty where it is not known.
+        unit: As printed.
     """
 
     heading: str
@@ -36,19 +36,19 @@ class Compared:
 
 @dataclass(frozen=True)
 class Difference:
-    """How far a number of the second course is from the first, second minus first, in the unit of its heading.
+    """The difference of a column, second minus first, in the unit of its heading.
 
     Attributes:
-        column: Which number.
+        column: The column.
         final: At the last instant.
-        rms: Root of the mean square over all instants.
+        rms: Root mean square over all instants.
         largest: Largest magnitude.
         at: Time of the largest [s].
         began: Time at which it first exceeded the tolerance [s]; None if it never did.
-        tolerance: The magnitude it may have; 0 where every bit counts; None where it is not judged.
+        tolerance: Largest magnitude allowed; 0 where equal bits are required; None where it is not judged.
     """
 
-    column: Compared
+    column: ComparedColumn
     final: float
     rms: float
     largest: float
@@ -59,11 +59,11 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two courses and their differences.
+    """Two time series and their differences.
 
     Attributes:
         t: Times [s], shape (m,).
-        first: Shape (m, number of columns).
+        first: Values, shape (m, number of columns).
         second: Likewise.
         differences: One per column.
         equal: Whether all numbers are equal to the bit (zeros of either sign are equal).
@@ -77,16 +77,16 @@ class Comparison:
 
     @property
     def differs(self) -> bool:
-        """Whether any number that is judged exceeds its tolerance."""
+        """Whether any judged column exceeds its tolerance."""
         return any(difference.began is not None for difference in self.differences)
 
     @property
     def began(self) -> float | None:
-        """Time at which the first number exceeded its tolerance [s]; None if none did."""
+        """Earliest time at which a column exceeded its tolerance [s]; None if none did."""
         return min((d.began for d in self.differences if d.began is not None), default=None)
 
     def data(self) -> dict[str, Any]:
-        """As plain data: equal, differs, began, and for every column its differences."""
+        """As plain data: equal, differs, began, and the difference of every column by heading."""
         columns = {
             d.column.heading: {
                 "final": d.final,
@@ -107,14 +107,14 @@ class Comparison:
         }
 
 
-def column_of(heading: str) -> Compared:
-    """What a heading of a trajectory.csv, torque.csv or record.csv says."""
+def column_of(heading: str) -> ComparedColumn:
+    """The column of a heading of trajectory.csv, torque.csv or record.csv."""
     quantity, of, unit = read_heading(heading) or (heading, "", "")
-    return Compared(heading, quantity, of, unit)
+    return ComparedColumn(heading, quantity, of, unit)
 
 
-def as_degrees(column: Compared) -> tuple[Compared, float]:
-    """The column with its angle in degrees, and what its numbers are to be multiplied by; as it is if it is no angle."""
+def as_degrees(column: ComparedColumn) -> tuple[ComparedColumn, float]:
+    """The column with its angle in degrees, and the factor of its values; unchanged if it is no angle."""
     heading = in_degrees(column.heading)
     if heading is None:
         return column, 1.0
@@ -122,25 +122,30 @@ def as_degrees(column: Compared) -> tuple[Compared, float]:
 
 
 def compared(
-    t: Array, columns: Sequence[Compared], first: Array, second: Array, tolerance: Tolerance, degrees: bool = False
+    t: Array,
+    columns: Sequence[ComparedColumn],
+    first: Array,
+    second: Array,
+    tolerance: Tolerance,
+    degrees: bool = False,
 ) -> Comparison:
-    """The differences of two courses.
+    """The differences of two time series.
 
     Args:
         t: Times [s], shape (m,), m at least 1.
-        columns: What the numbers are.
-        first: Shape (m, len(columns)).
+        columns: The columns.
+        first: Values, shape (m, len(columns)).
         second: Likewise.
-        tolerance: Magnitudes that differences may have, by quantity or heading, the others are not judged; one for all;
-            or None, where every bit counts.
-        degrees: Take angles to degrees, differences and tolerances with them.
+        tolerance: Largest difference, by quantity or heading (others are not judged), or one for all; None to require equal
+            bits.
+        degrees: Convert angles, their differences and tolerances to degrees.
 
     Raises:
-        UsageError: A tolerance is for something that is not there, or is none.
+        UsageError: A tolerance names no column or quantity, or is not a magnitude.
     """
     allowed = tolerances(columns, tolerance, degrees)
     equal = bool((first == second).all())
-    difference = second - first  # before any factor, under which two numbers could become one
+    difference = second - first  # before the factor, whose rounding could make unequal numbers equal
     if degrees:
         turned, factors = zip(*map(as_degrees, columns), strict=True)
         columns, first, second, difference = turned, first * factors, second * factors, difference * factors
@@ -165,8 +170,8 @@ def compared(
     return Comparison(t, first, second, tuple(differences), equal)
 
 
-def tolerances(columns: Sequence[Compared], tolerance: Tolerance, degrees: bool = False) -> list[float | None]:
-    """The tolerance of every column, angles in degrees if that is wanted; None where it is not judged.
+def tolerances(columns: Sequence[ComparedColumn], tolerance: Tolerance, degrees: bool = False) -> list[float | None]:
+    """The tolerance of every column; None where it is not judged.
 
     Raises:
         UsageError: As `compared` does.

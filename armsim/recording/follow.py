@@ -1,4 +1,4 @@
-"""A model that follows the log of a real arm: how far it drifts."""
+"""A model run on the inputs of a real arm's log: its drift from what was measured."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Look = Callable[[int], None]  # rows done
-HORIZONS = (0.1, 1.0)  # s
+HORIZONS = (0.1, 1.0)  # s, of restarts
 METHOD, DT = "semi_implicit_euler", 1e-4
 
 
 @dataclass(frozen=True)
 class Horizon:
-    """How far the model drifts from the log within a time, restarted from the log again and again.
+    """The model's drift from the log over a horizon, restarted from the log at the beginning of every window.
 
     Attributes:
-        seconds: The time [s]; of the last one the length of the log.
+        seconds: Length of the windows [s]; of the last horizon that of the log.
         whole: Whether that is all of the log.
-        windows: Number of stretches of that time.
-        final: Root mean square of the joints' errors at the ends of the windows [rad or m], n of them; inf if it diverged.
+        windows: Number of windows.
+        final: Root mean square of each joint's error at the ends of the windows [rad or m], n of them; inf if it diverged.
         largest: Largest error within any window, likewise.
     """
 
@@ -63,12 +63,12 @@ class Followed:
         arm: The model.
         method: Its integrator.
         dt: Its longest step [s]; None for an adaptive method that lands on the rows alone.
-        rtol: Relative error in a step, of an adaptive method; else None.
-        states: From the first row on without restart, one row per row of the log reached, as `slots` orders them.
-        slots: The name of every number of a state.
+        rtol: Relative tolerance of an adaptive method; else None.
+        states: Without restart, shape (rows of the log reached, len(slots)).
+        slots: Names of the numbers of a state.
         comparison: Model minus log over the whole log: positions, and velocities where the log has them.
         horizons: Drift per horizon, the whole log last.
-        diverged: Of a model that left all bounds, the slot that did so first; else None.
+        diverged: If the model diverged, the slot that left its bounds first; else None.
     """
 
     log: MeasuredLog
@@ -100,7 +100,7 @@ def follow(
     degrees: bool = False,
     rtol: float | None = None,
 ) -> Followed:
-    """Run a robot's model on the inputs of a log from its first row, and see how far it drifts from what was measured.
+    """Run a robot's model on the inputs of a log from its first row, and measure its drift from the log.
 
     Every input is held until the next row. Rows need not be evenly spaced: the time between two is divided into equal steps
     of at most dt.
@@ -108,18 +108,18 @@ def follow(
     Args:
         log: A CSV file, see `read_log`.
         robot: The model: a robot file, the name of a shipped robot, its content, an `armsim.Robot` or its `Arm`.
-        columns: What the log's columns are called; see `read_log`.
+        columns: Names of the log's columns; see `read_log`.
         method: Integrator.
         dt: Longest step [s], 1e-4 unless given. An adaptive method lands on every row and needs none.
-        tolerance: Magnitudes that the drift over the whole log may have, by quantity ("q", "qd"), or one for all; None to
-            judge nothing.
+        tolerance: Largest drift over the whole log, by quantity ("q", "qd"), or one for all; None to judge nothing.
         target: The machine to compile for; the host unless given.
         progress: Called about twenty times a second with rows done and rows in all, each counted once for every horizon.
-        degrees: Compare angles in degrees, their tolerances included; horizons are in rad all the same.
+        degrees: Compare angles in degrees, their tolerances included; horizons stay in rad.
+        rtol: Relative tolerance of an adaptive method; its default unless given.
 
     Raises:
         FileFaults: A file is damaged or cannot be used; says where and why.
-        UsageError: An argument is of no use; says how to mend it.
+        UsageError: An argument is invalid; says how to mend it.
     """
     arm = robot if isinstance(robot, Arm) else robot.arm if isinstance(robot, Robot) else read_robot(robot)[0]
     if not isinstance(log, MeasuredLog):
@@ -144,7 +144,7 @@ def follow(
     whole = _window(playback, log, longest, 0, rows - 1, partial(look, 0))
     m = len(whole.states)
     measured = np.concatenate([log.q, log.qd], axis=1) if log.qd is not None else log.q
-    nothing = {} if tolerance is None else tolerance  # of a real arm, bits are not expected to be equal
+    nothing = {} if tolerance is None else tolerance  # a real arm is not expected to agree to the bit
     comparison = compared(log.t[:m], named, measured[:m], whole.states[:, : len(named)], nothing, degrees)
     horizons = []
     for k, seconds in enumerate(HORIZONS, 1):
@@ -174,10 +174,10 @@ def follow(
 
 
 def _window(playback: Playback, log: MeasuredLog, dt: float, first: int, last: int, look: Look) -> Played:
-    """The model from row `first` of the log to row `last`."""
+    """The model run from row `first` of the log to row `last`."""
     vector = playback.vector
     known = [slot for slot in vector.slots if slot.kind in ("q", "qd")]
-    start = first_state(vector, tuple(known), np.concatenate([log.q[first], log.rates(first)]))
+    start = first_state(vector, tuple(known), np.concatenate([log.q[first], log.velocities(first)]))
     times = np.diff(log.t[first : last + 1])
     counts = np.maximum(1, np.ceil(times / dt * (1.0 - 1e-9))).astype(int)
     whole = np.abs(times / dt - counts) <= 1e-9 * counts
@@ -193,7 +193,7 @@ def _window(playback: Playback, log: MeasuredLog, dt: float, first: int, last: i
 
 
 def _horizon(playback: Playback, log: MeasuredLog, dt: float, seconds: float, look: Look) -> Horizon | None:
-    """The drift within a time; None where the log is not longer than that, or its rows are farther apart."""
+    """The drift over a horizon [s]; None where the log is no longer than that, or two of its rows are farther apart."""
     t, n = log.t, log.q.shape[1]
     if t[-1] - t[0] <= seconds * (1.0 + 1e-9):
         return None

@@ -1,4 +1,4 @@
-"""Any state and inputs in, next state out."""
+"""The forward model: state and inputs in, next state out."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 OUTPUTS = ("voltage", "torque")
-Room = tuple[memoryview, memoryview, Array, int, int]  # for state and inputs; for results; addresses of both
+Room = tuple[memoryview, memoryview, Array, int, int]  # state, inputs, results, addresses of arguments and results
 
 
 class ForwardModel:
@@ -50,36 +50,35 @@ class ForwardModel:
     - q1 ... qn: joint positions [rad or m];
     - qd1 ... qdn: joint velocities [rad/s or m/s];
     - qdd1 ... qddn: joint accelerations [rad/s² or m/s²] at these positions and velocities under the inputs of the step
-      that led there, so what goes on acting for as long as the inputs stay as they are;
-    - x, y, z: the tool in the world [m];
-    - then what else the drives remember from step to step, each named kind and joint number;
-    - then what an adaptive method remembers: step_length [s], step_error, steps_taken and steps_refused.
+      that led there;
+    - x, y, z: the tool in the world frame [m];
+    - further states of the drives, each named by kind and joint number;
+    - states of an adaptive method: step_length [s], step_error, steps_taken and steps_refused.
 
-    It is complete: a step depends on state and inputs alone, not on the time and not on earlier calls. Accelerations and
-    tool follow from the other numbers, and a step takes no notice of what stands in their slots unless the drive model has
-    accelerations of its own as states. Steps taken one by one have the bits of `armsim.simulate` with the same robot,
-    method and dt, its inputs sampled at every step.
+    It is complete: a step depends on state and inputs alone, not on time or earlier calls. Accelerations and tool are outputs,
+    and a step ignores their slots unless the drive model has accelerations among its states. Single steps have the bits of
+    `armsim.simulate` with the same robot, method and dt, its inputs sampled at every step.
 
     Args:
         robot: A robot file, the name of a shipped robot, a file's content as plain data, an `armsim.Robot` or its `Arm`.
-        dt: Length of a step [s]; an adaptive method takes as many of its own as the error in it asks for.
+        dt: Length of a step [s]; an adaptive method divides it as its tolerance requires.
         method: Integrator, one of `armsim.integrate.METHODS`.
         output: What the inputs are: "voltage" at every motor [V], or the "torque" that every drive gives its joint [N·m, N].
         target: The machine to compile for; the host unless given. The bits do not depend on it.
-        rtol: Relative error in a step, for adaptive methods; 1e-6 unless given.
-        atol: Absolute error in a step, likewise; a thousandth of rtol unless given.
+        rtol: Relative tolerance of an adaptive method; 1e-6 unless given.
+        atol: Absolute tolerance, likewise; rtol / 1000 unless given.
 
     Attributes:
         arm: The arm, n joints.
         dt: Length of a step [s].
         method: Name of the integrator.
         output: What the inputs are.
-        tolerance: The error that an adaptive method may make in a step.
-        slots: Name of every number of the state.
+        tolerance: Relative and absolute tolerance of an adaptive method.
+        slots: Names of the numbers of the state.
 
     Raises:
         FileFaults: The robot cannot be used; says where and why.
-        UsageError: dt, method, output or a tolerance is none; or a voltage is asked for and a joint has no motor.
+        UsageError: dt, method, output or a tolerance is invalid; or inputs are voltages and a joint has no motor.
     """
 
     def __init__(
@@ -117,7 +116,7 @@ class ForwardModel:
         Args:
             q: Joint positions [rad or m], shape (n,) or (m, n); the robot's initial pose if not given.
             qd: Joint velocities [rad/s or m/s], likewise; zero if not given.
-            inputs: What the accelerations in the state are taken under, likewise; zero if not given.
+            inputs: Inputs that the accelerations of the state are due to, likewise; zero if not given.
 
         Raises:
             UsageError: An argument is no array of numbers.
@@ -139,19 +138,19 @@ class ForwardModel:
         return states if rows else states[0]
 
     def step(self, state: ArrayLike, inputs: ArrayLike) -> Array:
-        """The state one step later, the inputs held in between.
+        """The state one step later, the inputs held during the step.
 
         Args:
             state: Shape (len(slots),), or (m, len(slots)) for m arms at once.
             inputs: Voltages [V] or torques [N·m or N], shape (n,), or (m, n).
 
         Returns:
-            A new array, of the shape of `state`. Of m arms, one that left all bounds is NaN from then on.
+            A new array, of the shape of `state`; of m arms, NaN for one that diverged.
 
         Raises:
             UsageError: An argument is no array of numbers.
             ShapeError: An array has another shape; says both.
-            Diverged: A single arm left all bounds, or its state or an input is NaN.
+            Diverged: A single arm left its bounds, or its state or an input is NaN.
         """
         if type(inputs) is list:  # quicker than by numpy
             try:
@@ -162,10 +161,10 @@ class ForwardModel:
 
     @cached_property
     def _once(self) -> Callable[[ArrayLike, ArrayLike], Array]:
-        """The single step, compiled, with rooms for arguments and results, one for each thread that is at it.
+        """The compiled single step, with a pool of buffers for arguments and results, one for each concurrent thread.
 
-        A function over local names, because a step that takes some microseconds notices every attribute it asks for. Views
-        take doubles of the right shape, and refuse all else.
+        A closure, as attribute lookups show in a step of some microseconds. Its memory views accept doubles of the right shape
+        only; `_step_other` takes the rest.
         """
         vector, size = self._vector, self._size
         limits = dict(zip(vector.plant.slots, bounds(vector.plant), strict=True))
@@ -201,7 +200,7 @@ class ForwardModel:
         return once
 
     def _step_other(self, state: ArrayLike, inputs: ArrayLike) -> Array:
-        """A step from what is no array of doubles, or one of several rows."""
+        """A step from arguments that are not buffers of doubles, or have several rows."""
         states, all_inputs = number_array("state", state), number_array("inputs", inputs)
         if states.shape == (self._size,) and all_inputs.shape == (self._n,):
             return self._once(states, all_inputs)
@@ -222,13 +221,14 @@ class ForwardModel:
         return after
 
     def _batch(self, name: str) -> BatchKernel:
+        """The kernel of `_trace` on arrays, compiled once."""
         kernel = self._batches.get(name)
         if kernel is None:
             kernel = self._batches[name] = BatchKernel(self._trace(name), self._target)
         return kernel
 
     def _trace(self, name: str) -> Function:
-        """The plant's step or beginning on vectors."""
+        """The plant's "step", or "begin" (its initial state), as a function of vectors."""
         vector, plant, n, size = self._vector, self._vector.plant, self._n, self._size
 
         def step(*x):
@@ -257,10 +257,10 @@ class ForwardModel:
 
 
 def check_output(output: Output, arm: Arm) -> Output:
-    """What inputs are, if the arm can take them.
+    """The kind of inputs, checked.
 
     Raises:
-        UsageError: It is neither voltage nor torque, or a voltage and a joint has no motor.
+        UsageError: It is neither voltage nor torque, or voltage and a joint has no motor.
     """
     if output not in OUTPUTS:
         raise UsageError.of("output", "voltage or torque", repr(output), "write output='voltage' or output='torque'")

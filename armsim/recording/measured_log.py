@@ -1,4 +1,4 @@
-"""The log of a real arm: times, what its drives were told, and where its joints were."""
+"""The log of a real arm: times, commands and measured joint positions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from armsim.recording.state_vector import INPUTS
 
 Array = NDArray[np.float64]
 TIME = ("t_s", "t")
-FIT = 5  # rows that a velocity is estimated from
+FIT = 5  # rows of the parabola that a velocity is estimated by
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class MeasuredLog:
     inputs: Array = field(repr=False)
     output: Output
 
-    def rates(self, k: int) -> Array:
-        """Joint velocities at row k: the logged ones, or the slope there of parabolas through the nearest rows."""
+    def velocities(self, k: int) -> Array:
+        """Joint velocities at row k [rad/s or m/s], shape (n,): logged, or fitted by parabolas to the nearest rows."""
         if self.qd is not None:
             return self.qd[k]
         count = min(FIT, len(self.t))
@@ -61,8 +61,8 @@ class MeasuredLog:
         return slopes
 
     @property
-    def rates_from(self) -> str:
-        """In words, where velocities come from."""
+    def velocities_from(self) -> str:
+        """Where velocities come from, in words."""
         if self.qd is not None:
             return "from the log"
         count = min(FIT, len(self.t))
@@ -72,13 +72,13 @@ class MeasuredLog:
 def read_log(
     path: str | PathLike[str], arm: Arm, columns: str | PathLike[str] | Mapping[str, str] | None = None
 ) -> MeasuredLog:
-    """A log, its columns named as in armsim's files or as a map says.
+    """Read a log whose columns are named as in armsim's files, or as a mapping says.
 
     Args:
         path: A CSV file with t_s (or t), q_<joint>_rad (or _deg, _m), perhaps qd_<joint>_rad_s, and voltage_<joint>_V or
             tau_motor_<joint>_Nm.
-        arm: Whose log it is.
-        columns: Where its columns are named otherwise: a YAML file, or a mapping, from these names to those of the log.
+        arm: The arm that was logged.
+        columns: A YAML file or a mapping from these names to those of the log, where its columns are named otherwise.
 
     Raises:
         FileFaults: A file cannot be read, is damaged, or lacks a column; says where and why.
@@ -133,7 +133,7 @@ def _first(named: Mapping[str, list[float]], names: tuple[str, ...]) -> list[flo
 def _joint_columns(
     named: Mapping[str, list[float]], arm: Arm, quantity: str, path: str, found: Mapping[str, list[float]]
 ) -> Array | None:
-    """One quantity of all joints in SI, shape (m, n); None if no joint has it."""
+    """One quantity of all joints in SI units, shape (m, n); None if no joint has it."""
     spellings = [_spellings(arm, i, quantity) for i in range(arm.n)]
     if not any(name in named for names in spellings for name in names):
         return None
@@ -167,7 +167,7 @@ def _renamed(
     log: str,
     report: Report,
 ) -> Mapping[str, list[float]]:
-    """The columns by armsim's names."""
+    """The columns under armsim's names; faults in the mapping go to the report."""
     if columns is None:
         return found
     known = list(TIME)
@@ -192,7 +192,7 @@ def _renamed(
 
 
 def _map_of(columns: str | PathLike[str] | Mapping[str, str]) -> dict[str, tuple[Place, str]]:
-    """The entries of a map of columns, with their places."""
+    """The entries of a mapping of columns, with their places in its file."""
     if isinstance(columns, Mapping):
         return {name: (Place("columns"), str(column)) for name, column in columns.items()}
     path = os.fspath(columns)

@@ -1,4 +1,4 @@
-"""Inputs, each held until the next comes, played through a plant in machine code."""
+"""A plant driven by a sequence of inputs, each held over an interval, in machine code."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from armsim.compile.target import Target
 
 Array = NDArray[np.float64]
-ANY_STEP = 1e3  # s, no step of a log is longer
+ANY_STEP = 1e3  # s: bound on an open step length
 
 
 @dataclass(frozen=True)
 class Played:
-    """What became of a plant under inputs.
+    """The motion of a plant under inputs.
 
     Attributes:
-        states: One row per instant reached, as `StateVector` orders it, with the accelerations that act from then on.
-        steps: Steps carried out.
-        diverged: Of a plant that left all bounds, the slot that did so first, for example "qd_R4"; else None.
+        states: Shape (instants reached, len(slots)), in the order of `StateVector`, with the accelerations from then on.
+        steps: Number of steps carried out.
+        diverged: If it diverged, the first slot out of bounds, for example "qd_R4"; else None.
     """
 
     states: Array
@@ -40,10 +40,10 @@ class Played:
 
 
 class Playback:
-    """A plant that is driven from outside.
+    """A plant driven by given inputs.
 
     Args:
-        vector: The plant, as `armsim.plant.held` makes it, and its state.
+        vector: The plant, from `armsim.plant.held` or `driven_plant`, and the order of its state.
         dt: Length of a step [s]; None where `play` gives one for every interval.
         target: The machine to compile for; the host unless given.
     """
@@ -55,7 +55,7 @@ class Playback:
 
     @cached_property
     def loop(self) -> FixedStepLoop:
-        """The native loop; where dt is open, the length of a step is one more entry of the state."""
+        """The compiled loop; where dt is open, the length of a step is one more state."""
         plant, dt = self.vector.plant, self.dt
 
         def step(t, *state):
@@ -77,14 +77,14 @@ class Playback:
         lengths: Sequence[float] | None = None,
         look: Callable[[int], None] | None = None,
     ) -> Played:
-        """Carry out counts[k] steps under inputs[k], for one interval k after the other.
+        """Carry out counts[k] steps under inputs[k], interval by interval.
 
         Args:
-            start: The state at the first instant, as a vector.
-            inputs: Shape (len(counts) + 1, number of inputs); the last acts on the accelerations at the last instant only.
-            counts: Steps in every interval.
-            ratio: (num, den): the step k begins at the time k num / den.
-            lengths: Where dt is open, the length of the steps of every interval [s].
+            start: The initial state, in the order of `StateVector`.
+            inputs: Shape (len(counts) + 1, number of inputs); the last is for the accelerations at the last instant.
+            counts: Number of steps in every interval.
+            ratio: (num, den): step k begins at time k num / den [s].
+            lengths: Length of the steps in every interval [s], where dt is open.
             look: Called about twenty times a second with the number of intervals done, and at the end.
         """
         vector, plant = self.vector, self.vector.plant
@@ -108,11 +108,15 @@ class Playback:
             if not driver.advance(driver.done + count):
                 diverged = out_of_bounds(vector, view)
                 break
-            driver.look(k + 1)
+            driver.report(k + 1)
         return Played(self.complete(table[:rows]), driver.done, diverged)
 
     def complete(self, table: Array) -> Array:
-        """Vectors for rows of time and plant state, shape (rows, len(slots))."""
+        """State vectors with their accelerations and tool, shape (rows, len(slots)).
+
+        Args:
+            table: Time and plant state, shape (rows, 1 + number of the plant's slots).
+        """
         return evaluate(self._complete, table)
 
     @cached_property
@@ -123,7 +127,7 @@ class Playback:
 
 
 def out_of_bounds(vector: StateVector, state: Sequence[float] | Array) -> str:
-    """The first entry of a plant's state that is out of bounds, by its slot's name."""
+    """The first slot of a plant's state that is out of bounds."""
     plant = vector.plant
     for slot, value, bound in zip(plant.slots, state, bounds(plant), strict=False):
         if not abs(value) <= bound:

@@ -1,4 +1,4 @@
-"""Running a scenario and keeping the full state and the inputs of every sample."""
+"""Recording a scenario: a run that keeps the full state and the inputs at every sample."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from armsim.stability.step_advice import heeded
 if TYPE_CHECKING:
     from armsim.compile.target import Target
 
-LATELY = 300  # samples before a divergence, among which its beginning is looked for
+LATELY = 300  # samples before a divergence that `remedy` is given
 
 
 def record(
@@ -44,7 +44,7 @@ def record(
 ) -> Recording:
     """Run a scenario and keep the full state and the inputs at every sample of its command, and at its end.
 
-    Where the inputs are constant, or nothing drives the arm, the samples are the rows of its log. A run that is interrupted
+    Where the inputs are constant, or nothing drives the arm, its log's rows are the samples. A run that is interrupted
     by Ctrl-C, or that diverges, is returned with the samples it has; see `Recording.status`.
 
     Args:
@@ -52,12 +52,12 @@ def record(
         overrides: Values in place of the file's, by path.
         progress: Called about twenty times a second with steps done and steps in all.
         target: The machine to compile for; the host unless given. The bits do not depend on it.
-        force_step: Run even if the step is known to be too long; see `armsim.stability.advice`.
+        force_step: Run even with a step that is refused; see `armsim.stability.advice`.
 
     Raises:
         FileFaults: The scenario or its robot cannot be run; says where and why.
-        UsageError: The command is continuous, so that no list of inputs could repeat it; the step is so long that the run would
-            blow up; or it is too long to keep.
+        UsageError: The command is continuous, so that no sequence of held inputs repeats it; the step is refused, as the run
+            would blow up; or the samples would not fit into memory.
     """
     scenario = scenario_of(scenario, overrides)
     began = time.perf_counter()
@@ -112,7 +112,7 @@ def record(
             table[k, 0] = first * num / den
             for i, j in own:
                 table[k, 1 + j] = before[i]
-            for i, j in inputs:  # sampled at `first`, and held since
+            for i, j in inputs:  # sampled at `first`, and held from there on
                 table[k, 1 + j] = view[i]
             energies.append((row[kinetic], row[potential]))
             rows, kept = k + 1, before
@@ -123,7 +123,7 @@ def record(
                 status, diverged = "diverged", out_of_bounds(StateVector(plant), view)
                 approach = driver.approach()
                 break
-            driver.look(done)
+            driver.report(done)
     except KeyboardInterrupt:
         status = "interrupted"
     states = Playback(vector, scenario.dt, target).complete(table[:rows])
@@ -158,7 +158,7 @@ def sample_steps(scenario: Scenario) -> int:
     """The number of steps from sample to sample.
 
     Raises:
-        UsageError: The command changes continuously.
+        UsageError: The command is continuous.
     """
     command = scenario.command
     if scenario.sample_every is not None:
@@ -179,14 +179,14 @@ def _constant(signal: Any) -> bool:
 
 
 def _sampled(plant: Plant, period: float) -> Plant:
-    """The same plant, a command without a period sampled: for one that does not change, so that nothing else does."""
+    """The same plant with its command sampled: one without a period, being constant, gets this one [s]."""
     if plant.command is None or plant.command.period is not None:
         return plant
     return replace(plant, command=replace(plant.command, period=period))
 
 
 def _pairs(plant: Plant, driven: Plant) -> list[tuple[int, int, bool]]:
-    """(index in the state of the one plant, index in that of the other, whether it is an input) of the slots they share."""
+    """(index in the plant's state, index in the driven plant's, whether it is an input) of the slots that both have."""
     places = {slot: i for i, slot in enumerate(plant.slots)}
     return [
         (places[slot], j, slot_of(driven, slot)[0] == "held") for j, slot in enumerate(driven.slots) if slot in places

@@ -1,4 +1,4 @@
-"""A recording: the full state and the inputs of a run at every sample, and the folder that keeps it."""
+"""A recording: the full state and the inputs of a run at every sample, and its folder."""
 
 from __future__ import annotations
 
@@ -45,26 +45,26 @@ COMMENT = (
 class Recording:
     """The full state and the inputs of a run at every sample.
 
-    Row k is the state at t[k], with the accelerations that act from then on, and the inputs that are held from then on.
+    Row k is the state at t[k], with the accelerations from then on, and the inputs held from then on.
 
     Attributes:
         scenario: What was run.
         output: What the inputs are: "voltage" [V], "torque" [N·m or N], or None where nothing drives the arm.
-        algorithm: Of the forward dynamics.
+        algorithm: Of the forward dynamics: "crba" or "aba".
         t: Times [s], shape (m,).
-        states: As `ForwardModel.slots` orders them, shape (m, len(slots)).
+        states: In the order of `ForwardModel.slots`, shape (m, len(slots)).
         inputs: Shape (m, n); (m, 0) where nothing drives the arm.
         status: "complete", "interrupted" or "diverged".
-        steps: Steps carried out.
-        diverged: Of a diverged run, the slot that left all bounds first, for example "qd_R4"; else None.
-        causes: Of a diverged run, how it came to that: see `armsim.stability.departure.causes`, and whether it `stalled`, see
-            `armsim.simulation.result.Run`; else empty.
-        audit: The balance of work and energy up to the last sample, see `armsim.simulation.energy_balance.balance`; None of one
-            that was read.
-        stable: Of a diverged run, what `armsim.stability.remedy` says of the last sample within bounds.
-        advice: What was said of the step beforehand.
+        steps: Number of steps carried out.
+        diverged: Of a diverged run, the first slot out of bounds, for example "qd_R4"; else None.
+        causes: Of a diverged run, `armsim.stability.departure.causes`, and whether it `stalled`, see
+            `armsim.simulation.result.Result`; else empty.
+        audit: The energy balance up to the last sample, see `armsim.simulation.energy_balance.balance`; None if it was read from
+            a folder.
+        stable: Of a diverged run, `armsim.stability.remedy` of its last samples; else None.
+        advice: The advice on the step.
         seconds: Wall time [s].
-        source: The folder it was read from; empty if it was just made.
+        source: The folder it was read from; empty if there is none.
     """
 
     scenario: Scenario
@@ -85,14 +85,14 @@ class Recording:
 
     @cached_property
     def vector(self) -> StateVector:
-        """What the numbers of a state are."""
+        """The order of a state's numbers."""
         from armsim.plant import make_plant
 
         return StateVector(held(make_plant(self.scenario), self.output))
 
     @property
     def warnings(self) -> list[str]:
-        """What was said of the step beforehand; of stops that would chatter only if a sample lies behind them."""
+        """Warnings on the step; on chattering stops only where a sample lies beyond them."""
         met = []
         for joint, q in zip(self.scenario.arm.joints, self.states.T, strict=False):
             limit = joint.limit
@@ -102,7 +102,7 @@ class Recording:
 
     @property
     def slots(self) -> tuple[str, ...]:
-        """The name of every number of a state, as of `ForwardModel`."""
+        """Names of the numbers of a state, as in `ForwardModel`."""
         return self.vector.names
 
     @property
@@ -111,17 +111,17 @@ class Recording:
         return ["t_s", *self.vector.headings(), *self.vector.input_headings()]
 
     def save(self, folder: str | PathLike[str] | None = None, force: bool = False) -> Path:
-        """Write record.csv and run.yaml, which need no other file from then on.
+        """Write record.csv and run.yaml, which need no other file.
 
         Args:
-            folder: Where: absent or empty; `runs/<scenario>-001` or the next free number if none is given.
+            folder: Absent or empty; `runs/<scenario>-001` or the next free number if none is given.
             force: Replace an earlier run there.
 
         Returns:
             The folder.
 
         Raises:
-            UsageError: The folder holds something that is not to be overwritten.
+            UsageError: The folder must not be overwritten, or cannot be written.
         """
         with new_run_folder(folder, self.scenario.name, force) as made:
             table = np.concatenate([self.t[:, None], self.states, self.inputs], axis=1)
@@ -133,7 +133,7 @@ class Recording:
         return Path(made.path)
 
     def _about(self, sha256: str) -> dict[str, Any]:
-        """What run.yaml holds."""
+        """The content of run.yaml."""
         scenario = self.scenario
         counted = stepped(scenario, self.steps, steps_chosen(self.slots, self.states[-1].tolist()))
         at = "landing" if scenario.adaptive else "step"
@@ -158,7 +158,7 @@ class Recording:
 
 
 def own_inputs(scenario: dict[str, Any], headings: list[str]) -> dict[str, Any]:
-    """The scenario, its inputs from other files replaced by the columns of the recording."""
+    """The scenario with its inputs from files taken from the recording's own columns."""
     inputs = scenario.get("inputs")
     if inputs is None:
         return scenario
@@ -170,7 +170,7 @@ def own_inputs(scenario: dict[str, Any], headings: list[str]) -> dict[str, Any]:
 
 
 def load_recording(folder: str | PathLike[str]) -> Recording:
-    """The recording in a folder.
+    """Read a recording from its folder.
 
     Raises:
         UsageError: There is no such folder, or it holds no recording.
@@ -227,7 +227,7 @@ def _none(path: str, found: str, mend: str) -> UsageError:
 
 
 def _sound_table(table: str, section: Map, about: str) -> Mapping[str, list[float]]:
-    """The columns of record.csv, if they are what was recorded."""
+    """The columns of record.csv, checked against its hash."""
     csv = read_csv(table)
     expected = _scalar(section, "sha256", about) if section.get("sha256") is not None else None
     if expected is not None and digest(csv.raw) != expected.text:

@@ -1,4 +1,4 @@
-"""A recording played again through the forward model, and held against what was recorded."""
+"""A recording replayed through the forward model, and compared with what was recorded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from armsim.integrate import METHODS
 from armsim.loading import Scenario, load_robot_file, read_scenario, resolved_robot
 from armsim.loading.voltage import voltage_refusal
 from armsim.plant import Plant, held, make_plant
-from armsim.recording.comparison import Compared, Comparison, Tolerance, column_of, compared, tolerances
+from armsim.recording.comparison import ComparedColumn, Comparison, Tolerance, column_of, compared, tolerances
 from armsim.recording.playback import Playback
 from armsim.recording.recording import TABLE, Recording, load_recording
 from armsim.recording.state_vector import Slot, StateVector
@@ -36,17 +36,17 @@ RobotFile = str | PathLike[str] | Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Replay:
-    """A recording and what the forward model makes of its first state and its inputs.
+    """A recording, and the forward model's motion from its first state under its inputs.
 
     Attributes:
-        recording: What was recorded.
-        scenario: What it was replayed with.
-        algorithm: Of the forward dynamics.
-        states: What the model came to at recording.t, one row per instant reached, as `slots` orders them.
-        slots: The name of every number of a state of the model.
-        comparison: Replayed minus recorded, of every number that both have.
-        steps: Steps carried out.
-        diverged: Of a model that left all bounds, the slot that did so first, for example "qd_R4"; else None.
+        recording: The recording.
+        scenario: The scenario it was replayed with.
+        algorithm: Of the forward dynamics: "crba" or "aba".
+        states: Of the model at recording.t, shape (instants reached, len(slots)).
+        slots: Names of the numbers of a state of the model.
+        comparison: Replayed minus recorded, for every number that both have.
+        steps: Number of steps carried out.
+        diverged: If the model diverged, the first slot out of bounds, for example "qd_R4"; else None.
     """
 
     recording: Recording
@@ -74,15 +74,15 @@ def replay(
 
     Args:
         recording: A folder that `armsim record` has written, or a `Recording`.
-        robot: Another robot in place of the recorded one, with as many joints of the same types.
+        robot: Another robot in place of the recorded one, with the same joint types.
         method: Another integrator.
-        dt: Another step [s]; the time between samples is a whole multiple of it. An adaptive method needs none.
-        tolerance: Magnitudes that differences may have, by quantity ("q", "qd", "qdd", "tool", ...), the others are not
-            judged; one for all; or None, where every bit counts.
+        dt: Another step [s], of which the time between samples is a whole multiple. An adaptive method needs none.
+        tolerance: Largest difference, by quantity ("q", "qd", "qdd", "tool", ...; others are not judged), or one for all; None
+            to require equal bits.
         target: The machine to compile for; the host unless given. The bits do not depend on it.
         progress: Called about twenty times a second with samples done and samples in all.
         degrees: Compare angles in degrees, their tolerances included.
-        rtol: Relative error in a step, of an adaptive method.
+        rtol: Relative tolerance of an adaptive method.
 
     Raises:
         FileFaults: A file is damaged or cannot be used; says where and why.
@@ -122,7 +122,7 @@ def replay(
 def _scenario(
     recording: Recording, robot: RobotFile | None, method: str | None, dt: float | None, rtol: float | None
 ) -> Scenario:
-    """The recorded scenario, with another robot, integrator or step; whatever drives the arm is left to the recording."""
+    """The recorded scenario with another robot, integrator or step, its command left to the recording."""
     scenario = recording.scenario
     if robot is None and method is None and dt is None and rtol is None:
         return scenario
@@ -143,7 +143,7 @@ def _scenario(
 
 
 def _integrator(recording: Recording, method: str | None, dt: float | None, rtol: float | None) -> dict[str, Any]:
-    """How time is to advance: as recorded, but for what is given."""
+    """The `integrator` block: as recorded, but for what is given."""
     scenario = recording.scenario
     name = scenario.method if method is None else check_method(method)
     tolerance = check_tolerance(name, rtol, None)
@@ -168,7 +168,7 @@ def _integrator(recording: Recording, method: str | None, dt: float | None, rtol
 
 
 def _landing(recording: Recording) -> float:
-    """The longest step of which the times of all samples and forces are whole multiples [s]."""
+    """The longest step [s] of which the times of samples and external forces are whole multiples."""
     scenario, t = recording.scenario, recording.t
     times = [float(time) for time in (*t[1:2], *t[-1:]) if time > 0]
     times += [time for wrench in scenario.external for time in (wrench.start, wrench.end) if time]
@@ -220,20 +220,20 @@ def _counts(recording: Recording, dt: float) -> list[int]:
 
 
 def _divisor(t: Array, dt: float) -> float:
-    """A step of at most dt, of few digits, that divides the shortest time between samples."""
+    """A step of at most dt [s], with few digits, of which the shortest time between samples is a whole multiple."""
     sample = float(f"{np.diff(t).min():.9g}") if len(t) > 1 else dt
     least = max(1, math.ceil(sample / dt))
     return min((sample / count for count in range(least, least + 10)), key=lambda step: len(repr(step)))
 
 
 def shared_slots(first: StateVector, second: StateVector) -> list[tuple[int, int]]:
-    """Pairs of indices of the slots that two vectors share by kind and joint; what integrators remember left out."""
+    """Pairs of indices of the slots that two vectors share by kind and joint, without those of integrators."""
     places = {slot.name: j for j, slot in enumerate(second.slots) if slot.joint is not None or slot.part}
     return [(i, places[slot.name]) for i, slot in enumerate(first.slots) if slot.name in places]
 
 
 def first_state(vector: StateVector, slots: tuple[Slot, ...], values: Array) -> list[float]:
-    """A vector to start from: the values of the slots it shares, and what the plant begins with in all others."""
+    """An initial state vector: given values in shared slots, the plant's initial state in all others."""
     given = {slot.name: float(value) for slot, value in zip(slots, values, strict=True)}
     plant: Plant = vector.plant
     n = plant.arm.n
@@ -245,10 +245,10 @@ def first_state(vector: StateVector, slots: tuple[Slot, ...], values: Array) -> 
     ]
 
 
-def _column(vector: StateVector, i: int) -> Compared:
-    """What a number of the vector is called in a comparison."""
+def _column(vector: StateVector, i: int) -> ComparedColumn:
+    """The column of a vector's number in a comparison."""
     slot, heading = vector.slots[i], vector.headings()[i]
     if slot.joint is None:
         return column_of(heading)
     known = column_of(heading)
-    return Compared(heading, slot.kind, vector.plant.arm.joints[slot.joint].name, known.unit)
+    return ComparedColumn(heading, slot.kind, vector.plant.arm.joints[slot.joint].name, known.unit)

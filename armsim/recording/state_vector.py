@@ -1,7 +1,7 @@
-"""The whole state of a driven arm as one flat vector of named numbers.
+"""The full state of a driven arm as one flat vector of named numbers.
 
-The inputs of a plant with a sampled command are the commands that it holds; all other entries of its state belong to the
-vector. In between stand the accelerations and the tool's position, which follow from them.
+The inputs of a plant with a sampled command are the commands that it holds; its other states belong to the vector, together
+with two outputs, the accelerations and the tool's position.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ MOTION = ("q", "qd", "qdd")
 TOOL = ("x", "y", "z")
 HELD = "held"
 CONTROLLER = (HELD, "integral")  # states of a command, not of the arm
-ALIASES = {"before": "prev_qd"}  # what the vector calls a plant's state
-RATES = {"prev_qd": "qd"}  # further quantities with the unit of another
+ALIASES = {"before": "prev_qd"}  # kinds with another name in the vector than in the plant's state
+RATES = {"prev_qd": "qd"}  # kinds with the unit of another
 USUAL = Tolerance()
-INPUTS = {"voltage": "voltage", "torque": "motor"}  # the columns that inputs become
+INPUTS = {"voltage": "voltage", "torque": "motor"}  # column kinds of the inputs
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Slot:
     """One number of the vector.
 
     Attributes:
-        kind: What it is: "q", "qd", "qdd", "tool", or what the plant calls a state of its own.
-        joint: The joint's index; None for the tool, and for what an adaptive integrator remembers.
-        part: "x", "y" or "z" of the tool; empty for joints.
-        source: Index in the plant's state; None for what follows from the state.
+        kind: "q", "qd", "qdd", "tool", or the plant's name for a further state.
+        joint: The joint's index; None for the tool and the states of an adaptive integrator.
+        part: "x", "y" or "z" of the tool; empty otherwise.
+        source: Index in the plant's state; None for outputs.
     """
 
     kind: str
@@ -50,10 +50,10 @@ class Slot:
 
 
 class StateVector:
-    """Where the numbers of the vector stand: q, qd, qdd of all joints, the tool's x, y, z, then the plant's other states.
+    """The order of the vector: q, qd, qdd of all joints, the tool's x, y, z, then the plant's further states.
 
     Args:
-        plant: A plant as `held` or `driven_plant` makes it.
+        plant: A plant from `held` or `driven_plant`.
     """
 
     def __init__(self, plant: Plant) -> None:
@@ -73,16 +73,16 @@ class StateVector:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The name of every number: q1, ..., qd1, ..., qdd1, ..., x, y, z, ..."""
+        """Names of the numbers: q1, ..., qd1, ..., qdd1, ..., x, y, z, ..."""
         return tuple(slot.name for slot in self.slots)
 
     @cached_property
     def carried(self) -> list[tuple[int, int]]:
-        """Pairs (index in the vector, index in the plant's state) of what a step depends on."""
+        """Pairs (index in the vector, index in the plant's state) of the states, without outputs."""
         return [(i, slot.source) for i, slot in enumerate(self.slots) if slot.source is not None]
 
     def headings(self) -> list[str]:
-        """The heading of every number in a file, with its unit: as in trajectory.csv where it stands there, too."""
+        """The heading of every number in a file, with its unit; as in trajectory.csv where that has it."""
         return [self._heading(slot) for slot in self.slots]
 
     def _heading(self, slot: Slot) -> str:
@@ -97,7 +97,7 @@ class StateVector:
         return input_headings(self.plant)
 
     def state(self, vector: Sequence[Scalar], inputs: Sequence[Scalar]) -> list[Scalar]:
-        """The plant's state that goes with a vector and inputs."""
+        """The plant's state from a vector and inputs."""
         state: list[Scalar] = [0.0] * len(self.plant.slots)
         for i, source in self.carried:
             state[source] = vector[i]
@@ -111,7 +111,7 @@ class StateVector:
         return state
 
     def vector(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
-        """The vector of a plant's state, with the accelerations that act at time t [s] under the inputs it holds."""
+        """The vector of a plant's state, with its accelerations at time t [s] under the held inputs."""
         row = self.plant.observe(t, state)
         found = {
             (column.quantity, column.of if column.joint is None else column.joint): value
@@ -128,7 +128,7 @@ class StateVector:
 
 
 def slot_of(plant: Plant, slot: str) -> tuple[str, int | None]:
-    """The kind and the joint of an entry of the plant's state: ("prev_qd", 1) for "prev_qd_R2", ("step_length", None)."""
+    """Kind and joint of a slot of the plant's state: ("current", 1) for "current_R2", ("step_length", None) for itself."""
     if slot in plant.integrator.memory:
         return slot, None
     ends = [(len(joint.name), i) for i, joint in enumerate(plant.arm.joints) if slot.endswith(f"_{joint.name}")]
@@ -140,7 +140,7 @@ def slot_of(plant: Plant, slot: str) -> tuple[str, int | None]:
 
 
 def input_headings(plant: Plant) -> list[str]:
-    """The heading of every input of a driven plant; none with open terminals."""
+    """The heading of every input of a driven plant; empty without a command."""
     if plant.command is None:
         return []
     kind = INPUTS[plant.command.output]

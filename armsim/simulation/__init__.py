@@ -1,1 +1,15 @@
-"""Running a scenario: from its file to its result, and the files that a run leaves."""
+"""Running a scenario: from its file to its result, its energy balance and summary, and the folder that a run writes.
+
+An engine carries out steps, in machine code or on Python floats; a driver calls it chunk by chunk, for progress, Ctrl-C and the
+states before a divergence.
+
+What others use:
+
+- `simulate.simulate`: a run of a scenario; `armsim.simulate`; `advise`: the advice on its step alone; `simulate_unadvised`: a
+  run whatever its step; `LARGEST_LOG`: the memory that rows may take;
+- `run.Run`: the result, with `save` and `summary`; `armsim.Run`;
+- `result.steps_chosen`, `summary.stepped`: the numbers of steps of an adaptive method, and of any run;
+- `engine.NativeEngine`, `make_engine`, `ENGINES`: engines by name; `bounds`, `BOUNDS`: where a run counts as diverged;
+- `driver.Driver`, `Progress`: the loop over steps, for recordings and replays too;
+- `energy_balance.balance`: the work done on an arm against the change of its energy.
+"""

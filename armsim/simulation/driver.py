@@ -1,4 +1,4 @@
-"""The loop over steps, stretch by stretch: for simulations, recordings and replays alike."""
+"""The loop over steps, chunk by chunk: for simulations, recordings and replays alike."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from collections.abc import Callable, Sequence
 from armsim.integrate.adaptive import FAILED
 from armsim.stability.divergence import LAST_STEPS
 
-NEVER = 2**62  # steps between rows, or between samples, where there are none
+NEVER = 2**62  # steps between rows or samples where there are none
 LOOK = 0.05  # s between reports of progress
 
-Progress = Callable[[int, int], None]  # done, and in all
+Progress = Callable[[int, int], None]  # done, total
 
 
 class Driver:
-    """Steps of a loop, with the way back where they lead out of bounds.
+    """The loop over steps, with checkpoints from which the last states before a divergence are recomputed.
 
     Args:
         run: Carries out steps; see `armsim.compile.FixedStepLoop.run`.
-        state: To begin with.
+        state: Initial state.
         width: Numbers in a row.
-        peaks: Quantities whose largest magnitude is kept.
+        peaks: Number of quantities whose largest magnitude is kept.
         log_every: Steps between rows.
         sample_every: Steps between samples.
-        time_ratio: (num, den): step k begins at the time k num / den.
-        progress: Called about twenty times a second, and at the end.
-        total: What it is told there is to do in all.
+        time_ratio: (num, den): step k begins at time k num / den [s].
+        progress: Called with done and total, about twenty times a second and at the end.
+        total: The total for `progress`.
 
     Attributes:
         state: The state reached.
         peaks: The largest magnitudes so far.
-        done: Steps carried out.
-        stalled: Of a loop that left all bounds, whether that was because a step could not be made.
+        done: Number of steps carried out.
+        stalled: After a divergence, whether a step could not be made; see `Result.stalled`.
     """
 
     def __init__(
@@ -57,43 +57,43 @@ class Driver:
         self._clock = (log_every, sample_every, time_ratio)
         self._progress = progress
         self._total = total
-        self._looked = time.perf_counter()
-        self._marks: deque[tuple[int, list[float]]] = deque()
+        self._reported = time.perf_counter()
+        self._checkpoints: deque[tuple[int, list[float]]] = deque()
         self.done = 0
         self.stalled = False
 
     def advance(self, last: int, rows: ctypes.Array | None = None) -> bool:
-        """Carry out the steps before `last`; False where one led out of bounds, and `state` is then what it led to.
+        """Carry out the steps before `last`; False where one left the bounds, and `state` is then the state out of bounds.
 
-        Ctrl-C leaves the state at the stretch's beginning.
+        Ctrl-C restores the state at the beginning of this call.
 
         Args:
             last: Step before which to stop.
-            rows: Filled with the rows that are due, one after the other; needed where any but one at the first step is.
+            rows: Filled with the rows that are due, one after the other; may be left out if at most the first step has one.
         """
-        self._marks.append((self.done, list(self.state)))
-        while len(self._marks) > 2 and self._marks[1][0] <= self.done - LAST_STEPS:
-            self._marks.popleft()
+        self._checkpoints.append((self.done, list(self.state)))
+        while len(self._checkpoints) > 2 and self._checkpoints[1][0] <= self.done - LAST_STEPS:
+            self._checkpoints.popleft()
         room = self._row if rows is None else rows
         try:
             self.done = self._run(self.state, room, self.peaks, self.done, last, *self._clock)
-        except KeyboardInterrupt:  # go back to where the stretch began
-            self.done, self.state[:] = self._marks[-1]  # type: ignore[assignment]  # ctypes takes floats
+        except KeyboardInterrupt:  # back to the last checkpoint
+            self.done, self.state[:] = self._checkpoints[-1]  # type: ignore[assignment]  # ctypes takes floats
             raise
         if self.done < last:
             self.stalled = FAILED in self.state
             return False
         return True
 
-    def look(self, done: int) -> None:
+    def report(self, done: int) -> None:
         """Report progress, if it is time."""
         now = time.perf_counter()
-        if self._progress is not None and (now - self._looked > LOOK or done == self._total):
-            self._looked = now
+        if self._progress is not None and (now - self._reported > LOOK or done == self._total):
+            self._reported = now
             self._progress(done, self._total)
 
     def row(self) -> list[float]:
-        """The row of the state reached: by one more step from a copy of it, of which nothing else is kept."""
+        """The row of the state reached, by one more step from a copy of it; only `peaks` change."""
         one = (1, *self._clock[1:])
         again = (ctypes.c_double * len(self.state))(*self.state)
         self._row[:] = [math.nan] * len(self._row)
@@ -101,10 +101,10 @@ class Driver:
         return list(self._row)
 
     def approach(self) -> list[list[float]]:
-        """The last states within bounds, one step apart, of a loop that has left them; `state` is then the last of them."""
+        """After a divergence, the last states within bounds, one step apart, recomputed; `state` becomes the last of them."""
         bad = self.done
-        first = max(self._marks[0][0], bad - LAST_STEPS)
-        step, state = max((mark for mark in self._marks if mark[0] <= first), key=lambda mark: mark[0])
+        first = max(self._checkpoints[0][0], bad - LAST_STEPS)
+        step, state = max((point for point in self._checkpoints if point[0] <= first), key=lambda point: point[0])
         self.state[:] = state  # type: ignore[assignment]  # ctypes takes floats
         self._again(step, first)
         states = [list(self.state)]
@@ -114,4 +114,5 @@ class Driver:
         return states
 
     def _again(self, first: int, last: int) -> None:
+        """Carry out steps once more, with their samples but without rows."""
         self._run(self.state, self._row, self.peaks, first, last, NEVER, *self._clock[1:])

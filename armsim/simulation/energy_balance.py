@@ -1,4 +1,4 @@
-"""Whether the work done on an arm accounts for the change of its energy."""
+"""Energy balance of a run: the work done on an arm against the change of its energy."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from armsim.loading import Scenario
 from armsim.plant import DynaMechsPlant, Plant
 from armsim.simulation.result import Result
 
-LARGE = 0.05  # a residual, in parts of the energy exchanged
+LARGE = 0.05  # relative residual, above which it is noted
 
 
 def audit(run: Result) -> dict[str, Any]:
-    """The balance of a run, from its start to the state it reached."""
+    """The energy balance of a run, from its start to the state reached."""
     kinetic, potential = (_course(run, kind) for kind in ("kinetic", "potential"))
     found = balance(run.scenario, run.plant, run.state, kinetic, potential)
     return found if run.status != "diverged" else {**found, "note": None}  # what to mend is said of the divergence
@@ -23,18 +23,17 @@ def audit(run: Result) -> dict[str, Any]:
 def balance(
     scenario: Scenario, plant: Plant, state: Sequence[float], kinetic: Sequence[float], potential: Sequence[float]
 ) -> dict[str, Any]:
-    """Who did work on the arm, and whether that accounts for the change of its energy [J].
+    """The energy balance: work by source, change of energy, and the residual [J].
 
-    motors, friction, stops and external: work from the start to the state reached, integrated beside the motion by the same
-    method. change: of kinetic and potential energy. residual: change less all work, which is what the integrator made or
-    lost. relative: its magnitude in parts of the energy exchanged: the largest of the works, the kinetic energy in any row, or
-    the potential energy's distance from that at the start; 0 where there is none. note: what a large residual means; None
-    where there is nothing to say.
+    motors, friction, stops and external: work from the start to the state reached, a quadrature by the same method. change: of
+    kinetic plus potential energy. residual: change less all work, the integrator's error. relative: its magnitude over the
+    largest of the works, the kinetic energy and the change of potential energy in any row; 0 where all vanish. note: what a
+    large residual means; None where it is small.
 
     Args:
         scenario: What was run.
-        plant: The arm, which counts work.
-        state: Reached in the end.
+        plant: The plant, with work among its states.
+        state: The state reached.
         kinetic: Energy in every row, and at the end [J].
         potential: Likewise.
     """
@@ -54,7 +53,7 @@ def balance(
 
 
 def _course(run: Result, kind: str) -> list[float]:
-    """The kinetic or potential energy in every row, and at the end [J]."""
+    """The kinetic or potential energy in every row and at the end [J]."""
     at = next(i for i, column in enumerate(run.plant.columns) if (column.quantity, column.of) == ("energy", kind))
     width = len(run.plant.columns)
     return [*run.rows[at : run.count * width : width], run.end[at]]

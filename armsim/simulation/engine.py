@@ -1,4 +1,4 @@
-"""What carries out the steps of a run: machine code, or the same physics on Python floats."""
+"""Engines, which carry out the steps of a run: machine code, or the same physics on Python floats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from armsim.expr import trace
 from armsim.plant import Plant
 from armsim.spec.formula import FormulaError
 
-# beyond these a run has diverged: positions (also the range of our sine), velocities, other states that motion depends on
+# magnitudes beyond which a run has diverged, by kind of state; that of positions is also the range of our sine
 BOUNDS = {"q": 1e6, "qd": 1e9, "integral": 1e15, "held": 1e15, "current": 1e9, "stuck": 1.0, "before": 1e9}
 ENGINES = ("llvm", "python")
 
@@ -25,7 +25,7 @@ class Engine(Protocol):
     Attributes:
         name: "llvm" or "python".
         plant: What it simulates.
-        preparation: Seconds it took to get ready, by part.
+        preparation: Wall time of tracing, printing and compiling [s], by part.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Engine(Protocol):
 
 
 def bounds(plant: Plant) -> list[float]:
-    """The magnitude of every state entry beyond which a run has diverged; inf for work, and what an integrator remembers."""
+    """The magnitude of every state beyond which a run has diverged; inf for work and for the integrator's own states."""
     free = {*plant.integrator.memory, *plant.works}
     return [math.inf if slot in free else BOUNDS[slot.split("_", 1)[0]] for slot in plant.slots]
 
@@ -96,7 +96,7 @@ class NativeEngine:
 
 
 class PythonEngine:
-    """The same physics text on Python floats: slow, obvious, and equal to the bit.
+    """The same physics text on Python floats: slow, obvious, and with the same bits.
 
     Args:
         plant: What to simulate.
@@ -128,7 +128,7 @@ class PythonEngine:
                 if k % log_every == 0:
                     rows[filled : filled + width] = [value + 0.0 for value in self.plant.observe(t, x)]  # 0 for -0
                     filled += width
-            except (ZeroDivisionError, FormulaError):  # machine code goes on with infinities
+            except (ZeroDivisionError, FormulaError):  # where machine code gets infinities or NaN
                 after = [math.nan] * len(x)
             if not all(abs(after[i]) <= bound for i, bound in self._bounds):
                 state[:] = after
@@ -139,7 +139,16 @@ class PythonEngine:
 
 
 def make_engine(name: str, plant: Plant, dt: float) -> Engine:
-    """The engine of that name, ready to run."""
+    """The engine of that name, ready to run.
+
+    Args:
+        name: "llvm" or "python".
+        plant: What to simulate.
+        dt: Step [s].
+
+    Raises:
+        UsageError: There is no engine of that name.
+    """
     if name == "llvm":
         return NativeEngine(plant, dt)
     if name == "python":

@@ -21,7 +21,7 @@ but for CSV inputs, which must still be where they were and are checked by their
 def write_run(
     run: Result, summary: dict[str, Any], folder: str | PathLike[str] | None, force: bool, degrees: bool
 ) -> Path:
-    """Write a run's folder, which appears whole; see `Run.save`."""
+    """Write a run's folder atomically; see `Run.save`."""
     with new_run_folder(folder, run.scenario.name, force) as made:
         for name in FILES:
             columns = headings(run.plant.arm, name, degrees)
@@ -41,7 +41,7 @@ def write_run(
 
 
 def record(run: Result, summary: dict[str, Any], degrees: bool) -> dict[str, Any]:
-    """What run.yaml holds: how the run went, what it was made with, and all that repeats it."""
+    """The content of run.yaml: outcome, provenance, and the resolved scenario that repeats the run."""
     return {
         "format": RUN_FORMAT,
         "status": run.status,

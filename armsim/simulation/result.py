@@ -1,4 +1,4 @@
-"""What a simulation leaves behind."""
+"""The result of a simulation, as arrays."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def steps_chosen(slots: Sequence[str], state: Sequence[float]) -> tuple[int, int] | None:
-    """How many steps an adaptive method took and refused, from the names and values of a state; None for other methods."""
+    """Numbers of steps that an adaptive method accepted and rejected, from a state's slots and values; None for others."""
     named = dict(zip(slots, state, strict=True))
     return (int(named["steps_taken"]), int(named["steps_refused"])) if "steps_taken" in named else None
 
@@ -35,18 +35,18 @@ class Result:
         scenario: What was run.
         plant: The arm with its drives.
         status: "complete", "interrupted" or "diverged".
-        steps: Steps carried out; of an adaptive method, landings.
+        steps: Number of steps carried out; of an adaptive method, of landings.
         rows: All rows, one after the other; see `Plant.columns`.
         count: Number of rows.
-        end: The row of the state reached, whether or not one was due then.
-        peaks: Largest magnitude of every joint's motor torque over all steps [N·m or N]; of an adaptive method, at all landings.
+        end: The row of the state reached, whether or not one was due.
+        peaks: Largest magnitude of every joint's motor torque over all steps (landings) [N·m or N], n of them.
         state: The state reached; of a diverged run, the last one within bounds.
         approach: Of a diverged run, the last states within bounds, one step apart; else empty.
         engine: "llvm" or "python".
-        advice: What was said of the step beforehand.
-        seconds: Wall time by part.
+        advice: The advice on the step.
+        seconds: Wall time by part [s].
         stalled: Of a diverged run, whether a step could not be made: an adaptive method found none short enough for its
-            tolerance, or the equations of an implicit one had no solution that it could find.
+            tolerance, or the Newton iteration of an implicit one did not converge.
     """
 
     scenario: Scenario
@@ -66,7 +66,7 @@ class Result:
 
     @property
     def steps_chosen(self) -> tuple[int, int] | None:
-        """Of an adaptive method, how many steps it took and how many it refused; None for steps of a given length."""
+        """Numbers of steps that an adaptive method accepted and rejected; None for a fixed-step method."""
         return steps_chosen(self.plant.slots, self.state)
 
     @cached_property
@@ -109,7 +109,7 @@ class Result:
 
     @property
     def tau(self) -> np.ndarray:
-        """All that acts on the joints [N·m or N], shape (rows, n)."""
+        """Total joint torques or forces, by drives, friction and stops [N·m or N], shape (rows, n)."""
         return self._block("tau")
 
     def _block(self, quantity: str) -> np.ndarray:
@@ -139,13 +139,17 @@ class Result:
         return values * found.factor if found.factor != 1.0 else values
 
     def row(self, k: int) -> list[float]:
-        """The numbers of row k (negative from the end), in the order of `Plant.columns`."""
+        """Row k (negative: from the end), in the order of `Plant.columns`."""
         width = len(self.plant.columns)
         start = (k % self.count) * width
         return self.rows[start : start + width]
 
     def fastest_to_diverge(self) -> str:
-        """Of a diverged run, what was furthest on its way out of bounds, by its slot's name, for example "qd_R4"."""
+        """Of a diverged run, the slot closest to its bound in the last state within bounds, for example "qd_R4".
+
+        Raises:
+            UsageError: The run did not diverge.
+        """
         if self.status != "diverged":
             raise UsageError("the run did not diverge")
         shares = [abs(x) / bound for x, bound in zip(self.state, bounds(self.plant), strict=True)]

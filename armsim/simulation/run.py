@@ -13,13 +13,13 @@ from armsim.simulation.summary import summarize
 
 
 class Run(Result):
-    """A finished, interrupted or diverged simulation, which can be summed up and saved."""
+    """A finished, interrupted or diverged simulation, with its summary and its files."""
 
     def save(self, folder: str | PathLike[str] | None = None, force: bool = False, degrees: bool = False) -> Path:
         """Write trajectory.csv, torque.csv and run.yaml.
 
         Args:
-            folder: Where: absent or empty; `runs/<scenario>-001` or the next free number if none is given.
+            folder: Absent or empty; `runs/<scenario>-001` or the next free number if none is given.
             force: Replace an earlier run there.
             degrees: Write joint angles in degrees.
 
@@ -27,7 +27,7 @@ class Run(Result):
             The folder.
 
         Raises:
-            UsageError: The folder holds something that is not to be overwritten.
+            UsageError: The folder must not be overwritten, or cannot be written.
         """
         return write_run(self, self._summary, folder, force, degrees)
 

@@ -1,4 +1,4 @@
-"""A simulation from its scenario to its result."""
+"""A simulation, from its scenario to its result."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ def simulate(
         scenario: A scenario file, the name of a shipped one, or what `armsim.loading.read_scenario` returned.
         overrides: Values in place of the file's, by path: {"control.kp[0]": 80, "robot.joints[R2].motor.Kp": 12}.
         engine: "llvm" for machine code, "python" for the same physics on Python floats, with the same bits.
-        progress: Called about twenty times a second.
-        force_step: Run even if the step is known to be too long; see `armsim.stability.advice`.
+        progress: Called about twenty times a second with steps done and steps in all.
+        force_step: Run even with a step that is refused; see `armsim.stability.advice`.
 
     Returns:
         The result; nothing is written.
 
     Raises:
         FileFaults: The scenario or its robot cannot be run; says where and why.
-        UsageError: The step is so long that the run would blow up; or the log would not fit into memory.
+        UsageError: The step is refused, as the run would blow up; or the log would not fit into memory.
     """
     scenario = scenario_of(scenario, overrides)
     began = time.perf_counter()
@@ -61,7 +61,7 @@ def simulate(
 
 
 def advise(scenario: Scenario) -> tuple[Scenario, Advice]:
-    """A scenario with its method picked, and what `simulate` would say of its step, without running it.
+    """A scenario with its method picked, and the advice on its step, without a run.
 
     Raises:
         UsageError: No method suits it.
@@ -71,7 +71,7 @@ def advise(scenario: Scenario) -> tuple[Scenario, Advice]:
 
 
 def simulate_unadvised(scenario: Scenario, progress: Progress | None = None) -> Run:
-    """Run a scenario whatever its step, with no advice on that: for studies of what steps do; see `simulate`."""
+    """Run a scenario whatever its step, without advice, for convergence studies; see `simulate`."""
     began = time.perf_counter()
     scenario = with_method(scenario)
     made = NativeEngine(replace(make_plant(scenario), audit=True), scenario.dt)
@@ -86,7 +86,7 @@ def _carried_out(
     seconds: Mapping[str, float],
     began: float,
 ) -> Run:
-    """The run of an engine that is ready."""
+    """Carry out a run with an engine that is ready."""
     plant = engine.plant
     width = len(plant.columns)
     count = scenario.steps // scenario.log_every + 1
@@ -118,7 +118,7 @@ def _carried_out(
             room = (ctypes.c_double * (len(rows) - kept)).from_buffer(rows, kept * ctypes.sizeof(ctypes.c_double))
             if not driver.advance(min(driver.done + chunk, scenario.steps), room):
                 status = "diverged"
-                approach = driver.approach()  # they tell what went wrong
+                approach = driver.approach()  # for the diagnosis
                 break
             chunk = _next_chunk(chunk, time.perf_counter() - began_chunk)
             if progress is not None:
@@ -134,7 +134,7 @@ def _carried_out(
         rows[kept * width : (kept + 1) * width] = end  # type: ignore[assignment]  # ctypes takes floats
         kept += 1
     if kept and not all(map(math.isfinite, rows[(kept - 1) * width : kept * width])):
-        kept -= 1  # what led out of bounds may be infinite itself
+        kept -= 1  # the row of a diverging step may not be finite
     return Run(
         scenario=scenario,
         plant=plant,
@@ -154,5 +154,5 @@ def _carried_out(
 
 
 def _next_chunk(chunk: int, seconds: float) -> int:
-    """The number of steps that takes about `CHUNK` seconds, growing tenfold at most."""
+    """The number of steps that takes about `CHUNK` seconds, at most ten times the last."""
     return max(1, min(chunk * 10, int(chunk * CHUNK / max(seconds, 1e-9))))

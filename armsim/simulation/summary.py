@@ -1,4 +1,4 @@
-"""A run in a few numbers."""
+"""The summary of a run, as plain data."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from armsim.stability.departure import causes
 
 
 def summarize(run: Result) -> dict[str, Any]:
-    """What happened, as plain data in SI units: the `--json` of `armsim simulate`, and the summary in run.yaml.
+    """The summary in SI units: the `--json` of `armsim simulate`, and that of run.yaml.
 
     Per joint: final position; whether it is exactly at rest (None without dry friction); under feedback the target, the final
-    error (target - q) and, under pd, the steady droop that gravity leaves; the largest motor torque and current over all
-    steps. Then the tool, the energies, and the joints that left their range. `advice` is what was said of the step beforehand,
-    of stops that would chatter only if they were met; `would_chatter` has all of those, each with the largest step [s] that
-    the method takes with the stop engaged.
+    error (target - q) and, under pd, the steady-state error under gravity (droop); the largest motor torque and current over
+    all steps. Then the tool, the energies and their balance, and the joints that left their range. `advice` has the warnings on
+    the step, of chattering stops only those that were met; `would_chatter` has all of these, with the largest stable step with
+    the stop engaged [s]. Of a diverged run, `diverged` has its diagnosis.
     """
     plant, scenario = run.plant, run.scenario
     summary: dict[str, Any] = {
@@ -73,7 +73,7 @@ def summarize(run: Result) -> dict[str, Any]:
 
 
 def _causes(run: Result) -> dict[str, Any]:
-    """How a diverged run came to that; see `armsim.stability.departure.causes`."""
+    """The diagnosis of a diverged run; see `armsim.stability.departure.causes`."""
     n, width = run.plant.arm.n, len(run.plant.columns)
     rows = [run.rows[k * width : k * width + 3 * n] for k in range(run.count)]
     q, qd, qdd = ([row[i * n : (i + 1) * n] for row in rows] for i in range(3))
@@ -81,7 +81,7 @@ def _causes(run: Result) -> dict[str, Any]:
 
 
 def _stable(run: Result, found: dict[str, Any] | None) -> dict[str, Any] | None:
-    """What `armsim.stability.remedy` says of the states in which a run began to diverge; None where the step did not do it."""
+    """The result of `armsim.stability.remedy` where the growth began; None where the step is not the cause."""
     scenario, plant = run.scenario, run.plant
     if scenario.adaptive or (found is not None and found["per"] == "sample"):
         return None
@@ -96,14 +96,14 @@ def _stable(run: Result, found: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def stepped(scenario: Scenario, steps: int, counts: tuple[int, int] | None) -> dict[str, Any]:
-    """What a summary says of the steps: "steps" taken; of an adaptive method its "landings" too, one every dt, and "adaptive".
+    """The numbers of steps in a summary: "steps"; of an adaptive method also "landings", one every dt, and "adaptive".
 
-    `curbed` tells that hardly any step was shorter than dt, and that rows and samples would do with a longer one.
+    `curbed`: the landings, not the tolerance, limit the steps, though rows and samples would do with fewer.
 
     Args:
         scenario: What was run.
-        steps: Of a given length; of an adaptive method, landings.
-        counts: How many steps an adaptive method took and refused; None for others.
+        steps: Number of steps; of an adaptive method, of landings.
+        counts: Numbers of steps that an adaptive method accepted and rejected; None for others.
     """
     if counts is None:
         return {"steps": steps}
@@ -115,11 +115,12 @@ def stepped(scenario: Scenario, steps: int, counts: tuple[int, int] | None) -> d
 
 
 def _named(run: Result, row: list[float]) -> dict[tuple[str, str], float]:
-    """A row by quantity and joint."""
+    """A row as a mapping from (quantity, joint or part)."""
     return {(c.quantity, c.of): value for c, value in zip(run.plant.columns, row, strict=True)}
 
 
 def _joints(run: Result, last: dict[tuple[str, str], float]) -> list[dict[str, Any]]:
+    """The entries of the joints; see `summarize`."""
     plant = run.plant
     command = plant.command
     feedback = command if isinstance(command, Feedback) else None
@@ -141,7 +142,7 @@ def _joints(run: Result, last: dict[tuple[str, str], float]) -> list[dict[str, A
 
 
 def _outside(run: Result) -> list[dict[str, Any]]:
-    """The joints seen outside their range, in a row or at the end: when first, how far at most, whether a stop pushed back."""
+    """The joints outside their range in a row or at the end: since when [s], by how much at most, whether they have a stop."""
     found = []
     width = len(run.plant.columns)
     times = [*run.times, end_time(run)]
@@ -159,5 +160,5 @@ def _outside(run: Result) -> list[dict[str, Any]]:
 
 
 def end_time(run: Result) -> float:
-    """The time that was reached [s]."""
+    """The time reached [s]."""
     return time_at(run.steps, run.scenario.time_ratio)

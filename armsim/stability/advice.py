@@ -1,8 +1,8 @@
-"""Advice on the step, before a run: would it blow up, would a stop chatter, does the method feed energy into a swing?
+"""Advice on the step, before a run: does it destabilise the closed loop, make a stop chatter, or amplify an oscillation?
 
 The closed loop is linearised at the start, at the target, and with every stop engaged, and the method's own step is applied to
-that (`armsim.stability.step_modes`). Modes that grow by themselves, such as an arm's that stands upside down, are not the
-step's fault. What was found is kept with the compiled kernels, so that a scenario that has been run before starts at once.
+that (`armsim.stability.step_modes`). Modes that are unstable in continuous time, such as those of an inverted pendulum, are not
+the step's fault. The advice is cached with the compiled kernels, so that a scenario that has been run before starts at once.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from armsim.plant import DynaMechsPlant, Plant
 
 @dataclass(frozen=True)
 class Advice:
-    """What is to be said of a step.
+    """Advice on a step.
 
     Attributes:
-        refusal: Why the run would blow up, and what to do; None if it would not.
-        warnings: What else the user ought to know, one sentence or two each.
-        chattering: The joints whose stops would chatter if they were met, each with the largest step that the method takes
-            with the stop engaged [s].
-        takers: The methods that would take this step with those stops engaged.
+        refusal: Why the run would blow up, and how to mend it; None if it would not.
+        warnings: Further warnings, one or two sentences each.
+        chattering: Joints whose stops would chatter if they were met, each with the largest stable step with the stop
+            engaged [s]; 0 if there is none.
+        takers: Methods that are stable at this step with those stops engaged.
     """
 
     refusal: Refusal | None = None
@@ -37,8 +37,7 @@ class Advice:
         Args:
             method: Of the run.
             dt: Of the run [s].
-            met: Names of the joints whose stops were met, of which alone it is worth saying that they chatter; None where
-                that is not known yet.
+            met: Joints whose stops were met: only these are warned of; None before the run, where all are.
         """
         named = [joint for joint in self.chattering if met is None or joint in met]
         if not named:
@@ -53,18 +52,18 @@ class Advice:
 
 
 def chooses_steps(plant: Plant) -> bool:
-    """Whether there is nothing to advise: on methods that choose their own steps, or with rules about steps as motors."""
+    """Whether advice does not apply: the method is adaptive, or the plant emulates DynaMechs, whose motor fixes the step."""
     return plant.integrator.adaptive is not None or isinstance(plant, DynaMechsPlant)
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:
-    """Names as a sentence has them: a, b and c."""
+    """Names joined for a sentence: a, b and c."""
     *first, end = names or ["none"]
     return f"{', '.join(first)} {last} {end}" if first else end
 
 
 def short(seconds: float) -> str:
-    """A time rounded down to three digits."""
+    """A time [s] rounded down to three significant digits."""
     from math import floor, log10
 
     digits = 2 - floor(log10(seconds))

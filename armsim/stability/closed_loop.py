@@ -22,20 +22,20 @@ class Gains(NamedTuple):
 
 
 def gains(law: LinearFeedback, inputs: int, states: int) -> Gains:
-    """The matrices of a law for a number of inputs u and of states x."""
+    """The matrices of a feedback law, for that many inputs u and states x."""
     z = len(law.Z)
     shapes = ((law.K, inputs, states), (law.Kz, inputs, z), (law.Z, z, states), (law.Zz, z, z))
     return Gains(*(np.array(rows, dtype=float).reshape(height, width) for rows, height, width in shapes))
 
 
 def with_feedback(A: Array, B: Array, law: Gains, period: float | None = None) -> Array:
-    """The matrix of a system's states and the integrals of its feedback.
+    """The closed-loop system matrix, its states those of the plant and then the integrals z of the feedback.
 
     Args:
-        A: Rates of the states by the states; or the states at the next sample, if there is a period.
-        B: The same by the inputs.
+        A: System matrix of the plant, shape (states, states): dx/dt = A x + B u, or x at the next sample if there is a period.
+        B: Input matrix, shape (states, inputs).
         law: The feedback.
-        period: Time between samples [s], at each of which the integrals advance by their rates times it; None if continuous.
+        period: Sampling period [s], with which explicit Euler advances the integrals; None if continuous.
     """
     rates = np.hstack([law.Z, law.Zz])
     if period is not None:

@@ -1,9 +1,8 @@
-"""How a run left all bounds: which joint began it, since when, and how fast it grew.
+"""The unstable mode in the last steps of a diverged run: its joint, its amplification factor, and since when it grew.
 
-Near a motion, what is wrong with a velocity is multiplied by the same number at every step: the eigenvalue of the step that is
-largest. The increments of the velocities show it best, for the motion itself changes little in a step. They obey
-x_k+1 = a x_k + b x_k-1, with a and b from the eigenvalue alone, or from a pair of complex ones (Prony's method). In the end,
-where joints move by a radian a step, this is no longer so, and all of them blow up together, whoever began.
+A perturbation of the motion grows by the dominant eigenvalue of the step. It shows best in the increments of the velocities, as
+the motion itself changes little in a step: they obey x_k+1 = a x_k + b x_k-1, with a and b from one real eigenvalue or a complex
+pair (Prony's method). Once joints move by a radian a step, the growth is nonlinear and all joints diverge together.
 """
 
 from __future__ import annotations
@@ -15,34 +14,33 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:  # runs that do not diverge need no numpy
     import numpy as np
 
-LAST_STEPS = 1000  # before the end, in which growth is looked for
-LARGEST_MOVE = 1.0  # rad or m a step: beyond it growth is no longer that of a linear system
-LEAST = 3  # increments that make a growth
-ENOUGH = 6  # equations for two unknowns
-SLOWEST = 1.0001  # a step: what grows no faster is not told from the motion itself
-UNEXPLAINED = 0.1  # of the increments, at most, for eigenvalues to explain them
-OUTSIDE = 3.0  # times the size of what grows: larger increments are not its own
-
+LAST_STEPS = 1000  # before the divergence, in which growth is looked for
+LARGEST_MOVE = 1.0  # rad or m a step: beyond it growth is nonlinear
+LEAST = 3  # increments, to fit one eigenvalue
+ENOUGH = 6  # equations, to fit a complex pair
+SLOWEST = 1.0001  # least amplification factor: slower growth is not told from the motion itself
+UNEXPLAINED = 0.1  # relative residual of the fit, at most
+OUTSIDE = 3.0  # times the amplitude of the mode: larger increments are not its own
 
 Rows = Sequence[Sequence[float]]
 
 
 class Growth(NamedTuple):
-    """The growth of what made a run diverge."""
+    """Exponential growth at the end of a diverged run."""
 
-    joint: int  # index of the one whose velocity grew first
-    factor: float  # by which the increments of its velocity grew from step to step
-    alternates: bool  # whether they changed their sign at every step, or nearly so
-    steps: int  # for how many, up to the end
-    throughout: bool  # whether it grew in all the steps that were looked at, so that it may have begun earlier
+    joint: int  # index of the joint whose velocity grew most
+    factor: float  # amplification of its velocity increments per step: |eigenvalue|
+    alternates: bool  # whether the eigenvalue is negative, or nearly so
+    steps: int  # number of steps of growth, up to the end
+    throughout: bool  # whether all the given steps grew, so that it may have begun earlier
 
     def doubling_time(self, dt: float) -> float:
-        """In which it doubled [s], with steps of dt [s]."""
+        """Doubling time [s], with steps of dt [s]."""
         return dt * math.log(2.0) / math.log(self.factor)
 
 
 def growth(velocities: Rows, dt: float) -> Growth | None:
-    """The growth that ends at the last of a run's states; None where the velocities did not grow as those of an unstable step.
+    """The exponential growth up to the last of a run's states; None where no unstable mode of the step shows.
 
     Args:
         velocities: Joint velocities of the last states, one step apart [rad/s or m/s], shape (states, n).
@@ -52,7 +50,7 @@ def growth(velocities: Rows, dt: float) -> Growth | None:
 
     v = np.array(velocities, dtype=float)
     end = linear_until(velocities, dt)
-    v = v[: end if end > LEAST else None]  # too few are left: it grew so from its beginning, or is linear all the way
+    v = v[: end if end > LEAST else None]  # if too few are left, it was nonlinear from the beginning
     if len(v) <= LEAST or not np.isfinite(v).all():
         return None
     jumps = np.diff(v, axis=0)
@@ -62,7 +60,7 @@ def growth(velocities: Rows, dt: float) -> Growth | None:
     if eigenvalue is None:
         return None
     factor = float(abs(eigenvalue))
-    # what grows adds up to size² / (1 - 1/factor²) over its steps, and an oscillation to half of that
+    # amplitude in the last step: a geometric series sums to size² / (1 - 1/factor²), that of an oscillation to half of it
     size = math.sqrt((1.0 - factor**-2) * (2.0 if eigenvalue.imag else 1.0)) * np.linalg.norm(x)
     foreign = np.flatnonzero(abs(x) > OUTSIDE * size * factor ** np.arange(1.0 - len(x), 1.0))
     begun = int(foreign[-1]) + 1 if len(foreign) else 0
@@ -71,15 +69,15 @@ def growth(velocities: Rows, dt: float) -> Growth | None:
 
 
 def linear_until(qd: Rows, dt: float) -> int:
-    """How many of the states there are up to the last in which every joint moves by less than `LARGEST_MOVE` a step."""
+    """Number of states up to the last in which every joint moves by at most `LARGEST_MOVE` a step."""
     return max((k + 1 for k, row in enumerate(qd) if dt * max(map(abs, row)) <= LARGEST_MOVE), default=0)
 
 
 def _eigenvalue(x: np.ndarray) -> Any:
-    """The largest eigenvalue of a sequence's end; None where nothing grows in it.
+    """The dominant eigenvalue of the recurrence that the end of a sequence obeys; None where nothing grows in it.
 
-    What came before is left out bit by bit, until one recurrence explains the rest. Every equation counts alike, whatever its
-    size; where one eigenvalue explains them, the shortest solution has it among its roots.
+    The beginning is dropped a tenth at a time until one recurrence fits the rest. Equations are scaled to equal weight; where
+    one real eigenvalue fits, the system is singular, and the least-norm solution has that eigenvalue among its roots.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Where an arm that nothing drives comes to rest."""
+"""The stable equilibrium of an arm that nothing drives."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import numpy as np
 
 from armsim.plant import Linearization, Linearizer
 
-ROUNDS = 40
-LARGEST_MOVE = 0.5  # rad or m in a round
-FAR = 20.0  # rad or m from the start: it falls for ever
-AT_REST = 1e-9  # rad or m in a round
+ROUNDS = 40  # Newton iterations
+LARGEST_MOVE = 0.5  # rad or m in an iteration
+FAR = 20.0  # rad or m from the start: there is no equilibrium, as for a prismatic joint along gravity
+AT_REST = 1e-9  # rad or m: convergence
 
 
 def hanging(linearizer: Linearizer, q: list[float]) -> Linearization | None:
-    """The small motions about the pose of least potential energy that an arm falls to; None if there is none.
+    """The linearisation at a local minimum of potential energy, found from a pose; None if there is none.
 
-    Newton's method along the modes of M and K, the stiffness there; down the slope also where K is not positive. The step of
-    a mode is f / |k|, with f and k its force and its stiffness.
+    Newton's method in modal coordinates of the stiffness K with respect to M. A mode's correction is f / |k|, with f and k its
+    generalised force and stiffness: a descent direction also where K is indefinite (modified Newton).
 
     Args:
         linearizer: Of a plant without a command.

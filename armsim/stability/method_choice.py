@@ -1,6 +1,6 @@
-"""Which method integrates a scenario that leaves it to armsim: what can act in it decides, not how strongly.
+"""The method that `auto` picks: it follows from what can act in a scenario, not from how strongly.
 
-A number that is not zero counts as any other. So a number that is left open takes the method of the number written in.
+Of numbers it depends only on which are zero, so that a number left open takes the method of the number written in.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from armsim.loading import Scenario
 from armsim.plant import emulates
 from armsim.spec.scenario import AUTO
 
-LONG = 100.0  # s: an arm that nothing damps or drives for longer takes a method that keeps the energy
+LONG = 100.0  # s: beyond it, an arm that nothing damps or drives takes a symplectic method, with bounded energy error
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def _has_step(scenario: Scenario) -> bool:
 
 
 def _chosen(scenario: Scenario) -> MethodChoice:
-    """The method: one for stiff motions wherever something can make them stiff, at about twice the time where nothing does."""
+    """The method: one for stiff systems wherever something can make it stiff, at about twice the time where nothing does."""
     damping = list(dict.fromkeys(_damping(scenario)))
     if damping:
         *first, last = damping
@@ -77,7 +77,7 @@ def _chosen(scenario: Scenario) -> MethodChoice:
 
 
 def _damping(scenario: Scenario) -> Iterator[str]:
-    """What damps the arm."""
+    """What can damp the arm, in words."""
     command, joints = scenario.command, scenario.arm.joints
     if command is not None and command.output == "voltage":
         yield "back-EMF"

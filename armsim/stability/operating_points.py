@@ -1,4 +1,4 @@
-"""Where a scenario's small motions are looked at, and what a step does to them there."""
+"""The operating points at which a scenario is linearised, and the stability of a step there."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from armsim.loading import Scenario
 from armsim.plant import Linearization, Linearizer, Plant, with_stop
 from armsim.spec.formula import FormulaError
 from armsim.stability.hanging import hanging
-from armsim.stability.step_modes import LinearPlant, Modes, Spoiled, largest_step
+from armsim.stability.step_modes import DestabilisedMode, LinearPlant, Modes, largest_step
 
-# the factor of a mode in a step, below which it bounces between a stop and what drives it there; found by trial
+# least real eigenvalue of an implicit step with which an engaged stop settles, below which it chatters; found by trial
 BOUNCE = {"velocity_implicit": -0.25, "implicit_midpoint": -0.5}
-NOTICED = 0.01  # ln of the growth over a run: less does not show
+NOTICED = 0.01  # ln of the growth over a run, below which it is negligible
 START, TARGET, REST, STOP = "at the start", "at the target", "where it hangs", "at a stop"
 
 
 class OperatingPoint:
-    """A state about which the plant's small motions are looked at.
+    """A state about which the plant is linearised.
 
     Args:
-        plant: The small motions.
+        plant: The linearised plant.
         where: In words.
-        period: Time between samples of its feedback [s]; None if that is continuous, or there is none.
+        period: Sampling period of its feedback [s]; None if that is continuous, or there is none.
         duration: Of the run [s].
         stop: The joint whose stop is engaged; None for none.
     """
@@ -35,46 +35,50 @@ class OperatingPoint:
         self.plant, self.where, self.duration, self.stop = plant, where, duration, stop
         self.period = period if plant.sampled else None
 
-    def spoiled(self, method: str, dt: float) -> list[Spoiled]:
-        """What grows under a step and not by itself, by so much that it shows in the run."""
-        found = self.plant.spoiled(method, dt)
-        return [spoiled for spoiled in found if spoiled.growth * self.duration > NOTICED]
+    def destabilised(self, method: str, dt: float) -> list[DestabilisedMode]:
+        """The modes that the step destabilises by so much that it shows in the run, the fastest growing first."""
+        found = self.plant.destabilised(method, dt)
+        return [mode for mode in found if mode.growth * self.duration > NOTICED]
 
-    def spoiled_loop(self, method: str, dt: float) -> list[Spoiled]:
-        """The same of the loop from sample to sample."""
+    def destabilised_loop(self, method: str, dt: float) -> list[DestabilisedMode]:
+        """The same for the sampled closed loop; empty if the feedback is not sampled."""
         if self.period is None:
             return []
-        found = self.plant.spoiled_loop(method, dt, self.period)
-        return [spoiled for spoiled in found if spoiled.growth * self.duration > NOTICED]
+        found = self.plant.destabilised_loop(method, dt, self.period)
+        return [mode for mode in found if mode.growth * self.duration > NOTICED]
 
     def holds(self, method: str, dt: float) -> bool:
-        """Whether nothing grows under a step but swings, however short the run; and at a stop nothing bounces for ever."""
-        return all(spoiled.is_swing for spoiled in self.plant.spoiled(method, dt)) and not self._bounces(method, dt)
+        """Whether the step destabilises nothing but undamped oscillations, however short the run, nor makes the stop chatter."""
+        return all(mode.is_undamped_oscillation for mode in self.plant.destabilised(method, dt)) and not self._bounces(
+            method, dt
+        )
 
     def longest(self, method: str) -> float:
-        """The largest stable step of a method of fixed steps [s]: infinity if there is none, 0 if none is short enough."""
+        """The largest stable step of a fixed-step method [s]: infinity without a limit, 0 if none is short enough."""
         plant = self.plant
         return largest_step(lambda h: plant.is_stable(method, h) and not self._bounces(method, h), plant.fastest)
 
     def _bounces(self, method: str, dt: float) -> bool:
-        """Whether an implicit step turns round what hits a stop, which lets go of it then, as often as it comes back."""
+        """Whether an implicit step reverses the motion into a stop so strongly that contact is lost and made again, for ever."""
         if self.stop is None or method not in BOUNCE:
             return False
-        return self.plant.most_negative(method, dt) < BOUNCE[method]
+        return self.plant.least_real_eigenvalue(method, dt) < BOUNCE[method]
 
     def takes(self, method: str, dt: float) -> bool:
-        """Whether a method of fixed steps takes this one, undamped swings left aside."""
-        return all(x.is_swing for x in [*self.spoiled(method, dt), *self.spoiled_loop(method, dt)])
+        """Whether a fixed-step method is stable at this step, undamped oscillations left aside."""
+        return all(
+            x.is_undamped_oscillation for x in [*self.destabilised(method, dt), *self.destabilised_loop(method, dt)]
+        )
 
     @property
-    def settling(self) -> float:
-        """The time in which the slowest mode of the loop decays by 95 %, as far as it does [s]."""
+    def settling_time(self) -> float:
+        """Settling time of the closed loop to 5 % [s], by its slowest stable mode; 0 if there is none."""
         rates = self.plant.modes if self.period is None else self.plant.continuous_rates
         decaying = -rates.real[rates.real < -NOTICED / self.duration]
         return 3.0 / float(decaying.min()) if len(decaying) else 0.0
 
     def longest_period(self) -> float | None:
-        """Where sampling makes the loop unstable, the period below which it does not [s], 0 if there is none; else None."""
+        """The longest stable sampling period [s], 0 if there is none; None where sampling destabilises nothing."""
         if self.period is None:
             return None
 
@@ -97,11 +101,11 @@ class OperatingPoint:
         return low
 
 
-def places(scenario: Scenario, plant: Plant) -> list[OperatingPoint]:
-    """Where the small motions are looked at: at the start, at the target, where an undriven arm hangs, and at every stop.
+def operating_points(scenario: Scenario, plant: Plant) -> list[OperatingPoint]:
+    """A scenario's operating points: the start, the target, the stable equilibrium of an undriven arm, and every stop engaged.
 
-    Stops are looked at by themselves, also where the target lies behind one: a stop that chatters does not blow up. There are
-    no places where the equations of motion have no finite value.
+    A stop is a point of its own, also where the target lies behind it: chatter is bounded, and no reason to refuse a step.
+    Empty where the equations of motion have no finite value.
     """
     linearizer, command = Linearizer(plant), plant.command
     duration = scenario.steps * scenario.dt
@@ -132,4 +136,4 @@ def places(scenario: Scenario, plant: Plant) -> list[OperatingPoint]:
         found = [OperatingPoint(LinearPlant(near), where, period, duration, stop) for near, where, stop in seen]
     except (ArithmeticError, FormulaError, np.linalg.LinAlgError):
         return []
-    return found if all(np.isfinite(place.plant.matrix).all() for place in found) else []
+    return found if all(np.isfinite(point.plant.matrix).all() for point in found) else []

@@ -1,4 +1,4 @@
-"""Which steps would have been stable where a run began to diverge."""
+"""The steps and methods that would have been stable where a run began to diverge."""
 
 from __future__ import annotations
 
@@ -11,26 +11,24 @@ from armsim.integrate import METHODS
 from armsim.plant import Linearizer, Plant
 from armsim.spec.formula import FormulaError
 from armsim.stability.advice import chooses_steps
-from armsim.stability.step_modes import LinearPlant, Spoiled, largest_stable_step
+from armsim.stability.step_modes import DestabilisedMode, LinearPlant, largest_stable_step
 
-LOOKS = 8  # states that are looked at, about
-FAR = 0.1  # rad or m in a step: of a joint that moves so fast small motions tell nothing
+LOOKS = 8  # states that are linearised, about
+FAR = 0.1  # rad or m in a step: for a faster joint the linearisation does not hold
 
 
 def remedy(plant: Plant, dt: float, states: Sequence[tuple[float, Sequence[float]]]) -> dict[str, Any] | None:
-    """The largest stable step, "dt" [s], and the "methods" that take this one, at the first state where it is unstable.
+    """The largest stable step, "dt" [s], and the "methods" stable at this step, at the first state where the run's is unstable.
 
-    dt is 0 where the method takes no step.
-
-    Stops are taken as they are met there.
+    dt is 0 where no step is stable. A stop is linearised as it is at that state, engaged or not.
 
     Args:
         plant: What diverged.
         dt: Its step [s].
-        states: Times and states of the plant, one after the other; a few of them are looked at.
+        states: Times [s] and states of the plant, in order; about `LOOKS` of them are linearised.
 
     Returns:
-        None where the step is stable at all of them, or does not matter.
+        None where the step is stable at all of them, or no advice applies (`chooses_steps`).
     """
     if chooses_steps(plant):
         return None
@@ -45,12 +43,12 @@ def remedy(plant: Plant, dt: float, states: Sequence[tuple[float, Sequence[float
             continue
         worst = unstable[plant.method]
         if worst is not None:
-            hopeless = not worst.decays and small.feeds(plant.method)
+            hopeless = not worst.decays and small.amplifies_oscillations(plant.method)
             most = 0.0 if hopeless else largest_stable_step(small, plant.method)
             return {"dt": most, "methods": [name for name in METHODS if unstable.get(name) is None]}
     return None
 
 
-def _unstable(small: LinearPlant, method: str, dt: float) -> Spoiled | None:
-    """The fastest growing of the modes that a step makes grow, swings left aside."""
-    return next((spoiled for spoiled in small.spoiled(method, dt) if not spoiled.is_swing), None)
+def _unstable(small: LinearPlant, method: str, dt: float) -> DestabilisedMode | None:
+    """The fastest growing mode that a step destabilises, undamped oscillations left aside; None if there is none."""
+    return next((mode for mode in small.destabilised(method, dt) if not mode.is_undamped_oscillation), None)

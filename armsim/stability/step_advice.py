@@ -1,4 +1,4 @@
-"""Advice on a scenario's step: worked out once, and kept with the compiled kernels."""
+"""Advice on a scenario's step: computed once, and cached with the compiled kernels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from armsim.version import __version__
 
 
 def advice_on(scenario: Scenario, plant: Plant) -> Advice:
-    """What is to be said of a scenario's step; it takes the time it needs where that is not known yet.
+    """The advice on a scenario's step, from the cache or computed; empty where it does not apply (`chooses_steps`).
 
     Args:
         scenario: What is to be run.
@@ -28,15 +28,15 @@ def advice_on(scenario: Scenario, plant: Plant) -> Advice:
         found = json.loads(known)
         refusal = None if found["refusal"] is None else Refusal(**found["refusal"])
         return Advice(refusal, tuple(found["warnings"]), found["chattering"], tuple(found["takers"]))
-    from armsim.stability.step_check import judged
+    from armsim.stability.step_check import check_step
 
-    advice = judged(scenario, plant)
+    advice = check_step(scenario, plant)
     cache.store(name, json.dumps(asdict(advice)).encode())
     return advice
 
 
 def heeded(scenario: Scenario, plant: Plant, force: bool) -> Advice:
-    """The advice on a scenario's step, of which a refusal is raised.
+    """The advice on a scenario's step; a refusal is raised, or demoted to a warning.
 
     Args:
         scenario: What is to be run.
@@ -57,7 +57,7 @@ def heeded(scenario: Scenario, plant: Plant, force: bool) -> Advice:
 
 
 def key(kind: str, scenario: Scenario) -> str:
-    """The name under which something found out about a scenario is kept."""
+    """The cache key of what is known about a scenario: its content but for its name and its log, and the version."""
     given = {name: value for name, value in scenario.scenario_data.items() if name not in ("name", "log")}
-    step = f"{scenario.time_ratio} {scenario.sample_every}"  # that may have been worked out from the log
+    step = f"{scenario.time_ratio} {scenario.sample_every}"  # a default step depends on the log
     return cache.key(f"{kind} 4", __version__, step, json.dumps(given, sort_keys=True))

@@ -1,4 +1,4 @@
-"""What is to be said of a step, from what it does to a scenario's small motions; see `armsim.stability.advice`."""
+"""The stability of a step at a scenario's operating points, as advice; see `armsim.stability.advice`."""
 
 from __future__ import annotations
 
@@ -13,101 +13,101 @@ from armsim.loading import Scenario
 from armsim.model import Arm
 from armsim.plant import Plant
 from armsim.stability.advice import Advice, listed, short
-from armsim.stability.operating_points import REST, START, TARGET, OperatingPoint, places
-from armsim.stability.step_modes import Spoiled
+from armsim.stability.operating_points import REST, START, TARGET, OperatingPoint, operating_points
+from armsim.stability.step_modes import DestabilisedMode
 
-MARGIN = 1.2  # the largest stable step over dt, below which a warning is given
-DOUBTFUL = 1.1  # dt over the largest stable step, up to which a run may come off well
-BLOWN_UP = 7.0  # ln of the growth over a run from which it is refused
-PARTS = (1, 2, 4, 5, 10, 20, 40, 50, 100, 200, 400, 500, 1000)  # of a step; times in whole steps are whole in these too
+MARGIN = 1.2  # largest stable step over dt, below which a warning is given
+DOUBTFUL = 1.1  # dt over the largest stable step, up to which nonlinearity or friction may keep a run bounded
+BLOWN_UP = 7.0  # ln of the growth over a run, above which it is refused
+PARTS = (1, 2, 4, 5, 10, 20, 40, 50, 100, 200, 400, 500, 1000)  # divisors of dt that are tried
 
 
 @dataclass(frozen=True)
-class Unstable:
-    """What grows under a step and not by itself.
+class Instability:
+    """An operating point that the step destabilises.
 
     Attributes:
-        place: Where.
-        mode: The mode.
-        by_samples: Whether it grows from sample to sample of the controller.
+        point: The operating point.
+        mode: The fastest growing mode that the step destabilises there, undamped oscillations left aside.
+        by_samples: Whether it is a mode of the sampled closed loop.
         longest: The largest stable step there [s]; 0 if there is none.
     """
 
-    place: OperatingPoint
-    mode: Spoiled
+    point: OperatingPoint
+    mode: DestabilisedMode
     by_samples: bool
     longest: float
 
     @property
     def gain(self) -> float:
-        """ln of its growth over the run."""
-        return self.mode.growth * self.place.duration
+        """ln of the mode's growth over the run."""
+        return self.mode.growth * self.point.duration
 
 
-def judged(scenario: Scenario, plant: Plant) -> Advice:
-    """The advice on a scenario's step; nothing on those of adaptive methods."""
-    return Judgement(plant.method, scenario.dt, places(scenario, plant), plant.arm).advice()
+def check_step(scenario: Scenario, plant: Plant) -> Advice:
+    """The advice on the step of a scenario with a fixed-step method."""
+    return StepCheck(plant.method, scenario.dt, operating_points(scenario, plant), plant.arm).advice()
 
 
-class Judgement:
-    """What a step does at some places, in words.
+class StepCheck:
+    """The stability of a step at operating points, in words.
 
     Args:
-        method: Of fixed steps.
-        dt: [s].
-        at: Places.
-        arm: Whose.
+        method: A fixed-step method.
+        dt: Step [s].
+        at: The operating points, the start first.
+        arm: The arm.
     """
 
     def __init__(self, method: str, dt: float, at: list[OperatingPoint], arm: Arm) -> None:
         self.method, self.dt, self.joints = method, dt, arm.joints
-        self.free = [place for place in at if place.stop is None]
-        self.stops = [place for place in at if place.stop is not None]
+        self.free = [point for point in at if point.stop is None]
+        self.stops = [point for point in at if point.stop is not None]
 
     def advice(self) -> Advice:
-        """All that is to be said."""
+        """Refusal, warnings and chattering stops."""
         refusal = self._refusal()
         warnings = [*([] if refusal else self._too_long()), *self._swings(), *self._sampling()]
         chattering = {} if refusal else self._chattering()
         takers = [name for name in self._takers() if self._takes_stops(name, chattering)] if chattering else []
         return Advice(refusal, tuple(warnings), chattering, tuple(takers))
 
-    def _unstable(self) -> list[Unstable]:
-        """The worst of what grows at each place and is no swing, from step to step and from sample to sample."""
+    def _instabilities(self) -> list[Instability]:
+        """The instabilities, one a point at most, of the step or else of the sampled loop; the shortest stable step first."""
         found = []
-        for place in self.free:
-            for by_samples, look in ((False, place.spoiled), (True, place.spoiled_loop)):
-                worst = next((mode for mode in look(self.method, self.dt) if not mode.is_swing), None)
+        for point in self.free:
+            for by_samples, look in ((False, point.destabilised), (True, point.destabilised_loop)):
+                worst = next((mode for mode in look(self.method, self.dt) if not mode.is_undamped_oscillation), None)
                 if worst is not None:
-                    hopeless = not worst.decays and place.plant.feeds(self.method)
-                    longest = 0.0 if hopeless else self._longest(place, by_samples)
-                    found.append(Unstable(place, worst, by_samples, longest))
-                    break  # what grows between samples grows from sample to sample too
-        return sorted(found, key=lambda unstable: unstable.longest)
+                    hopeless = not worst.decays and point.plant.amplifies_oscillations(self.method)
+                    longest = 0.0 if hopeless else self._longest(point, by_samples)
+                    found.append(Instability(point, worst, by_samples, longest))
+                    break  # a mode unstable between samples is unstable in the sampled loop too
+        return sorted(found, key=lambda instability: instability.longest)
 
-    def _refused(self, unstable: Unstable) -> bool:
-        """Whether what grows blows up the run.
+    def _refused(self, instability: Instability) -> bool:
+        """Whether an instability blows up the run.
 
-        A step that is hardly too long may not, where the arm leaves its start for a target that takes the step, where it
-        leaves a start that takes it and comes to its target late, and where dry friction stops small motions. And an arm may
-        not come to hang within the run.
+        A step up to `DOUBTFUL` too long may not: where it is stable at the target and the arm leaves an unstable start, where
+        it is stable at the start and the arm reaches an unstable target late, and where dry friction arrests small motions.
+        The equilibrium of an undriven arm does not count, as the run may end far from it.
         """
-        place = unstable.place
-        if unstable.gain <= BLOWN_UP or place.where == REST:
+        point = instability.point
+        if instability.gain <= BLOWN_UP or point.where == REST:
             return False
-        others = [other for other in self.free if other is not place and other.where in (START, TARGET)]
+        others = [other for other in self.free if other is not point and other.where in (START, TARGET)]
         elsewhere = any(other.takes(self.method, self.dt) for other in others)
-        lasts = unstable.mode.growth * (place.duration - place.settling) > BLOWN_UP
-        stays = lasts if place.where == TARGET else not elsewhere
-        doubtful = (elsewhere and not stays) or sticks(self.joints[unstable.mode.joint])
-        return not doubtful or self.dt > DOUBTFUL * unstable.longest
+        lasts = instability.mode.growth * (point.duration - point.settling_time) > BLOWN_UP
+        stays = lasts if point.where == TARGET else not elsewhere
+        doubtful = (elsewhere and not stays) or sticks(self.joints[instability.mode.joint])
+        return not doubtful or self.dt > DOUBTFUL * instability.longest
 
     def _refusal(self) -> Refusal | None:
-        found = next((unstable for unstable in self._unstable() if self._refused(unstable)), None)
+        found = next((instability for instability in self._instabilities() if self._refused(instability)), None)
         if found is None:
             return None
-        place, most, takers = found.place, found.longest, listed(self._takers(), "or")
-        how = f"under control sampled every {place.period:g} s" if found.by_samples else place.where
+        point, most, takers = found.point, found.longest, listed(self._takers(), "or")
+        how = f"under control sampled every {point.period:g} s" if found.by_samples else point.where
         grows = f"a motion of {self.joints[found.mode.joint].name} grows {how} that by itself does not"
         if most:
             expected = f"at most {short(most)} s with {self.method}: above that {grows}"
@@ -117,21 +117,21 @@ class Judgement:
         return Refusal("integrator.dt", expected, f"{self.dt:g} s", mend)
 
     def _too_long(self) -> list[str]:
-        """That the step is above the largest stable one, but not so that all is lost; or close to it."""
-        found = self._unstable()
+        """That the step is above the largest stable one, without a refusal; or close to it."""
+        found = self._instabilities()
         by, grows = "above", ""
-        limits = [(unstable.longest, unstable.place.where) for unstable in found]
-        gain = max((unstable.gain for unstable in found), default=math.inf)
+        limits = [(instability.longest, instability.point.where) for instability in found]
+        gain = max((instability.gain for instability in found), default=math.inf)
         if gain < BLOWN_UP:
             grows = f": a motion grows {math.exp(gain):.2g}-fold over the run that by itself does not"
         if not found:
             by = "close to"
             near = [
-                place
-                for place in self.free
-                if not all(x.is_swing for x in place.spoiled(self.method, MARGIN * self.dt))
+                point
+                for point in self.free
+                if not all(x.is_undamped_oscillation for x in point.destabilised(self.method, MARGIN * self.dt))
             ]
-            limits = [(self._longest(place, False), place.where) for place in near]
+            limits = [(self._longest(point, False), point.where) for point in near]
         if not limits:
             return []
         most, where = min(limits)
@@ -143,65 +143,78 @@ class Judgement:
         return [f"dt = {self.dt:g} s is {by} {limit}{grows}"]
 
     def _swings(self) -> list[str]:
-        """Undamped swings that the step feeds with energy."""
-        swings = [mode for place in self.free for mode in place.spoiled(self.method, self.dt) if mode.is_swing]
+        """That the step amplifies an undamped oscillation."""
+        swings = [
+            mode
+            for point in self.free
+            for mode in point.destabilised(self.method, self.dt)
+            if mode.is_undamped_oscillation
+        ]
         if not swings:
             return []
         worst = max(swings, key=lambda mode: mode.growth)
         others = [name for name, method in METHODS.items() if method.conserves]
         return [
-            f"{self.method} makes an undamped swing of {worst.hertz:.3g} Hz grow, by {100 * worst.growth:.2g} % a second; "
+            f"{self.method} makes an undamped swing of {worst.frequency:.3g} Hz grow, by {100 * worst.growth:.2g} % a second; "
             f"{listed(others)} do not"
         ]
 
     def _sampling(self) -> list[str]:
-        """That the controller makes the arm unstable by how seldom it samples."""
-        periods = [(place.longest_period(), place) for place in self.free]
-        harmful = [(longest, place) for longest, place in periods if longest is not None]
+        """That the sampling period is too long for a stable loop, whatever the step."""
+        periods = [(point.longest_period(), point) for point in self.free]
+        harmful = [(longest, point) for longest, point in periods if longest is not None]
         if not harmful:
             return []
-        longest, place = min(harmful, key=lambda found: found[0])
+        longest, point = min(harmful, key=lambda found: found[0])
         mend = f"every {short(longest)} s or more often" if longest else "more often"
         return [
-            f"control that samples every {place.period:g} s is unstable {place.where}, whatever the step: sample {mend}, or "
+            f"control that samples every {point.period:g} s is unstable {point.where}, whatever the step: sample {mend}, or "
             "lower its gains"
         ]
 
     def _chattering(self) -> dict[str, float]:
-        if not all(place.holds(self.method, self.dt) for place in self.free[:1]):
-            return {}  # not the stops' doing
+        """Joints whose stops chatter, with the largest stable step [s]; see `Advice`."""
+        if not all(point.holds(self.method, self.dt) for point in self.free[:1]):
+            return {}  # unstable without the stops
         return {
-            place.stop: self._longest(place, False)
-            for place in self.stops
-            if place.stop is not None and not place.holds(self.method, self.dt)
+            point.stop: self._longest(point, False)
+            for point in self.stops
+            if point.stop is not None and not point.holds(self.method, self.dt)
         }
 
-    def _longest(self, place: OperatingPoint, by_samples: bool) -> float:
-        """The largest stable step at a place [s]; for the loop from sample to sample one that is short enough."""
-        most = place.longest(self.method)
+    def _longest(self, point: OperatingPoint, by_samples: bool) -> float:
+        """The largest stable step at a point [s]; for the sampled loop, the largest of dt's `PARTS` that is; 0 if none is."""
+        most = point.longest(self.method)
         if not by_samples:
             return most
         shorter = [self.dt / part for part in PARTS if self.dt / part <= most]
-        return next((dt for dt in shorter if not any(not x.is_swing for x in place.spoiled_loop(self.method, dt))), 0.0)
+        return next(
+            (
+                dt
+                for dt in shorter
+                if not any(not x.is_undamped_oscillation for x in point.destabilised_loop(self.method, dt))
+            ),
+            0.0,
+        )
 
     def _takers(self) -> list[str]:
-        """The other methods that take this step where no stop is engaged."""
+        """The other methods that are stable at this step with no stop engaged."""
         return [
             name
             for name, method in METHODS.items()
             if name != self.method
-            and (method.adaptive is not None or all(place.takes(name, self.dt) for place in self.free))
+            and (method.adaptive is not None or all(point.takes(name, self.dt) for point in self.free))
         ]
 
     def _takes_stops(self, name: str, chattering: Collection[str]) -> bool:
-        """Whether a method takes this step with the stops engaged that chatter."""
+        """Whether a method is stable at this step with the chattering stops engaged."""
         if METHODS[name].adaptive is not None:
             return True
-        return all(place.holds(name, self.dt) for place in self.stops if place.stop in chattering)
+        return all(point.holds(name, self.dt) for point in self.stops if point.stop in chattering)
 
 
 def suited(dt: float, most: float) -> float:
-    """A whole part of dt with some room below the largest step, of which times that are multiples of dt are multiples."""
+    """The largest dt / k, k = 2, 4, 5 or 10 times a power of ten, below the largest stable step `most` [s] by `MARGIN`."""
     power = 1.0
     while True:
         for part in (2, 4, 5, 10):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from armsim.convergence.sensitivity import PUT_ASIDE, ROUNDING, Sensitivity, sensitivity
+from armsim.convergence.sensitivity import PERTURBATION, ROUNDING, Sensitivity, sensitivity
 
 T = np.linspace(0.0, 10.0, 101)
 
@@ -19,20 +19,20 @@ def parted(distance) -> Sensitivity:
 
 @pytest.mark.parametrize("rate", [0.5, 2.0, 5.5])
 def test_the_rate_is_that_of_an_exponential_until_it_saturates(rate):
-    found = parted(np.minimum(3.0, PUT_ASIDE * np.exp(rate * T)))
+    found = parted(np.minimum(3.0, PERTURBATION * np.exp(rate * T)))
     # the second motion is written down to 2e-16 of positions near 1: 2e-7 of the 1e-9 put aside
     assert found.rate == pytest.approx(rate, rel=1e-4)
     assert found.factor(1.0) == pytest.approx(math.exp(rate), rel=1e-3)
 
 
 def test_a_dip_does_not_count():
-    growing = PUT_ASIDE * np.exp(2.0 * T)
+    growing = PERTURBATION * np.exp(2.0 * T)
     growing[40] = growing[41] = 1e-12
     assert parted(growing).rate == pytest.approx(2.0, rel=0.02)
 
 
 def test_motions_that_stay_close_have_no_horizon():
-    found = parted(np.full_like(T, PUT_ASIDE))
+    found = parted(np.full_like(T, PERTURBATION))
     assert found.rate == pytest.approx(0.0, abs=1e-6)
     assert found.horizon(1e-9) > 1e6
     assert Sensitivity(-1.0, 0.0, 1.0).horizon(1e-12) == math.inf
@@ -47,4 +47,4 @@ def test_the_horizon_is_when_a_rounding_has_grown_to_the_accuracy():
 
 
 def test_a_log_of_one_row_tells_nothing():
-    assert sensitivity(T[:1], np.zeros((1, 2)), np.full((1, 2), PUT_ASIDE)).rate == 0.0
+    assert sensitivity(T[:1], np.zeros((1, 2)), np.full((1, 2), PERTURBATION)).rate == 0.0

@@ -53,7 +53,7 @@ def test_its_own_log_is_followed_to_the_bit(recording, tmp_path):
         (2.5, 1, True),
     ]
     assert all(x == 0.0 for h in result.horizons for x in (*h.final, *h.largest))
-    assert result.log.rates_from == "from the log"
+    assert result.log.velocities_from == "from the log"
 
 
 def test_another_model_drifts_and_more_so_the_longer_it_runs(recording, tmp_path):
@@ -72,7 +72,7 @@ def test_another_model_drifts_and_more_so_the_longer_it_runs(recording, tmp_path
 def test_velocities_are_estimated_where_the_log_has_none(recording, tmp_path):
     log = write(tmp_path / "log.csv", columns_of(recording, qd=False))
     result = armsim.follow(log, "arm5")
-    assert result.log.rates_from == "estimated from 5 rows of q, by a parabola"
+    assert result.log.velocities_from == "estimated from 5 rows of q, by a parabola"
     assert len(result.comparison.differences) == 5
     assert 0 < max(result.horizons[-1].largest) < 0.02
 
@@ -82,8 +82,8 @@ def test_a_parabola_is_estimated_exactly_wherever_the_row_is():
     q = (1 + 2 * t - 30 * t**2)[:, None]
     log = MeasuredLog("log", t, q, None, np.zeros((7, 1)), "torque")
     for k in range(7):
-        assert log.rates(k) == pytest.approx(2 - 60 * t[k], abs=1e-12)
-    assert MeasuredLog("log", t[:2], q[:2], None, np.zeros((2, 1)), "torque").rates(0)[0] == pytest.approx(1.7)
+        assert log.velocities(k) == pytest.approx(2 - 60 * t[k], abs=1e-12)
+    assert MeasuredLog("log", t[:2], q[:2], None, np.zeros((2, 1)), "torque").velocities(0)[0] == pytest.approx(1.7)
 
 
 def test_rows_need_not_be_evenly_spaced(tmp_path):

@@ -13,7 +13,7 @@ from armsim.integrate import METHODS
 from armsim.loading import read_scenario
 from armsim.plant import make_plant
 from armsim.stability.advice import Advice
-from armsim.stability.step_check import judged
+from armsim.stability.step_check import check_step
 
 FIXED = [name for name, method in METHODS.items() if method.step is not None]
 CALM = (
@@ -24,7 +24,7 @@ CALM = (
 
 def advice(scenario, overrides=None) -> Advice:
     read = read_scenario(scenario, overrides)
-    return judged(read, make_plant(read))
+    return check_step(read, make_plant(read))
 
 
 def said(scenario, overrides=None) -> list[str]:
@@ -341,7 +341,7 @@ def test_what_was_found_is_kept_and_not_worked_out_again(monkeypatch):
     def never(*_):
         raise AssertionError("worked out again")
 
-    monkeypatch.setattr("armsim.stability.step_check.judged", never)
+    monkeypatch.setattr("armsim.stability.step_check.check_step", never)
     assert armsim.simulate("arm5_hold", changed).advice == first
     assert armsim.simulate("arm5_hold", {**changed, "log.every": 5e-3}).advice == first
     with pytest.raises(AssertionError, match="worked out again"):

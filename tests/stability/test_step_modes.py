@@ -85,31 +85,31 @@ def test_an_undamped_swing_is_bounded_up_to_the_end_of_the_methods_imaginary_int
 
 def test_explicit_euler_feeds_an_undamped_swing_of_any_step():
     plant, w, h = slide(400.0, 0.0), 20.0, 1e-3
-    (one, other) = plant.spoiled("explicit_euler", h)
-    assert one.is_swing
-    assert other.is_swing
+    (one, other) = plant.destabilised("explicit_euler", h)
+    assert one.is_undamped_oscillation
+    assert other.is_undamped_oscillation
     assert one.growth == pytest.approx(math.log(1 + (w * h) ** 2) / (2 * h), rel=1e-9)
-    assert one.hertz == pytest.approx(w / (2 * math.pi), rel=1e-9)
+    assert one.frequency == pytest.approx(w / (2 * math.pi), rel=1e-9)
 
 
 def test_a_swing_whose_damping_hardly_counts_is_undamped_and_one_whose_damping_counts_is_not():
     w, h = 20.0, 1e-3  # the step feeds it by w² h / 2 = 0.2 /s
-    (hardly, *_), (counts, *_) = (slide(w**2, 2 * decay).spoiled("explicit_euler", h) for decay in (0.01, 0.1))
-    assert hardly.is_swing
-    assert not counts.is_swing
-    assert slide(w**2, 2 * 0.3).spoiled("explicit_euler", h) == []
+    (hardly, *_), (counts, *_) = (slide(w**2, 2 * decay).destabilised("explicit_euler", h) for decay in (0.01, 0.1))
+    assert hardly.is_undamped_oscillation
+    assert not counts.is_undamped_oscillation
+    assert slide(w**2, 2 * 0.3).destabilised("explicit_euler", h) == []
 
 
 def test_what_grows_by_itself_is_not_the_steps_doing():
     falling = slide(-100.0, 3.0)  # an arm that stands upside down, say
     assert falling.modes.real.max() > 8
     for method in FIXED:
-        assert falling.spoiled(method, 1e-2) == []
+        assert falling.destabilised(method, 1e-2) == []
 
 
 def test_a_free_joint_drifts_and_nothing_is_said_of_it():
     for method in FIXED:
-        assert slide(0.0, 0.0).spoiled(method, 1e-2) == []
+        assert slide(0.0, 0.0).destabilised(method, 1e-2) == []
 
 
 ARM5 = {
