@@ -14,6 +14,7 @@ from armsim.expr import is_number
 from armsim.loading import Scenario
 from armsim.plant import emulates
 from armsim.spec.scenario import AUTO
+from armsim.stability.advice import listed
 
 LONG = 100.0  # s: beyond it, an arm that nothing damps or drives takes a symplectic method, with bounded energy error
 
@@ -62,10 +63,8 @@ def _chosen(scenario: Scenario) -> MethodChoice:
     """The method: one for stiff systems wherever something can make it stiff, at about twice the time where nothing does."""
     damping = list(dict.fromkeys(_damping(scenario)))
     if damping:
-        *first, last = damping
-        named = f"{', '.join(first)} and {last}" if first else last
         return MethodChoice(
-            "rodas", f"{named} can decay much faster than the arm moves, which sets no limit to its steps"
+            "rodas", f"{listed(damping)} can decay much faster than the arm moves, which sets no limit to its steps"
         )
     duration = scenario.steps * scenario.dt
     free = scenario.command is None and not scenario.external
