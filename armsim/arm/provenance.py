@@ -16,9 +16,8 @@ from armsim.loading.settle import settle
 from armsim.model import JOINT_TYPES
 from armsim.spec.motor import DryFriction
 from armsim.spec.quantity import Quantity
-from armsim.spec.robot import Robot
-from armsim.spec.scenario import Scenario as ScenarioKeys
-from armsim.spec.scenario import Signal
+from armsim.spec.robot import RobotKeys
+from armsim.spec.scenario import ScenarioKeys, Signal
 from armsim.spec.schema import Kind, List, Number, OneOf, Parameters, PerJoint, Record, join
 from armsim.spec.timing import time_at
 from armsim.stability.method_choice import with_method
@@ -84,7 +83,7 @@ def _of_robot(data: dict[str, Any], prefix: str) -> list[Origin]:
         filled[f"payload.{next(iter(settled['payload']))}.mass"] = build_body(settled["payload"]).mass
     walk = _Walk(data["units"]["angle"] == "deg", [j["type"] for j in data["joints"]], "torque", filled)
     names = [joint["name"] for joint in data["joints"]]
-    found = walk.numbers(Robot(), data, "", None)
+    found = walk.numbers(RobotKeys(), data, "", None)
     return [_renamed(origin, prefix, names) for origin in found]
 
 

@@ -9,10 +9,10 @@ from armsim.model import JOINT_TYPES
 from armsim.spec.bodies import BODIES, Payload
 from armsim.spec.formula import RESERVED
 from armsim.spec.kinds import NAME, REQUIRED, Choice, Kind, Number, Text
-from armsim.spec.motor import CONSTANTS, ELECTRICAL, ELECTRICAL_LIMITS, NOT_IN_DYNAMECHS, DryFriction, Motor
+from armsim.spec.motor import CONSTANTS, ELECTRICAL, ELECTRICAL_LIMITS, NOT_IN_DYNAMECHS, DryFriction, MotorKeys
 from armsim.spec.parameters import IDENTIFIER
-from armsim.spec.robot import FRAMES, Joint, Robot
-from armsim.spec.scenario import RobotReference, Scenario, Signal
+from armsim.spec.robot import FRAMES, JointKeys, RobotKeys
+from armsim.spec.scenario import RobotReference, ScenarioKeys, Signal
 from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record, Rule
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
@@ -45,7 +45,7 @@ def _convention(name: str) -> dict[str, Any]:
     """The frame that each joint has, and those that it has not."""
     others = [{"not": _given(other)} for other in FRAMES if other != name]
     then = {"properties": {"joints": {"items": {"allOf": [_given(name), *others]}}}}
-    return {"if": _one_of_values(Robot, "convention", (name,)), "then": then}
+    return {"if": _one_of_values(RobotKeys, "convention", (name,)), "then": then}
 
 
 def _joint() -> list[dict[str, Any]]:
@@ -53,7 +53,7 @@ def _joint() -> list[dict[str, Any]]:
     slides = {"required": ["pitch"], "properties": {"pitch": {"not": {"enum": [0, None]}}}}
     none = {"not": _given("pitch")}
     return [
-        {"if": _one_of_values(Joint, "type", (name,)), "then": slides if kind.has_pitch else none}
+        {"if": _one_of_values(JointKeys, "type", (name,)), "then": slides if kind.has_pitch else none}
         for name, kind in JOINT_TYPES.items()
     ]
 
@@ -64,20 +64,20 @@ def _motor() -> list[dict[str, Any]]:
     there = [{**_given(key), "properties": {key: {"not": {"enum": [0, None]}}}} for key in (*CONSTANTS, *ELECTRICAL)]
     bare: dict[str, Any] = {
         key: {"maxProperties": 0} if isinstance(field, Record) else {"enum": [field.default, None]}
-        for key, field in Motor.fields.items()
+        for key, field in MotorKeys.fields.items()
         if key in NOT_IN_DYNAMECHS
     }
     bare["coulomb"] = {"not": {"type": "object"}}
-    emulated = _one_of_values(Motor, "model", ("dynamechs",))
+    emulated = _one_of_values(MotorKeys, "model", ("dynamechs",))
     needed = {"if": {"anyOf": [*there, limits, emulated]}, "then": _given(*CONSTANTS)}
     return [needed, {"if": emulated, "then": {"properties": bare}}]
 
 
 # what holds beyond the records' own rules, as far as a schema can say it; the records' `check` says it in words
 MORE: dict[type[Record], list[dict[str, Any]]] = {
-    Joint: _joint(),
-    Motor: _motor(),
-    Robot: [_convention(name) for name in FRAMES],
+    JointKeys: _joint(),
+    MotorKeys: _motor(),
+    RobotKeys: [_convention(name) for name in FRAMES],
 }
 
 
@@ -90,14 +90,14 @@ def _between_keys(kind: type[Record]) -> dict[str, Any]:
 
 def json_schema(kind: str) -> dict[str, Any]:
     """The schema of a "robot" or "scenario" file."""
-    record = {"robot": Robot, "scenario": Scenario}[kind]
+    record = {"robot": RobotKeys, "scenario": ScenarioKeys}[kind]
     return {
         "$schema": DRAFT,
         "title": f"armsim {kind}",
         **_record(record(doc=(record.__doc__ or "").splitlines()[0])),
         "definitions": {
             **{name: _record(body) for name, body in BODIES.items()},
-            **({"robot": _record(Robot())} if kind == "scenario" else {}),
+            **({"robot": _record(RobotKeys())} if kind == "scenario" else {}),
         },
     }
 

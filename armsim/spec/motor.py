@@ -20,14 +20,14 @@ def against(direction: str, unit: str) -> Number:
     return Number(unit, minimum=0, doc=f"against motion in the joint's {direction} direction", example="0.5")
 
 
-class JointSides(Record):
+class JointCoulombKeys(Record):
     """Dry friction on the joint's side of the gear, by the joint's direction."""
 
     positive = against("positive", "N·m or N")
     negative = against("negative", "N·m or N")
 
 
-class MotorSides(Record):
+class MotorCoulombKeys(Record):
     """Dry friction on the motor's side of the gear, by the joint's direction."""
 
     positive = against("positive", "N·m")
@@ -53,14 +53,14 @@ class DryFriction(Number):
         return self.sides.read(node, path, context) if isinstance(node, Map) else super().read(node, path, context)
 
 
-class BrushDrop(Record):
+class BrushDropKeys(Record):
     """The voltage that brushes take: max (1 - 2^(-|V| / half)), at most |V|."""
 
     max = Number("V", minimum=0, doc="drop at high voltages", example="0.5")
     half = Number("V", above=0, doc="voltage at which half of it is reached", example="0.3")
 
 
-class MotorLimits(Record):
+class MotorLimitKeys(Record):
     """What a motor and its amplifier can do at most, on the motor's side of the gear."""
 
     voltage = Number("V", above=0, default=None, doc="of the supply: more than that is cut", note="none", example="24")
@@ -85,7 +85,7 @@ class MotorLimits(Record):
     )
 
 
-class Motor(Record):
+class MotorKeys(Record):
     """A permanent-magnet DC motor on a joint; all quantities on the motor's side of the gear."""
 
     Kp = Number(
@@ -108,7 +108,7 @@ class Motor(Record):
         "kg·m²", minimum=0, default=0.0, doc="of rotor and gear, as the motor feels it", example="1e-4"
     )
     viscous = Number("N·m·s/rad", minimum=0, default=0.0, doc="viscous friction of the motor", example="1e-4")
-    coulomb = DryFriction("N·m", MotorSides(), example="0.01")
+    coulomb = DryFriction("N·m", MotorCoulombKeys(), example="0.01")
     efficiency = Number(
         above=0,
         largest=1,
@@ -119,8 +119,8 @@ class Motor(Record):
     inductance = Number(
         "H", minimum=0, default=0.0, doc="of the armature; 0: the current follows the voltage at once", example="1e-3"
     )
-    brush_drop = BrushDrop(default=None, doc="voltage that the brushes take", note="none")
-    limits = MotorLimits(default={}, doc="what motor and amplifier can do at most", note="none")
+    brush_drop = BrushDropKeys(default=None, doc="voltage that the brushes take", note="none")
+    limits = MotorLimitKeys(default={}, doc="what motor and amplifier can do at most", note="none")
     model = Choice(
         "dc",
         "dynamechs",
