@@ -1,7 +1,7 @@
-"""What a joint's motor can do: torque, current and power over speed, and how much of it the arm needs to hold still.
+"""Torque-speed curves of the joints' motors, and the share of them that holding the arm takes.
 
-All of it is at the joint and in steady motion, in the direction in which the motor has to hold the joint: what the motor
-gives, less all friction of motor, gear and joint, is what is left for the arm.
+Values are at the joint, in steady motion, in the direction in which the motor holds the joint; torques are net of the friction of
+motor, gear and joint.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from armsim.arm.answers import demand
 from armsim.errors import UsageError
 from armsim.model import Arm, Joint, Motor
 
-FASTEST = 1e9  # rad/s or m/s: a motor that is still driven there has no greatest speed
+FASTEST = 1e9  # rad/s or m/s: a no-load speed beyond counts as unbounded
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
-ROUNDS = 200  # of a search; each takes at least a third off the interval, until no double is left in it
+ROUNDS = 200  # of a search, each of which takes at least a third off the interval, down to adjacent doubles
 
 
 def motors(arm: Arm, voltage: float | None = None, points: int = 9) -> list[dict[str, Any]]:
@@ -31,7 +31,7 @@ def motors(arm: Arm, voltage: float | None = None, points: int = 9) -> list[dict
         points: Of each curve.
 
     Raises:
-        UsageError: There is no such motor, or it is not clear which voltage to take.
+        UsageError: There is no such motor, or the voltage is invalid, or absent for a motor without a limit.
     """
     joints = [joint.name for joint in arm.joints if joint.electric_motor is not None]
     if not joints:
@@ -46,7 +46,7 @@ def motors(arm: Arm, voltage: float | None = None, points: int = 9) -> list[dict
 
 
 def motor_curve(arm: Arm, joint: str, voltage: float | None = None, points: int = 9) -> dict[str, Any]:
-    """What the motor of a joint can do.
+    """The torque-speed curve of a joint's motor.
 
     Args:
         arm: The arm, n joints.
@@ -63,7 +63,7 @@ def motor_curve(arm: Arm, joint: str, voltage: float | None = None, points: int 
         None, and there is no curve, where friction leaves nothing at stall; no_load is None, too, where nothing bounds the speed.
 
     Raises:
-        UsageError: There is no such joint, no voltage can drive it, or it is not clear which to take.
+        UsageError: There is no such joint, no voltage can drive it, or the voltage is invalid, or absent without a limit.
     """
     i, motor = _motor(arm, joint)
     volts = _voltage(joint, motor, voltage)
@@ -114,7 +114,7 @@ def _motor(arm: Arm, name: str) -> tuple[int, Motor]:
 
 
 def _voltage(joint: str, motor: Motor, given: float | None) -> float:
-    """The voltage to take."""
+    """The voltage given, or else the motor's limit."""
     limit = motor.limits.voltage
     if given is None and limit is None:
         raise UsageError.of(
@@ -141,7 +141,7 @@ def _voltage(joint: str, motor: Motor, given: float | None) -> float:
 
 
 def _point_at(joint: Joint, motor: Motor, volts: float, direction: float) -> Callable[[float], dict[str, float]]:
-    """What the motor gives at a speed [rad/s or m/s], as if there were no stops and no greatest speed."""
+    """Torque, current and power over speed [rad/s or m/s], without the joint's stops and the motor's limit of speed."""
     unbound = replace(joint, limit=None, motor=replace(motor, limits=replace(motor.limits, speed=None)))
     sense = direction * math.copysign(1.0, motor.gear)
 
@@ -165,7 +165,7 @@ def _point_at(joint: Joint, motor: Motor, volts: float, direction: float) -> Cal
 def _holding(
     motor: Motor, torque: float, voltage: float, current: float, stall: float
 ) -> dict[str, float | dict[str, float] | None]:
-    """What holding a torque takes of a motor."""
+    """Voltage, current and heat of holding a torque, and their shares of stall torque and limits."""
     limits, resistance = motor.limits, cast(float, motor.Ra)
     taken = {"voltage": (voltage, limits.voltage), "current": (current, limits.current)}
     taken["torque"] = (torque / motor.gear, limits.torque)
@@ -177,7 +177,7 @@ def _holding(
 
 
 def _where_zero(f: Callable[[float], float]) -> float:
-    """Where a falling function that begins above 0 crosses it; inf if it does not up to `FASTEST`."""
+    """The root of a decreasing function that is positive at 0, by bisection; inf if it is beyond `FASTEST`."""
     high = 1.0
     while f(high) > 0.0:
         high *= 2.0
@@ -193,7 +193,7 @@ def _where_zero(f: Callable[[float], float]) -> float:
 
 
 def _greatest(f: Callable[[float], float], end: float) -> float:
-    """Where a function that rises, then falls, is greatest between 0 and `end`: golden-section search."""
+    """Where a unimodal function is greatest on [0, end], by golden-section search."""
     low, high = 0.0, end
     for _ in range(ROUNDS):
         span = GOLDEN * (high - low)

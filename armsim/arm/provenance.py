@@ -1,4 +1,4 @@
-"""Every number of a robot or a scenario, and where it came from."""
+"""The origin of every number of a robot or a scenario: file, default or override."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Origin:
         file: That it stands in; None for overrides and for defaults.
         line: From 1; None likewise.
         column: From 1; None likewise.
-        written: The text in the file or the override; empty for a default.
-        expression: Whether that is an expression, not just a number.
-        note: Of a default that is taken from elsewhere, from where.
+        written: As written in the file or the override; empty for a default.
+        expression: Whether that is a formula, not just a number.
+        note: The source of a default that is another number of the file.
         converted_from: The number in the file's unit, where that is not SI; empty elsewhere.
     """
 
@@ -106,19 +106,19 @@ def _of_scenario(scenario: Scenario) -> list[Origin]:
 
 
 def _renamed(origin: Origin, prefix: str, names: list[str]) -> Origin:
-    """With the joint's name for its index."""
+    """The origin with the joint's name for its index in the path."""
     path = re.sub(r"^joints\[(\d+)\]", lambda match: f"joints[{names[int(match[1])]}]", origin.path)
     return Origin(**{**vars(origin), "path": prefix + path})
 
 
 class _Walk:
-    """Goes through read data along the declaration of its format.
+    """Walks through data along the declaration of its format.
 
     Args:
         degrees: Whether the file's angles are degrees.
         types: Of the joints.
         output: Of the control law: "voltage" or "torque".
-        filled: Values in SI of what was left out and is taken from elsewhere, by path.
+        filled: Values in SI of absent keys that default to other numbers, by path.
     """
 
     def __init__(self, degrees: bool, types: list[str], output: str, filled: dict[str, float]) -> None:
@@ -172,7 +172,7 @@ class _Walk:
         )
 
     def _left_out(self, kind: Kind, path: str, type: str | None) -> Iterator[Origin]:
-        """What stands for a key that is left out, where that is a number from elsewhere."""
+        """The value of an absent key that defaults to another number."""
         if isinstance(kind, PerJoint):
             for i, own in enumerate(self.types):
                 yield from self._filled(kind.item, kind.note, f"{path}[{i}]", own)

@@ -8,7 +8,7 @@ from armsim.files.document import Map, Node
 from armsim.spec.quantity import Context, Quantity
 from armsim.spec.schema import Choice, Number, Record, join
 
-# what is needed for a voltage, what it is needed for, and what DynaMechs' motor has not
+# keys that a voltage requires, keys that require those, and keys that `model: dynamechs` excludes
 CONSTANTS = ("Kp", "Ra")
 ELECTRICAL = ("Ke", "inductance", "brush_drop")
 ELECTRICAL_LIMITS = ("voltage", "current")
@@ -16,7 +16,7 @@ NOT_IN_DYNAMECHS = ("gear", "efficiency", "inductance", "limits")
 
 
 def against(direction: str, unit: str) -> Number:
-    """Dry friction in one direction."""
+    """The key of dry friction in one direction."""
     return Number(unit, minimum=0, doc=f"against motion in the joint's {direction} direction", example="0.5")
 
 
@@ -38,7 +38,7 @@ class DryFriction(Number):
     """Coulomb friction: one number for both directions, or {positive, negative}.
 
     Attributes:
-        sides: The two.
+        sides: The keys of the mapping.
     """
 
     def __init__(self, unit: str, sides: Record, **common: Any) -> None:
@@ -147,7 +147,7 @@ class MotorKeys(Record):
             self._check_dynamechs(data, given, node, path, context)
 
     def _check_dynamechs(self, data: dict[str, Any], given: set[str], node: Map, path: str, context: Context) -> None:
-        """Report what DynaMechs' motor has not."""
+        """Report keys that `model: dynamechs` excludes."""
         more = [key for key in NOT_IN_DYNAMECHS if key in given]
         if isinstance(data["coulomb"], dict):
             more.append("coulomb")
@@ -164,5 +164,5 @@ class MotorKeys(Record):
 
 
 def _neutral(value: Any) -> bool:
-    """Whether a number is 0, which stands for "not there"."""
+    """Whether a number is 0, which means absent."""
     return isinstance(value, Quantity) and value.value == 0.0

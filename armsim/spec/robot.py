@@ -151,7 +151,7 @@ class JointKeys(Record):
             context.report.add(initial.place, f"{path}.initial", expected, plain_number(initial.value), mend)
 
     def _check_pitch(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
-        """Report a screw without a pitch that makes it slide, and the pitch of a joint that is none."""
+        """Report a screw without a nonzero pitch, and a pitch of any other joint."""
         kind, pitch = JOINT_TYPES.get(data["type"]), data["pitch"]
         if kind is None or (pitch is None and node.get("pitch") is not None):  # reported already
             return
@@ -169,7 +169,7 @@ class JointKeys(Record):
             context.report.add(pitch.place, path, f"no pitch on a {kind.name} joint", pitch.text, mend)
 
     def _check_emulated(self, data: dict[str, Any], path: str, context: Context) -> None:
-        """Report what a joint with DynaMechs' motor cannot have beside it."""
+        """Report keys of a joint that its motor's `model: dynamechs` excludes."""
         motor, friction = data["motor"], data["friction"]
         if motor is None or friction is None or motor["model"] != "dynamechs":
             return
@@ -234,7 +234,7 @@ class RobotKeys(Record):
                 names[name] = joint.get("name").place  # type: ignore[union-attr]  # it has been read
 
     def _check_frame(self, joint: Map, path: str, convention: str, context: Context) -> None:
-        """Report a joint whose frame is not given the way the convention says."""
+        """Report a joint whose frame is absent, or not of the robot's convention."""
         if joint.get(convention) is None:
             FRAMES[convention].missing(joint.place, f"{path}.{convention}", context)
         for other in FRAMES:
@@ -271,7 +271,7 @@ def read_robot_node(node: Node, context: Context, path: str = "") -> dict[str, A
 
 
 def joint_names(data: dict[str, Any]) -> tuple[tuple[str, str], ...] | None:
-    """Name and type of every joint; None where a fault leaves one of them open."""
+    """Name and type of every joint; None if a fault leaves one unknown."""
     joints = data["joints"]
     if joints is None or any(joint is None or joint["name"] is None or joint["type"] is None for joint in joints):
         return None

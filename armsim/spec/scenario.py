@@ -102,14 +102,14 @@ class InitialKeys(Record):
 
 
 def needs_of(law: str) -> Rule:
-    """What a control law needs, and what it has no use for."""
+    """The rule of a control law: keys that it requires and keys that it forbids."""
     useless = [gain for gain in GAINS["pid"] if gain not in GAINS[law]]
     useless += [] if "ki" in GAINS[law] else ["integral_limit"]
     return Rule("law", (law,), needs=("output", *GAINS[law]), without=tuple(useless))
 
 
 def gains(unit: str, doc: str, law: str) -> PerJoint:
-    """Gains of a control law."""
+    """The key of a gain."""
     return PerJoint(Number(unit), one_for_all=True, default=None, doc=doc, note=f"none; {law} need it", example="10")
 
 
@@ -153,7 +153,7 @@ class ControlKeys(Record):
         example="24",
     )
 
-    # without a law all else is there for when it is switched on again
+    # `law: none` forbids nothing, so that a law can be switched off and on
     rules = tuple(needs_of(law) for law in GAINS if law != "none")
 
     def read(self, node: Node, path: str, context: Context) -> dict[str, Any] | None:
