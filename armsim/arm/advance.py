@@ -14,15 +14,14 @@ from armsim.arm.arrays import number_array
 from armsim.dynamics.forward import Algorithm
 from armsim.errors import Diverged, ShapeError, UsageError
 from armsim.expr import Scalar
-from armsim.integrate import METHODS, Tolerance
+from armsim.integrate import Tolerance
 from armsim.integrate.adaptive import FAILED
 from armsim.model import Arm, MotorLimits
 from armsim.plant import Plant, accelerations, held
 from armsim.simulation.engine import BOUNDS
+from armsim.spec.scenario import ADAPTIVE, AUTO
 
 Array = NDArray[np.float64]
-AUTO = "auto"
-ADAPTIVE = tuple(name for name, method in METHODS.items() if method.adaptive is not None)
 
 
 class Advanced(NamedTuple):

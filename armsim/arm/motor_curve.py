@@ -22,13 +22,12 @@ GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 ROUNDS = 200  # of a search, each of which takes at least a third off the interval, down to adjacent doubles
 
 
-def motors(arm: Arm, voltage: float | None = None, points: int = 9) -> list[dict[str, Any]]:
+def motors(arm: Arm, voltage: float | None = None) -> list[dict[str, Any]]:
     """The curves of all motors that a voltage can drive, joint by joint; see `motor_curve`.
 
     Args:
         arm: The arm, n joints.
         voltage: On every motor [V]; each motor's limit if not given.
-        points: Of each curve.
 
     Raises:
         UsageError: There is no such motor, or the voltage is invalid, or absent for a motor without a limit.
@@ -42,7 +41,7 @@ def motors(arm: Arm, voltage: float | None = None, points: int = 9) -> list[dict
             "no motor on any joint" if bare else "no Kp and Ra for any motor",
             "give a joint a `motor: {Kp: ..., Ra: ...}` in the robot file",
         )
-    return [motor_curve(arm, joint, voltage, points) for joint in joints]
+    return [motor_curve(arm, joint, voltage) for joint in joints]
 
 
 def motor_curve(arm: Arm, joint: str, voltage: float | None = None, points: int = 9) -> dict[str, Any]:

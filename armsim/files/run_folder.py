@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from armsim.errors import UsageError
 
 RUN_FORMAT = "armsim/run/1"
+RUNS = "runs"  # folder of the numbered runs
 RUN_FILES = ("trajectory.csv", "torque.csv", "record.csv", "run.yaml")
 
 
@@ -55,16 +56,13 @@ def _taken(path: str, found: str, mend: str) -> UsageError:
 
 
 @contextlib.contextmanager
-def new_run_folder(
-    folder: str | os.PathLike[str] | None, scenario: str, force: bool = False, runs: str = "runs"
-) -> Iterator[RunFolder]:
+def new_run_folder(folder: str | os.PathLike[str] | None, scenario: str, force: bool = False) -> Iterator[RunFolder]:
     """A run folder to write into: renamed to its path when the block ends well, removed when it raises.
 
     Args:
         folder: Where the run goes; `runs/<scenario>-001`, or the next free number, if None.
         scenario: Name of the scenario.
         force: Whether an armsim run may be replaced.
-        runs: Folder of the numbered runs.
 
     Raises:
         UsageError: The folder must not, or cannot be written.
@@ -72,7 +70,7 @@ def new_run_folder(
     if folder is not None:
         check_target(folder, force)
     target = None if folder is None else os.path.realpath(os.fspath(folder))
-    parent = os.path.abspath(runs) if target is None else os.path.dirname(target)
+    parent = os.path.abspath(RUNS) if target is None else os.path.dirname(target)
     try:
         os.makedirs(parent, exist_ok=True)
         hidden = _hidden_folder(parent, scenario if target is None else os.path.basename(target), "new")
@@ -82,7 +80,7 @@ def new_run_folder(
     try:
         yield made
         if target is None:
-            made.path = os.path.join(runs, os.path.basename(_number(hidden, parent, scenario)))
+            made.path = os.path.join(RUNS, os.path.basename(_number(hidden, parent, scenario)))
         else:
             _replace(hidden, target, force)
             made.path = os.fspath(folder)  # type: ignore[arg-type]  # there is a target

@@ -80,11 +80,6 @@ class Scenario:
         return bool(self.file.data["units"]["angle"] == "deg")
 
     @property
-    def robot_data(self) -> dict[str, Any]:
-        """The robot as plain data with every default filled and every number worked out; reads back as the same arm."""
-        return resolved_robot(self.file.robot.data)
-
-    @property
     def scenario_data(self) -> dict[str, Any]:
         """The scenario as plain data, its robot inline, angles in radians; reads back as the same scenario."""
         return resolved_scenario(self)
