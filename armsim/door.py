@@ -1,4 +1,4 @@
-"""Packages whose names are imported when they are first used, so that a command pays for what it needs and no more."""
+"""Lazy imports: a package imports its public names on first use, so that a command loads only what it needs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 
 def opened(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package.
+    """The `__getattr__` of a package whose public names are imported lazily (PEP 562).
 
     Args:
         package: Its name.
-        homes: The module of the package that each of its public names is in.
+        homes: The module within it that defines each public name.
     """
 
     def find(name: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why something cannot be done, printed as four lines; what is None is left out.
+    """A refusal as text: where, and one line each for expected, found and mend unless None.
 
     Attributes:
         where: The file, option, argument or key that is at fault, or what happened.
@@ -52,7 +52,7 @@ class FileFaults(ArmsimError):
 
 
 class UsageError(ArmsimError):
-    """A call or a command that cannot be carried out as it was asked."""
+    """Invalid arguments of a call or a command."""
 
 
 class ShapeError(ArmsimError, ValueError):
@@ -64,6 +64,6 @@ class CompileError(ArmsimError):
 
 
 class Diverged(ArmsimError):
-    """A simulation that left the range of finite, sensible numbers."""
+    """A simulation whose state is no longer finite, or beyond all bounds."""
 
     exit_code = 3

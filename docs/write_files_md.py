@@ -12,8 +12,8 @@ from armsim.spec.bodies import BODIES, Payload
 from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text
 from armsim.spec.motor import DryFriction
 from armsim.spec.quantity import plain_number
-from armsim.spec.robot import FRAMES, Frame, Robot
-from armsim.spec.scenario import RobotReference, Scenario, Signal
+from armsim.spec.robot import FRAMES, FrameKeys, RobotKeys
+from armsim.spec.scenario import RobotReference, ScenarioKeys, Signal
 from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record
 
 PAGE = Path(__file__).with_name("files.md")
@@ -35,7 +35,7 @@ def tables(record: Record, path: str = "") -> Iterator[str]:
             yield f"### `{inner}[]`\n\n" + shapes()
         elif name == "tool":
             pass  # as `base`
-        elif type(kind) is Frame:
+        elif type(kind) is FrameKeys:
             yield next(tables(kind, inner)).replace("### `base`", "### `base` and `tool`")
         elif isinstance(kind, Record):
             yield from tables(kind, inner)
@@ -116,7 +116,7 @@ def default(kind: Kind) -> str:
 
 def with_tables(page: str) -> str:
     """The page with its tables as the declarations have them today; all else is written by hand."""
-    for name, record in (("robot", Robot()), ("scenario", Scenario())):
+    for name, record in (("robot", RobotKeys()), ("scenario", ScenarioKeys())):
         body = "\n\n".join(tables(record))
         pattern = rf"(<!-- {name} keys, by docs/write_files_md.py -->\n).*?(<!-- end of keys -->)"
         page, count = re.subn(pattern, lambda m, body=body: f"{m[1]}\n{body}\n{m[2]}", page, flags=re.DOTALL)  # type: ignore[misc]

@@ -91,3 +91,12 @@ def test_no_module_and_no_room_is_too_large():
         room = ".".join(name.split(".")[:2])
         rooms[room] = rooms.get(room, 0) + lines
     assert max(rooms.values()) <= LARGEST_ROOM, rooms
+
+
+def test_one_name_means_one_class():
+    homes: dict[str, list[str]] = {}
+    for name, path in modules().items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(name)
+    assert {name: where for name, where in homes.items() if len(where) > 1} == {}

@@ -1,4 +1,4 @@
-"""An arm's motion over a time, its drives giving constant torques."""
+"""An arm's motion under constant torques of its drives, over a given duration."""
 
 from __future__ import annotations
 
@@ -14,24 +14,23 @@ from armsim.arm.arrays import number_array
 from armsim.dynamics.forward import Algorithm
 from armsim.errors import Diverged, ShapeError, UsageError
 from armsim.expr import Scalar
-from armsim.integrate import METHODS, Tolerance
+from armsim.integrate import Tolerance
 from armsim.integrate.adaptive import FAILED
 from armsim.model import Arm, MotorLimits
 from armsim.plant import Plant, accelerations, held
 from armsim.simulation.engine import BOUNDS
+from armsim.spec.scenario import ADAPTIVE, AUTO
 
 Array = NDArray[np.float64]
-AUTO = "auto"
-ADAPTIVE = tuple(name for name, method in METHODS.items() if method.adaptive is not None)
 
 
 class Advanced(NamedTuple):
-    """Where an arm came to.
+    """The state at the end of a motion.
 
     Attributes:
         q: Joint positions [rad or m], shape (n,) or (m, n).
         qd: Joint velocities [rad/s or m/s], likewise.
-        qdd: The accelerations that act from there on under the same torques [rad/s² or m/s²], likewise.
+        qdd: Joint accelerations there, under the same torques [rad/s² or m/s²], likewise.
     """
 
     q: Array
@@ -40,10 +39,9 @@ class Advanced(NamedTuple):
 
 
 def motion(arm: Arm, algorithm: Algorithm, method: str) -> Callable[..., list[Scalar]]:
-    """The motion as a function of scalars: q, qd, torques, duration, rtol and atol to q, qd and qdd, one after the other.
+    """The motion as a function of scalars: q, qd, torques, duration, rtol, atol to q, qd, qdd, both as flat lists.
 
-    Torques are what the drives give, whatever motors there are: neither limits nor a model of theirs apply, as in
-    `Robot.forward_dynamics`.
+    Torques are those that the drives give the joints, as in `Robot.forward_dynamics`: motor models and limits do not apply.
     """
     n = arm.n
     unlimited = [j if j.motor is None else replace(j, motor=replace(j.motor, limits=MotorLimits())) for j in arm.joints]
@@ -62,10 +60,10 @@ def motion(arm: Arm, algorithm: Algorithm, method: str) -> Callable[..., list[Sc
 
 
 def check_adaptive(method: str) -> str:
-    """The method to take for a name, which may be "auto".
+    """The adaptive method of a name; "auto" is the first of them.
 
     Raises:
-        UsageError: It does not choose steps of its own, or there is none of that name.
+        UsageError: It is unknown, or not adaptive.
     """
     if method == AUTO:
         return ADAPTIVE[0]
@@ -77,11 +75,11 @@ def check_adaptive(method: str) -> str:
 
 
 def check_durations(duration: ArrayLike) -> Array:
-    """Times as an array, shape () or (m,).
+    """Durations [s] as an array, shape () or (m,).
 
     Raises:
         ShapeError: It has another shape.
-        UsageError: One is negative or not finite: friction and stops, run backwards, do not lead to where an arm came from.
+        UsageError: One is negative, as motions with friction are not reversible, or not finite.
     """
     array = number_array("duration", duration)
     if array.ndim > 1:
@@ -98,10 +96,10 @@ def check_durations(duration: ArrayLike) -> Array:
 
 
 def check_finite(name: str, array: Array) -> None:
-    """Refuse what is not a number, or infinite.
+    """Refuse NaN and infinite entries.
 
     Raises:
-        UsageError: There is such an entry; says where.
+        UsageError: There is one; says where.
     """
     if not np.isfinite(array).all():
         at = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
@@ -115,7 +113,7 @@ def sound(rows: Array, n: int) -> NDArray[np.bool_]:
 
 
 def diverged(row: Sequence[float], joints: Sequence[str], method: str) -> Diverged:
-    """What to say of a motion that left all bounds."""
+    """The error of a motion that left all bounds."""
     n = len(joints)
     found = f"no step of {method} that is short enough for the tolerance"
     if FAILED not in row[n : 2 * n]:

@@ -20,7 +20,7 @@ from armsim.spatial import Pose, quaternion, roll_pitch_yaw
 
 
 def demand(arm: Arm, q: Sequence[float], qd: Sequence[float], qdd: Sequence[float]) -> dict[str, Any]:
-    """Torques of the drives for a motion, and the motor voltages and currents they ask for.
+    """Inverse dynamics: torques of the drives for a motion, and the motor voltages and currents for them.
 
     Args:
         arm: The arm, n joints.
@@ -37,7 +37,7 @@ def demand(arm: Arm, q: Sequence[float], qd: Sequence[float], qdd: Sequence[floa
 
 
 def slipping(arm: Arm, q: Sequence[float]) -> list[str] | None:
-    """The joints that move when nothing drives an arm at rest; friction holds the others. None without dry friction.
+    """The joints of an arm at rest that slip without drive; dry friction holds the others. None without dry friction.
 
     Args:
         arm: The arm, n joints.
@@ -48,7 +48,7 @@ def slipping(arm: Arm, q: Sequence[float]) -> list[str] | None:
     zeros = [0.0] * arm.n
     try:
         qdd = accelerations(arm, q, zeros, zeros)
-    except ZeroDivisionError:  # nothing resists some acceleration
+    except ZeroDivisionError:  # a singular mass matrix
         return None
     return [joint.name for joint, a in zip(arm.joints, qdd, strict=True) if a != 0.0]
 
@@ -60,7 +60,7 @@ def motion(
     torque: Sequence[float] | None = None,
     voltage: Sequence[float] | None = None,
 ) -> dict[str, Any]:
-    """Joint accelerations under torques of the drives, or under voltages of the motors.
+    """Forward dynamics: joint accelerations under torques of the drives, or under voltages of the motors.
 
     Args:
         arm: The arm, n joints.
@@ -73,7 +73,7 @@ def motion(
         robot, joints (names), q, qd, torque [N·m or N], voltage [V], current [A] and qdd [rad/s² or m/s²].
 
     Raises:
-        UsageError: Both are given, a joint has no motor for its voltage, or nothing resists a joint's acceleration.
+        UsageError: Both are given, a joint has no motor for its voltage, or the mass matrix is singular.
     """
     if torque is not None and voltage is not None:
         raise UsageError.of("torque or voltage", "one of them", "both", "leave one out")
@@ -113,7 +113,7 @@ def motion(
 
 
 def poses(arm: Arm, q: Sequence[float]) -> dict[str, Any]:
-    """Where the frames of all links and the tool stand in the world.
+    """Forward kinematics: the poses of all link frames and the tool in the world.
 
     Args:
         arm: The arm, n joints.

@@ -1,4 +1,4 @@
-"""Arrays that callers hand in."""
+"""Array arguments, and a kernel evaluated on rows of them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ def number_array(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Values as an array of doubles; the same array if they are one already.
 
     Args:
-        name: Of the argument, for the message.
+        name: The argument's, for the message.
         values: Numbers, or lists of them.
 
     Raises:
-        UsageError: They are text, complex, ragged, or no numbers at all.
+        UsageError: They are not real numbers, or the lists are ragged.
     """
     if type(values) is np.ndarray and values.dtype == float:
         return values

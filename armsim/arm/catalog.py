@@ -1,4 +1,4 @@
-"""The robots and scenarios that come with armsim, and what they say of themselves."""
+"""The shipped robots and scenarios, with a line of description."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ DIRECTIVE = "yaml-language-server:"
 
 
 def catalog() -> dict[str, list[dict[str, str]]]:
-    """What comes along: "robots" and "scenarios", each with name, about (one line) and file."""
+    """The shipped "robots" and "scenarios", each with name, about (one line) and file."""
     return {"robots": _listed("robots"), "scenarios": _listed("configs")}
 
 

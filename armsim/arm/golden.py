@@ -10,7 +10,7 @@ ROUNDS = 80  # each leaves 0.618 of the interval: 2e-17 of it in the end
 
 
 def greatest(f: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function that rises, then falls, is greatest between low and high."""
+    """Where a unimodal function is greatest between low and high."""
     for _ in range(ROUNDS):
         span = GOLDEN * (high - low)
         if f(high - span) < f(low + span):

@@ -1,4 +1,4 @@
-"""What callers may say about how time advances, checked."""
+"""Checks of the arguments dt, method, rtol and atol."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from armsim.spec.tolerance import LARGEST, LEAST, tolerance
 
 
 def check_dt(dt: float) -> float:
-    """The length of a step, if it is one.
+    """A valid step [s].
 
     Raises:
         UsageError: It is not positive and finite.
@@ -22,7 +22,7 @@ def check_dt(dt: float) -> float:
 
 
 def check_method(method: str) -> str:
-    """The name of an integrator, if it is one.
+    """A valid name of an integration method.
 
     Raises:
         UsageError: There is none of that name.
@@ -40,10 +40,10 @@ def check_method(method: str) -> str:
 
 
 def check_tolerance(method: str, rtol: float | None, atol: float | None) -> Tolerance:
-    """The error that an adaptive method may make in a step, from what is given of it.
+    """The tolerance of an adaptive method, with defaults for what is None.
 
     Raises:
-        UsageError: It cannot be kept, or the method has no use for it.
+        UsageError: It is out of range, or given for a method of fixed steps.
     """
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value is None:

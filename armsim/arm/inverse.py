@@ -15,8 +15,7 @@ from armsim.plant.columns import spellings
 def motion_of(robot: Robot, columns: Mapping[str, Sequence[float]]) -> tuple[Array, Array, Array, Array]:
     """Time, positions, velocities and accelerations from the columns of a trajectory.csv.
 
-    Velocities and accelerations that are not there are differentiated: central differences of second order, one-sided at
-    the ends.
+    Absent velocities and accelerations are finite differences of second order: central, one-sided at the ends.
 
     Args:
         robot: The arm, n joints.
@@ -50,7 +49,7 @@ def motion_of(robot: Robot, columns: Mapping[str, Sequence[float]]) -> tuple[Arr
 
 
 def _joint_columns(robot: Robot, columns: Mapping[str, Sequence[float]], quantity: str) -> Array | None:
-    """The columns of one quantity, shape (m, n); None if not one of them is there."""
+    """The columns of one quantity, shape (m, n); None if all are absent."""
     wanted = [_headings(robot, i, quantity) for i in range(robot.arm.n)]
     if not any(heading in columns for headings in wanted for heading in headings):
         return None
@@ -91,7 +90,7 @@ def _differentiated(values: Array, t: Array) -> Array:
 
 
 def demand_table(robot: Robot, t: Array, q: Array, qd: Array, qdd: Array) -> tuple[list[str], Array]:
-    """What the drives must give along a motion: headings, and one row per instant with time, torques, voltages, currents."""
+    """Inverse dynamics along a motion: headings, and a row per instant of time, torques, voltages and currents."""
     tau = robot.inverse_dynamics(q, qd, qdd)
     voltage, current = robot.motor_demand(qd, tau)
     powered = [i for i, joint in enumerate(robot.arm.joints) if joint.electric_motor is not None]

@@ -1,7 +1,7 @@
-"""What a joint's motor can do: torque, current and power over speed, and how much of it the arm needs to hold still.
+"""Torque-speed curves of the joints' motors, and the share of them that holding the arm takes.
 
-All of it is at the joint and in steady motion, in the direction in which the motor has to hold the joint: what the motor
-gives, less all friction of motor, gear and joint, is what is left for the arm.
+Values are at the joint, in steady motion, in the direction in which the motor holds the joint; torques are net of the friction of
+motor, gear and joint.
 """
 
 from __future__ import annotations
@@ -18,20 +18,19 @@ from armsim.arm.golden import greatest
 from armsim.errors import UsageError
 from armsim.model import Arm, Joint, Motor
 
-FASTEST = 1e9  # rad/s or m/s: a motor that is still driven there has no greatest speed
-ROUNDS = 200  # of halving, until no double is left between
+FASTEST = 1e9  # rad/s or m/s: a no-load speed beyond counts as unbounded
+ROUNDS = 200  # of bisection, down to adjacent doubles
 
 
-def motors(arm: Arm, voltage: float | None = None, points: int = 9) -> list[dict[str, Any]]:
+def motors(arm: Arm, voltage: float | None = None) -> list[dict[str, Any]]:
     """The curves of all motors that a voltage can drive, joint by joint; see `motor_curve`.
 
     Args:
         arm: The arm, n joints.
         voltage: On every motor [V]; each motor's limit if not given.
-        points: Of each curve.
 
     Raises:
-        UsageError: There is no such motor, or it is not clear which voltage to take.
+        UsageError: There is no such motor, or the voltage is invalid, or absent for a motor without a limit.
     """
     joints = [joint.name for joint in arm.joints if joint.electric_motor is not None]
     if not joints:
@@ -42,11 +41,11 @@ def motors(arm: Arm, voltage: float | None = None, points: int = 9) -> list[dict
             "no motor on any joint" if bare else "no Kp and Ra for any motor",
             "give a joint a `motor: {Kp: ..., Ra: ...}` in the robot file",
         )
-    return [motor_curve(arm, joint, voltage, points) for joint in joints]
+    return [motor_curve(arm, joint, voltage) for joint in joints]
 
 
 def motor_curve(arm: Arm, joint: str, voltage: float | None = None, points: int = 9) -> dict[str, Any]:
-    """What the motor of a joint can do.
+    """The torque-speed curve of a joint's motor.
 
     Args:
         arm: The arm, n joints.
@@ -63,7 +62,7 @@ def motor_curve(arm: Arm, joint: str, voltage: float | None = None, points: int 
         None, and there is no curve, where friction leaves nothing at stall; no_load is None, too, where nothing bounds the speed.
 
     Raises:
-        UsageError: There is no such joint, no voltage can drive it, or it is not clear which to take.
+        UsageError: There is no such joint, no voltage can drive it, or the voltage is invalid, or absent without a limit.
     """
     i, motor = _motor(arm, joint)
     volts = _voltage(joint, motor, voltage)
@@ -114,7 +113,7 @@ def _motor(arm: Arm, name: str) -> tuple[int, Motor]:
 
 
 def _voltage(joint: str, motor: Motor, given: float | None) -> float:
-    """The voltage to take."""
+    """The voltage given, or else the motor's limit."""
     limit = motor.limits.voltage
     if given is None and limit is None:
         raise UsageError.of(
@@ -141,7 +140,7 @@ def _voltage(joint: str, motor: Motor, given: float | None) -> float:
 
 
 def _point_at(joint: Joint, motor: Motor, volts: float, direction: float) -> Callable[[float], dict[str, float]]:
-    """What the motor gives at a speed [rad/s or m/s], as if there were no stops and no greatest speed."""
+    """Torque, current and power over speed [rad/s or m/s], without the joint's stops and the motor's limit of speed."""
     unbound = replace(joint, limit=None, motor=replace(motor, limits=replace(motor.limits, speed=None)))
     sense = direction * math.copysign(1.0, motor.gear)
 
@@ -165,7 +164,7 @@ def _point_at(joint: Joint, motor: Motor, volts: float, direction: float) -> Cal
 def _holding(
     motor: Motor, torque: float, voltage: float, current: float, stall: float
 ) -> dict[str, float | dict[str, float] | None]:
-    """What holding a torque takes of a motor."""
+    """Voltage, current and heat of holding a torque, and their shares of stall torque and limits."""
     limits, resistance = motor.limits, cast(float, motor.Ra)
     taken = {"voltage": (voltage, limits.voltage), "current": (current, limits.current)}
     taken["torque"] = (torque / motor.gear, limits.torque)
@@ -177,7 +176,7 @@ def _holding(
 
 
 def _where_zero(f: Callable[[float], float]) -> float:
-    """Where a falling function that begins above 0 crosses it; inf if it does not up to `FASTEST`."""
+    """The root of a decreasing function that is positive at 0, by bisection; inf if it is beyond `FASTEST`."""
     high = 1.0
     while f(high) > 0.0:
         high *= 2.0

@@ -1,4 +1,4 @@
-"""Where a motion asks more of the motors than their limits allow."""
+"""Limits of the motors that a motion exceeds."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ ROUNDING = 1e-9  # relative: a motion that keeps a motor at its limit does not e
 
 
 class Need(NamedTuple):
-    """What a motion asks of a motor, beside the limit that there is; on the motor's side of the gear.
+    """What a motion needs of a motor in a quantity that is limited; on the motor's side of the gear.
 
     Attributes:
         quantity: "voltage", "current", "torque" or "speed".
         unit: V, A, N·m or rad/s.
         needed: Its magnitude: a number, or an array of them.
-        limit: The motor's.
+        limit: The motor's limit of it.
     """
 
     quantity: str
@@ -30,12 +30,12 @@ class Need(NamedTuple):
 
     @property
     def beyond(self) -> Any:
-        """Whether it exceeds the limit."""
+        """Whether the need exceeds the limit."""
         return self.needed > self.limit * (1.0 + ROUNDING)
 
 
 def needs(joint: Joint, qd: Any, tau: Any, voltage: Any, current: Any) -> list[Need]:
-    """What a motion asks of a joint's motor, as far as that is limited.
+    """What a motion needs of a joint's motor, for every quantity that is limited.
 
     Args:
         joint: The joint.
@@ -71,7 +71,7 @@ def overloads(arm: Arm, qd: Sequence[float], demand: dict[str, Any]) -> list[dic
 
 
 def overloads_along(robot: Robot, t: Array, qd: Array, tau: Array) -> list[dict[str, Any]]:
-    """The limits that a motion exceeds: as `overloads`, with where it needs most, and in how many rows it is too much.
+    """The limits that a motion exceeds: as `overloads`, with the instant of the greatest need and the number of rows.
 
     Args:
         robot: The arm, n joints.

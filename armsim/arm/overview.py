@@ -1,4 +1,4 @@
-"""What a robot or a scenario file says, and what follows from it: plain data in SI units."""
+"""Overviews of a robot or scenario file: its numbers and what follows from them, as plain data in SI units."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FORMAT = re.compile(rb"^format:\s*[\"']?armsim/(robot|scenario|run)\b", re.MULTI
 
 
 def overview(given: Given, overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """What is in a robot or scenario file: `robot_overview` or `scenario_overview`, with "kind" saying which.
+    """`robot_overview` or `scenario_overview` of a file; its "kind" says which.
 
     Args:
         given: A file, or the name of a shipped robot or scenario.
@@ -64,7 +64,7 @@ def kind_of(given: Given) -> Literal["robot", "scenario"]:
 
 
 def robot_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """What a robot is made of, and what holds it at its initial pose.
+    """A robot's joints, links and motors, and its statics at the initial pose.
 
     Args:
         given: A file, the name of a shipped robot, or a file's content as plain data.
@@ -82,7 +82,7 @@ def robot_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, Any
 
 
 def scenario_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """What a scenario asks for, and the robot it asks it of.
+    """A scenario's integration, command and log, and the overview of its robot.
 
     Args:
         given: A file, the name of a shipped scenario, or a file's content as plain data.
@@ -142,7 +142,7 @@ def described(arm: Arm) -> dict[str, Any]:
 
 
 def at_pose(arm: Arm, q: Sequence[float]) -> dict[str, Any]:
-    """What holds an arm still, and how it resists.
+    """Statics, mass matrix and tool of an arm at a pose.
 
     Args:
         arm: The arm, n joints.
@@ -167,7 +167,7 @@ def at_pose(arm: Arm, q: Sequence[float]) -> dict[str, Any]:
 
 
 def commanded(plant: Plant, data: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What drives the joints.
+    """The command of a scenario.
 
     Args:
         plant: The arm with its command.
@@ -230,7 +230,7 @@ def _joint(joint: Joint) -> dict[str, Any]:
 
 
 def _motor(motor: Motor, armature: Scalar) -> dict[str, Any]:
-    """A motor, and its rotor's inertia felt at the joint; what it has not is None."""
+    """A motor and its armature, the rotor inertia reflected to the joint; absent values are None."""
     keys = ("Kp", "Ke", "Ra", "gear", "rotor_inertia", "viscous", "efficiency", "inductance")
     brushes, limits = motor.brush_drop, motor.limits
     return {

@@ -1,4 +1,4 @@
-"""Every number of a robot or a scenario, and where it came from."""
+"""The origin of every number of a robot or a scenario: file, default or override."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from armsim.loading.settle import settle
 from armsim.model import JOINT_TYPES
 from armsim.spec.motor import DryFriction
 from armsim.spec.quantity import Quantity
-from armsim.spec.robot import Robot
-from armsim.spec.scenario import Scenario as ScenarioKeys
-from armsim.spec.scenario import Signal
+from armsim.spec.robot import RobotKeys
+from armsim.spec.scenario import ScenarioKeys, Signal
 from armsim.spec.schema import Kind, List, Number, OneOf, Parameters, PerJoint, Record, join
 from armsim.spec.timing import time_at
 from armsim.stability.method_choice import with_method
@@ -36,9 +35,9 @@ class Origin:
         file: That it stands in; None for overrides and for defaults.
         line: From 1; None likewise.
         column: From 1; None likewise.
-        written: The text in the file or the override; empty for a default.
-        expression: Whether that is an expression, not just a number.
-        note: Of a default that is taken from elsewhere, from where.
+        written: As written in the file or the override; empty for a default.
+        expression: Whether that is a formula, not just a number.
+        note: The source of a default that is another number of the file.
         converted_from: The number in the file's unit, where that is not SI; empty elsewhere.
     """
 
@@ -84,7 +83,7 @@ def _of_robot(data: dict[str, Any], prefix: str) -> list[Origin]:
         filled[f"payload.{next(iter(settled['payload']))}.mass"] = build_body(settled["payload"]).mass
     walk = _Walk(data["units"]["angle"] == "deg", [j["type"] for j in data["joints"]], "torque", filled)
     names = [joint["name"] for joint in data["joints"]]
-    found = walk.numbers(Robot(), data, "", None)
+    found = walk.numbers(RobotKeys(), data, "", None)
     return [_renamed(origin, prefix, names) for origin in found]
 
 
@@ -107,19 +106,19 @@ def _of_scenario(scenario: Scenario) -> list[Origin]:
 
 
 def _renamed(origin: Origin, prefix: str, names: list[str]) -> Origin:
-    """With the joint's name for its index."""
+    """The origin with the joint's name for its index in the path."""
     path = re.sub(r"^joints\[(\d+)\]", lambda match: f"joints[{names[int(match[1])]}]", origin.path)
     return Origin(**{**vars(origin), "path": prefix + path})
 
 
 class _Walk:
-    """Goes through read data along the declaration of its format.
+    """Walks through data along the declaration of its format.
 
     Args:
         degrees: Whether the file's angles are degrees.
         types: Of the joints.
         output: Of the control law: "voltage" or "torque".
-        filled: Values in SI of what was left out and is taken from elsewhere, by path.
+        filled: Values in SI of absent keys that default to other numbers, by path.
     """
 
     def __init__(self, degrees: bool, types: list[str], output: str, filled: dict[str, float]) -> None:
@@ -173,7 +172,7 @@ class _Walk:
         )
 
     def _left_out(self, kind: Kind, path: str, type: str | None) -> Iterator[Origin]:
-        """What stands for a key that is left out, where that is a number from elsewhere."""
+        """The value of an absent key that defaults to another number."""
         if isinstance(kind, PerJoint):
             for i, own in enumerate(self.types):
                 yield from self._filled(kind.item, kind.note, f"{path}[{i}]", own)

@@ -14,16 +14,15 @@ from armsim.spatial import IDENTITY, ZERO, Pose, Vector
 
 STARTS = 8
 SWEEPS = 200
-SETTLED = 1e-12  # relative gain of a sweep below which nothing more is to be had
-PARTS = 32  # of a turn of a screw, between which its farthest position is looked for
+SETTLED = 1e-12  # relative gain of a sweep at which the ascent has converged
+PARTS = 32  # grid cells per turn of a screw, in the search for its farthest position
 
 
 def reach(arm: Arm) -> float:
     """The greatest distance of the tool from the first joint, within the joints' limits [m]; inf if a slide has no end.
 
-    Joint by joint the distance is a sinusoid of an angle, or a parabola of a slide, whose greatest value is known; that of a
-    screw is searched for. Going through the joints again and again climbs to a maximum. The best of a few climbs from fixed
-    poses is taken, so the result is at most the true one.
+    Coordinate ascent: in one joint the squared distance is a sinusoid of an angle, or a parabola of a slide, with a maximum in
+    closed form; that of a screw is searched for. The best of several ascents from fixed poses is a lower bound of the reach.
     """
     if any(
         joint.kind.slides and (joint.limit is None or math.isinf(joint.limit.upper - joint.limit.lower))
@@ -38,7 +37,7 @@ def reach(arm: Arm) -> float:
 
 
 def _range(joint: Joint) -> tuple[float, float]:
-    """The range of a joint; of one that turns only, at most a turn of it."""
+    """The range of a joint; at most one turn of a revolute one."""
     limit = joint.limit
     lower, upper = (-math.inf, math.inf) if limit is None else (limit.lower, limit.upper)
     if joint.kind.slides:
@@ -56,7 +55,9 @@ def _climb(arm: Arm, start: Vector, q: list[float]) -> float:
             beyond.append(p + R @ beyond[-1])
         pose = arm.base
         for i, (joint, r) in enumerate(zip(arm.joints, reversed(beyond), strict=True)):
-            seen = joint.tilt.T @ (pose.inverse.point(start) - joint.position)  # where we measure from, from the joint
+            seen = joint.tilt.T @ (
+                pose.inverse.point(start) - joint.position
+            )  # the point that distance is measured from, in the joint's frame
             candidates = [q[i], *_best(joint, r, seen)]
             q[i] = max(candidates, key=lambda x: _distance(joint, x, r, seen))
             R, p = joint_pose(joint, q[i])
@@ -69,7 +70,7 @@ def _climb(arm: Arm, start: Vector, q: list[float]) -> float:
 
 
 def _best(joint: Joint, r: Vector, c: Vector) -> list[float]:
-    """Positions of a joint among which the farthest one is."""
+    """Candidates for the joint position of the greatest distance."""
     limit = joint.limit
     ends = [] if limit is None else [float(x) for x in (limit.lower, limit.upper) if math.isfinite(x)]
     if not joint.kind.turns:
@@ -83,7 +84,7 @@ def _best(joint: Joint, r: Vector, c: Vector) -> list[float]:
 
 
 def _farthest_of_screw(joint: Joint, r: Vector, c: Vector, lower: float, upper: float) -> float:
-    """The farthest position of a screw: the best of evenly spread ones, and golden section about it.
+    """The farthest position of a screw: a grid search, refined by golden section.
 
     The squared distance is a sinusoid and a parabola that opens upwards: a whole turn away from its vertex is no nearer, so the
     farthest position is within a turn of an end of the range, however many turns there are between.
@@ -91,7 +92,7 @@ def _farthest_of_screw(joint: Joint, r: Vector, c: Vector, lower: float, upper: 
     slides, offset = float(joint.slides), float(joint.offset)
     along, cosine, sine = r.z - c.z, r.x * c.x + r.y * c.y, r.x * c.y - r.y * c.x
 
-    def squared(q: float) -> float:  # but for a constant
+    def squared(q: float) -> float:  # up to a constant
         x = q + offset
         return float(slides * x * (slides * x + 2 * along) - 2 * (cosine * math.cos(x) + sine * math.sin(x)))
 

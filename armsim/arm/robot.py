@@ -1,4 +1,4 @@
-"""An arm's questions, answered on arrays."""
+"""`Robot`: kinematics and dynamics of an arm on arrays."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Body = Callable[..., Sequence[Scalar]]
 
 
 class Frames(NamedTuple):
-    """Where one or more frames stand in the world.
+    """Poses of one or more frames in the world.
 
     Attributes:
         position: Origins [m], shape (..., 3).
@@ -50,7 +50,7 @@ def load_robot(
     Args:
         robot: Path or name.
         overrides: Values in place of the file's, by path: {"joints[R2].motor.Kp": 12, "parameters.upper": 0.4}.
-        engine: What answers: "llvm" compiles each question when it is first asked, "python" runs on floats.
+        engine: "llvm" compiles each method when it is first called, "python" runs on floats.
 
     Raises:
         FileFaults: The file cannot be used; says where and why.
@@ -60,13 +60,13 @@ def load_robot(
 
 
 class Robot:
-    """An arm of n joints that answers for one state, shape (n,), or for m states at once, shape (m, n).
+    """An arm of n joints; its methods take one state, shape (n,), or m states at once, shape (m, n).
 
-    Joint positions are in rad (m for prismatic joints), forces in N·m (N). What a drive gives a joint is the torque
-    here: rotor inertia, friction of joint and motor, and the joint's stops are the arm's own, on both sides:
-    `forward_dynamics(q, qd, inverse_dynamics(q, qd, qdd))` is qdd, but for joints at rest that dry friction holds.
+    Joint positions are in rad (m for prismatic joints), forces in N·m (N). Torques are those that the drives give the joints:
+    rotor inertia, friction of joint and motor, and stops are part of the arm, in inverse and forward dynamics alike, so
+    `forward_dynamics(q, qd, inverse_dynamics(q, qd, qdd))` is qdd, except for joints that dry friction holds at rest.
 
-    All questions raise `UsageError` for what is no array of numbers, and `ShapeError` for one of another shape.
+    All methods raise `UsageError` for arguments that are not numeric, and `ShapeError` for wrong shapes.
 
     Args:
         arm: The arm.
@@ -91,11 +91,11 @@ class Robot:
 
     @property
     def initial(self) -> Array:
-        """The joint positions at which the file gives the arm, shape (n,)."""
+        """The initial joint positions of the file [rad or m], shape (n,)."""
         return np.array(self.arm.initial, dtype=float)
 
     def inverse_dynamics(self, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayLike | None = None) -> Array:
-        """Torques that the drives must give for a motion [N·m or N], shape of q. Without qd and qdd: holding torques.
+        """Inverse dynamics: torques of the drives for a motion [N·m or N], shape of q. Without qd and qdd: holding torques.
 
         Args:
             q: Joint positions [rad or m].
@@ -109,7 +109,7 @@ class Robot:
         return self._ask("inverse_dynamics", body, q=q, qd=qd, qdd=qdd)
 
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None) -> Array:
-        """Joint accelerations under torques of the drives [rad/s² or m/s²], shape of q.
+        """Forward dynamics: joint accelerations under torques of the drives [rad/s² or m/s²], shape of q.
 
         Args:
             q: Joint positions [rad or m].
@@ -134,25 +134,24 @@ class Robot:
     ) -> Advanced:
         """The motion under constant torques of the drives: state and accelerations after exactly the given time.
 
-        Integrated by as many steps as the tolerance asks for; every row of a batch takes its own. Of m arms, one whose motion
-        leaves all bounds is NaN.
+        Integrated with adaptive steps, for every row of a batch its own. A row of a batch that diverges is NaN.
 
         Args:
-            q: Joint positions [rad or m], shape (n,), or (m, n) for m arms at once.
+            q: Joint positions [rad or m], shape (n,) or (m, n).
             qd: Joint velocities [rad/s or m/s], likewise; zero if None.
             torque: Of the drives [N·m or N], as `forward_dynamics` takes them, likewise; zero if None.
             duration: How long [s], one for all or shape (m,); 0 gives the state itself with its accelerations.
             rtol: Relative error in a step.
             atol: Absolute error in a step [rad, m, rad/s or m/s]; a thousandth of rtol unless given.
-            method: A method that chooses its steps; "auto" takes rk54.
+            method: An adaptive method; "auto" takes rk54.
 
         Returns:
             q, qd and qdd at the end, each of shape (n,), or (m, n) if any argument has m rows.
 
         Raises:
             ShapeError: An array has another shape; says both.
-            UsageError: A number is not finite, a duration negative, a tolerance cannot be kept, or there is no such method.
-            Diverged: A single motion leaves all bounds.
+            UsageError: A number is not finite, a duration negative, a tolerance out of range, or the method not adaptive.
+            Diverged: The motion of a single state leaves all bounds.
         """
         n = self.arm.n
         method = check_adaptive(method)
@@ -193,7 +192,7 @@ class Robot:
         return self._ask("bias", lambda q, qd: dynamics.bias(self.arm, q, qd), q=q, qd=qd)
 
     def gravity_torque(self, q: ArrayLike) -> Array:
-        """Torques that hold the arm against gravity [N·m or N], shape of q; stops not counted."""
+        """Torques that hold the arm against gravity [N·m or N], shape of q, without those of its stops."""
         return self._ask("gravity_torque", lambda q: dynamics.gravity_torque(self.arm, q), q=q)
 
     def limit_torque(self, q: ArrayLike, qd: ArrayLike | None = None) -> Array:
@@ -217,7 +216,7 @@ class Robot:
         return self._ask("potential_energy", lambda q: [dynamics.potential_energy(self.arm, q)], (), q=q)
 
     def forward_kinematics(self, q: ArrayLike) -> Frames:
-        """The tool in the world: position (..., 3) [m] and quaternion (..., 4)."""
+        """The pose of the tool in the world: position (..., 3) [m] and quaternion (..., 4)."""
 
         def body(q):
             pose = dynamics.tool_pose(self.arm, q)
@@ -227,7 +226,7 @@ class Robot:
         return Frames(pose[..., :3], pose[..., 3:])
 
     def link_poses(self, q: ArrayLike) -> Frames:
-        """The frames of all links in the world: positions (..., n, 3) [m] and quaternions (..., n, 4)."""
+        """The poses of all link frames in the world: positions (..., n, 3) [m] and quaternions (..., n, 4)."""
 
         def body(q):
             poses = dynamics.link_poses(self.arm, q)
@@ -245,7 +244,7 @@ class Robot:
         return self._ask("jacobian", body, (6, self.arm.n), q=q)
 
     def motor_demand(self, qd: ArrayLike, tau: ArrayLike) -> tuple[Array, Array]:
-        """What the motors take to give torques at joint velocities: voltages [V] and currents [A], NaN without one.
+        """Voltages [V] and currents [A] of the motors for torques at joint velocities; NaN without an electric motor.
 
         Args:
             qd: Joint velocities [rad/s or m/s], shape (n,) or (m, n).
@@ -278,8 +277,8 @@ class Robot:
         """Evaluate `body`, which takes one list of n scalars per keyword, for every row of the arrays.
 
         Args:
-            name: Of the question; its kernel is kept under it.
-            body: The question over scalars.
+            name: Of the method; its kernel is kept under it.
+            body: The computation over scalars.
             shape: What each row's results are reshaped to; (n,) if not given.
             given: The arrays; None stands for zeros.
         """
@@ -308,10 +307,10 @@ class Robot:
 
 
 def _rows(name: str, arrays: Mapping[str, Array]) -> int | None:
-    """How many rows a question's arrays have; None where none has any.
+    """The number of rows m of the arrays of shape (m, n); None if all are of shape (n,).
 
     Raises:
-        ShapeError: Not all that have rows have as many.
+        ShapeError: Their numbers of rows differ.
     """
     rows = {array.shape[0] for array in arrays.values() if array.ndim == 2}
     if len(rows) > 1:

@@ -1,4 +1,4 @@
-"""What the links of a robot file are made of, and what it adds up to."""
+"""The solids of a robot file, and the inertia of each link as their sum."""
 
 from __future__ import annotations
 

@@ -49,12 +49,12 @@ def command(files: tuple[str, ...], strict: bool, as_json: bool, quiet: bool, ve
 
 
 class _Result:
-    """A checked file, and what is to be said of its step.
+    """A checked file, and the advice on its step.
 
     Attributes:
-        faults: Texts.
-        warnings: Texts.
-        notes: What is worth knowing of the step, but no reason to change anything.
+        faults: As text.
+        warnings: As text.
+        notes: Information about the step that needs no action.
     """
 
     def __init__(self, checked: Checked) -> None:
@@ -100,7 +100,7 @@ class _Result:
             click.echo(f"  {arm.name}: {_count(arm.n, 'joint')}")
 
     def data(self) -> dict[str, Any]:
-        """As plain data; what is said of a scenario's step, which has no fields, under "step"."""
+        """As plain data; the advice on a scenario's step, as text, under "step"."""
         checked = self.checked
         faults, warnings = ([_plain(fault) for fault in group] for group in (checked.faults, checked.warnings))
         found = {"file": checked.file, "kind": checked.kind, "faults": faults, "warnings": warnings}

@@ -1,4 +1,4 @@
-"""What is printed about two courses held against each other."""
+"""What `armsim compare` and `armsim replay` print about a comparison."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def tolerance_values(text: str | None) -> dict[str, float] | float | None:
 
 
 def verdict(comparison: Comparison, converted: bool = False) -> str:
-    """Whether two courses are the same, in a line; of converted angles no bits are compared."""
+    """Whether two courses are equal, in one line; converted angles are not compared to the bit."""
     count, m = len(comparison.differences), len(comparison.t)
     numbers = f"{count} number{'' if count == 1 else 's'} at {m} instant{'' if m == 1 else 's'}"
     if comparison.equal:

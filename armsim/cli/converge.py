@@ -22,7 +22,7 @@ from armsim.cli.options import (
 )
 
 UNWELL = 1
-PATIENCE = 1.0  # seconds before it says what it is at
+PATIENCE = 1.0  # seconds before a status line appears
 
 
 @click.command(
@@ -105,7 +105,7 @@ def command(
 
 
 class Status:
-    """A line on standard error that says which run is at work, once there is something to wait for."""
+    """A status line on standard error that names the current run, after `PATIENCE`."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
@@ -119,6 +119,6 @@ class Status:
         click.echo(f"\r{self._shown}", nl=False, err=True)
 
     def close(self) -> None:
-        """Take the line away."""
+        """Erase the line."""
         if self._shown:
             click.echo(f"\r{' ' * len(self._shown)}\r", nl=False, err=True)

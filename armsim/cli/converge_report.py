@@ -29,7 +29,7 @@ def report(found: Convergence, budget: float, verbose: bool) -> str:
 
 
 def setting(knob: str, value: float) -> str:
-    """A setting with its unit, to all its digits: one that is rounded is no whole part of the other times any more."""
+    """A setting with its unit, not rounded: a rounded dt would not divide the scenario's times."""
     return f"{value!r} s" if knob == "dt" else repr(value)
 
 
@@ -57,12 +57,12 @@ def _trials(method: MethodConvergence, unit: str, verbose: bool) -> str:
 
 
 def _power(method: MethodConvergence) -> str:
-    """What the slope of the errors is called: only of the step it is the method's order."""
+    """The name of the exponent with which the errors fall: the order, if the setting is dt."""
     return "order" if method.knob == "dt" else "power"
 
 
 def _follows(method: MethodConvergence, found: Convergence, budget: float) -> list[str]:
-    """Order, error of the scenario's own setting, cheapest setting, and what stands in the way."""
+    """Order, error of the scenario's own setting, cheapest setting, and notes."""
     lines = []
     if method.order is not None:
         what = f"of {method.method}" if method.knob == "dt" else f"of {method.knob}, with which the error falls"
@@ -82,7 +82,7 @@ def _follows(method: MethodConvergence, found: Convergence, budget: float) -> li
 
 
 def _notes(method: MethodConvergence, found: Convergence, budget: float) -> list[str]:
-    """What stands in the way of an answer."""
+    """Why there is no answer, or a doubtful one."""
     accuracy = f"{found.accuracy:g} {found.unit}"
     notes = []
     if method.verdict == "unstable":
@@ -146,7 +146,7 @@ def _costs(found: Convergence) -> str:
 
 
 def _grown(rate: float) -> str:
-    """What a growth of exp(rate) a second comes to."""
+    """A growth of exp(rate) per second as a factor."""
     factor = math.exp(rate)
     return f"{factor:.0f}-fold" if factor >= 10.0 else f"{factor:.2g}-fold"
 

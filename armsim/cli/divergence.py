@@ -1,4 +1,4 @@
-"""What to say of a run that diverged."""
+"""The message of a run that diverged."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def divergence(where: dict[str, Any], scenario: Scenario) -> str:
 
 
 def _stable(where: dict[str, Any]) -> str:
-    """What is known of stable steps, as a line of its own."""
+    """The largest stable step and the stable methods, where known, as a line."""
     stable = where.get("stable")
     if stable is None:
         return ""

@@ -136,7 +136,7 @@ def _robot(facts: dict[str, Any], angle: str, digits: int, where: str) -> str:
 
 
 def _at_pose(facts: dict[str, Any], angle: str, digits: int, where: str) -> list[str]:
-    """What holds the arm, its mass matrix and its tool, a part each."""
+    """Holding torques, mass matrix and tool, a part each."""
     n, pose = len(facts["joints"]), facts["pose"]
     types = [joint["type"] for joint in facts["joints"]]
     names = [joint["name"] for joint in facts["joints"]]
@@ -171,7 +171,7 @@ def _joints(n: int) -> str:
 def _columns(
     items: list[dict[str, Any]], wanted: dict[str, str], digits: int, unit: Any
 ) -> tuple[list[str], list[list[Cell]]]:
-    """Headings and cells of the columns that say something: in which not all is missing, or the absence of a side effect."""
+    """Headings and cells, without columns that are all None, or all 0 and of `SIDE_EFFECTS`."""
     keys = [k for k in wanted if any(item[k] is not None and (item[k] or k not in SIDE_EFFECTS) for item in items)]
     rows: list[list[Cell]] = []
     for item in items:
@@ -180,7 +180,7 @@ def _columns(
 
 
 def _flat(item: dict[str, Any]) -> dict[str, Any]:
-    """A joint or a motor with its friction, brushes and limits among its own keys."""
+    """A joint or a motor with its friction, brushes and limits flattened into its own keys."""
     dry = item["coulomb"] or {"positive": None, "negative": None}
     brushes = item.get("brush_drop") or {"max": None, "half": None}
     more = {"brushes": brushes["max"], "half": brushes["half"], **item.get("limits", {})}
@@ -245,7 +245,7 @@ def _link_table(facts: dict[str, Any], digits: int) -> str:
 
 
 def turned(origin: Origin) -> Origin:
-    """A number with its angle in degrees."""
+    """An origin with its angle in degrees."""
     if origin.value is None or origin.unit not in ("rad", "rad/s"):
         return origin
     unit = origin.unit.replace("rad", "deg")
@@ -274,6 +274,6 @@ def _where(origin: Origin) -> str:
 
 
 def _written(origin: Origin) -> str:
-    """What was written, where the value does not tell."""
+    """The text as written, where it is more than the value."""
     parts = [f" = {origin.written}" if origin.expression else "", f" (default: {origin.note})" if origin.note else ""]
     return "".join(parts) + (f", from {origin.converted_from}" if origin.converted_from else "")

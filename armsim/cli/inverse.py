@@ -161,7 +161,7 @@ def _along(
 
 
 def _extremes(headings: list[str], rows: Any) -> str:
-    """The least and the greatest value of every column but the time's, and when it has them."""
+    """The extremes of every column but the time, and their times."""
     t = rows[:, 0]
     cells = []
     for heading, column in zip(headings[1:], rows.T[1:], strict=True):

@@ -40,7 +40,7 @@ def report(summary: dict[str, Any], output: str | None, digits: int) -> str:
 
 
 def _joints(summary: dict[str, Any], digits: int) -> str:
-    """The state: positions and commands, and if it is no equilibrium how the joints move."""
+    """The operating point: positions and commands, and velocities and accelerations unless it is an equilibrium."""
     joints = summary["joints"]
     columns: list[tuple[str, list[Cell]]] = [("joint", [joint["name"] for joint in joints])]
     motion = () if summary["equilibrium"] else (("qd", "/s"), ("qdd", "/s²"))

@@ -1,4 +1,4 @@
-"""`armsim`: its commands, grouped by what people do, and what becomes of errors."""
+"""`armsim`: its commands by section, imported lazily, and the exit codes of errors."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ INTERRUPTED = 130
 
 
 class Commands(click.Group):
-    """The commands, imported one by one as they are needed."""
+    """The commands, each imported when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for section in COMMANDS.values() for name in section]

@@ -52,7 +52,7 @@ LARGEST_POSITION = 1e6  # as in robot and scenario files
 
 
 def print_json(data: Any) -> None:
-    """Print results as JSON; a number that is not finite, for which JSON has no word, becomes null."""
+    """Print results as JSON; NaN and infinities become null."""
     import json
 
     click.echo(json.dumps(_finite(data), allow_nan=False))
@@ -86,7 +86,7 @@ def joint_values(option: str, text: str, arm: Arm, degrees: bool = False) -> lis
     """The numbers of an option, one per joint; each may be a formula such as -pi/2. With degrees, converted to rad.
 
     Raises:
-        UsageError: Their number is not that of the joints; says how to mend it.
+        UsageError: There are not as many as joints.
         FileFaults: One is not a number.
     """
     names = ", ".join(joint.name for joint in arm.joints)
@@ -112,7 +112,7 @@ def joint_values(option: str, text: str, arm: Arm, degrees: bool = False) -> lis
 
 
 def number_value(option: str, text: str) -> float:
-    """The number of an option; a formula such as -pi/2 counts as one.
+    """The number of an option, or the value of a formula such as -pi/2.
 
     Raises:
         FileFaults: It is not a number.

@@ -1,4 +1,4 @@
-"""A progress bar for what takes long, on a terminal."""
+"""A progress bar on a terminal."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 import click
 
 PATIENCE = 1.0  # seconds before a progress bar appears
-REDRAWN = 0.05  # seconds from one drawing to the next
+REDRAWN = 0.05  # seconds between redraws
 
 
 class ProgressBar:
-    """A bar on standard error, once something has taken a second.
+    """A progress bar on standard error, which appears after `PATIENCE`.
 
     Args:
         label: What is being done.

@@ -40,7 +40,7 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
 
 
 def _energy_lines(summary: dict[str, Any], digits: int) -> list[str]:
-    """The arm's energy, who did work on it, and what the integrator made of that."""
+    """The arm's energy, and its balance as in `work_lines`."""
     audit = summary["audit"]
     start, end = (number(sum(summary["energy"][when].values()), 6) for when in ("start", "end"))
     energy = f"energy   {start} J at the start, {end} J at the end: {_joules(audit['change'], digits)}"
@@ -48,7 +48,7 @@ def _energy_lines(summary: dict[str, Any], digits: int) -> list[str]:
 
 
 def work_lines(audit: dict[str, Any], digits: int) -> list[str]:
-    """Who did work on the arm, and what the integrator made of that; see `armsim.simulation.energy_balance`."""
+    """The work of each source and the residual of the energy balance; see `armsim.simulation.energy_balance`."""
     works = ", ".join(f"{of} {_joules(audit[of], digits)}" for of in WORKS if audit[of]) or "none"
     residual = f"{_joules(audit['residual'], digits)}, {share(audit['relative'])} of the energy exchanged"
     lines = [f"work     {works}", f"residual {residual}"]
@@ -62,7 +62,7 @@ def _joules(value: float, digits: int) -> str:
 
 
 def share(part: float) -> str:
-    """A part of a whole in percent, to two digits; what is next to nothing as less than that."""
+    """A fraction in percent, to two digits; below 1e-6 % only as a bound."""
     percent = 100 * part
     if 0 < percent < 1e-6:
         return "less than 1e-6 %"
@@ -73,7 +73,7 @@ def share(part: float) -> str:
 
 
 def steps_by(summary: dict[str, Any]) -> str:
-    """How time advanced, in words.
+    """Steps and method, in words.
 
     Args:
         summary: method and steps; dt [s], or for an adaptive method duration [s], and refused and rtol under adaptive.
@@ -88,7 +88,7 @@ def steps_by(summary: dict[str, Any]) -> str:
 
 
 def method_notes(summary: dict[str, Any]) -> list[str]:
-    """Why this method, where armsim picked it; and whether dt keeps an adaptive one from longer steps."""
+    """Why armsim picked the method, and whether dt keeps an adaptive method from longer steps."""
     notes = []
     if summary.get("picked"):
         notes.append(f"method   {summary['method']}, picked because {summary['picked']}")

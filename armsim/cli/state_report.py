@@ -1,4 +1,4 @@
-"""What several commands print about one state of an arm."""
+"""What several commands print about a state of an arm."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def demand_table(types: Sequence[str], answer: dict[str, Any], degrees: bool, di
 
 
 def friction_notes(slipping: Sequence[str] | None, count: int) -> list[str]:
-    """What dry friction does for an arm that nothing drives.
+    """Which joints dry friction holds without drive.
 
     Args:
         slipping: The joints that it does not hold; None for an arm without dry friction.
@@ -47,7 +47,7 @@ def friction_notes(slipping: Sequence[str] | None, count: int) -> list[str]:
 
 
 def outside_notes(arm: Arm, q: Sequence[float], qd: Sequence[float], degrees: bool) -> list[str]:
-    """One line or two for every joint outside its range, because its stop is in the numbers.
+    """One line or two for every joint outside its range, whose stop acts in the numbers.
 
     Args:
         arm: The arm.
@@ -74,7 +74,7 @@ def overload_notes(overloads: Sequence[dict[str, Any]], rows: int = 1) -> list[s
     """One line or two for every limit of a motor that a motion exceeds.
 
     Args:
-        overloads: As `armsim.arm.overload` gives them, along a motion with where the most is needed.
+        overloads: As of `overloads` or `overloads_along` of `armsim.arm.overload`.
         rows: Instants of the motion.
     """
     notes = []

@@ -36,13 +36,13 @@ def number(value: float | None, digits: int = 5) -> str:
 
 
 def numbers(values: Sequence[float], digits: int = 5) -> list[str]:
-    """Numbers of one kind to some significant digits; those that are only rounding beside the largest count as 0."""
+    """Numbers of one kind to some significant digits; those below rounding of the largest are 0."""
     noise = 1e-14 * max((abs(value) for value in values), default=0.0)
     return [number(0.0 if abs(value) <= noise else value, digits) for value in values]
 
 
 def fixed(value: float, decimals: int) -> str:
-    """A number with a fixed count of decimals, so that columns can be compared by eye."""
+    """A number with a fixed number of decimals."""
     text = f"{value:.{decimals}f}"
     return text.removeprefix("-") if not text.strip("-0.") else text
 
@@ -60,7 +60,7 @@ def joint_unit(type: str, degrees: bool, rate: str = "") -> str:
 
 
 def shown(value: float, type: str, degrees: bool) -> float:
-    """A joint's position, velocity or acceleration from SI to what is shown; to 15 digits, so that -60 deg come back as -60."""
+    """A joint's position, velocity or acceleration in the unit shown; 15 digits, so that -60 deg read back as -60."""
     return float(f"{math.degrees(value):.15g}") if degrees and JOINT_TYPES[type].turns else value
 
 

@@ -1,4 +1,4 @@
-"""Arrays of numbers in one file, as numpy keeps them (.npz)."""
+"""Named arrays in a .npz file."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from armsim.files.new_file import refuse_to_overwrite, whole_file
 
 
 def check_array_file(path: str, inputs: list[str], force: bool) -> None:
-    """Refuse a file that cannot be what is asked for, before anything else is done.
+    """Refuse an output file that `write_arrays` must not or cannot write, before the work begins.
 
     Args:
-        path: Where the arrays are to go.
+        path: The output file.
         inputs: Files that are read.
-        force: Whether it may replace one that exists.
+        force: Whether an existing file may be replaced.
 
     Raises:
-        UsageError: It does not end in .npz, or is not to be written.
+        UsageError: It does not end in .npz, is one of the inputs, or exists without `force`.
     """
     ending = os.path.splitext(path)[1]
     if ending != ".npz":
@@ -33,7 +33,7 @@ def check_array_file(path: str, inputs: list[str], force: bool) -> None:
 
 
 def write_arrays(path: str, arrays: Mapping[str, Any]) -> None:
-    """Write arrays by name; `numpy.load(path)` has them again.
+    """Write arrays by name; `numpy.load(path)` reads them back.
 
     Raises:
         UsageError: The file cannot be written.

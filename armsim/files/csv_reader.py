@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from armsim.files.document import Place, clipped
 from armsim.files.faults import Report, refuse
 
-FOREIGN = {";": "semicolons", "\t": "tabs"}  # what other programs put between cells
+FOREIGN = {";": "semicolons", "\t": "tabs"}  # separators of other programs
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""Tables of doubles as CSV: wide, LF, unquoted headings, the fewest digits that read back to the same double.
+"""Tables of doubles as CSV: LF, unquoted headings, the shortest decimals that read back to the same double.
 
-orjson prints the numbers, several million a second; it is lighter to import than anything that does it as fast.
+orjson formats several million numbers a second, and is the quickest to import of what is as fast.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ def write_csv(
     Args:
         path: The file; an existing one is replaced once the new one is whole.
         headings: Of the columns that are written, from the first.
-        values: Numbers row by row: a sequence, a ctypes array of doubles, or a flat numpy array.
+        values: Numbers in row-major order: a sequence, a ctypes array of doubles, or a flat numpy array.
         width: Numbers in a row of `values`; as many as headings unless given.
         count: Rows to write; all of them unless given.
-        pick: Which numbers of a row are written, in which order; all of them unless given.
-        factors: What each of the picked numbers is multiplied by; nothing unless given.
+        pick: Indices of the numbers of a row that are written, in order; all of them unless given.
+        factors: Scale factor of each picked number; 1 unless given.
         lead: A first column that is not in `values`, for example the times; one number per row.
     """
     if width is None:
@@ -68,7 +68,7 @@ def _rows(
     factors: Sequence[float] | None,
     lead: Sequence[float] | None,
 ) -> list[Any]:
-    """The rows of a piece of the table: what is chosen of each, scaled, after its number of the first column."""
+    """Rows of a block of the table: the number of `lead`, then the chosen numbers, scaled."""
     starts = range(0, len(flat), width)
     scaled = factors is not None and any(factor != 1.0 for factor in factors)
     a, b = (chosen[0], chosen[-1] + 1) if chosen else (0, 0)
@@ -87,7 +87,7 @@ def _rows(
 
 
 def _write_rows(file: IO[bytes], rows: list[Any]) -> None:
-    """Print rows: what JSON makes of them, with its brackets turned into line ends and `1.0` into `1`."""
+    """Write rows as JSON with brackets turned into line ends, and `1.0` into `1`."""
     if not rows:
         return
     text = orjson.dumps(rows)

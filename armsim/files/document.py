@@ -1,4 +1,4 @@
-"""A user's file as a tree of nodes that know where they stand."""
+"""The content of a user's file: a tree of nodes with source positions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Place(NamedTuple):
-    """Where something stands: a file with line and column (both from 1), or an option like `--set control.kp[0]`."""
+    """A source position: a file with line and column (both from 1), or an option like `--set control.kp[0]`."""
 
     source: str
     line: int = 0
@@ -20,10 +20,10 @@ class Scalar:
     """One value: text, a number, true, false or null.
 
     Attributes:
-        value: What it means: str, float, bool or None.
-        text: What was written.
+        value: Its value: str, float, bool or None.
+        text: As written.
         place: Where.
-        size: Nodes below and including this one, aliases written out.
+        size: Number of nodes in its subtree, aliases expanded.
     """
 
     __slots__ = ("place", "size", "text", "value")

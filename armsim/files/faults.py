@@ -46,7 +46,7 @@ class Report:
 
     @property
     def full(self) -> bool:
-        """Whether so many faults are known that it is no use to think about mending more."""
+        """Whether there are so many faults that suggestions for more are not worth their time."""
         return len(self.faults) > 4 * MOST
 
     def raise_if_any(self) -> None:

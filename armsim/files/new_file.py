@@ -1,4 +1,4 @@
-"""Files that results go to: written whole or not at all, and not over what is there already."""
+"""Output files: written atomically, and not over existing files unless asked."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from armsim.errors import UsageError
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A file that takes its name when it is complete; devices and pipes are written as they are."""
+    """Open a file for atomic writing: renamed to `path` when the block ends well. Devices and pipes are written directly."""
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as file:
             yield file
         return
-    path = os.path.realpath(path)  # a link stays one
+    path = os.path.realpath(path)  # write through symbolic links
     folder, name = os.path.split(path)
     beside = os.path.join(folder, f".{name[:200]}.{os.getpid()}.part")
     try:
@@ -31,10 +31,10 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def refuse_to_overwrite(output: str, inputs: Sequence[str], force: bool) -> None:
-    """Refuse a file that is read as well, and one that exists unless its replacement was asked for.
+    """Refuse an output file that is also an input, or exists without `force`.
 
     Raises:
-        UsageError: It is not to be written; says why.
+        UsageError: It is refused; says why.
     """
     if not os.path.isfile(output):  # nothing to lose; devices and pipes are written to
         return

@@ -1,7 +1,7 @@
-"""Run folders: which may be written, and how they appear whole.
+"""Run folders: which may be written, and their atomic creation.
 
-Everything is written into a hidden folder beside the target, which then takes the target's name in one step. A process
-that is killed leaves at most the hidden folder.
+Everything is written into a hidden folder beside the target, which is then renamed to the target. A process that is killed
+leaves at most the hidden folder.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from armsim.errors import UsageError
 
 RUN_FORMAT = "armsim/run/1"
+RUNS = "runs"  # folder of the numbered runs
 RUN_FILES = ("trajectory.csv", "torque.csv", "record.csv", "run.yaml")
 
 
@@ -55,16 +56,13 @@ def _taken(path: str, found: str, mend: str) -> UsageError:
 
 
 @contextlib.contextmanager
-def new_run_folder(
-    folder: str | os.PathLike[str] | None, scenario: str, force: bool = False, runs: str = "runs"
-) -> Iterator[RunFolder]:
-    """A run folder to write into; it gets its name when the block ends well, and is gone if it does not.
+def new_run_folder(folder: str | os.PathLike[str] | None, scenario: str, force: bool = False) -> Iterator[RunFolder]:
+    """A run folder to write into: renamed to its path when the block ends well, removed when it raises.
 
     Args:
         folder: Where the run goes; `runs/<scenario>-001`, or the next free number, if None.
         scenario: Name of the scenario.
         force: Whether an armsim run may be replaced.
-        runs: Folder of the numbered runs.
 
     Raises:
         UsageError: The folder must not, or cannot be written.
@@ -72,7 +70,7 @@ def new_run_folder(
     if folder is not None:
         check_target(folder, force)
     target = None if folder is None else os.path.realpath(os.fspath(folder))
-    parent = os.path.abspath(runs) if target is None else os.path.dirname(target)
+    parent = os.path.abspath(RUNS) if target is None else os.path.dirname(target)
     try:
         os.makedirs(parent, exist_ok=True)
         hidden = _hidden_folder(parent, scenario if target is None else os.path.basename(target), "new")
@@ -82,7 +80,7 @@ def new_run_folder(
     try:
         yield made
         if target is None:
-            made.path = os.path.join(runs, os.path.basename(_number(hidden, parent, scenario)))
+            made.path = os.path.join(RUNS, os.path.basename(_number(hidden, parent, scenario)))
         else:
             _replace(hidden, target, force)
             made.path = os.fspath(folder)  # type: ignore[arg-type]  # there is a target
@@ -98,7 +96,7 @@ class RunFolder:
 
     Attributes:
         hidden: Where to write while the block lasts.
-        path: Where it is afterwards, as the user may type it.
+        path: Its path afterwards, as the user may type it.
     """
 
     def __init__(self, hidden: str) -> None:
@@ -127,7 +125,7 @@ def _number(hidden: str, parent: str, scenario: str) -> str:
 
 
 def _replace(hidden: str, target: str, force: bool) -> None:
-    """Give the folder the target's name; what an earlier run there does not own moves into the new folder."""
+    """Rename the folder to the target; of an earlier run there, files that are not the run's own are kept."""
     if not os.path.isdir(target) or not os.listdir(target):
         with contextlib.suppress(OSError):
             os.mkdir(target)
@@ -156,7 +154,7 @@ def _onto_empty(source: str, target: str) -> None:
 
 
 def _remove(folder: str) -> None:
-    """Remove a folder of ours and the files in it."""
+    """Remove a folder and the files in it."""
     with contextlib.suppress(OSError):
         for name in os.listdir(folder):
             os.remove(os.path.join(folder, name))
@@ -164,7 +162,7 @@ def _remove(folder: str) -> None:
 
 
 def _hidden_folder(parent: str, name: str, what: str) -> str:
-    """A new folder that listings leave out."""
+    """Make a hidden folder."""
     path = os.path.join(parent, f".{name}.{os.urandom(6).hex()}.{what}")
     os.mkdir(path)
     return path

@@ -18,7 +18,7 @@ from armsim.files.faults import Report, nearest, refuse
 MOST_BYTES = 1_000_000
 MOST_NODES = 20_000  # aliases written out; a robot of 30 joints has about 1500
 DEEPEST = 40
-WORDED_BY_PYTHON = 64_000  # characters; a larger broken file keeps the words of the parser that found it
+WORDED_BY_PYTHON = 64_000  # characters; syntax errors of larger files are worded by the parser in use
 
 NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 INFINITE = re.compile(r"([-+]?)\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
@@ -115,7 +115,7 @@ def parse_value(text: str, source: str) -> Node:
 
 
 def parsed_number(text: str) -> float | None:
-    """The number that a plain scalar stands for; None if it is not one."""
+    """The value of a plain scalar that is a number; None for others."""
     if NUMBER.fullmatch(text):
         return float(text)
     infinite = INFINITE.fullmatch(text)
@@ -125,7 +125,7 @@ def parsed_number(text: str) -> float | None:
 
 
 def resolved(text: str) -> str | float | bool | None:
-    """What a plain scalar stands for."""
+    """The value of a plain scalar."""
     if text in WORDS:
         return WORDS[text]
     number = parsed_number(text)
@@ -187,7 +187,7 @@ def _look_around(path: str) -> str:
 
 
 class _Composer:
-    """Turns parser events into nodes, within bounds."""
+    """Composes nodes from parser events, within bounds of size and depth."""
 
     def __init__(self, text: str, source: str, report: Report, option: bool = False) -> None:
         self.text = text

@@ -1,4 +1,4 @@
-"""Plain data as YAML that people can read, and that reads back to the same data."""
+"""Plain data as readable YAML that reads back to the same data."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import yaml
 from armsim.files.yaml_reader import resolved
 
 WIDTH = 110  # of a list or mapping in one line, as Python prints it
-NEVER = 2**30  # columns, at which long text would go on in the next line
-WORDS = frozenset("yYnN")  # that other readers of YAML 1.1 take for yes and no
+NEVER = 2**30  # columns: long text is not folded
+WORDS = frozenset("yYnN")  # booleans in YAML 1.1
 
 _Emitter: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
@@ -29,7 +29,7 @@ def yaml_text(data: Any, comment: str = "") -> str:
 
 
 class _Representer(yaml.representer.SafeRepresenter):
-    """Puts what fits on one line, and text in quotes that armsim's reader would take for something else."""
+    """Flow style for what fits on one line; quotes for text that would not read back as text."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

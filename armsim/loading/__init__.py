@@ -1,4 +1,13 @@
-"""From files to what is simulated: robots and scenarios read, checked, built, and written out in full."""
+"""From files to what is simulated: robots and scenarios read, checked, built, and written out in full.
+
+What others use:
+    read_robot, read_scenario: an `Arm`, or a `Scenario`, from a file, a shipped name or plain data.
+    load_robot_file, load_scenario_file: a checked `RobotFile` or `ScenarioFile`, from which build_robot and build_scenario
+        make the same, with numbers left open on request.
+    resolved_robot: a robot as plain data, written out in full.
+    check: `check`, faults and warnings of a file. plausible: `undetermined`. voltage: `voltage_refusal`.
+    build: `build_body`, one solid's inertia. settle: `settle`, data with a scalar for each number.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""From settled data to the arm: units convert here.
+"""From settled data to the arm; units are converted here.
 
-No number is compared but with the value that means "not there" (no dry friction, a gear without loss), and that only where
-it is a plain number: one that is left open may become anything, so what it belongs to is there.
+A number is compared only with the value that means absent (no dry friction, a lossless gear), and only if it is a constant: an
+open number may take any value, so what it belongs to is built.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def build_robot(
     Args:
         data: The file's data, as `armsim.loading.load_robot_file` reads it.
         open: Scalars in place of the file's numbers, by path, in the file's unit: `{"joints[0].motor.Kp": kp,
-            "parameters.upper": upper}`. All that is an expression of a parameter follows it.
+            "parameters.upper": upper}`. Formulas are evaluated on open parameters.
         payload: Settled data of a payload, in place of the robot's.
 
     Raises:
@@ -49,7 +49,7 @@ def build_robot(
     robot = settle(data, open)
     degrees = robot["units"]["angle"] == "deg"
     joints = []
-    before = None  # the user's frame of the last link, seen from its own
+    before = None  # the user's frame of the link before, in that link's frame
     for joint in robot["joints"]:
         placed = FRAMES[robot["convention"]](joint[robot["convention"]], joint["type"], degrees)
         pre, offset, after = placed
@@ -69,7 +69,7 @@ def build_robot(
 
 
 def build_joint(joint: dict[str, Any], pre: Pose, offset: Scalar, after: Pose | None, degrees: bool) -> Joint:
-    """One joint, from its place in the link before, its offset, and the user's frame seen from its own."""
+    """One joint: `pre` is its pose in the link before, `after` the user's frame in its own; None if they are the same."""
     turn = RADIANS if degrees and JOINT_TYPES[joint["type"]].turns else 1.0
     inertia = Inertia()
     for i, body in enumerate(joint["bodies"]):
@@ -121,12 +121,12 @@ def build_coulomb(coulomb: Scalar | dict[str, Scalar]) -> Coulomb | None:
     return None if all(is_absent("coulomb", side) for side in sides) else Coulomb(*sides)
 
 
-# numbers that mean that something is not there, by their key: they are structure, like the keys themselves
+# the value of each key that means absent: structure, like the keys themselves
 ABSENT = {"coulomb": 0.0, "efficiency": 1.0, "inductance": 0.0, "max": 0.0}
 
 
 def is_absent(key: str, x: Scalar) -> bool:
-    """Whether a scalar says that what the key is of is not there; one that is left open may become anything."""
+    """Whether a scalar is the constant that means absent; an open number never is."""
     return is_number(x, ABSENT[key])
 
 
@@ -165,8 +165,8 @@ def _mass(solid: dict[str, Any], volume: Scalar) -> Scalar:
     return volume * solid["density"] if solid["mass"] is None else solid["mass"]
 
 
-# Each convention gives a joint's place before its variable, the offset of the variable, and the user's frame beyond it
-# (None where that is the link's own): pose in the link before = place @ joint motion @ beyond.
+# of each convention: the pose before the joint variable, the offset of the variable, and the pose beyond it, which is the user's
+# frame in the link's (None for the identity): pose in the link before = before @ joint motion @ beyond
 Placed = tuple[Pose, Scalar, Pose | None]
 
 
@@ -179,7 +179,7 @@ def modified_dh(row: dict[str, Any], type: str, degrees: bool) -> Placed:
 
 
 def standard_dh(row: dict[str, Any], type: str, degrees: bool) -> Placed:
-    """T = Rz(theta) Tz(d) Tx(a) Rx(alpha): the variable comes first, the constant part beyond it."""
+    """T = Rz(theta) Tz(d) Tx(a) Rx(alpha): the joint variable comes first, the constant part beyond it."""
     a, alpha, d, theta = _row(row, degrees)
     beyond = Pose(rotation_x(alpha), Vector(a, 0.0, 0.0))
     turned, shift, offset = _variable(type, theta, d)
@@ -187,9 +187,9 @@ def standard_dh(row: dict[str, Any], type: str, degrees: bool) -> Placed:
 
 
 def _variable(type: str, theta: Scalar, d: Scalar) -> tuple[Scalar | None, Scalar, Scalar]:
-    """Of theta and d, which a joint's variable adds to: the constant turn (None for none) and shift, and the offset.
+    """The constant turn about z (None for none), the constant shift along z, and the offset of the joint variable.
 
-    A screw adds to both, so both are constants, and its variable has no offset.
+    A screw's variable adds to theta and d, so both are constants and its offset is 0.
     """
     kind = JOINT_TYPES[type]
     if kind.has_pitch:
@@ -198,7 +198,7 @@ def _variable(type: str, theta: Scalar, d: Scalar) -> tuple[Scalar | None, Scala
 
 
 def origin(row: dict[str, Any], type: str, degrees: bool) -> Placed:
-    """A frame given by xyz and rpy, the joint about or along an axis of it; beyond, the frame is turned back."""
+    """A frame by xyz and rpy, and an axis in it, onto which z is turned before the joint variable and back beyond it."""
     frame = build_frame(row, degrees)
     turn = turn_z_onto(*row["axis"])
     return Pose(frame.rotation @ turn, frame.position), 0.0, Pose(turn.T)
@@ -215,11 +215,11 @@ def _row(row: dict[str, Any], degrees: bool) -> tuple[Scalar, Scalar, Scalar, Sc
 def turn_z_onto(x: float, y: float, z: float) -> Matrix:
     """A rotation that turns the z axis onto a direction.
 
-    A direction is structure, not a number that may be left open: it decides which rotation is taken.
+    The direction is structure, which cannot be left open: the formula depends on it.
     """
     if x == 0 and y == 0:
         return IDENTITY if z > 0 else Matrix(X, -Y, -Z)
-    if y == 0 and z == 0:  # the axes turn in a circle: z -> x -> y -> z
+    if y == 0 and z == 0:  # cyclic permutation of the axes: z -> x -> y -> z
         return Matrix(Z, X, Y) if x > 0 else Matrix(-Z, X, -Y)
     if x == 0 and z == 0:
         return Matrix(Y, Z, X) if y > 0 else Matrix(Y, -Z, -X)

@@ -28,10 +28,10 @@ class Checked:
     Attributes:
         file: As the user named it.
         kind: "robot" or "scenario"; None where the file does not tell.
-        faults: Why it cannot be run.
-        warnings: What is probably a slip.
-        arm: The arm, where there are no faults.
-        scenario: What can be run, where the file asks for something and there are no faults.
+        faults: Errors: it cannot be run with them.
+        warnings: What is valid, but probably a mistake.
+        arm: The arm; None with faults.
+        scenario: The scenario of a scenario file; None with faults.
     """
 
     file: str
@@ -45,7 +45,7 @@ class Checked:
 def check(path_or_name: str | os.PathLike[str]) -> Checked:
     """Check a file, or what is shipped under a name (a robot before a scenario).
 
-    Never raises for what a file contains; everything that is wrong with it is in the result.
+    Never raises for what a file contains; all faults are in the result.
     """
     name = os.fspath(path_or_name)
     path = name

@@ -1,4 +1,4 @@
-"""Files that have been read and checked, before anything is made of them."""
+"""Files that have been read and checked, but not built."""
 
 from __future__ import annotations
 

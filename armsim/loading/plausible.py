@@ -1,7 +1,7 @@
-"""Whether an arm's numbers can be true: what cannot be simulated, and what is probably a slip.
+"""Plausibility of an arm's numbers: faults of what cannot be simulated, warnings of probable mistakes.
 
-Each rule gives faults of the four-line form. Published parameter sets of real arms contain oddities (a link of mass zero, a
-tensor that violates the triangle inequality), so those are warnings; an arm whose accelerations are not determined is an error.
+Published parameter sets of real arms contain oddities (a link of mass zero, a tensor that violates the triangle inequality), so
+those are warnings; a mass matrix that is not positive definite is a fault.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from armsim.model import Arm
 from armsim.spatial import Symmetric, point_tensor
 from armsim.spec.quantity import Quantity
 
-POSES = 4  # at which the mass matrix is looked at, besides the initial one
-SINGULAR = 1e-12  # of the largest entry of the mass matrix: what rounding leaves of an exact zero
+POSES = 4  # at which the mass matrix is checked, besides the initial one
+SINGULAR = 1e-12  # relative to the largest entry of the mass matrix: rounding of an exact zero
 FAR = 2.0  # times the arm's length: a centre of mass or radius of gyration beyond is a slip of units
 NEAR = 1.0  # m: never a slip, however short the arm; its last link's length is not known where no tool is given
 LARGEST_PITCH = 0.5  # m: of ball screws up to 0.1, and more in millimetres
@@ -67,7 +67,7 @@ def undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> list[Fault]:
 
 
 def doubts(arm: Arm, data: dict[str, Any], path: str = "", payload: dict[str, Any] | None = None) -> list[Fault]:
-    """Warnings: what is possible in a file, but hardly in a real arm.
+    """Warnings: numbers that are valid, but improbable for a real arm.
 
     Args:
         arm: The arm, on numbers.
@@ -94,7 +94,7 @@ def doubts(arm: Arm, data: dict[str, Any], path: str = "", payload: dict[str, An
 
 
 def too_short(data: dict[str, Any], duration: float) -> list[Fault]:
-    """Warnings: columns of CSV files whose times do not cover the run, so that their first or last value is stretched.
+    """Warnings: CSV columns whose times do not cover the run, where their first or last value is held.
 
     The last row counts for as long as the one before it did: samples of a run need no row at its very end.
 
@@ -143,7 +143,7 @@ def _of_pitch(pitch: Quantity | None, path: str) -> Iterator[Fault]:
 
 
 def _of_body(body: dict[str, Any], path: str, owner: str, length: float) -> Iterator[Fault]:
-    """Faults of one body: lengths that are not metres, and tensors that no body has.
+    """Faults of one body: lengths that are not metres, and unphysical tensors.
 
     A body of mass 0 has no centre of mass; its tensor says only what the joint feels.
     """
@@ -218,7 +218,7 @@ def _of_tensor(
 
 
 def _physical(moments: tuple[float, float, float], rounding: float) -> bool:
-    """Whether some body has these principal moments, smallest first."""
+    """Whether principal moments, smallest first, are not negative and satisfy the triangle inequality."""
     least, middle, most = moments
     return least >= -rounding and most - least - middle <= rounding
 
@@ -259,7 +259,7 @@ def _poses(arm: Arm) -> Iterator[list[float]]:
 
 
 def _length(arm: Arm) -> float:
-    """How far the arm can stretch: from joint to joint and to the tool, with the travel of joints that slide [m]."""
+    """The length of the stretched arm: from joint to joint and to the tool, with the travel of sliding joints [m]."""
     length = sum(math.hypot(*joint.position) for joint in arm.joints) + math.hypot(*arm.tool_in_link.position)
     for joint in arm.joints:
         if joint.kind.slides:
@@ -270,7 +270,7 @@ def _length(arm: Arm) -> float:
 
 
 def _numbers(data: Any) -> Any:
-    """Data with every number as its value."""
+    """Data with each `Quantity` replaced by its value."""
     if isinstance(data, Quantity):
         return data.value
     if isinstance(data, dict):

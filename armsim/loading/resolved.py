@@ -1,4 +1,4 @@
-"""Robots written out in full: every default filled, every number worked out; they read back to the same bits."""
+"""Robots written out in full: defaults filled in, formulas evaluated; they read back to the same bits."""
 
 from __future__ import annotations
 

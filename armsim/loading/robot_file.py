@@ -42,7 +42,7 @@ def load_robot_file(
 def load_root(
     kind: str, path_or_name: str | os.PathLike[str] | Mapping[str, Any], report: Report
 ) -> tuple[Node, tuple[Source, ...]]:
-    """The root node of a file, of a shipped file, or of plain data, and what was read for it."""
+    """The root node of a file, a shipped file or plain data, and its sources."""
     if isinstance(path_or_name, Mapping):
         noun = {"robots": "robot", "configs": "scenario"}[kind]
         return document(dict(path_or_name), Place(f"<{noun}>")), ()
@@ -52,7 +52,7 @@ def load_root(
 
 
 def check_robot(root: Node, context: Context, path: str = "") -> dict[str, Any] | None:
-    """The data of a robot's root node; faults go into the context's report."""
+    """The data of a robot's root node; None, with faults in the report, if it is none."""
     if not isinstance(root, Map):
         expected, mend = "a mapping of keys and values", f"begin the file with `format: {FORMAT}`"
         from armsim.files.document import shown

@@ -34,17 +34,17 @@ class Scenario:
         name: Of the scenario.
         arm: The arm, with the payload of the scenario where it gives one.
         method: Name of the integrator; "auto" where it is still to be picked, see `armsim.stability.method_choice`.
-        dt: Length of a step [s]; of an adaptive method the time between its landings.
+        dt: Step [s]; of an adaptive method the time between its landings.
         time_ratio: (numerator, denominator) with dt = numerator / denominator; t_k = (k * numerator) / denominator.
         steps: Number of steps.
         log_every: Steps between rows.
         sample_every: Steps between samples of the command; None where it is continuous.
-        command: What drives the arm; None for motors with open terminals.
-        external: Forces and moments from outside.
+        command: Feedback or inputs; None for motors with open terminals.
+        external: External wrenches on links.
         initial_q: Joint positions at the start [rad or m].
         initial_qd: Joint velocities at the start [rad/s or m/s].
         file: The checked file this was built from.
-        tolerance: The error that an adaptive method may make in a step.
+        tolerance: Local error tolerance of an adaptive method.
         picked: Why this method was picked; empty where the file names it.
     """
 
@@ -66,7 +66,7 @@ class Scenario:
 
     @property
     def adaptive(self) -> bool:
-        """Whether the method chooses its steps."""
+        """Whether the method is adaptive."""
         return self.method in ADAPTIVE
 
     @property
@@ -80,19 +80,14 @@ class Scenario:
         return bool(self.file.data["units"]["angle"] == "deg")
 
     @property
-    def robot_data(self) -> dict[str, Any]:
-        """The robot as plain data with every default filled and every number worked out; reads back as the same arm."""
-        return resolved_robot(self.file.robot.data)
-
-    @property
     def scenario_data(self) -> dict[str, Any]:
-        """The scenario as plain data, the robot in it; angles in radians. Reads back as the same scenario."""
+        """The scenario as plain data, its robot inline, angles in radians; reads back as the same scenario."""
         return resolved_scenario(self)
 
 
 @dataclass(frozen=True)
 class FormulaSignal:
-    """An expression of the time."""
+    """A formula of the time."""
 
     formula: Formula
 
@@ -118,7 +113,7 @@ class RecordedSignal:
 
     @property
     def stepped(self) -> bool:
-        """Whether it jumps from value to value."""
+        """Whether it is piecewise constant."""
         return self.table.hold == "zero"
 
     @property
@@ -195,7 +190,7 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
 
 
 def build_feedback(control: dict[str, Any], target: tuple[Scalar, ...], period: float | None) -> Feedback:
-    """A feedback law; gains that it does not have are zero, and the integral's limit is that of the output."""
+    """A feedback law; absent gains are zero, and `integral_limit` defaults to `limit`."""
     n = len(target)
     zeros: list[Scalar] = [0.0] * n
     limit = control["limit"] or [None] * n
@@ -213,7 +208,7 @@ def build_feedback(control: dict[str, Any], target: tuple[Scalar, ...], period: 
 
 
 def build_signal(read: Any, settled: Any) -> FormulaSignal | ConstantSignal | RecordedSignal:
-    """A signal: a recorded one, an expression of the time, or a number, which may have been left open."""
+    """A signal: recorded, a formula of the time, or a number, which may be open."""
     if isinstance(settled, dict):
         return RecordedSignal(settled["table"])
     opened = settled is not read.value
@@ -223,7 +218,7 @@ def build_signal(read: Any, settled: Any) -> FormulaSignal | ConstantSignal | Re
 
 
 def resolved_scenario(scenario: Scenario) -> dict[str, Any]:
-    """A scenario as plain data, angles in radians, its robot in it."""
+    """A scenario as plain data, its robot inline, angles in radians."""
     file = scenario.file
     data = file.data
     control, inputs = data["control"], data["inputs"]
@@ -257,7 +252,7 @@ def resolved_scenario(scenario: Scenario) -> dict[str, Any]:
 
 
 def _integrator(scenario: Scenario) -> dict[str, Any]:
-    """How time advances; a step that was worked out is written down once it is known which method it is for."""
+    """The integrator's keys; a dt that was not given is among them once `auto` has been replaced by a method."""
     method, given = scenario.method, scenario.file.data["integrator"]["dt"] is not None
     return {
         "method": method,

@@ -76,7 +76,7 @@ def load_scenario_file(path_or_name: Given, overrides: Mapping[str, Any] | None 
     assert isinstance(root, Map)  # or it has been refused
     context = Context(report, folder=os.path.dirname(file))
     robot, robot_sources = _robot(root, of_robot, context)
-    sound = not report.faults  # or a motor that is given may count as missing
+    sound = not report.faults  # with faults, a motor that is given may count as missing
     context.joints = None if robot is None else joint_names(robot)
     data = read_scenario_node(root, context, path)
     steps = _check_times(data, path, context) if data is not None else {}
@@ -92,7 +92,7 @@ def load_scenario_file(path_or_name: Given, overrides: Mapping[str, Any] | None 
 
 
 def _robot(root: Map, overrides: dict[str, Any], context: Context) -> tuple[dict[str, Any] | None, tuple[Source, ...]]:
-    """The data of a scenario's robot, from its own file or from within the scenario; None if there is no telling."""
+    """The data of a scenario's robot, from its own file or inline, and its sources; None if it cannot be read."""
     node = root.get("robot")
     robot_context = Context(context.report)
     if isinstance(node, Map):
@@ -112,7 +112,7 @@ def _robot(root: Map, overrides: dict[str, Any], context: Context) -> tuple[dict
         fault = error.faults[0]
         if fault.where.line:
             context.report.faults.extend(error.faults)
-        else:  # the file itself: say who asks for it
+        else:  # no file: report it at the key that names it
             mend = fault.mend.replace(os.path.dirname(beside(context.folder, node.text)), os.path.dirname(node.text))
             context.report.add(node.place, "robot", fault.expected, _not_there(fault, node), mend)
         return None, ()
@@ -126,7 +126,7 @@ def _robot_path(text: str, folder: str) -> str:
 
 
 def _not_there(fault: Any, node: Scalar) -> str:
-    """What was found in place of the robot's file, with its path where that is not what was written."""
+    """`found` of a robot file that cannot be read, with its path where that is not what was written."""
     if not looks_like_a_file(node.text):
         return shown(node)
     path = "" if str(fault.where) == node.text else f", {fault.where}"
@@ -134,7 +134,7 @@ def _not_there(fault: Any, node: Scalar) -> str:
 
 
 def _check_times(data: dict[str, Any], path: str, context: Context) -> dict[str, Any]:
-    """The length of a step, and all times as numbers of them; faults of those that are none."""
+    """The step, and all times as numbers of steps; reports those that are not whole multiples."""
     times = {"log.every": (data["log"] or {}).get("every")}
     for key in ("control", "inputs"):
         times[f"{key}.period"] = (data[key] or {}).get("period")
@@ -160,7 +160,7 @@ def _check_times(data: dict[str, Any], path: str, context: Context) -> dict[str,
 
 
 def _step(data: dict[str, Any], times: dict[str, Quantity], path: str, context: Context) -> float | None:
-    """The length of a step [s]: as given, or for a method that needs none the longest that all times share."""
+    """The step [s]: dt if given, else, for an adaptive method or `auto`, the longest that divides all times."""
     integrator = data["integrator"]
     if integrator is None or integrator["method"] is None:
         return None

@@ -1,4 +1,4 @@
-"""From read numbers to scalars: each is its value, unless it, or a parameter it is an expression of, is left open."""
+"""From each `Quantity` to a scalar: its value, unless it, or a parameter in its formula, is left open."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from armsim.spec.paths import PathError, joint_index, parse_path, path_text
 from armsim.spec.quantity import Quantity
 
 Open = Mapping[str, Any]
-STRUCTURE = {"axis", "dt", "duration", "every", "from", "period", "to"}  # numbers that decide what is computed
+STRUCTURE = {"axis", "dt", "duration", "every", "from", "period", "to"}  # keys of numbers that decide what is computed
 
 
 def settle(data: dict[str, Any], open_numbers: Open | None = None) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def settle(data: dict[str, Any], open_numbers: Open | None = None) -> dict[str, 
     Args:
         data: As read: dicts, lists, `Quantity`, text.
         open_numbers: Scalars (expressions, or other numbers) by the path of the number they stand for; joints by index
-            or name. A number that may be left out can be set, too.
+            or name. A key without a value can be given one.
 
     Raises:
         UsageError: There is no number at one of the paths.
@@ -56,7 +56,7 @@ def settle(data: dict[str, Any], open_numbers: Open | None = None) -> dict[str, 
 
 
 def open_path(data: dict[str, Any], path: str) -> list[str | int]:
-    """The steps to the number at a path, joints' names turned into indices.
+    """The steps of a path to a number, joints' names replaced by indices.
 
     Raises:
         UsageError: There is no such number.

@@ -1,4 +1,4 @@
-"""Whether voltages can drive an arm, and what to say where they cannot."""
+"""Whether voltages can drive an arm, and the refusal if they cannot."""
 
 from __future__ import annotations
 

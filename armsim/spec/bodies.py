@@ -35,7 +35,7 @@ def center() -> List:
     )
 
 
-class Solid(Record):
+class SolidKeys(Record):
     """A body of uniform density; either its mass or its density is given."""
 
     mass = mass(default=None, note="from the density")
@@ -55,7 +55,7 @@ class Solid(Record):
             self.fields["mass"].missing(node.place, f"{path}.mass", context)
 
 
-class Cylinder(Solid):
+class CylinderKeys(SolidKeys):
     """A solid cylinder."""
 
     axis = axis()
@@ -63,19 +63,19 @@ class Cylinder(Solid):
     radius = size("radius", "0.05")
 
 
-class Box(Solid):
+class BoxKeys(SolidKeys):
     """A solid box, its edges along the axes of the frame."""
 
     size = List(size("edge", "0.1"), length=3, doc="edges along x, y and z", example="[0.1, 0.2, 0.3]")
 
 
-class Sphere(Solid):
+class SphereKeys(SolidKeys):
     """A solid sphere."""
 
     radius = size("radius", "0.05")
 
 
-class Tube(Solid):
+class TubeKeys(SolidKeys):
     """A hollow cylinder, open at both ends."""
 
     axis = axis()
@@ -93,14 +93,14 @@ class Tube(Solid):
             )
 
 
-class Point(Record):
+class PointKeys(Record):
     """A point mass."""
 
     mass = mass()
     center = center()
 
 
-class Rod(Record):
+class RodKeys(Record):
     """A slender rod: no thickness, uniform along its length."""
 
     axis = axis()
@@ -109,7 +109,7 @@ class Rod(Record):
     center = center()
 
 
-class Tabulated(Record):
+class InertiaKeys(Record):
     """A body whose inertia is known, from CAD or a publication; axes parallel to the frame's."""
 
     mass = mass()
@@ -126,20 +126,20 @@ class Tabulated(Record):
 
 
 BODIES: dict[str, Record] = {
-    "cylinder": Cylinder(doc="solid cylinder"),
-    "box": Box(doc="solid box"),
-    "sphere": Sphere(doc="solid sphere"),
-    "tube": Tube(doc="hollow cylinder"),
-    "rod": Rod(doc="slender rod"),
-    "point": Point(doc="point mass"),
-    "inertia": Tabulated(doc="body with a known inertia"),
+    "cylinder": CylinderKeys(doc="solid cylinder"),
+    "box": BoxKeys(doc="solid box"),
+    "sphere": SphereKeys(doc="solid sphere"),
+    "tube": TubeKeys(doc="hollow cylinder"),
+    "rod": RodKeys(doc="slender rod"),
+    "point": PointKeys(doc="point mass"),
+    "inertia": InertiaKeys(doc="body with a known inertia"),
 }
 
 
 class Payload(OneOf):
     """What the tool carries: a point mass {mass, center}, or any body; in the tool frame."""
 
-    point = Point()
+    point = PointKeys()
 
     def __init__(self, **common: Any) -> None:
         super().__init__(BODIES, **common)

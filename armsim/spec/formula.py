@@ -1,7 +1,7 @@
 """Formulas in users' files: arithmetic of numbers, `pi`, parameters and, in inputs, the time `t`.
 
-Parsed by hand, never evaluated as Python, and kept as a tree, so that the same formula can be worked out on floats, on
-expressions (a parameter left open, the time of a simulation) and on SymPy.
+A recursive-descent parser makes a syntax tree, which is evaluated on floats, on expressions (an open parameter, the time of a
+simulation) or on SymPy. Nothing is evaluated as Python.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ LARGEST_POWER = 64
 TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)|(?P<name>[^\W\d]\w*)|(?P<sign>\*\*|[-+*/(),]))"
 )
-# name: (least number of arguments, function); only min and max take more than one
 LARGEST_ANGLE = 1e9  # rad; beyond it sine and cosine have no accuracy left
 
 
 def within_range(angle: Any) -> Any:
-    """An angle; not a number where it is too large to have a sine."""
+    """An angle; NaN beyond `LARGEST_ANGLE`."""
     return angle + expr.sqrt(expr.where(abs(angle) > LARGEST_ANGLE, -1.0, 0.0))
 
 
+# name: (least number of arguments, function); only min and max take more than one
 FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     "sin": (1, lambda x: expr.sin(within_range(x))),
     "cos": (1, lambda x: expr.cos(within_range(x))),
@@ -52,7 +52,7 @@ Term = tuple[Any, ...]
 
 
 class FormulaError(ArmsimError):
-    """A text that is not a formula, or a formula without a value.
+    """A syntax error, or a formula that has no value.
 
     Attributes:
         problem: What is wrong, in a few words.
@@ -71,8 +71,8 @@ class Formula:
 
     Attributes:
         text: As it was written.
-        names: The parameters it uses, `pi` and `t` among them.
-        term: Its tree.
+        names: The names in it: parameters, `pi`, `t`.
+        term: Its syntax tree.
     """
 
     text: str
@@ -83,11 +83,11 @@ class Formula:
         """Its value.
 
         Args:
-            values: A scalar for each of `names`; `pi` is known unless given.
-            number: Makes a scalar of a number's text; SymPy takes `sympy.Rational` to stay exact.
+            values: A scalar for each of `names`; `pi` may be left out.
+            number: Makes a scalar of a literal; `sympy.Rational` keeps it exact.
 
         Raises:
-            FormulaError: It divides by zero or the like.
+            FormulaError: Division by zero, overflow, or an argument outside a function's domain.
         """
         try:
             return _value(self.term, values, number)
@@ -98,10 +98,10 @@ class Formula:
 
 
 def parse_formula(text: str) -> Formula:
-    """The formula that a text stands for.
+    """Parse a formula.
 
     Raises:
-        FormulaError: It is none.
+        FormulaError: A syntax error.
     """
     if len(text) > LONGEST:
         raise FormulaError(f"longer than {LONGEST} characters", "compute the number, or name parts of it as parameters")
@@ -113,14 +113,14 @@ def parse_formula(text: str) -> Formula:
 
 
 def constant_value(text: str, source: str) -> float:
-    """The finite number that a formula of numbers and pi stands for.
+    """The value of a formula of numbers and pi.
 
     Args:
         text: The formula.
         source: What holds it, for the message: an option of the command line.
 
     Raises:
-        FileFaults: It is not such a formula.
+        FileFaults: It is no such formula, or its value is not finite.
     """
     mend = ""
     try:
@@ -168,7 +168,7 @@ class _Parser:
         return left
 
     def unexpected(self) -> FormulaError:
-        """The error of a token that fits nowhere."""
+        """The error of an unexpected token."""
         if self.kind == "end":
             return FormulaError("it ends too early")
         mend = "write * for products" if self.kind in ("name", "number") or self.token == "(" else ""
@@ -283,7 +283,7 @@ def _value(term: Term, values: Mapping[str, Any], number: Callable[[str], Any]) 
 
 
 def _power(base: Any, k: int) -> Any:
-    """base to a whole power by squaring: the same products on every kind of scalar."""
+    """base ** k by repeated squaring: the same products on every kind of scalar."""
     result = None
     square, left = base, abs(k)
     while left:

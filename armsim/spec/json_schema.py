@@ -1,4 +1,4 @@
-"""JSON Schema, readable as draft 7, of the files that the declarations describe; editors check and complete by it."""
+"""JSON Schema (draft 7) of robot and scenario files, from their declarations; editors validate and complete with it."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from armsim.model import JOINT_TYPES
 from armsim.spec.bodies import BODIES, Payload
 from armsim.spec.formula import RESERVED
 from armsim.spec.kinds import NAME, REQUIRED, Choice, Kind, Number, Text
-from armsim.spec.motor import CONSTANTS, ELECTRICAL, ELECTRICAL_LIMITS, NOT_IN_DYNAMECHS, DryFriction, Motor
+from armsim.spec.motor import CONSTANTS, ELECTRICAL, ELECTRICAL_LIMITS, NOT_IN_DYNAMECHS, DryFriction, MotorKeys
 from armsim.spec.parameters import IDENTIFIER
-from armsim.spec.robot import FRAMES, Joint, Robot
-from armsim.spec.scenario import RobotReference, Scenario, Signal
+from armsim.spec.robot import FRAMES, JointKeys, RobotKeys
+from armsim.spec.scenario import RobotReference, ScenarioKeys, Signal
 from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record, Rule
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 
 
 def _given(*keys: str) -> dict[str, Any]:
-    """Keys that have a value."""
+    """These keys are present, and not null."""
     return {"required": list(keys), "properties": {key: {"not": {"type": "null"}} for key in keys}}
 
 
 def _one_of_values(kind: type[Record], key: str, values: tuple[str, ...]) -> dict[str, Any]:
-    """A key with one of some values; with the default among them, it may also be left out."""
+    """A key has one of these values; it may be absent or null if its default is one of them."""
     if kind.fields[key].default in values:
         return {"properties": {key: {"enum": [*values, None]}}}
     return {
@@ -34,7 +34,7 @@ def _one_of_values(kind: type[Record], key: str, values: tuple[str, ...]) -> dic
 
 
 def _rule(kind: type[Record], rule: Rule) -> dict[str, Any]:
-    """What a rule of a record says."""
+    """A record's rule as if and then."""
     conditions = [_one_of_values(kind, rule.key, rule.values)] if rule.key else []
     conditions += [_given(*rule.given)] if rule.given else []
     then = [*([_given(*rule.needs)] if rule.needs else []), *({"not": _given(key)} for key in rule.without)]
@@ -42,47 +42,47 @@ def _rule(kind: type[Record], rule: Rule) -> dict[str, Any]:
 
 
 def _convention(name: str) -> dict[str, Any]:
-    """The frame that each joint has, and those that it has not."""
+    """With this convention every joint has the frame of that name, and no other."""
     others = [{"not": _given(other)} for other in FRAMES if other != name]
     then = {"properties": {"joints": {"items": {"allOf": [_given(name), *others]}}}}
-    return {"if": _one_of_values(Robot, "convention", (name,)), "then": then}
+    return {"if": _one_of_values(RobotKeys, "convention", (name,)), "then": then}
 
 
 def _joint() -> list[dict[str, Any]]:
-    """Screws have a pitch, and no other joints have."""
+    """Screws have a nonzero pitch, other joints none."""
     slides = {"required": ["pitch"], "properties": {"pitch": {"not": {"enum": [0, None]}}}}
     none = {"not": _given("pitch")}
     return [
-        {"if": _one_of_values(Joint, "type", (name,)), "then": slides if kind.has_pitch else none}
+        {"if": _one_of_values(JointKeys, "type", (name,)), "then": slides if kind.has_pitch else none}
         for name, kind in JOINT_TYPES.items()
     ]
 
 
 def _motor() -> list[dict[str, Any]]:
-    """What a torque constant and a resistance are needed for, and what DynaMechs' motor has not."""
+    """Keys that require Kp and Ra, and keys that `model: dynamechs` excludes."""
     limits = {"required": ["limits"], "properties": {"limits": {"anyOf": [_given(key) for key in ELECTRICAL_LIMITS]}}}
     there = [{**_given(key), "properties": {key: {"not": {"enum": [0, None]}}}} for key in (*CONSTANTS, *ELECTRICAL)]
     bare: dict[str, Any] = {
         key: {"maxProperties": 0} if isinstance(field, Record) else {"enum": [field.default, None]}
-        for key, field in Motor.fields.items()
+        for key, field in MotorKeys.fields.items()
         if key in NOT_IN_DYNAMECHS
     }
     bare["coulomb"] = {"not": {"type": "object"}}
-    emulated = _one_of_values(Motor, "model", ("dynamechs",))
+    emulated = _one_of_values(MotorKeys, "model", ("dynamechs",))
     needed = {"if": {"anyOf": [*there, limits, emulated]}, "then": _given(*CONSTANTS)}
     return [needed, {"if": emulated, "then": {"properties": bare}}]
 
 
-# what holds beyond the records' own rules, as far as a schema can say it; the records' `check` says it in words
+# constraints beyond the records' rules, as far as JSON Schema can express them; the records' `check` enforces all
 MORE: dict[type[Record], list[dict[str, Any]]] = {
-    Joint: _joint(),
-    Motor: _motor(),
-    Robot: [_convention(name) for name in FRAMES],
+    JointKeys: _joint(),
+    MotorKeys: _motor(),
+    RobotKeys: [_convention(name) for name in FRAMES],
 }
 
 
 def _between_keys(kind: type[Record]) -> dict[str, Any]:
-    """What holds between the keys of a record."""
+    """The constraints between the keys of a record."""
     rules = [*(_rule(kind, rule) for rule in kind.rules), *MORE.get(kind, [])]
     either = {"oneOf": [_given(key) for key in kind.exactly_one]} if kind.exactly_one else {}
     return {**({"allOf": rules} if rules else {}), **either}
@@ -90,14 +90,14 @@ def _between_keys(kind: type[Record]) -> dict[str, Any]:
 
 def json_schema(kind: str) -> dict[str, Any]:
     """The schema of a "robot" or "scenario" file."""
-    record = {"robot": Robot, "scenario": Scenario}[kind]
+    record = {"robot": RobotKeys, "scenario": ScenarioKeys}[kind]
     return {
         "$schema": DRAFT,
         "title": f"armsim {kind}",
         **_record(record(doc=(record.__doc__ or "").splitlines()[0])),
         "definitions": {
             **{name: _record(body) for name, body in BODIES.items()},
-            **({"robot": _record(Robot())} if kind == "scenario" else {}),
+            **({"robot": _record(RobotKeys())} if kind == "scenario" else {}),
         },
     }
 
@@ -152,7 +152,7 @@ def _bare(kind: Kind) -> dict[str, Any]:
 
 
 def _number(kind: Number) -> dict[str, Any]:
-    """A number, or text: an expression of numbers, pi and parameters. Bounds are those of a number alone."""
+    """A number, or a formula as text; bounds apply to numbers only."""
     number: dict[str, Any] = {"type": ["number", "string"]}
     if kind.minimum is not None:
         number["minimum"] = kind.minimum
@@ -179,7 +179,7 @@ def _record(kind: Record) -> dict[str, Any]:
 
 
 def _optional(field: Kind) -> dict[str, Any]:
-    """A key that may be left out may also stand there without a value."""
+    """The schema of a key; an optional one may be null."""
     schema = _of(field)
     if field.default is REQUIRED:
         return schema

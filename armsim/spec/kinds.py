@@ -1,4 +1,4 @@
-"""Single values of the vocabulary in which file formats are declared: numbers, text and words to choose from."""
+"""Scalar kinds, from which file formats are declared: numbers, text, choices."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def join(path: str, key: str) -> str:
 
 
 class Kind:
-    """What may stand at one place of a file.
+    """The type of a value in a file: what is valid, how it is read, its default and its documentation.
 
     Attributes:
-        doc: What it means, in one line.
-        default: Taken where it is left out; REQUIRED where it must be written, None where nothing stands for it.
-        example: A value, for messages.
-        note: What the default means, where that is not just a value.
+        doc: Its meaning, in one line.
+        default: Its value if absent; REQUIRED if it must be given, None for no value.
+        example: A valid value, for messages.
+        note: The meaning of the default, where the value does not say it.
     """
 
     def __init__(self, *, doc: str = "", default: Any = REQUIRED, example: str = "", note: str = "") -> None:
@@ -43,22 +43,22 @@ class Kind:
         self.note = note
 
     def expected(self, context: Context) -> str:
-        """What it takes, in words."""
+        """What is valid, in words."""
         raise TypeError(f"{type(self).__name__} does not say what it takes")
 
     def read(self, node: Node, path: str, context: Context) -> Any:
-        """The data of a node; None, and a fault in the report, if it is not what it should be."""
+        """The data of a node; None, with a fault in the report, if it is invalid."""
         raise TypeError(f"{type(self).__name__} cannot be read")
 
     def absent(self, place: Place, path: str, context: Context) -> Any:
-        """The data where the key is left out of the mapping at `place`."""
+        """The data of a key that the mapping at `place` lacks; a fault if it is required."""
         if self.default is REQUIRED:
             self.missing(place, path, context)
             return None
         return self.filled(place)
 
     def missing(self, place: Place, path: str, context: Context, found: str = "nothing: the key is missing") -> None:
-        """Report a key that must be there."""
+        """Report that a required key is absent."""
         key = path.rsplit(".", 1)[-1]
         example = f"{key}: {self.example}" if self.example else f"{key}: ..."
         context.report.add(place, path, self.expected(context), found, f"add `{example}`")
@@ -70,7 +70,7 @@ class Kind:
         return self.default
 
     def fault(self, node: Node, path: str, context: Context, mend: str = "", found: str = "") -> Any:
-        """Report a value that is not what it should be; return None, which stands for it."""
+        """Report an invalid value; returns None, its data."""
         if not mend:
             key = re.sub(r"\[.*", "", path.rsplit(".", 1)[-1])
             mend = f"write for example `{key}: {self.example}`" if self.example else f"write {self.expected(context)}"
@@ -79,17 +79,17 @@ class Kind:
 
 
 class Number(Kind):
-    """A number, or an expression of numbers, pi and parameters.
+    """A number, or a formula of numbers, pi and parameters.
 
     Attributes:
-        unit: In words of messages; empty for a pure number.
+        unit: As messages write it; empty for a dimensionless number.
         angle: Whether it is in degrees where the file says so.
-        minimum: Least value.
-        above: Value it must exceed.
+        minimum: Inclusive lower bound.
+        above: Exclusive lower bound.
         nonzero: Whether 0 is refused.
         infinite: Whether `.inf` and `-.inf` are taken.
-        largest: Greatest magnitude.
-        of_time: Whether it may be an expression of the time `t`.
+        largest: Bound of the magnitude, inclusive.
+        of_time: Whether the formula may contain the time `t`.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Number(Kind):
         return f"a number{of}"
 
     def unit_in(self, context: Context) -> str:
-        """The unit that the file's author writes."""
+        """The unit in this file: deg for rad where the file uses degrees."""
         return self.unit.replace("rad", "deg") if self.angle and context.degrees else self.unit
 
     def read(self, node: Node, path: str, context: Context) -> Quantity | None:
@@ -215,7 +215,7 @@ class Number(Kind):
 
 
 class Text(Kind):
-    """Text; with `name`, a word that may stand in headings and paths."""
+    """Text; with `name`, an identifier, which headings and paths can contain."""
 
     def __init__(self, *, name: bool = False, **common: Any) -> None:
         super().__init__(**common)
@@ -238,7 +238,7 @@ class Text(Kind):
 
 
 class Choice(Kind):
-    """One of a few words.
+    """An enumeration: one of several words.
 
     Attributes:
         options: The words.

@@ -8,7 +8,7 @@ from armsim.files.document import Map, Node
 from armsim.spec.quantity import Context, Quantity
 from armsim.spec.schema import Choice, Number, Record, join
 
-# what is needed for a voltage, what it is needed for, and what DynaMechs' motor has not
+# keys that a voltage requires, keys that require those, and keys that `model: dynamechs` excludes
 CONSTANTS = ("Kp", "Ra")
 ELECTRICAL = ("Ke", "inductance", "brush_drop")
 ELECTRICAL_LIMITS = ("voltage", "current")
@@ -16,18 +16,18 @@ NOT_IN_DYNAMECHS = ("gear", "efficiency", "inductance", "limits")
 
 
 def against(direction: str, unit: str) -> Number:
-    """Dry friction in one direction."""
+    """The key of dry friction in one direction."""
     return Number(unit, minimum=0, doc=f"against motion in the joint's {direction} direction", example="0.5")
 
 
-class JointSides(Record):
+class JointCoulombKeys(Record):
     """Dry friction on the joint's side of the gear, by the joint's direction."""
 
     positive = against("positive", "N·m or N")
     negative = against("negative", "N·m or N")
 
 
-class MotorSides(Record):
+class MotorCoulombKeys(Record):
     """Dry friction on the motor's side of the gear, by the joint's direction."""
 
     positive = against("positive", "N·m")
@@ -38,7 +38,7 @@ class DryFriction(Number):
     """Coulomb friction: one number for both directions, or {positive, negative}.
 
     Attributes:
-        sides: The two.
+        sides: The keys of the mapping.
     """
 
     def __init__(self, unit: str, sides: Record, **common: Any) -> None:
@@ -53,14 +53,14 @@ class DryFriction(Number):
         return self.sides.read(node, path, context) if isinstance(node, Map) else super().read(node, path, context)
 
 
-class BrushDrop(Record):
+class BrushDropKeys(Record):
     """The voltage that brushes take: max (1 - 2^(-|V| / half)), at most |V|."""
 
     max = Number("V", minimum=0, doc="drop at high voltages", example="0.5")
     half = Number("V", above=0, doc="voltage at which half of it is reached", example="0.3")
 
 
-class MotorLimits(Record):
+class MotorLimitKeys(Record):
     """What a motor and its amplifier can do at most, on the motor's side of the gear."""
 
     voltage = Number("V", above=0, default=None, doc="of the supply: more than that is cut", note="none", example="24")
@@ -85,7 +85,7 @@ class MotorLimits(Record):
     )
 
 
-class Motor(Record):
+class MotorKeys(Record):
     """A permanent-magnet DC motor on a joint; all quantities on the motor's side of the gear."""
 
     Kp = Number(
@@ -108,7 +108,7 @@ class Motor(Record):
         "kg·m²", minimum=0, default=0.0, doc="of rotor and gear, as the motor feels it", example="1e-4"
     )
     viscous = Number("N·m·s/rad", minimum=0, default=0.0, doc="viscous friction of the motor", example="1e-4")
-    coulomb = DryFriction("N·m", MotorSides(), example="0.01")
+    coulomb = DryFriction("N·m", MotorCoulombKeys(), example="0.01")
     efficiency = Number(
         above=0,
         largest=1,
@@ -119,8 +119,8 @@ class Motor(Record):
     inductance = Number(
         "H", minimum=0, default=0.0, doc="of the armature; 0: the current follows the voltage at once", example="1e-3"
     )
-    brush_drop = BrushDrop(default=None, doc="voltage that the brushes take", note="none")
-    limits = MotorLimits(default={}, doc="what motor and amplifier can do at most", note="none")
+    brush_drop = BrushDropKeys(default=None, doc="voltage that the brushes take", note="none")
+    limits = MotorLimitKeys(default={}, doc="what motor and amplifier can do at most", note="none")
     model = Choice(
         "dc",
         "dynamechs",
@@ -147,7 +147,7 @@ class Motor(Record):
             self._check_dynamechs(data, given, node, path, context)
 
     def _check_dynamechs(self, data: dict[str, Any], given: set[str], node: Map, path: str, context: Context) -> None:
-        """Report what DynaMechs' motor has not."""
+        """Report keys that `model: dynamechs` excludes."""
         more = [key for key in NOT_IN_DYNAMECHS if key in given]
         if isinstance(data["coulomb"], dict):
             more.append("coulomb")
@@ -164,5 +164,5 @@ class Motor(Record):
 
 
 def _neutral(value: Any) -> bool:
-    """Whether a number is 0, which stands for "not there"."""
+    """Whether a number is 0, which means absent."""
     return isinstance(value, Quantity) and value.value == 0.0

@@ -11,14 +11,14 @@ from armsim.spec.paths import PathError, joint_index, parse_path, path_text
 
 
 def apply_overrides(root: Node, overrides: Mapping[str, Any] | None, report: Report, prefix: str = "") -> Node:
-    """A document with some of its values replaced or added; the document itself stays as it is.
+    """A copy of a document with values replaced or added.
 
     Args:
         root: The document's root.
         overrides: Values by path, joints by index or name: text is read as YAML, anything else is plain data. A key
             that is not there is added; the check that follows reports it if it is unknown, at the option's own place.
-        report: Takes the faults of paths that lead nowhere.
-        prefix: What is left out of the paths here, for messages (`robot.`).
+        report: Takes the faults of invalid paths.
+        prefix: Put before the paths in messages (`robot.`).
     """
     for path, value in (overrides or {}).items():
         place = Place(f"--set {prefix}{path}")
@@ -32,7 +32,7 @@ def apply_overrides(root: Node, overrides: Mapping[str, Any] | None, report: Rep
 
 
 def split_overrides(overrides: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The overrides of a scenario itself, and those of its robot without their prefix."""
+    """The overrides of a scenario's own keys, and those of its robot without the prefix `robot.`."""
     own, robot = {}, {}
     for path, value in (overrides or {}).items():
         if path.startswith("robot."):

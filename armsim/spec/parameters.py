@@ -1,4 +1,4 @@
-"""Named numbers of a file, which may refer to one another."""
+"""Parameters: named numbers of a file, whose formulas may refer to one another."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ NUMBER = Number(example="0.38")
 
 
 def read_parameters(node: Node | None, path: str, context: Context) -> dict[str, Quantity]:
-    """The parameters, each after those it refers to.
+    """Evaluate the parameters in topological order of their references.
 
     Args:
         node: The mapping, or None if there is none.
         path: Its path.
-        context: Takes the faults; parameters without a value are noted as broken there.
+        context: Takes the faults, the parameters, and as `broken` the names of those without a value.
     """
     context.parameters, context.broken = {}, set()
     if node is None:
@@ -75,7 +75,7 @@ def _references(node: Node, context: Context) -> set[str]:
 def _report_circles(
     stuck: set[str], waiting: dict[str, set[str]], places: dict[str, Place], path: str, context: Context
 ) -> None:
-    """Name every circle among the parameters that have no value."""
+    """Report every cycle of references among the parameters that have no value."""
     order = {name: i for i, name in enumerate(waiting)}
     seen: set[str] = set()
     for start in waiting:

@@ -9,7 +9,7 @@ STEP = re.compile(r"(?:^|\.)(?P<key>[^\W\d][\w\-]*)|\[(?P<index>[^\[\]]+)\]")
 
 
 class PathError(ValueError):
-    """A text that is not a path."""
+    """A malformed path."""
 
 
 class Item(str):
@@ -22,7 +22,7 @@ def parse_path(text: str) -> list[str | int]:
     """The steps of a path: keys (str), indices (int) and names of items (`Item`).
 
     Raises:
-        PathError: It is none.
+        PathError: It is malformed.
     """
     steps: list[str | int] = []
     at = 0
@@ -53,7 +53,7 @@ def path_text(steps: Sequence[str | int]) -> str:
 
 
 def joint_index(step: str | int, names: Sequence[str | None]) -> int | None:
-    """The index that a step means in a list whose items have these names; None if there is none."""
+    """The index of the list item that a step gives by index or name; None if there is no such item."""
     if isinstance(step, int):
         return step if 0 <= step < len(names) else None
     return names.index(step) if isinstance(step, Item) and step in names else None

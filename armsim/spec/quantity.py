@@ -1,4 +1,4 @@
-"""Numbers as users wrote them, and what is needed to read them."""
+"""Numbers as they stand in a file, and the context in which a file is read."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Quantity:
 
     Attributes:
         value: The number.
-        text: What was written for it.
-        place: Where; of a default, where it might have been written.
-        formula: What was written, where that is more than a number.
-        given: Whether it was written; False for a default.
+        text: As written.
+        place: Where it stands; of a default, the mapping that lacks the key.
+        formula: The formula, unless a plain number was written.
+        given: Whether it is in the file; False for a default.
     """
 
     value: float
@@ -35,18 +35,18 @@ class Quantity:
 
 @dataclass(slots=True)
 class Context:
-    """What the values of a file depend on while it is read.
+    """The state of reading a file.
 
     Attributes:
         report: Takes the faults.
         degrees: Whether angles of this file are degrees.
-        named: Whether the file may name numbers.
-        parameters: Named numbers that formulas may use.
-        broken: Parameters whose own fault is reported already; formulas that use them are passed over.
+        named: Whether the file may have `parameters`.
+        parameters: Those that formulas may use, by name.
+        broken: Parameters without a value, which is reported; formulas that use them are skipped.
         joints: The joints' names and types, where they are known.
         folder: The file's folder, for paths in it.
-        letters: Characters of all formulas so far.
-        formulas: Those formulas, by text.
+        letters: Total length of the formulas so far.
+        formulas: Parsed formulas, by text.
         tables: CSV files read so far, by path; None where one could not be read.
     """
 
@@ -62,10 +62,10 @@ class Context:
     tables: dict[str, Any] = field(default_factory=dict)
 
     def formula(self, text: str) -> Formula:
-        """The formula that a text of this file stands for.
+        """Parse a formula; equal texts are parsed once.
 
         Raises:
-            FormulaError: It is none, or there are too many in this file.
+            FormulaError: A syntax error, or the formulas of this file are too long altogether.
         """
         known = self.formulas.get(text)
         if known is None:
@@ -77,19 +77,19 @@ class Context:
         return known
 
     def values(self, names: Iterable[str]) -> dict[str, float]:
-        """The values of some parameters; of the time, its beginning."""
+        """Values by name, of parameters and of the time t, which is 0."""
         return {name: self.parameters[name].value if name in self.parameters else 0.0 for name in names if name != "pi"}
 
 
 def plain_number(value: float) -> str:
-    """A number in the fewest digits, whole ones without a point."""
+    """The shortest text that YAML reads as this double; integers without a point."""
     if math.isfinite(value) and value == int(value) and abs(value) < 1e16:
         return str(int(value))
     return {math.inf: ".inf", -math.inf: "-.inf"}.get(value, repr(value))
 
 
 def plain(data: Any) -> Any:
-    """Read data with every number as its value; what is left out is dropped."""
+    """Data with each `Quantity` replaced by its value and without keys that are None."""
     if isinstance(data, Quantity):
         return data.value
     if isinstance(data, dict):

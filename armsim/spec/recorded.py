@@ -18,13 +18,13 @@ TIME = "t_s"
 
 
 def read_recorded(data: dict[str, Any], node: Map, path: str, context: Context) -> dict[str, Any] | None:
-    """The data of a CSV signal, with its file, its `table` and its `sha256`; None, and faults, if it cannot be read.
+    """A CSV signal's data, with `file`, `table` and `sha256` added; None, with faults in the report, if it cannot be read.
 
     Args:
-        data: As read so far.
+        data: The values of its keys.
         node: The mapping.
         path: Of the mapping.
-        context: Takes faults; knows the folder.
+        context: Takes faults; its folder is what paths are relative to.
     """
     file = beside(context.folder, data["csv"])
     if file not in context.tables:
@@ -32,7 +32,7 @@ def read_recorded(data: dict[str, Any], node: Map, path: str, context: Context) 
             context.tables[file] = read_csv(file)
         except FileFaults as error:
             context.tables[file] = None
-            if error.faults and not error.faults[0].where.line:  # the file itself: say who asks for it
+            if error.faults and not error.faults[0].where.line:  # no file: report it at the key that names it
                 fault = error.faults[0]
                 place = node.entries["csv"][1].place
                 context.report.add(place, f"{path}.csv", fault.expected, f"{file}: {fault.found}", fault.mend)

@@ -8,7 +8,7 @@ from typing import Any
 from armsim.files.document import Map, Node, Place, Seq
 from armsim.model import JOINT_TYPES
 from armsim.spec.bodies import BODIES, Payload
-from armsim.spec.motor import DryFriction, JointSides, Motor
+from armsim.spec.motor import DryFriction, JointCoulombKeys, MotorKeys
 from armsim.spec.quantity import Context, plain_number
 from armsim.spec.schema import Choice, Kind, List, Number, OneOf, Parameters, Record, Text, join
 
@@ -16,7 +16,7 @@ FORMAT = "armsim/robot/1"
 NO_VECTOR = (0.0, 0.0, 0.0)
 
 
-class Units(Record):
+class RobotUnitKeys(Record):
     """The units of a file's angles; lengths are metres and masses kilograms always."""
 
     angle = Choice(
@@ -27,7 +27,7 @@ class Units(Record):
     )
 
 
-class Frame(Record):
+class FrameKeys(Record):
     """A pose: turn about fixed axes, then shift."""
 
     xyz = List(Number("m"), length=3, default=NO_VECTOR, doc="position of the origin", example="[0, 0, 0.1]")
@@ -40,7 +40,7 @@ class Frame(Record):
     )
 
 
-class ModifiedDH(Record):
+class ModifiedDHKeys(Record):
     """Craig's modified DH parameters of one joint: T = Rx(alpha) Tx(a) Rz(theta) Tz(d) from the link before.
 
     The variable (theta of a revolute joint, d of a prismatic one) gives the offset that is added to the joint position. Of a
@@ -53,7 +53,7 @@ class ModifiedDH(Record):
     theta = Number("rad", angle=True, default=0.0, doc="angle about the joint's z axis")
 
 
-class StandardDH(Record):
+class StandardDHKeys(Record):
     """Standard (distal) DH parameters of one joint: T = Rz(theta) Tz(d) Tx(a) Rx(alpha) from the link before."""
 
     a = Number("m", default=0.0, doc="length along the new x axis")
@@ -62,7 +62,7 @@ class StandardDH(Record):
     theta = Number("rad", angle=True, default=0.0, doc="angle about z of the link before")
 
 
-class Origin(Frame):
+class OriginKeys(FrameKeys):
     """A joint as URDF gives it: where its frame stands in the link before, and its axis in that frame."""
 
     axis = List(Number(), length=3, doc="direction of the joint's axis; any length but 0", example="[0, 0, 1]")
@@ -80,15 +80,15 @@ class Origin(Frame):
 
 
 FRAMES: dict[str, Kind] = {
-    "mdh": ModifiedDH(default=None, doc="with `convention: mdh`", example="{a: 0, alpha: 0, d: 0.35, theta: 0}"),
-    "dh": StandardDH(default=None, doc="with `convention: dh`", example="{a: 0, alpha: pi/2, d: 0.35, theta: 0}"),
-    "origin": Origin(
+    "mdh": ModifiedDHKeys(default=None, doc="with `convention: mdh`", example="{a: 0, alpha: 0, d: 0.35, theta: 0}"),
+    "dh": StandardDHKeys(default=None, doc="with `convention: dh`", example="{a: 0, alpha: pi/2, d: 0.35, theta: 0}"),
+    "origin": OriginKeys(
         default=None, doc="with `convention: origin`", example="{xyz: [0, 0, 0.35], rpy: [0, 0, 0], axis: [0, 0, 1]}"
     ),
 }
 
 
-class Limits(Record):
+class LimitKeys(Record):
     """The range of a joint. With a stiffness there are stops at its ends; without, it is checked and reported only."""
 
     lower = Number("rad or m", angle=True, infinite=True, default=-math.inf, doc="least joint position")
@@ -104,14 +104,14 @@ class Limits(Record):
             context.report.add(lower.place, path, "lower smaller than upper", found, mend)
 
 
-class Friction(Record):
+class FrictionKeys(Record):
     """Friction on the joint's side of the gear."""
 
     viscous = Number("N·m·s/rad or N·s/m", minimum=0, default=0.0, doc="viscous friction", example="0.1")
-    coulomb = DryFriction("N·m or N", JointSides(), example="0.5")
+    coulomb = DryFriction("N·m or N", JointCoulombKeys(), example="0.5")
 
 
-class Joint(Record):
+class JointKeys(Record):
     """A joint and the link that it moves."""
 
     name = Text(name=True, doc="labels columns and messages", example="R1")
@@ -125,14 +125,14 @@ class Joint(Record):
     initial = Number(
         "rad or m", angle=True, largest=1e6, default=0.0, doc="joint position at which the arm is given", example="0"
     )
-    limits = Limits(default=None, doc="range and stops", note="no limits")
-    friction = Friction(default={}, doc="friction of the joint", note="none")
+    limits = LimitKeys(default=None, doc="range and stops", note="no limits")
+    friction = FrictionKeys(default={}, doc="friction of the joint", note="none")
     bodies = List(
         OneOf(BODIES, example="point: {mass: 1, center: [0.2, 0, 0]}"),
         doc="what the link is made of, summed",
         example="[{point: {mass: 1, center: [0.2, 0, 0]}}]",
     )
-    motor = Motor(default=None, doc="its motor", note="no motor")
+    motor = MotorKeys(default=None, doc="its motor", note="no motor")
 
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
         self._check_emulated(data, path, context)
@@ -151,7 +151,7 @@ class Joint(Record):
             context.report.add(initial.place, f"{path}.initial", expected, plain_number(initial.value), mend)
 
     def _check_pitch(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
-        """Report a screw without a pitch that makes it slide, and the pitch of a joint that is none."""
+        """Report a screw without a nonzero pitch, and a pitch of any other joint."""
         kind, pitch = JOINT_TYPES.get(data["type"]), data["pitch"]
         if kind is None or (pitch is None and node.get("pitch") is not None):  # reported already
             return
@@ -169,7 +169,7 @@ class Joint(Record):
             context.report.add(pitch.place, path, f"no pitch on a {kind.name} joint", pitch.text, mend)
 
     def _check_emulated(self, data: dict[str, Any], path: str, context: Context) -> None:
-        """Report what a joint with DynaMechs' motor cannot have beside it."""
+        """Report keys of a joint that its motor's `model: dynamechs` excludes."""
         motor, friction = data["motor"], data["friction"]
         if motor is None or friction is None or motor["model"] != "dynamechs":
             return
@@ -181,7 +181,7 @@ class Joint(Record):
                 context.report.add(place, f"{path}.friction.{key}", expected, f"`{key}` on the joint's side", mend)
 
 
-class Robot(Record):
+class RobotKeys(Record):
     """A serial arm."""
 
     format = Choice(FORMAT, doc="format and version of this file", example=FORMAT)
@@ -200,15 +200,15 @@ class Robot(Record):
         default="mdh",
         doc="how the joints' frames are given: Craig's modified DH, standard DH, or xyz, rpy and axis",
     )
-    units = Units(default={}, doc="units of this file")
+    units = RobotUnitKeys(default={}, doc="units of this file")
     parameters = Parameters(
         default={}, doc="named numbers, for use in expressions of numbers, pi and one another", example="{upper: 0.38}"
     )
-    base = Frame(default={}, doc="the arm's base in the world")
+    base = FrameKeys(default={}, doc="the arm's base in the world")
     joints = List(
-        Joint(), least=1, doc="from base to tip", example="[{name: R1, type: revolute, mdh: {...}, bodies: [...]}]"
+        JointKeys(), least=1, doc="from base to tip", example="[{name: R1, type: revolute, mdh: {...}, bodies: [...]}]"
     )
-    tool = Frame(default={}, doc="the tool, in the last link's frame")
+    tool = FrameKeys(default={}, doc="the tool, in the last link's frame")
     payload = Payload(default=None, doc="what the tool carries, in the tool frame", note="nothing")
 
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
@@ -234,7 +234,7 @@ class Robot(Record):
                 names[name] = joint.get("name").place  # type: ignore[union-attr]  # it has been read
 
     def _check_frame(self, joint: Map, path: str, convention: str, context: Context) -> None:
-        """Report a joint whose frame is not given the way the convention says."""
+        """Report a joint whose frame is absent, or not of the robot's convention."""
         if joint.get(convention) is None:
             FRAMES[convention].missing(joint.place, f"{path}.{convention}", context)
         for other in FRAMES:
@@ -260,7 +260,7 @@ def read_robot_node(node: Node, context: Context, path: str = "") -> dict[str, A
     """
     from armsim.spec.parameters import read_parameters
 
-    robot = Robot()
+    robot = RobotKeys()
     context.named = True
     if isinstance(node, Map):
         units = node.get("units")
@@ -271,7 +271,7 @@ def read_robot_node(node: Node, context: Context, path: str = "") -> dict[str, A
 
 
 def joint_names(data: dict[str, Any]) -> tuple[tuple[str, str], ...] | None:
-    """Name and type of every joint; None where a fault leaves one of them open."""
+    """Name and type of every joint; None if a fault leaves one unknown."""
     joints = data["joints"]
     if joints is None or any(joint is None or joint["name"] is None or joint["type"] is None for joint in joints):
         return None

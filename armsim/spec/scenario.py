@@ -34,13 +34,13 @@ class RobotReference(Kind):
         return self.fault(node, path, context)
 
 
-class Units(Record):
+class ScenarioUnitKeys(Record):
     """The unit of a scenario's angles; it says nothing about the robot's file."""
 
     angle = Choice("rad", "deg", default="rad", doc="unit of target, initial.q and initial.qd; never of gains")
 
 
-class Integrator(Record):
+class IntegratorKeys(Record):
     """How time advances: by steps of a given length, or by those that an adaptive method chooses to keep an error small.
 
     An adaptive method lands on every multiple of dt, where rows, samples and changes of external forces lie, and takes as many
@@ -87,7 +87,7 @@ class Integrator(Record):
         return f"no tolerance with {by}", f"`{key}`", f"take it out, or write `method: {ADAPTIVE[0]}`"
 
 
-class Initial(Record):
+class InitialKeys(Record):
     """Where the motion starts."""
 
     q = PerJoint(
@@ -102,18 +102,18 @@ class Initial(Record):
 
 
 def needs_of(law: str) -> Rule:
-    """What a control law needs, and what it has no use for."""
+    """The rule of a control law: keys that it requires and keys that it forbids."""
     useless = [gain for gain in GAINS["pid"] if gain not in GAINS[law]]
     useless += [] if "ki" in GAINS[law] else ["integral_limit"]
     return Rule("law", (law,), needs=("output", *GAINS[law]), without=tuple(useless))
 
 
 def gains(unit: str, doc: str, law: str) -> PerJoint:
-    """Gains of a control law."""
+    """The key of a gain."""
     return PerJoint(Number(unit), one_for_all=True, default=None, doc=doc, note=f"none; {law} need it", example="10")
 
 
-class Control(Record):
+class ControlKeys(Record):
     """Feedback of every joint by itself: u = kp e + ki ∫e dt - kd qd, with e = target - q."""
 
     law = Choice(
@@ -153,7 +153,7 @@ class Control(Record):
         example="24",
     )
 
-    # without a law all else is there for when it is switched on again
+    # `law: none` forbids nothing, so that a law can be switched off and on
     rules = tuple(needs_of(law) for law in GAINS if law != "none")
 
     def read(self, node: Node, path: str, context: Context) -> dict[str, Any] | None:
@@ -169,7 +169,7 @@ class Control(Record):
         return expected, f"`{key}`", "take it out, or write `law: pid`"
 
 
-class CsvSignal(Record):
+class CsvSignalKeys(Record):
     """A column of a CSV file; its times are the column `t_s`."""
 
     csv = Text(doc="the file, relative to this one", example="torque.csv")
@@ -190,7 +190,7 @@ class CsvSignal(Record):
 class Signal(Kind):
     """A number, an expression of the time `t` [s], or a column of a CSV file."""
 
-    csv = CsvSignal()
+    csv = CsvSignalKeys()
 
     def __init__(self, unit: str, **common: Any) -> None:
         super().__init__(**common)
@@ -205,7 +205,7 @@ class Signal(Kind):
         return self.number.read(node, path, context)
 
 
-class Inputs(Record):
+class InputKeys(Record):
     """Joint torques or motor voltages as functions of time, without feedback."""
 
     torque = PerJoint(
@@ -230,7 +230,7 @@ class Inputs(Record):
             context.report.add(node.place, path, "either torque or voltage", found, mend)
 
 
-class External(Record):
+class ExternalKeys(Record):
     """A force and a moment on a link, during a time."""
 
     link = Text(doc="name of the joint that moves the link", example="R5")
@@ -257,7 +257,7 @@ class External(Record):
             )
 
 
-class Log(Record):
+class LogKeys(Record):
     """What is written down."""
 
     every = Number(
@@ -270,7 +270,7 @@ class Log(Record):
     )
 
 
-class Scenario(Record):
+class ScenarioKeys(Record):
     """What happens to a robot."""
 
     format = Choice(FORMAT, doc="format and version of this file", example=FORMAT)
@@ -278,17 +278,17 @@ class Scenario(Record):
     robot = RobotReference(
         doc="robot file relative to this one, name of a shipped robot, or a robot's keys", example="../robots/arm5.yaml"
     )
-    units = Units(default={}, doc="units of this file")
+    units = ScenarioUnitKeys(default={}, doc="units of this file")
     duration = Number("s", above=0, doc="how long, a whole multiple of dt", example="5")
-    integrator = Integrator(default={}, doc="how time advances", example="{method: semi_implicit_euler, dt: 1e-4}")
-    initial = Initial(default={}, doc="where the motion starts")
-    control = Control(default=None, doc="feedback", note="none")
-    inputs = Inputs(default=None, doc="torques or voltages as functions of time", note="none")
+    integrator = IntegratorKeys(default={}, doc="how time advances", example="{method: semi_implicit_euler, dt: 1e-4}")
+    initial = InitialKeys(default={}, doc="where the motion starts")
+    control = ControlKeys(default=None, doc="feedback", note="none")
+    inputs = InputKeys(default=None, doc="torques or voltages as functions of time", note="none")
     external = List(
-        External(), default=(), doc="forces and moments on links", example="[{link: R5, force: [0, 0, -5]}]"
+        ExternalKeys(), default=(), doc="forces and moments on links", example="[{link: R5, force: [0, 0, -5]}]"
     )
     payload = Payload(default=None, doc="in place of the robot's", note="the robot's")
-    log = Log(default={}, doc="what is written down")
+    log = LogKeys(default={}, doc="what is written down")
 
     rules = (Rule(given=("control",), without=("inputs",)),)
 
@@ -307,4 +307,4 @@ def read_scenario_node(node: Map, context: Context, path: str = "") -> dict[str,
     units = node.get("units")
     angle = units.get("angle") if isinstance(units, Map) else None
     context.degrees = getattr(angle, "value", None) == "deg"
-    return Scenario().read(node, path, context)
+    return ScenarioKeys().read(node, path, context)

@@ -1,8 +1,8 @@
-"""The vocabulary in which file formats are declared: from one declaration come checks, defaults, units and JSON Schema.
+"""Composite kinds: file formats are declared as classes, which give checks, defaults, units and JSON Schema.
 
-A format is a class listing (`armsim.spec.robot`, `armsim.spec.scenario`): a `Record` with one attribute per key. Every
-kind reads a node into plain data (dicts, lists, str, bool, None and `Quantity`) and reports what is wrong with it; it
-goes on after a fault, so that all of a file's faults are found at once. What is faulty or left out is None.
+A format is a `Record` with one attribute per key (`armsim.spec.robot`, `armsim.spec.scenario`). A kind reads a node into plain
+data (dicts, lists, str, bool, None and `Quantity`) and goes on after a fault, so that all faults of a file are found at once.
+Invalid or absent values are None.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class List(Kind):
 
 
 class Parameters(Kind):
-    """Named numbers of the user's, read before all else (`armsim.spec.parameters`) because the rest may use them."""
+    """The file's parameters, which are read before all other keys (`armsim.spec.parameters`), as formulas use them."""
 
     def expected(self, context: Context) -> str:
         return "a mapping of names to numbers"
@@ -67,14 +67,14 @@ class Parameters(Kind):
 
 @dataclass(frozen=True)
 class Rule:
-    """What holds between the keys of a record.
+    """A constraint between keys of a record.
 
     Attributes:
-        key: Whose value tells whether the rule applies; empty where it does not depend on one.
-        values: Those with which it applies.
+        key: The key whose value decides whether the rule applies; empty if none does.
+        values: Values of `key` with which it applies.
         given: Keys that must have a value for it to apply.
-        needs: Keys that must have a value then.
-        without: Keys that must have none then.
+        needs: Keys that it requires.
+        without: Keys that it forbids.
     """
 
     key: str = ""
@@ -90,12 +90,12 @@ class Rule:
 
 
 class Record(Kind):
-    """A mapping with known keys: one attribute of the class for each; a trailing `_` keeps Python's words apart.
+    """A mapping with known keys: one attribute of the class for each; `from_` declares the key `from`.
 
     Attributes:
-        fields: What each key holds.
-        rules: What holds between them.
-        exactly_one: Keys of which one has a value, and only one.
+        fields: The kind of each key.
+        rules: Constraints between keys.
+        exactly_one: Keys of which exactly one must have a value.
     """
 
     fields: ClassVar[dict[str, Kind]] = {}
@@ -129,7 +129,7 @@ class Record(Kind):
                 context.report.add(place, join(path, clipped(key)), expected, f"the unknown key `{clipped(key)}`", mend)
 
     def known_keys(self) -> str:
-        """The keys in words."""
+        """What is valid for a key, in words."""
         return f"one of the keys {', '.join(self.fields)}"
 
     def read_field(self, name: str, node: Map, path: str, context: Context) -> Any:
@@ -144,7 +144,7 @@ class Record(Kind):
         return kind.absent(node.place, join(path, name), context)
 
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
-        """Report what is wrong between the keys: what breaks the rules, and in subclasses more."""
+        """Report violated constraints between keys: the rules, and what subclasses add."""
         for rule in self.rules:
             if rule.applies(data, node):
                 for key in rule.needs:
@@ -155,11 +155,11 @@ class Record(Kind):
                         context.report.add(node.entries[key][0], join(path, key), *self.unwanted(key, data))
 
     def lacks(self, key: str, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
-        """Report a key that a rule needs."""
+        """Report an absent key that a rule requires."""
         self.fields[key].missing(node.place, join(path, key), context)
 
     def unwanted(self, key: str, data: dict[str, Any]) -> tuple[str, str, str]:
-        """What is expected instead of a key that a rule forbids, what is found, and how to mend it."""
+        """Expected, found and mend of the fault of a key that a rule forbids."""
         raise TypeError(f"{type(self).__name__} does not say why it has no {key}")
 
     def filled(self, place: Place) -> Any:
@@ -169,7 +169,7 @@ class Record(Kind):
 
 
 class OneOf(Kind):
-    """A mapping with one single key, which says which of several records follows."""
+    """A tagged union: a mapping with a single key, which names the record below it."""
 
     def __init__(self, variants: dict[str, Record], **common: Any) -> None:
         super().__init__(**common)

@@ -8,15 +8,15 @@ from fractions import Fraction
 from armsim.spec.quantity import Context, Quantity, plain_number
 
 MOST_STEPS = 10**13
-EXACT = 2**53  # whole numbers below it are doubles
+EXACT = 2**53  # integers up to it are exact as doubles
 LARGEST_NUMERATOR = 10**6  # leaves room for 9e9 steps whose times are exact quotients
-WHOLE = 1e-9  # relative: as near as this, a time is a whole multiple of a step
-FINEST = 1000  # parts of the shortest time among which a common step is looked for
-ROWS = 1000  # of a log whose rows are not asked for, about
+WHOLE = 1e-9  # relative tolerance of a whole multiple of a step
+FINEST = 1000  # a common step is at least the shortest time / FINEST
+ROWS = 1000  # of a log by default, about
 
 
 def time_ratio(dt: float) -> tuple[int, int]:
-    """dt as a quotient of whole numbers, so that t_k = (k * numerator) / denominator prints as people write it.
+    """dt as a quotient of integers, so that t_k = (k * numerator) / denominator is the decimal that people write.
 
     1/N where dt is 1/N; else the decimal fraction that dt is written as; else, for a dt such as 3*1e-4 or 2*pi/1e4, the
     quotient nearest to it whose numerator is small enough to count steps with, which is within 1e-12 of dt.
@@ -33,12 +33,12 @@ def time_ratio(dt: float) -> tuple[int, int]:
 
 
 def most_steps(dt: float) -> int:
-    """The most steps of dt that a run may have: times are quotients of whole numbers below 2**53."""
+    """The most steps of dt that a run may have: k * numerator must stay below 2**53."""
     return max(0, min(MOST_STEPS, EXACT // time_ratio(dt)[0] - 1))
 
 
 def steps_of(time: Quantity, dt: float, path: str, context: Context, least: int = 1) -> int | None:
-    """How many steps a time is; None, and a fault, if it is not a whole number of them.
+    """A time as a number of steps; None, with a fault in the report, if it is not a whole number.
 
     Args:
         time: [s].
@@ -63,7 +63,7 @@ def steps_of(time: Quantity, dt: float, path: str, context: Context, least: int 
 
 
 def common_step(times: Sequence[float]) -> Fraction | None:
-    """The longest step of which all times, above 0, are whole multiples; None if that is a small part of the shortest."""
+    """The greatest common divisor of times above 0 [s]; None if it is below the shortest time / FINEST."""
     shortest = min(times)
     for parts in range(1, FINEST + 1):
         counts = [time * parts / shortest for time in times]
@@ -73,10 +73,10 @@ def common_step(times: Sequence[float]) -> Fraction | None:
 
 
 def shared_step(times: dict[str, Quantity], context: Context) -> Fraction | None:
-    """The longest step of which all times of a scenario are whole multiples; None, and a fault, if there is no such step.
+    """The `common_step` of a scenario's times; None, with a fault in the report, if there is none.
 
     Args:
-        times: By path, all above 0; those that others are to fit to first.
+        times: By path, all above 0; the fault is at the first that has no common step with those before it.
         context: Takes the fault.
     """
     values = [time.value for time in times.values()]
@@ -97,7 +97,7 @@ def shared_step(times: dict[str, Quantity], context: Context) -> Fraction | None
 
 
 def logged_step(step: Fraction, duration: float) -> Fraction:
-    """A step on which about a thousand rows can lie: itself, or a round part of it."""
+    """The step, divided by a round number if the log would have fewer than about `ROWS` rows."""
     parts = step / (Fraction(duration) / ROWS)
     if parts <= 1:
         return step

@@ -9,8 +9,8 @@ import pytest
 
 import armsim
 from armsim import ForwardModel
-from armsim.arm.advance import ADAPTIVE
 from armsim.errors import Diverged, ShapeError, UsageError
+from armsim.spec.scenario import ADAPTIVE
 
 G = 9.81
 LENGTH, MASS = 0.5, 2.0

@@ -58,7 +58,7 @@ def test_its_own_log_is_followed_to_the_bit(recording, tmp_path):
 
 def test_another_model_drifts_and_more_so_the_longer_it_runs(recording, tmp_path):
     log = write(tmp_path / "log.csv", columns_of(recording))
-    robot = recording.scenario.robot_data
+    robot = recording.scenario.scenario_data["robot"]
     robot["joints"][1]["motor"]["Ra"] = 1.2
     result = armsim.follow(log, robot, tolerance={"q": 1e-3})
     short, long, whole = result.horizons
@@ -188,7 +188,7 @@ def test_progress_counts_every_row_once_for_every_horizon(recording, tmp_path, m
 
 def test_degrees_are_for_differences_and_tolerances(recording, tmp_path):
     log = write(tmp_path / "log.csv", columns_of(recording))
-    robot = recording.scenario.robot_data
+    robot = recording.scenario.scenario_data["robot"]
     robot["joints"][1]["motor"]["Ra"] = 1.2
     radians, degrees = (armsim.follow(log, robot, tolerance={"q": 1.0}, degrees=turn) for turn in (False, True))
     one, other = radians.comparison.differences[1], degrees.comparison.differences[1]

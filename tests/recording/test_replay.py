@@ -177,7 +177,7 @@ def test_processes_caches_and_processors_make_no_difference(name, first, second,
 
 def test_another_model_differs_and_says_by_how_much_and_from_when(recorded, tmp_path):
     recording = load_recording(recorded("sine"))
-    robot = recording.scenario.robot_data
+    robot = recording.scenario.scenario_data["robot"]
     robot["joints"][1]["motor"]["Ra"] = 1.001
     result = armsim.replay(recording, robot=robot)
     assert result.comparison.differs
