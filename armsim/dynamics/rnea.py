@@ -15,8 +15,8 @@ Wrench = tuple[Vector, Vector]  # moment about the origin [N·m], force [N]
 def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list[Scalar]:
     """Joint forces that produce a given motion (inverse dynamics).
 
-    Recursive Newton-Euler algorithm in link frames, Craig, *Introduction to Robotics*, section 6.5, with prismatic and screw joints.
-    Gravity enters as an upward acceleration of the base. Two departures from the page, for fewer operations: velocity
+    Recursive Newton-Euler algorithm in link frames, Craig, *Introduction to Robotics*, section 6.5, also for prismatic and screw
+    joints. Gravity enters as an upward acceleration of the base. Two departures from the page, for fewer operations: velocity
     products are formed once per link (`turning`), and inertias are about the frame's origin, so there is no parallel-axis
     term. `times_plus`, `cross_plus` and `plus` are fused multiply-adds.
 
