@@ -58,7 +58,7 @@ class Joint:
         limit: Range and stops, if any.
         motor: The motor, if any.
         frame: The frame of the user's convention in the link's own; they differ in standard DH and origin files.
-        pitch: Lead of a screw, per turn [m]; negative for a left-handed one.
+        pitch: Lead of a screw, its translation per turn [m]; negative for a left-handed one.
     """
 
     name: str
