@@ -145,7 +145,7 @@ class Module:
                 f"{name}m = and {whole} {name}i, {mask}",
                 f"{name} = icmp ne {whole} {name}m, {self.wholes(0)}",
             ]
-        if op == "exp2":  # the low bits of k + SHIFT are those of the whole number k
+        if op == "exp2":  # the low bits of k + SHIFT are those of the integer k
             return [
                 f"{name}f = fadd {real} {args[0]}, {self.constant(SHIFT)}",
                 f"{name}i = bitcast {real} {name}f to {whole}",
