@@ -40,7 +40,7 @@ class Vector:
     __rmul__ = __mul__
 
     def plus(self, factor: Scalar, other: Vector) -> Vector:
-        """self + factor other, with fewer roundings."""
+        """self + factor other, by fused multiply-adds."""
         return Vector(fma(factor, other.x, self.x), fma(factor, other.y, self.y), fma(factor, other.z, self.z))
 
     def dot(self, other: Vector) -> Scalar:
@@ -57,7 +57,7 @@ def cross(a: Vector, b: Vector) -> Vector:
 
 
 def cross_plus(a: Vector, b: Vector, start: Vector) -> Vector:
-    """start + a × b, with fewer roundings."""
+    """start + a × b, by fused multiply-adds."""
     return Vector(
         fma(a.y, b.z, fma(-a.z, b.y, start.x)),
         fma(a.z, b.x, fma(-a.x, b.z, start.y)),
@@ -96,7 +96,7 @@ class Matrix:
         return NotImplemented
 
     def times_plus(self, v: Vector, start: Vector) -> Vector:
-        """start + A v, with fewer roundings."""
+        """start + A v, by fused multiply-adds."""
         return Vector(*(fma(a.x, v.x, fma(a.y, v.y, fma(a.z, v.z, b))) for a, b in zip(self, start, strict=True)))
 
     def turn(self, tensor: Symmetric) -> Symmetric:
@@ -165,11 +165,6 @@ class Symmetric:
         x, y, z = self.rows()
         return Vector(x.dot(v), y.dot(v), z.dot(v))
 
-    @staticmethod
-    def outer(a: Vector) -> Symmetric:
-        """a aᵀ"""
-        return Symmetric(a.x * a.x, a.y * a.y, a.z * a.z, a.x * a.y, a.x * a.z, a.y * a.z)
-
 
 @dataclass(slots=True, unsafe_hash=True)
 class JointRotation:
@@ -198,7 +193,7 @@ class JointRotation:
         return self.tilt @ Matrix(Vector(self.c, -self.s, 0.0), Vector(self.s, self.c, 0.0), Z)
 
     def turn(self, a: Symmetric) -> Symmetric:
-        """A symmetric tensor in the rotated axes: R A Rᵀ. The turn about z keeps the trace of its xy block."""
+        """A symmetric tensor in the rotated axes: R A Rᵀ. Rotation about z keeps the trace of the xy block."""
         c, s = self.c, self.s
         u, v = fma(c, a.xx, -(s * a.xy)), fma(c, a.xy, -(s * a.yy))
         xx = fma(c, u, -(s * v))
@@ -215,7 +210,7 @@ class JointRotation:
 
 @dataclass(slots=True, unsafe_hash=True)
 class JointRotationBack:
-    """The transpose of a joint rotation: from the axes before the joint into the link's."""
+    """The transpose of a joint rotation: from the predecessor's axes to the link's."""
 
     forth: JointRotation
 
@@ -227,7 +222,7 @@ class JointRotationBack:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Pose:
-    """Where a frame stands in another one: `rotation` turns its axes, `position` is its origin [m]."""
+    """The pose of a frame in another one: `rotation` of its axes, `position` of its origin [m]."""
 
     rotation: Matrix = IDENTITY
     position: Vector = ZERO
@@ -271,7 +266,7 @@ def rotation_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Matrix:
 def roll_pitch_yaw(R: Matrix) -> list[float]:
     """Roll, pitch and yaw [rad] of a rotation of numbers, R = Rz(yaw) Ry(pitch) Rx(roll): the inverse of `rotation_rpy`.
 
-    Where the pitch is a right angle, only the sum or difference of roll and yaw is determined; yaw is 0 then.
+    In gimbal lock, at a pitch of a right angle, only the sum or difference of roll and yaw is determined; yaw is 0 then.
     """
     x, y, z = R
     level = math.hypot(x.x, y.x)
@@ -339,7 +334,7 @@ class Inertia:
         return Inertia(self.mass - other.mass, self.h - other.h, self.J - other.J)
 
     def moved(self, R: Matrix | JointRotation, p: Vector) -> Inertia:
-        """The same body in the frame in which this one stands at rotation R, position p: r' = R r + p for its points."""
+        """The same body in another frame, in which this one has rotation R and position p: r' = R r + p for its points."""
         c = R @ self.h
         h = c.plus(self.mass, p)
         both = c + h  # 2 R h + m p

@@ -1,4 +1,4 @@
-"""What acts on a joint besides the arm itself: motors, friction, stops."""
+"""Joint loads: motors, friction, stops."""
 
 from armsim.actuation.drive import drive_torques
 from armsim.actuation.friction import any_sticks, dry_bounds, sticks

@@ -1,4 +1,4 @@
-"""Torques that drives must give, rotors, friction and stops included."""
+"""Drive torques for a motion: inverse dynamics with armature, friction and stops."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from armsim.spatial import Scalar
 
 
 def drive_torques(arm: Arm, q, qd, qdd) -> list[Scalar]:
-    """Torques that the drives must give for a motion [N·m or N], n scalars.
+    """Drive torques that produce a motion [N·m or N], n scalars.
 
-    What a drive gives a joint is its torque here; rotor inertia, friction and stops belong to the arm. Dry friction counts
-    for joints that move; at rest it may hold as well as hinder, and is left out.
+    Armature, friction and stops belong to the arm. Dry friction is included for joints that move; at rest it is undetermined
+    within its bounds, and left out.
 
     Args:
         arm: The arm, n joints.
@@ -30,9 +30,9 @@ def drive_torques(arm: Arm, q, qd, qdd) -> list[Scalar]:
 
 
 def against_dry_friction(joint: Joint, needed: Scalar, qd: Scalar) -> Scalar:
-    """The drive's torque that leaves `needed` at a joint that moves: T with T + friction(T) = needed.
+    """The drive torque T of a moving joint with T + friction(T) = needed.
 
-    The gear's losses grow with the drive's own torque; its sign is that of what is needed without them.
+    The gear's losses are proportional to |T|; T has the sign that it has without them.
     """
     lower, upper = dry_bounds(joint, 0.0)
     without_losses = needed - where(qd > 0.0, lower, where(qd < 0.0, upper, 0.0))

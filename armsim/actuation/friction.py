@@ -1,8 +1,8 @@
-"""Dry friction: how much a joint can hold.
+"""Dry friction: its bounds at a joint.
 
 Coulomb friction resists motion with a torque that depends on its direction alone, and holds a joint at rest against any
-torque up to that. On either side of the gear, and in the gear itself, whose losses grow with the motor's torque, it is one
-law with one bound for each direction. Which torque it takes within the bounds follows from the motion of the whole arm:
+torque up to that. Friction on either side of the gear, and in the gear, whose losses grow with the motor's torque, adds up to
+one bound for each direction. The torque within the bounds follows from the motion of the whole arm:
 `armsim.dynamics.clipped_solve`.
 """
 
@@ -27,11 +27,11 @@ def any_sticks(arm: Arm) -> bool:
 
 
 def dry_bounds(joint: Joint, motor_torque: Scalar) -> tuple[Scalar, Scalar]:
-    """The least and the greatest torque of a joint's dry friction [N·m or N]: not positive, not negative.
+    """Lower and upper bound of a joint's dry friction [N·m or N]: not positive, not negative.
 
     Args:
         joint: The joint.
-        motor_torque: From the motor, felt at the joint [N·m or N]; the gear's losses grow with it.
+        motor_torque: The motor's torque at the joint [N·m or N]; the gear's losses grow with it.
     """
     against_positive: Scalar = 0.0
     against_negative: Scalar = 0.0

@@ -1,4 +1,4 @@
-"""All that acts on one joint besides the arm's own dynamics."""
+"""The loads on one joint."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from armsim.spatial import Scalar
 
 @dataclass(slots=True)
 class Works:
-    """Work done on an arm [J], or power [W], by who does it.
+    """Work done on an arm [J], or power [W], by source.
 
     Attributes:
         motors: By motors and ideal drives.
         friction: By friction of all kinds; not positive.
         stops: By the joints' stops.
-        external: By forces and moments from outside.
+        external: By external wrenches.
     """
 
     motors: Scalar
@@ -35,10 +35,10 @@ WORKS = tuple(field.name for field in fields(Works))
 
 @dataclass(slots=True)
 class JointTorque:
-    """The parts of a joint's torque, and what its motor takes for it.
+    """The parts of a joint's torque, and its motor's voltage and current.
 
-    A load that is added here, to `total` and to what it is counted with in `powers`, is felt by every integrator, by the
-    linear equations, and by inverse and forward dynamics.
+    A load that is added here, to `total` and to its source in `powers`, is taken up by every integrator, by the linear
+    equations, and by inverse and forward dynamics.
 
     Attributes:
         motor: From the motor, or from an ideal drive where the joint has none [N·m or N].
@@ -46,8 +46,8 @@ class JointTorque:
         limit: From the stops [N·m or N].
         voltage: At the motor's terminals [V]; None without an electric motor.
         current: Through the motor [A]; None without an electric motor.
-        supply: What there is of a commanded voltage [V], before the amplifier lowers it; None without such a command.
-        dry: What dry friction holds the joint with [N·m or N]; it follows from the motion of the whole arm.
+        supply: The commanded voltage within the supply's [V], before the amplifier lowers it; None without such a command.
+        dry: Dry friction [N·m or N]; it follows from the motion of the whole arm.
     """
 
     motor: Scalar
@@ -65,7 +65,7 @@ class JointTorque:
 
     @property
     def total(self) -> Scalar:
-        """All that acts on the joint [N·m or N]."""
+        """The sum of all loads on the joint [N·m or N]."""
         return self.motor + self.friction + self.limit
 
     @property
@@ -79,12 +79,12 @@ class JointTorque:
         return replace(self, voltage=None, current=None, supply=None)
 
     def drive_for(self, tau: Scalar) -> Scalar:
-        """What the motor must give for a total of tau [N·m or N], all else as it is."""
+        """The motor torque for a total of tau [N·m or N], all other loads as they are."""
         return tau - self.friction - self.limit
 
 
 def powers(torques: Sequence[JointTorque], v: Sequence[Scalar], external: Scalar) -> Works:
-    """The power of what acts on joints at velocities v [rad/s or m/s], and of what acts on links from outside [W]."""
+    """The powers of joint torques at velocities v [rad/s or m/s], and `external`, that of external wrenches [W]."""
     motor, friction, limit = (
         dot([getattr(torque, kind) for torque in torques], v) for kind in ("motor", "friction", "limit")
     )
@@ -94,7 +94,7 @@ def powers(torques: Sequence[JointTorque], v: Sequence[Scalar], external: Scalar
 def driven(
     joint: Joint, output: Literal["voltage", "torque"], u: Scalar, q: Scalar, qd: Scalar, i: Scalar | None = None
 ) -> JointTorque:
-    """The torques on a joint whose drive is told u.
+    """The torques on a joint under a command u.
 
     Args:
         joint: The joint; it has an electric motor if the output is a voltage.
@@ -124,7 +124,7 @@ def driven(
 
 
 def unpowered(joint: Joint, q: Scalar, qd: Scalar) -> JointTorque:
-    """The torques on a joint that nothing drives: its motor's terminals are open, so no current flows."""
+    """The torques on a joint without a command: its motor's terminals are open, so no current flows."""
     rotor = 0.0 if joint.motor is None else dc.viscous(joint.motor)
     viscous = -(joint.viscous + rotor) * qd
     limit = limit_torque(joint.limit, q, qd)

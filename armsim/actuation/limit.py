@@ -13,8 +13,8 @@ from armsim.spatial import Scalar
 def limit_torque(limit: Limit | None, q: Scalar, qd: Scalar) -> Scalar:
     """Torque of a joint's stops [N·m or N].
 
-    A spring and a damper outside the range. A stop only pushes back towards the range: where the damper would pull the
-    joint further into the stop, or hold it there, it lets go.
+    A spring and a damper outside the range, unilateral: a stop only pushes back towards the range, and lets go where the
+    damper would pull.
 
     Args:
         limit: The range; None, or a range without stiffness, gives no torque.
@@ -40,7 +40,7 @@ def stop_law(limit: Limit, q: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
 
 
 def _pushes(limit: Limit, q: Scalar, qd: Scalar) -> tuple[tuple[Any, Scalar], tuple[Any, Scalar]]:
-    """Of the lower and of the upper stop: whether the joint is beyond it, and what its spring and damper would do there."""
+    """For the lower and the upper stop: whether the joint is beyond it, and the torque of its spring and damper there."""
     drag = -(limit.damping * qd)
     lower = upper = (False, 0.0)
     if limit.has_lower:

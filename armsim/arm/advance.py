@@ -15,7 +15,7 @@ from armsim.dynamics.forward import Algorithm
 from armsim.errors import Diverged, ShapeError, UsageError
 from armsim.expr import Scalar
 from armsim.integrate import Tolerance
-from armsim.integrate.adaptive import FAILED
+from armsim.integrate.method import FAILED
 from armsim.model import Arm, MotorLimits
 from armsim.plant import Plant, accelerations, held
 from armsim.simulation.engine import BOUNDS

@@ -1,4 +1,4 @@
-"""A function over many rows of arguments."""
+"""A function mapped over the rows of a batch."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from armsim.expr import Expr, Function
 
 
 class BatchKernel:
-    """A traced function in machine code, several rows side by side in vector lanes.
+    """A traced function in machine code, vectorised over the rows of a batch.
 
     Args:
         function: (scalars) to (scalars).
         target: The machine to compile for.
-        lanes: Rows treated side by side; the target's own choice unless given. The results do not depend on it.
+        lanes: Rows per vector; the target's own choice unless given. The results do not depend on it.
     """
 
     def __init__(self, function: Function, target: Target | None = None, lanes: int | None = None) -> None:
@@ -29,7 +29,7 @@ class BatchKernel:
 
     @cached_property
     def ir(self) -> str:
-        """LLVM IR of the loop over groups of rows."""
+        """LLVM IR of the vector loop."""
         return _print(lower(self.function), self.lanes, self.target)
 
     @cached_property
@@ -45,8 +45,9 @@ class BatchKernel:
         """Evaluate the function for `count` rows, a multiple of `lanes`.
 
         Args:
-            args: Address of the arguments, doubles: all values of the first argument, then all of the second, ...
-            results: Address for the results, in the same order.
+            args: Address of the arguments, a structure of arrays of doubles: all values of the first argument, then all of the
+                second, ...
+            results: Address for the results, likewise.
             count: Number of rows.
         """
         self._map(args, results, count)

@@ -1,8 +1,8 @@
-"""Compiled kernels on disk, found again by their content.
+"""Compiled kernels in a content-addressed cache on disk.
 
-An entry's name is the hash of everything its code depends on; it holds a mark, the hash of the code, and the code. Entries
-are written beside and moved into place, so that processes can share a folder; one that is damaged or foreign is compiled
-anew. Without a folder that can be written to, nothing is kept.
+An entry's name is the hash of everything its code depends on; it holds magic bytes, a checksum of the code, and the code.
+Entries are written to a temporary file and renamed, which is atomic, so that processes can share a folder; one that is corrupt
+or foreign is compiled anew. Without a writable folder nothing is cached.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import re
 import sys
 from pathlib import Path
 
-MARK = b"armsim kernel 1\n"
+MAGIC = b"armsim kernel 1\n"
 ENTRY = re.compile(r"[0-9a-f]{64}(\.\d+)?")
-LIMIT = 256 * 2**20  # bytes kept; the entries unused for longest go first
+LIMIT = 256 * 2**20  # bytes; the least recently used entries are evicted first
 
 
 def folder() -> Path:
@@ -33,7 +33,7 @@ def folder() -> Path:
 
 
 def key(*parts: str) -> str:
-    """The name of the entry that depends on these texts."""
+    """The cache key of these texts: the name of an entry that depends on them."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode()
@@ -42,30 +42,30 @@ def key(*parts: str) -> str:
 
 
 def load(name: str) -> bytes | None:
-    """The code of an entry, or None if there is no sound one."""
+    """The code of an entry, or None if there is no valid one."""
     try:
         path = folder() / name
         data = path.read_bytes()
     except (OSError, RuntimeError):
         return None
-    head = len(MARK) + hashlib.sha256().digest_size
+    head = len(MAGIC) + hashlib.sha256().digest_size
     code = data[head:]
-    if data[:head] != MARK + hashlib.sha256(code).digest():
+    if data[:head] != MAGIC + hashlib.sha256(code).digest():
         return None
     try:
-        os.utime(path)  # used now: see LIMIT
+        os.utime(path)  # least recently used entries are evicted first
     except OSError:
         pass
     return code
 
 
 def store(name: str, code: bytes) -> None:
-    """Keep code under a name, as far as the folder allows it."""
+    """Cache code under a name, if the folder is writable."""
     try:
         where = folder()
         where.mkdir(mode=0o700, parents=True, exist_ok=True)
         beside = where / f"{name}.{os.getpid()}"
-        beside.write_bytes(MARK + hashlib.sha256(code).digest() + code)
+        beside.write_bytes(MAGIC + hashlib.sha256(code).digest() + code)
         os.replace(beside, where / name)
         _trim(where)
     except (OSError, RuntimeError):
@@ -89,9 +89,9 @@ def _trim(where: Path) -> None:
 
 
 def _is_ours(path: str) -> bool:
-    """Whether a file bears our mark: other programs, too, name files by hashes."""
+    """Whether a file begins with our magic bytes: other programs, too, name files by hashes."""
     try:
         with open(path, "rb") as file:
-            return file.read(len(MARK)) == MARK
+            return file.read(len(MAGIC)) == MAGIC
     except OSError:
         return False

@@ -1,7 +1,7 @@
 """The floating-point environment around compiled code.
 
-Other libraries in the process may leave another rounding mode, or subnormal numbers flushed to zero. Compiled entry points
-set the environment that IEEE 754 starts with, and put back what they found.
+Other libraries in the process may leave another rounding mode, or denormals flushed to zero. Compiled entry points set the
+default environment of IEEE 754, and restore the caller's.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ X86_DEFAULT = 0x1F80  # round to nearest, all exceptions masked, no flush to zer
 
 
 def enter_and_leave(triple: str) -> tuple[str, list[str], list[str]]:
-    """Declarations, instructions to enter with, and instructions to leave with, for a target triple."""
+    """Declarations, prologue and epilogue of an entry point, for a target triple."""
     if triple.startswith(("x86_64", "i386", "i686")):
         declare = "declare void @llvm.x86.sse.stmxcsr(ptr)\ndeclare void @llvm.x86.sse.ldmxcsr(ptr)"
         enter = [

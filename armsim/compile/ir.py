@@ -1,7 +1,7 @@
 """Expression graphs as LLVM IR text.
 
-The same printer writes scalar code (width 1) and code for several arms side by side (`<8 x double>`); each lane does exactly
-the operations of the scalar code. No fast-math flag is set anywhere, so a lane's bits depend on its inputs alone.
+The same printer writes scalar code (width 1) and vector code (`<8 x double>`), in which each lane does exactly the operations of
+the scalar code. No fast-math flag is set anywhere, so a lane's bits depend on its inputs alone.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MANTISSA_BITS = 52
 
 
 def bits(value: float) -> int:
-    """The 64 bits of a double as a whole number."""
+    """The 64 bits of a double as an integer."""
     return int(struct.unpack("<Q", struct.pack("<d", value))[0])
 
 
@@ -49,7 +49,7 @@ class Module:
         self._tables: dict[Table, str] = {}
         self._loops: dict[Loop, str] = {}
         self._allocas: list[str] = []
-        self._merged: dict[Expr, list[str]] = {}  # results of loops that may not have been entered
+        self._merged: dict[Expr, list[str]] = {}  # phi nodes of the results of loops that may be skipped
 
     def __str__(self) -> str:
         return "\n".join([*self._declarations, *self._globals, *self._bodies, ""])
@@ -66,17 +66,17 @@ class Module:
         self._bodies.append(body)
 
     def allocas(self) -> list[str]:
-        """Room that the lines printed since the last call need, to be put at the function's entry."""
+        """Stack slots of the instructions printed since the last call, for the function's entry block."""
         taken, self._allocas = self._allocas, []
         return taken
 
     def constant(self, value: float) -> str:
-        """A double as an operand: its exact bits, in every lane."""
+        """A double as an operand: its exact bits, splat to all lanes."""
         literal = f"0x{bits(value):016X}"
         return literal if self.width == 1 else f"splat (double {literal})"
 
     def wholes(self, value: int) -> str:
-        """A whole number as an operand, in every lane."""
+        """An integer as an operand, splat to all lanes."""
         return str(value) if self.width == 1 else f"splat (i64 {value})"
 
     def operand(self, arg: Any, names: dict[Expr, str]) -> str:
@@ -84,9 +84,9 @@ class Module:
         return names[arg] if isinstance(arg, Expr) else self.constant(arg)
 
     def lines(self, nodes: Iterable[Expr], names: dict[Expr, str], prefix: str = "x") -> list[str]:
-        """Instructions that compute nodes, arguments first. Names of the results are added to `names`.
+        """Instructions that compute nodes, given in topological order. Names of the results are added to `names`.
 
-        They may end in another block than they begin in.
+        They may end in another basic block than they begin in.
         """
         out: list[str] = []
         for node in nodes:
@@ -145,7 +145,7 @@ class Module:
                 f"{name}m = and {whole} {name}i, {mask}",
                 f"{name} = icmp ne {whole} {name}m, {self.wholes(0)}",
             ]
-        if op == "exp2":  # the low bits of k + SHIFT are those of the whole number k
+        if op == "exp2":  # the low bits of k + SHIFT are those of the integer k
             return [
                 f"{name}f = fadd {real} {args[0]}, {self.constant(SHIFT)}",
                 f"{name}i = bitcast {real} {name}f to {whole}",
@@ -158,7 +158,7 @@ class Module:
         raise CompileError(f"no machine operation for {node!r}: the graph was not lowered")
 
     def _split(self, op: str, name: str, x: str) -> list[str]:
-        """The parts of x = m 2**e by its bits, m from 1/sqrt(2) up."""
+        """Mantissa or exponent of x = m 2**e by its bits, 1/sqrt(2) <= m < sqrt(2)."""
         real, whole = self.real, self.whole
         lines = [
             f"{name}i = bitcast {real} {x} to {whole}",
@@ -180,7 +180,7 @@ class Module:
         ]
 
     def _call(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
-        """A call; its name is the pointer to its results."""
+        """A call; its name is that of the pointer to the results."""
         function, *given = node.args
         args = [f"{self.real} {self.operand(arg, names)}" for arg in given]
         outer, self._allocas = self._allocas, []
@@ -189,7 +189,7 @@ class Module:
         return [f"call void {called}({', '.join([*args, f'ptr {name}'])})"]
 
     def _entered(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
-        """A loop that is called only if it is not done to begin with, so that nothing is stored and loaded where it is."""
+        """A guarded loop: called only if it is not done at once, so that otherwise nothing goes through memory."""
         repeated, *given = node.args
         operands = [self.operand(arg, names) for arg in given]
         block = name[1:]
@@ -209,12 +209,12 @@ class Module:
         return lines
 
     def _pack(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
-        """A function of one argument on several at a time: packed into lanes, computed, results named r0, r1, ..."""
+        """A function of one argument applied to up to PACK arguments in vector lanes; results are named r0, r1, ..."""
         function, *given = node.args
         wide = Module(PACK)
         lines = []
         before = "poison"
-        for lane in range(PACK):  # lanes to spare repeat the first argument
+        for lane in range(PACK):  # unused lanes repeat the first argument
             x = self.operand(given[lane] if lane < len(given) else given[0], names)
             lines.append(f"  {name}v{lane} = insertelement {wide.real} {before}, double {x}, i64 {lane}")
             before = f"{name}v{lane}"
@@ -226,7 +226,7 @@ class Module:
         return lines
 
     def function(self, function: Function) -> str:
-        """The name of a lowered function in this module, which is printed when first asked for. Results go to a pointer."""
+        """The name of a lowered function in this module, defined at its first use. Results are returned through a pointer."""
         if function not in self._functions:
             self._functions[function] = f"@{function.name}{len(self._functions)}"
             names = {node: f"%in{i}" for i, node in enumerate(function.inputs)}
@@ -241,9 +241,9 @@ class Module:
         return self._functions[function]
 
     def loop(self, loop: Loop) -> str:
-        """The name of a function that repeats a lowered body: inputs are the state and what it captures, results the state.
+        """The name of a function that iterates a lowered body: inputs are state and captured values, results the state.
 
-        With several lanes the loop goes on until all are done; a lane that is done keeps its state.
+        Vector code iterates until all lanes are done; a lane that is done keeps its state.
         """
         if loop not in self._loops:
             name = self._loops[loop] = f"@loop{len(self._loops)}"
@@ -279,7 +279,7 @@ class Module:
         return self._loops[loop]
 
     def _lookup(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
-        """A table's value, lane by lane."""
+        """A table lookup, scalarised lane by lane."""
         table, at = node.args
         function = self.table(table)
         x = self.operand(at, names)
@@ -294,7 +294,7 @@ class Module:
         return lines
 
     def table(self, table: Table) -> str:
-        """The name of a function that looks x up in a table: `Table.at`, by bisection."""
+        """The name of the function of a table: `Table.at`, by bisection."""
         if table not in self._tables:
             k, n = len(self._tables), len(table.x)
             self._tables[table] = f"@table{k}"
@@ -305,7 +305,7 @@ class Module:
         return self._tables[table]
 
 
-# i is the last abscissa at or before t, or the first one
+# bisection: low2 ends as the last abscissa at or before t, or the first one
 TABLE_AT = """define internal double @table{k}(double %t) noinline {{
 entry:
   br label %search

@@ -11,7 +11,7 @@ from armsim.compile.target import Library, Target
 
 @dataclass(frozen=True)
 class Compiled:
-    """Loaded code, and what it took to get it.
+    """Loaded code and its provenance.
 
     Attributes:
         library: The code.

@@ -1,4 +1,4 @@
-"""The native loop over fixed steps."""
+"""The compiled time-stepping loop."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from armsim.expr import Expr, Function
 
 @dataclass(frozen=True)
 class LoopBody:
-    """What a loop does, as functions traced from time and state.
+    """The body of a time-stepping loop, as functions traced from time and state.
 
     Attributes:
-        cycle: (t, *state) to (*state a step later, *peaks, *row). What only the row needs is computed only when it is kept.
+        cycle: (t, *state) to (*state a step later, *peaks, *row). What only the row needs is computed only when a row is due.
         sample: (t, *state) to the state after a sample, or None where nothing is sampled.
         states: Number of state entries.
-        peaks: Number of quantities whose largest magnitude is kept.
-        bounds: For each state entry, the magnitude beyond which the run has diverged; inf for one that is not looked at.
+        peaks: Number of quantities whose peak magnitude is recorded.
+        bounds: For each state entry, the magnitude beyond which the run has diverged; inf for one that is not checked.
     """
 
     cycle: Function
@@ -45,7 +45,7 @@ class FixedStepLoop:
     """A `LoopBody` in machine code: steps, samples, rows, peaks and the check for divergence.
 
     Args:
-        body: What to do.
+        body: The body of the loop.
         target: The machine to compile for.
     """
 
@@ -85,7 +85,7 @@ class FixedStepLoop:
         Args:
             state: The state at step `first`; overwritten by the one reached.
             rows: Filled with the rows of those k that are multiples of `log_every`, one after the other.
-            peaks: Raised to the largest magnitudes seen.
+            peaks: Updated to the largest magnitudes so far.
             first: First step.
             last: Step before which to stop.
             log_every: Steps between rows.
@@ -100,7 +100,7 @@ class FixedStepLoop:
 
 
 def _print(body: LoopBody, target: Target) -> str:
-    """The loop as one IR function. Blocks: the step (always), the row (when due), the sample (when due)."""
+    """The loop as one IR function. Basic blocks: the step, the row (when due), the sample (when due)."""
     module = Module()
     n, m = body.states, body.peaks
     cycle = lower(body.cycle, pack=True, first=n + m)
@@ -144,7 +144,7 @@ def _print(body: LoopBody, target: Target) -> str:
         "  br label %logged",
         "logged:",
     ]
-    # a zero has no sign in a row: folding 0 * x to 0 loses it, and rows are to be the same bits from every engine
+    # rows have no signed zeros: folding 0 * x to 0 loses the sign, and every engine is to give the same bits
     out += [f"  %unsigned{i} = fadd double {value}, 0.0" for i, value in enumerate(row_values)]
     out += _store([f"%unsigned{i}" for i in range(len(row))], "%room", "r")
     out += [f"  %room_after = getelementptr double, ptr %room, i64 {len(row)}", "  br label %check", "check:"]
@@ -186,7 +186,7 @@ def _sample(body: LoopBody, module: Module) -> list[str]:
 
 
 def _step_sources(body: LoopBody) -> list[str]:
-    """Where each state entry comes from when the step begins."""
+    """Incoming values of the phi nodes by which the state enters the step."""
     if body.sample is None:
         return [f"[ %h{i}, %time ]" for i in range(body.states)]
     return [f"[ %h{i}, %time ], [ %u{i}, %sampled ]" for i in range(body.states)]

@@ -1,4 +1,4 @@
-"""From graphs as traced to graphs of machine operations."""
+"""Lowering: from traced graphs to graphs of machine operations."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from armsim.expr import Expr, Function, Graph, replay, trace
 from armsim.expr.elementary import exponential, logarithm, sincos
 from armsim.expr.replay import OPERATIONS, Call
 
-PACK = 4  # sines and cosines of so many angles are computed side by side in one vector register
+PACK = 4  # angles whose sines and cosines are computed in one vector register
 TRIGONOMETRIC = ("sin", "cos")
 
 
 def lower(function: Function, pack: bool = False, first: int = 0) -> Function:
-    """The same function in machine operations: sin, cos, exp and log as their own texts, single calls opened up.
+    """The same function in machine operations: sin, cos, exp and log expanded, functions with a single call inlined.
 
-    What is called from several places stays a function of its own and is called with the `Function` that replaced it.
+    A function that is called from several places stays one, and is lowered itself.
 
     Args:
-        function: What to lower.
-        pack: Compute sine and cosine of several angles at a time, in the lanes of one "pack" node; for scalar code.
-        first: Angles that the first so many outputs need are packed among themselves.
+        function: The function as traced.
+        pack: Vectorise sine and cosine of several angles in the lanes of one "pack" node; for scalar code.
+        first: Number of leading outputs whose angles are packed among themselves.
     """
     graph = Graph(function.graph.depth)
     inputs = [graph.input(str(node.args[0])) for node in function.inputs]
     known: dict[Any, tuple[Any, Any]] = {}
     lowered: dict[Function, Function] = {}
 
-    def both(x: Any) -> tuple[Any, Any]:
+    def sine_and_cosine(x: Any) -> tuple[Any, Any]:
         if x not in known:
             known[x] = sincos(x)
         return known[x]
 
     machine: dict[str, Callable[..., Any]] = {
         **OPERATIONS,
-        "sin": lambda x: both(x)[0],
-        "cos": lambda x: both(x)[1],
+        "sin": lambda x: sine_and_cosine(x)[0],
+        "cos": lambda x: sine_and_cosine(x)[1],
         "exp": exponential,
         "log": logarithm,
     }
 
     def calls_of(outer: Function) -> Call:
-        """What becomes of the calls in a function whose text is written out, or of those in the whole."""
+        """The handler of the calls in a function, the root or one that is inlined."""
         times = Counter(node.args[0] for node in outer.live() if node.op == "call")
 
         def call(inner: Function, args: list[Any]) -> list[Any]:
@@ -71,14 +71,14 @@ def lower(function: Function, pack: bool = False, first: int = 0) -> Function:
 def _packed(
     graph: Graph, function: Function, args: Sequence[Any], machine: dict[str, Any], known: dict[Any, Any] | None = None
 ) -> dict[Any, tuple[Any, Any]]:
-    """Sine and cosine of the function's angles that follow from its arguments by plain arithmetic, packed.
+    """Packed sines and cosines of those angles of a function that depend on its arguments by +, - and * alone.
 
     Args:
-        graph: Where the packs go.
-        function: Whose angles.
+        graph: Graph of the pack nodes.
+        function: The function.
         args: Its arguments, in that graph.
-        machine: Machine operations, for what leads to the angles.
-        known: Angles that have been packed before.
+        machine: Machine operations, for the angles' subexpressions.
+        known: Angles that are packed already.
     """
     plain: set[Expr] = set()
     angles: dict[Expr, None] = {}

@@ -1,7 +1,7 @@
-"""The order in which operations are written down.
+"""Instruction scheduling.
 
-A processor looks only some hundred instructions ahead. Written algorithm by algorithm, the long chains of a step (bias
-forces, mass matrix, its factorisation) would be worked off one after the other; interleaved, they overlap.
+A processor's out-of-order window spans only some hundred instructions. In the order of the algorithms, the long dependency
+chains of a step (bias forces, mass matrix, its factorisation) would run one after the other; interleaved, they overlap.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from heapq import heapify, heappop, heappush
 
 from armsim.expr import Expr
 
-# cycles until a result is there, on current x86-64 and arm64 cores; a rough guide is enough
+# cycles, on current x86-64 and arm64 cores; a rough guide is enough
 LATENCY = {
     "div": 14,
     "sqrt": 18,
@@ -29,49 +29,49 @@ LATENCY = {
 }
 ARITHMETIC = 4
 CALL = 400
-AT_ONCE = 4  # operations taken up a cycle; found by trial, between the arithmetic units (2) and the issue width
+ISSUE = 4  # operations per cycle; found by trial, between the number of arithmetic units (2) and the issue width
 
 
 def scheduled(nodes: Sequence[Expr]) -> list[Expr]:
-    """The same nodes, arguments still before what uses them, those first that the longest chains wait for.
+    """The same nodes in another topological order, by list scheduling.
 
-    List scheduling: of all operations whose arguments are there, the one with the longest way to the end goes next.
+    Of all operations whose operands are available, the one with the longest path of latencies to the end is issued next.
     """
     inside = set(nodes)
     users: dict[Expr, list[Expr]] = {node: [] for node in nodes}
-    waits: dict[Expr, int] = {}
+    missing: dict[Expr, int] = {}
     for node in nodes:
         args = {arg for arg in node.args if isinstance(arg, Expr) and arg in inside}
-        waits[node] = len(args)
+        missing[node] = len(args)
         for arg in args:
             users[arg].append(node)
-    way: dict[Expr, int] = {}
+    path: dict[Expr, int] = {}
     for node in reversed(nodes):
-        way[node] = _latency(node) + max([way[user] for user in users[node]], default=0)
+        path[node] = _latency(node) + max([path[user] for user in users[node]], default=0)
 
-    ready = [(-way[node], node.index, node) for node in nodes if not waits[node]]
+    ready = [(-path[node], node.index, node) for node in nodes if not missing[node]]
     heapify(ready)
-    pending: list[tuple[int, int, Expr]] = []  # time at which all arguments are there
-    there: dict[Expr, int] = dict.fromkeys(nodes, 0)
+    pending: list[tuple[int, int, Expr]] = []  # by the cycle in which all operands are available
+    operands_at: dict[Expr, int] = dict.fromkeys(nodes, 0)
     order: list[Expr] = []
     slot = 0
     while ready or pending:
-        cycle = slot // AT_ONCE
+        cycle = slot // ISSUE
         while pending and pending[0][0] <= cycle:
             _, index, node = heappop(pending)
-            heappush(ready, (-way[node], index, node))
+            heappush(ready, (-path[node], index, node))
         if not ready:
-            slot = pending[0][0] * AT_ONCE
+            slot = pending[0][0] * ISSUE
             continue
         node = heappop(ready)[2]
         order.append(node)
         slot += 1
         done = cycle + _latency(node)
         for user in users[node]:
-            waits[user] -= 1
-            there[user] = max(there[user], done)
-            if not waits[user]:
-                heappush(pending, (there[user], user.index, user))
+            missing[user] -= 1
+            operands_at[user] = max(operands_at[user], done)
+            if not missing[user]:
+                heappush(pending, (operands_at[user], user.index, user))
     return order
 
 

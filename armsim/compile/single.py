@@ -1,4 +1,4 @@
-"""A function for one call at a time."""
+"""A function evaluated at one point at a time."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from armsim.expr import Expr, Function
 
 
 class SingleKernel:
-    """A traced function in scalar machine code, for callers that need one answer at once.
+    """A traced function in scalar machine code, for single evaluations.
 
     Args:
         function: (scalars) to (scalars).
-        bounds: For each result the magnitude beyond which it counts as out of bounds; None where there is none.
+        bounds: For each result the largest magnitude within bounds; None for no bound.
         target: The machine to compile for.
     """
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from armsim.errors import CompileError
 
-OPTIMISATION = 2  # of LLVM's code generator; its passes over IR are left out: they cost as much again and find nothing
+OPTIMISATION = 2  # level of LLVM's code generator; passes over IR are not run: they cost as much again and gain nothing
 
 
 @lru_cache(maxsize=1)
@@ -57,7 +57,7 @@ class Target:
 
     @cached_property
     def lanes(self) -> int:
-        """How many doubles to treat side by side: two vector registers of them."""
+        """Lanes of vector code: two vector registers of doubles."""
         _, features = self._processor
         if "+avx512f" in features:
             return 16
@@ -65,15 +65,16 @@ class Target:
 
     @cached_property
     def compact(self) -> bool:
-        """Whether code and its constants are kept within 2 GB, so that it can address them from where it stands.
+        """Whether code is of the small code model and position-independent: it and its constants lie within 2 GB.
 
-        That is 8 % faster on x86-64 than by full addresses. llvmlite's memory manager keeps them together, but has no room
-        for the calls to the C library that a processor without fused multiply-add needs; elsewhere LLVM's default stands.
+        PC-relative addresses are 8 % faster on x86-64 than absolute ones. llvmlite's memory manager keeps the sections together,
+        but has no stubs for the calls to the C library that a processor without fused multiply-add needs; elsewhere LLVM's
+        default stands.
         """
         return self.triple.startswith("x86_64") and "linux" in self.triple and "+fma," in f"{self._processor[1]},"
 
     def machine(self) -> Any:
-        """A fresh target machine; an execution engine takes it over."""
+        """A fresh target machine; an execution engine takes ownership of it."""
         cpu, features = self._processor
         placement = {"codemodel": "small", "reloc": "pic"} if self.compact else {}
         target = llvm().Target.from_triple(self.triple)

@@ -1,4 +1,4 @@
-"""What drives the joints: feedback laws and signals of time."""
+"""Commands: feedback laws and signals of time."""
 
 from armsim.control.feedback import Feedback
 from armsim.control.signals import OpenLoop

@@ -1,4 +1,4 @@
-"""PD, PI and PID control of every joint by itself."""
+"""Decentralised PD, PI and PID control: each joint by itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from armsim.expr import Scalar, both, clip, either, fma, where
 class Feedback:
     """u = kp e + ki ∫e dt - kd qd with e = target - q, for each joint.
 
-    The integrator is clamped: its contribution ki ∫e dt stays within ± `integral_limit`, and it does not wind up there.
+    The integrator is clamped (anti-windup): its contribution ki ∫e dt stays within ± `integral_limit`.
 
     Attributes:
         law: "pd", "pi" or "pid"; gains that the law does not have are zero.
@@ -47,7 +47,7 @@ class Feedback:
         return [_within(u, bound) for u, bound in zip(unlimited, self.limit, strict=True)]
 
     def unlimited(self, q, qd, integrals) -> list[Scalar]:
-        """The commands before they are kept within their limits, n scalars."""
+        """The commands before saturation, n scalars."""
         commands = []
         for i, target in enumerate(self.target):
             u = fma(self.kp[i], target - q[i], -(self.kd[i] * qd[i]))
@@ -57,7 +57,7 @@ class Feedback:
         return commands
 
     def integral_rates(self, q, integrals) -> list[Scalar]:
-        """d/dt of the integrator states: the errors, but zero where a clamped integrator would be driven further out."""
+        """Rates of the integrator states: the errors, but zero where a clamped integrator would be driven further out."""
         rates = []
         for i in range(self.integrals):
             e = self.target[i] - q[i]

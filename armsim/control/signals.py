@@ -9,7 +9,7 @@ from typing import Literal
 
 from armsim.expr import Scalar
 
-# with an attribute `stepped`, true for one that jumps between steps, and `spacing`, the least time between its corners [s]
+# its attributes, if any: `stepped`, true if it may jump only between steps; `spacing`, least time between its corners [s]
 Signal = Callable[[Scalar], Scalar]
 
 
@@ -20,7 +20,7 @@ class OpenLoop:
     Attributes:
         output: What the signals are: motor voltages [V], or joint torques [N·m or N].
         signals: One function of the time [s] per joint.
-        period: Time between samples [s], the command held between them; None where it is followed continuously.
+        period: Sample time [s], the command held between samples; None for continuous commands.
     """
 
     output: Literal["voltage", "torque"]
@@ -34,17 +34,17 @@ class OpenLoop:
 
     @property
     def spacing(self) -> float:
-        """The least time between two jumps or corners of a signal [s]: no step is to pass more than one unseen."""
+        """Least time between two jumps or corners of a signal [s], an upper bound of adaptive steps."""
         return min((getattr(signal, "spacing", inf) for signal in self.signals), default=inf)
 
     def command(self, t: Scalar, q, qd, integrals, since: Scalar | None = None) -> list[Scalar]:
         """The commands at time t [V, N·m or N], n scalars.
 
-        A signal that jumps does so between steps: within the step that began at `since` it has its value of then.
+        A stepped signal jumps only between steps: in the step that began at `since` it keeps its value of then.
         """
         began = t if since is None else since
         return [signal(began if getattr(signal, "stepped", False) else t) for signal in self.signals]
 
     def integral_rates(self, q, integrals) -> list[Scalar]:
-        """Nothing is integrated."""
+        """None: there are no integrator states."""
         return []

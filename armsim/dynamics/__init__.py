@@ -1,4 +1,4 @@
-"""The textbook algorithms, each over scalars that may be numbers or expressions."""
+"""The textbook algorithms of rigid-body dynamics, over scalars that may be numbers or expressions."""
 
 from armsim.dynamics.aba import aba
 from armsim.dynamics.clipped import Law, clipped_solve, leeway

@@ -1,4 +1,4 @@
-"""Forward dynamics in time proportional to the number of joints."""
+"""Forward dynamics in O(n): the articulated-body algorithm."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Articulated:
         return Articulated(self.J + other.J, _sum(self.H, other.H), self.M + other.M)
 
     def less(self, n: Vector, f: Vector, d: Scalar) -> Articulated:
-        """What is left after a joint that gives way: I - U Uᵀ / D with U = (n, f)."""
+        """The inertia with the joint's degree of freedom eliminated: I - U Uᵀ / D with U = (n, f)."""
         n_d, f_d = n * (1 / d), f * (1 / d)
         return Articulated(
             self.J + _outer(n, n_d) * -1.0,
@@ -73,7 +73,7 @@ def aba(arm: Arm, q, qd, tau, external: Sequence[Wrench] | None = None) -> list[
         q: Joint positions [rad or m], n scalars.
         qd: Joint velocities [rad/s or m/s], n scalars.
         tau: Joint forces [N·m or N], n scalars.
-        external: Moment about the origin and force on every link from outside, in its own frame; None for none.
+        external: External wrenches, per link moment about its origin and force, in its own frame; None for none.
 
     Returns:
         Joint accelerations [rad/s² or m/s²], n scalars.
@@ -90,29 +90,29 @@ def articulated_body(
     locked: Callable[[int], Any] | None = None,
     flywheels: Sequence[Scalar] | None = None,
 ) -> list[Scalar]:
-    """Forward dynamics with joint forces that are found on the way.
+    """Forward dynamics with joint forces that may depend on the articulated bias force.
 
-    Articulated-body algorithm, Featherstone, RBDA table 7.1, in link frames, with the rotors' reflected inertia added to
-    each D. Velocity products are kept as classical accelerations (those of the link's own points), as in `rnea`.
+    Articulated-body algorithm, Featherstone, RBDA table 7.1, in link frames, with the armature added to each D. Velocity
+    products are kept as classical accelerations (those of the link's own points), as in `rnea`.
 
     Args:
         arm: The arm, n joints.
         q: Joint positions [rad or m], n scalars.
         qd: Joint velocities [rad/s or m/s], n scalars.
-        force: From a joint's index, and the torque that velocities and all beyond put on it (gravity not counted), to their
-            sum with the joint's own force. Called from tip to base.
-        external: Moment about the origin and force on every link from outside, in its own frame; None for none.
-        locked: From a joint's index to the condition under which it is given no acceleration in the end.
-        flywheels: Inertia about each link's own z axis that resists acceleration but has no gyroscopic effect [kg m²].
+        force: (i, b) to u_i = tau_i + b, with b = -Sᵀ pᴬ from the articulated bias force at joint i, gravity left out.
+            Called from tip to base.
+        external: External wrenches, per link moment about its origin and force, in its own frame; None for none.
+        locked: From a joint's index to the condition under which its acceleration is set to zero in the last pass.
+        flywheels: Inertia about each link's own z axis without gyroscopic effect [kg m²].
 
     Returns:
         Joint accelerations [rad/s² or m/s²], n scalars.
     """
     poses = joint_poses(arm, q)
 
-    # base to tip: velocities, and the accelerations c that velocities alone give
+    # base to tip: velocities, velocity-product accelerations c, bias forces p
     w = ZERO
-    c, pull = [], []
+    c, bias_force = [], []
     for i, ((R, p), joint, qd_i) in enumerate(zip(poses, arm.joints, qd, strict=True)):
         a = R.T @ (turning(w, ZERO) @ p)
         w = R.T @ w
@@ -122,9 +122,9 @@ def articulated_body(
         n, f = gyroscopic(inertia.J, w), turning(w, ZERO) @ inertia.h
         if external is not None:
             n, f = n - external[i][0], f - external[i][1]
-        pull.append((n, f))
+        bias_force.append((n, f))
 
-    # tip to base: what each joint feels of all beyond it
+    # tip to base: articulated inertias and bias forces
     U: list[Wrench] = [(ZERO, ZERO)] * arm.n
     D: list[Scalar] = [0.0] * arm.n
     u: list[Scalar] = [0.0] * arm.n
@@ -136,7 +136,7 @@ def articulated_body(
             body = body + Articulated.of(Inertia(J=Symmetric(zz=flywheels[i])))
         if beyond is not None:
             body = body + beyond
-        n, f = pull[i][0] + n, pull[i][1] + f
+        n, f = bias_force[i][0] + n, bias_force[i][1] + f
         joint = arm.joints[i]
         U[i] = body.force(Z * joint.turns, Z * joint.slides)
         D[i] = along(joint, *U[i]) + joint.armature

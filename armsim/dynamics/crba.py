@@ -1,4 +1,4 @@
-"""The mass matrix."""
+"""The mass matrix: the composite-rigid-body algorithm."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from armsim.spatial import Inertia, Scalar, Vector, Z, cross, cross_plus
 
 
 def crba(arm: Arm, q) -> list[list[Scalar]]:
-    """Lower triangle of the mass matrix M, rotors included, row i with i + 1 entries [kg m², kg m or kg].
+    """Lower triangle of the mass matrix M, armature included, row i with i + 1 entries [kg m², kg m or kg].
 
-    Composite-rigid-body algorithm, RBDA section 6.2, in link frames: column i is the force that the composite body beyond
-    joint i takes for a unit acceleration of that joint, felt at every joint before it. A rotor adds to its own joint's entry.
+    Composite-rigid-body algorithm, RBDA section 6.2, in link frames: row i is the force that a unit acceleration of joint i
+    takes for the composite body beyond it, projected on the axes of joints 0 to i. Armature adds to the diagonal.
 
     Args:
         arm: The arm, n joints; its numbers may be floats or expressions.

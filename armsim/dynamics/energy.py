@@ -8,7 +8,7 @@ from armsim.spatial import Scalar, cross
 
 
 def kinetic_energy(arm: Arm, q, qd) -> Scalar:
-    """Kinetic energy of links, payload and rotors [J]: the sum of (m v·v + 2 v·(w × h) + w·J w) / 2, and armature qd² / 2.
+    """Kinetic energy of links, payload and armature [J]: the sum of (m v·v + 2 v·(w × h) + w·J w) / 2, and armature qd² / 2.
 
     Args:
         arm: The arm, n joints.
@@ -24,7 +24,7 @@ def kinetic_energy(arm: Arm, q, qd) -> Scalar:
 
 
 def potential_energy(arm: Arm, q) -> Scalar:
-    """Potential energy in gravity, zero where all mass lies at the world's origin [J]: the sum of -g·(m p + R h)."""
+    """Gravitational potential energy, zero with all mass at the world's origin [J]: the sum of -g·(m p + R h)."""
     energy: Scalar = 0.0
     for pose, inertia in zip(own_poses(arm, q), arm.inertias, strict=True):
         energy = energy - arm.gravity.dot(pose.position * inertia.mass + pose.rotation @ inertia.h)

@@ -1,4 +1,4 @@
-"""Forces and moments from outside that act on links."""
+"""External wrenches: applied loads on links."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from armsim.spatial import ZERO, Pose, Scalar, Vector, cross
 
 @dataclass(frozen=True)
 class ExternalWrench:
-    """A force and a moment on one link, during one interval of time.
+    """An applied load on one link: force and moment, during an interval of time.
 
     Attributes:
         link: Index of the link.
@@ -23,8 +23,8 @@ class ExternalWrench:
         force: [N].
         moment: [N·m].
         frame: Whether force and moment are given along the axes of the "world" or of the "link".
-        start: It acts from this time on [s]; None for ever since.
-        end: Until this time [s], which it excludes; None for ever after.
+        start: Beginning of the interval [s]; None for one without.
+        end: End of the interval, excluded [s]; None for one without.
     """
 
     link: int
@@ -39,13 +39,13 @@ class ExternalWrench:
 def link_wrenches(
     arm: Arm, t: Scalar, poses: Sequence[Pose], wrenches: Sequence[ExternalWrench]
 ) -> list[Wrench] | None:
-    """What acts on every link at time t: the moment about its own frame's origin and the force, in its own axes.
+    """The external wrench on every link at time t: moment about its own frame's origin and force, in its own axes.
 
     Args:
         arm: The arm, n joints.
         t: Time [s].
         poses: The links' own frames in the world, n of them.
-        wrenches: All external wrenches.
+        wrenches: The applied loads.
 
     Returns:
         n pairs (moment [N·m], force [N]), or None if there are no wrenches at all.
@@ -69,7 +69,7 @@ def link_wrenches(
 
 
 def external_power(arm: Arm, q, qd, wrenches: Sequence[Wrench] | None) -> Scalar:
-    """Power of what acts on the links from outside [W].
+    """Power of external wrenches [W].
 
     Args:
         arm: The arm, n joints.

@@ -1,4 +1,4 @@
-"""Solving with the mass matrix."""
+"""LᵀDL factorisation of the mass matrix, also with locked joints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from armsim.expr import Scalar, either, fma, where
 
 
 def ldl(A: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
-    """The factors of A = Lᵀ D L, symmetric positive definite: below the diagonal L, which has ones on it, and on it 1 / D.
+    """The factors of A = Lᵀ D L, symmetric positive definite: unit lower triangular L below the diagonal, on it 1 / D.
 
     Golub and Van Loan, *Matrix Computations*, section 4.1, worked from the last row to the first (RBDA section 6.5), which
     for a serial arm starts with the tip. It takes no square roots, and one division a row.
@@ -24,7 +24,7 @@ def ldl(A: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
 
 
 def pivots(A: Sequence[Sequence[float]]) -> Iterator[tuple[int, float]]:
-    """Joint and pivot D of the factors that `ldl` gives, from the tip: the inertia that a joint feels with all before it held.
+    """Joint and pivot D of `ldl`, from the tip: the inertia at a joint with those before it locked and those beyond free.
 
     Args:
         A: Lower triangle of numbers, row i with i + 1 entries; a row whose pivot is zero is passed over.
@@ -37,7 +37,7 @@ def pivots(A: Sequence[Sequence[float]]) -> Iterator[tuple[int, float]]:
 
 
 def _eliminate(L: list[list[Scalar]], k: int) -> None:
-    """Row k of a lower triangle becomes that of the factors, and the rows before it what is left to factorise."""
+    """Eliminate row k: it becomes that of the factors, and the rows before it their Schur complement."""
     L[k][k] = 1 / L[k][k]
     scaled = [L[k][i] * L[k][k] for i in range(k)]
     for i in range(k):
@@ -47,7 +47,7 @@ def _eliminate(L: list[list[Scalar]], k: int) -> None:
 
 
 def ldl_solve(L: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
-    """x with A x = b, from the factors that `ldl` gives.
+    """x with A x = b, from the factors of `ldl`.
 
     Args:
         L: Row i with i + 1 entries.
@@ -76,7 +76,7 @@ def solve_ldl(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar
 
 
 def solve_held(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], held: Sequence[Any]) -> list[Scalar]:
-    """x with A x = b in the rows that are not held, and x exactly zero where held: the motion with some joints locked.
+    """x with A x = b in the free rows, and x exactly zero where held: forward dynamics with locked joints.
 
     Args:
         A: Lower triangle of a positive definite matrix, row i with i + 1 entries.
@@ -88,7 +88,7 @@ def solve_held(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], held: Sequenc
 
 
 def locked(A: Sequence[Sequence[Scalar]], held: Sequence[Any]) -> list[list[Scalar]]:
-    """A with the rows and columns that are held replaced by those of the unit matrix; lower triangles both."""
+    """A with the rows and columns that are held replaced by those of the identity; lower triangles both."""
     return [
         [where(either(held[i], held[j]), 0.0, A[i][j]) for j in range(i)] + [where(held[i], 1.0, A[i][i])]
         for i in range(len(A))

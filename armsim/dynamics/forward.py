@@ -1,4 +1,4 @@
-"""Forward dynamics by whichever algorithm is faster on an arm of so many joints."""
+"""Forward dynamics by CRBA or ABA, whichever is faster for the number of joints."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def forward_dynamics(
         q: Joint positions [rad or m], n scalars.
         qd: Joint velocities [rad/s or m/s], n scalars.
         tau: Joint forces, friction included [N·m or N], n scalars.
-        external: Moment about the origin and force on every link from outside, in its own frame; None for none.
+        external: External wrenches, per link moment about its origin and force, in its own frame; None for none.
         algorithm: "crba" for M qdd = tau - bias with M by CRBA, solved by LDLᵀ; "aba" for the articulated-body algorithm.
 
     Returns:
@@ -40,8 +40,8 @@ def forward_dynamics(
 def fastest_algorithm(arm: Arm) -> Algorithm:
     """The algorithm of `forward_dynamics` that is faster for an arm, by the number of its joints alone.
 
-    The chain of operations that must wait for each other is what takes time, and it is longer in the articulated-body algorithm:
-    compiled, CRBA is faster up to some 16 joints, also on arms on which it takes twice the operations (those with parallel axes).
-    Values must not matter here, or a number that is left open would not give the bits of the number written in.
+    The dependency chain is what takes time, and it is longer in the articulated-body algorithm: compiled, CRBA is faster up to
+    some 16 joints, also where it takes twice the operations (parallel axes). Values must not matter here, or a number that is
+    left open would not give the bits of the number written in.
     """
     return "crba" if arm.n <= LONGEST_FOR_CRBA else "aba"

@@ -1,4 +1,4 @@
-"""How joint velocities move the tool."""
+"""The geometric Jacobian of the tool."""
 
 from __future__ import annotations
 

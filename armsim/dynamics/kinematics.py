@@ -1,4 +1,4 @@
-"""Where the links and the tool are."""
+"""Forward kinematics: poses and velocities of the links and the tool."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def own_poses(arm: Arm, q) -> list[Pose]:
 
 
 def link_poses(arm: Arm, q) -> list[Pose]:
-    """Forward kinematics: the frames of all links, as the user means them, in the world.
+    """The frames of all links in the world, by the user's convention.
 
     Args:
         arm: The arm, n joints.
@@ -41,7 +41,7 @@ def link_poses(arm: Arm, q) -> list[Pose]:
 
 
 def tool_pose(arm: Arm, q) -> Pose:
-    """Forward kinematics: the tool in the world, at joint positions q [rad or m]."""
+    """The tool in the world, at joint positions q [rad or m]."""
     return own_poses(arm, q)[-1] @ arm.tool_in_link
 
 
@@ -59,9 +59,9 @@ def tool_velocity(arm: Arm, q, qd) -> tuple[Vector, Vector]:
 
 
 def along(joint: Joint, moment: Vector, force: Vector) -> Scalar:
-    """What a joint feels of a moment [N·m] about its link's origin and a force [N]: its component of the two [N·m or N].
+    """The projection on a joint's axis of a wrench, moment [N·m] about its link's origin and force [N]: Sᵀ f [N·m or N].
 
-    Of angular and linear momentum likewise.
+    Likewise of angular and linear momentum.
     """
     return joint.turns * moment.z + joint.slides * force.z
 

@@ -1,4 +1,4 @@
-"""Generalised momenta, and the forces by which the arm's own motion and gravity change them."""
+"""Generalised momenta, and the generalised forces of the arm's own motion and of gravity."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from armsim.spatial import ZERO, Scalar, Vector, Z, cross_plus
 
 
 def momenta(arm: Arm, q, qd) -> list[Scalar]:
-    """Generalised momenta p = dT/dqd = M qd, rotors included [kg m²/s or kg m/s], n scalars.
+    """Generalised momenta p = dT/dqd = M qd, armature included [kg m²/s or kg m/s], n scalars.
 
     Args:
         arm: The arm, n joints; its numbers may be floats or expressions.
@@ -23,21 +23,20 @@ def momenta(arm: Arm, q, qd) -> list[Scalar]:
 
 
 def momenta_and_forces(arm: Arm, q, qd, external: Sequence[Wrench] | None = None) -> tuple[list[Scalar], list[Scalar]]:
-    """Generalised momenta p, and what changes them besides joint forces: d(T - V)/dq, and wrenches from outside.
+    """Generalised momenta p, and the generalised forces d(T - V)/dq and of external wrenches.
 
-    By Lagrange, dp/dt = tau + d(T - V)/dq. Base to tip each link's momentum, tip to base the momentum (L, P) of all links from
-    joint i on, about and in its frame: the joint's axis takes its component p_i, to which its rotor adds. Moving joint i moves
-    these links, and with them what the links before give to their velocity (w, v); so dT/dq_i is (L, P) times the motion
-    product of (w, v) with the axis (RBDA section 2.9). No accelerations are needed, so it takes fewer operations than `bias`.
+    By Lagrange's equations, dp/dt = tau + d(T - V)/dq. Base to tip each link's momentum, tip to base the composite momentum
+    (L, P) of the links from joint i on, about and in its frame: its projection on the joint's axis, plus that of the armature,
+    is p_i; dT/dq_i is (L, P) times the motion product of the velocity (w, v) with the axis (RBDA section 2.9). No accelerations
+    are needed, so it takes fewer operations than `bias`.
 
-    `Arm.regrouped` inertias will do. They count some of a link with the link before, but only what moves with both in one
-    way, whatever q and qd are: T as a function of q and qd is the same, V differs by a constant.
+    `Arm.regrouped` inertias will do: T as a function of q and qd is the same, V differs by a constant.
 
     Args:
         arm: The arm, n joints; its numbers may be floats or expressions.
         q: Joint positions [rad or m], n scalars.
         qd: Joint velocities [rad/s or m/s], n scalars.
-        external: Moment about the origin and force on every link from outside, in its own frame; None for none.
+        external: External wrenches, per link moment about its origin and force, in its own frame; None for none.
 
     Returns:
         p [kg m²/s or kg m/s] and the forces [N·m or N], n scalars each.
@@ -55,7 +54,7 @@ def momenta_and_forces(arm: Arm, q, qd, external: Sequence[Wrench] | None = None
         momentum.append((cross_plus(inertia.h, v, inertia.J @ w), cross_plus(w, inertia.h, v * inertia.mass)))
         gravity.append(g)
 
-    # tip to base: of all links from joint i on the momentum, mass and first moment, and what acts on them from outside
+    # tip to base: momentum, mass, first moment and external wrench of all links from joint i on
     generalised: list[Scalar] = [0.0] * arm.n
     forces: list[Scalar] = [0.0] * arm.n
     L = P = h = n = f = ZERO

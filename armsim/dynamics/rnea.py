@@ -15,20 +15,20 @@ Wrench = tuple[Vector, Vector]  # moment about the origin [N·m], force [N]
 def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list[Scalar]:
     """Joint forces that produce a given motion (inverse dynamics).
 
-    Recursive Newton-Euler algorithm in link frames, Craig, *Introduction to Robotics*, section 6.5, with joints that slide.
-    Gravity enters as an upward acceleration of the base. Two departures from the page, for fewer operations: velocity
+    Recursive Newton-Euler algorithm in link frames, Craig, *Introduction to Robotics*, section 6.5, also for prismatic and screw
+    joints. Gravity enters as an upward acceleration of the base. Two departures from the page, for fewer operations: velocity
     products are formed once per link (`turning`), and inertias are about the frame's origin, so there is no parallel-axis
-    term. `times_plus`, `cross_plus` and `plus` are sums with products, fused.
+    term. `times_plus`, `cross_plus` and `plus` are fused multiply-adds.
 
     Args:
         arm: The arm, n joints; its numbers may be floats or expressions.
         q: Joint positions [rad or m], n scalars.
         qd: Joint velocities [rad/s or m/s], n scalars.
         qdd: Joint accelerations [rad/s² or m/s²], n scalars.
-        external: Moment about the origin and force on every link from outside, in its own frame; None for none.
+        external: External wrenches, per link moment about its origin and force, in its own frame; None for none.
 
     Returns:
-        Joint forces [N·m or N], n scalars, rotors included, without friction.
+        Joint forces [N·m or N], n scalars, armature included, without friction.
     """
     poses = joint_poses(arm, q)
 
@@ -47,12 +47,12 @@ def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list
         forces.append((turned @ inertia.h).plus(inertia.mass, a))
         moments.append(cross_plus(inertia.h, a, inertia.J @ wd + gyroscopic(inertia.J, w)))
 
-    # from outside
+    # less external wrenches
     if external is not None:
         moments = [n - outside for n, (outside, _) in zip(moments, external, strict=True)]
         forces = [f - outside for f, (_, outside) in zip(forces, external, strict=True)]
 
-    # tip to base: each joint also carries all that hangs beyond it
+    # tip to base: each joint transmits the wrench of all links beyond it
     tau: list[Scalar] = [0.0] * arm.n
     n, f = ZERO, ZERO
     for i in reversed(range(arm.n)):
@@ -65,7 +65,7 @@ def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list
 
 
 def turning(w: Vector, wd: Vector) -> Matrix:
-    """The matrix that takes a point r of a turning body to its acceleration wd × r + w × (w × r)."""
+    """The matrix wd× + w× w×: r to the acceleration wd × r + w × (w × r) of that point of a rotating body."""
     xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
     xy, xz, yz = w.x * w.y, w.x * w.z, w.y * w.z
     return Matrix(
@@ -76,7 +76,7 @@ def turning(w: Vector, wd: Vector) -> Matrix:
 
 
 def gyroscopic(J: Symmetric, w: Vector) -> Vector:
-    """w × (J w), written in the products that `turning` has formed already."""
+    """w × (J w), in the products that `turning` has formed already, as common subexpressions."""
     xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
     xy, xz, yz = w.x * w.y, w.x * w.z, w.y * w.z
     return Vector(
@@ -87,7 +87,7 @@ def gyroscopic(J: Symmetric, w: Vector) -> Vector:
 
 
 def bias(arm: Arm, q, qd, external: Sequence[Wrench] | None = None) -> list[Scalar]:
-    """Joint forces at zero joint acceleration: gravity, Coriolis and centrifugal, less what external wrenches give."""
+    """Bias forces [N·m or N], n scalars: gravity, Coriolis and centrifugal, less those of external wrenches."""
     return rnea(arm, q, qd, [0.0] * arm.n, external)
 
 

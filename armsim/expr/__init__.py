@@ -1,4 +1,4 @@
-"""Scalars that need not be numbers: traced expressions, and functions on floats, expressions and SymPy alike."""
+"""Symbolic scalars: traced expressions, and functions on floats, expressions and SymPy symbols alike."""
 
 from armsim.expr.derivative import jacobian, partials, with_jacobian
 from armsim.expr.elementary import cos, exp, log, sin, tan

@@ -1,7 +1,7 @@
-"""Exact derivatives of traced functions: forward mode, through the graph, sparse.
+"""Exact derivatives of traced functions: sparse forward-mode automatic differentiation on the graph.
 
 Every node carries its partial derivatives with respect to the inputs it depends on and no others. They are nodes of the
-same graph, so what they have in common with the values, such as the cosine in the derivative of a sine, is computed once.
+same graph, so subexpressions shared with the values, such as the cosine in the derivative of a sine, are computed once.
 A graph is differentiated as traced, before `armsim.compile` lowers it.
 """
 
@@ -17,22 +17,20 @@ from armsim.expr.replay import replay
 from armsim.expr.scalar import either, fma, lookup, where
 from armsim.expr.tree import flatten, leaves, unflatten
 
-Partials = dict[int, Any]  # by the index of the input, those that are not zero everywhere
+Partials = dict[int, Any]  # a sparse row of the Jacobian, by the index of the input
 
 
 def jacobian(function: Function, wrt: Sequence[int] | None = None) -> Function:
-    """A function and its partial derivatives.
+    """A function and its Jacobian.
 
-    Where the function has a kink, it is the derivative of the branch taken; that of |x| at 0 is 0, that of a table at a
-    point the one to the right.
+    At a kink it is the derivative of the branch taken; of |x| at 0 it is 0, of a table at a breakpoint the right-hand one.
 
     Args:
-        function: m outputs; functions that it calls are opened up.
+        function: m outputs; calls are inlined.
         wrt: Indices of the inputs to differentiate by; all unless given.
 
     Returns:
-        A function of the same inputs: the m outputs, followed by their derivatives, those of the first output first. One
-        that is zero everywhere is the number 0.0.
+        A function of the same inputs: the m outputs, followed by the Jacobian by rows. Structural zeros are the number 0.0.
 
     Raises:
         NotImplementedError: It depends on an input through a loop.
@@ -46,19 +44,19 @@ def jacobian(function: Function, wrt: Sequence[int] | None = None) -> Function:
 
 
 def with_jacobian(body: Callable[..., Any], wrt: Sequence[int], name: str) -> Callable[..., tuple[Any, Any]]:
-    """`body`, as a function that also gives its partial derivatives; in a graph it is one call, as by `shared`.
+    """`body` and its Jacobian as one function; in a graph it is one call, as by `shared`.
 
-    On numbers it is traced at the first call and replayed; numbers that `body` finds elsewhere stay as they were then.
+    On numbers it is traced at the first call and replayed; numbers that `body` closes over keep their values of that call.
 
     Args:
-        body: Takes trees of scalars, returns one (see `armsim.expr.tree`). It may use expressions of the graph it is called
-            in; they are held constant.
+        body: Takes trees of scalars, returns one (see `armsim.expr.tree`). It may capture expressions of the graph it is
+            called in; they are held constant.
         wrt: Indices of the arguments to differentiate by.
         name: Name of the function in generated code.
 
     Returns:
-        From the arguments to the value, and to its derivatives: a tree of the value's structure, with one tuple in place of
-        each leaf, which holds the leaf's derivatives by each argument of `wrt`, as a tree of the argument's structure.
+        A function of the same arguments. It returns the value, and its derivatives: the value's tree with each leaf replaced
+        by a tuple of the leaf's derivatives by each argument of `wrt`, trees of that argument's structure.
     """
     on_numbers: dict[Any, tuple[Function, Any]] = {}
 
@@ -97,7 +95,7 @@ def with_jacobian(body: Callable[..., Any], wrt: Sequence[int], name: str) -> Ca
 
 
 def inlined(outputs: Sequence[Any], graph: Graph) -> list[Any]:
-    """The same outputs with all function calls opened up, in the same graph."""
+    """The same outputs with all calls inlined, in the same graph."""
     return replay(Function("inlined", graph, outputs), graph.inputs)
 
 
@@ -109,7 +107,7 @@ def partials(outputs: Sequence[Any], wrt: Sequence[Expr]) -> list[list[Any]]:
         wrt: Inputs.
 
     Returns:
-        One row per output, one entry per input; 0.0 where it is zero everywhere.
+        The Jacobian: one row per output, one entry per input; structural zeros are 0.0.
 
     Raises:
         NotImplementedError: An output depends on one of the inputs through a loop.
@@ -135,17 +133,17 @@ def _of_choice(node: Expr, known: dict[Expr, Partials]) -> Partials:
 
 
 def _by_chain_rule(node: Expr, known: dict[Expr, Partials]) -> Partials:
-    """The sum over the arguments: slope times the argument's derivative."""
+    """The sum over the operands: local partial derivative times the operand's derivatives."""
     total: Partials = {}
-    for arg, slope in _slopes(node):
+    for arg, slope in _local_partials(node):
         if isinstance(arg, Expr) and arg in known:
             for k, x in known[arg].items():
                 total[k] = _product_plus(slope, x, total[k]) if k in total else slope * x
     return total
 
 
-def _slopes(node: Expr) -> Iterator[tuple[Any, Any]]:
-    """The arguments of an operation, each with the derivative of the operation with respect to it."""
+def _local_partials(node: Expr) -> Iterator[tuple[Any, Any]]:
+    """The operands of an operation, each with the local partial derivative by it."""
     op, args = node.op, node.args
     if op == "add":
         yield args[0], 1.0
@@ -190,15 +188,15 @@ def _slopes(node: Expr) -> Iterator[tuple[Any, Any]]:
 
 
 def _over(number: float, x: Expr) -> Any:
-    """number / x, infinite at 0: of a branch not taken it may be asked for there."""
+    """number / x, infinite at 0 and no error: branches not taken are evaluated too."""
     elsewhere = either(x > 0.0, x < 0.0)
     return where(elsewhere, number / where(elsewhere, x, 1.0), float("inf"))
 
 
 def _product_plus(p: Any, x: Any, s: Any) -> Any:
-    """p x + s; where s is a product, too, in the form in which the graph has it.
+    """p x + s; for a product s the graph's existing node, whichever of the two products is fused in it.
 
-    The components of a turned vector, c x - s y and s x + c y, are each other's derivatives with respect to the angle.
+    The components of a rotated vector, c x - s y and s x + c y, are each other's derivatives by the angle up to sign.
     """
     product = p * x
     if isinstance(product, Expr) and isinstance(s, Expr):
@@ -210,7 +208,7 @@ def _product_plus(p: Any, x: Any, s: Any) -> Any:
 
 
 def _existing_sum(product: Expr, rest: Expr) -> Expr | None:
-    """The node that is product + rest, or its negative, with that product fused, if there is one."""
+    """product + rest by an existing fused multiply-add of either sign; None if the graph has none."""
     positive = product.op != "neg"
     inner = product if positive else product.args[0]
     if inner.op != "mul" or not isinstance(inner.args[1], Expr):

@@ -1,7 +1,7 @@
 """Sine, cosine, exponential and logarithm of our own, so that every machine computes the same bits.
 
-The texts below are ordinary arithmetic. On numbers they run as they stand; in a graph sin, cos, exp and log stay single
-nodes, and `armsim.compile` runs the same texts on expressions when it lowers the graph to machine operations.
+The functions below are plain arithmetic. On numbers they run as they stand; in a graph sin, cos, exp and log stay single
+nodes, and `armsim.compile` runs the same functions on expressions when it lowers the graph to machine operations.
 
 Coefficients of the polynomials for sine, cosine and logarithm: FreeBSD's msun (k_sin.c, k_cos.c, e_log.c).
 """
@@ -14,7 +14,7 @@ from functools import lru_cache
 from armsim.expr.graph import NUMBERS, Expr
 from armsim.expr.scalar import bit, fma, scale2, split2, sqrt, symbolic, where
 
-SHIFT = 1.5 * 2.0**52  # adding it leaves a double whose last bits are those of the nearest whole number
+SHIFT = 1.5 * 2.0**52  # x + SHIFT is x rounded to an integer, which is in the low bits of the mantissa
 
 TWO_OVER_PI = 2 / math.pi
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17)  # pi/2 to 107 bits
@@ -53,7 +53,7 @@ SMALLEST_NORMAL = 2.0**-1022
 def sincos(x):
     """(sin x, cos x), each at most 2 ulp off for |x| up to 1e6, or 1e-17 near a zero.
 
-    The angle is reduced to |r| <= pi/4 by whole multiples k of pi/2: the first step is exact, because x - k pi/2 is then
+    Argument reduction by integer multiples k of pi/2 to |r| <= pi/4: the first step is exact, because x - k pi/2 is then
     a multiple of 2**-53 below 1. The two polynomials serve all four quadrants.
     """
     shifted = fma(x, TWO_OVER_PI, SHIFT)
@@ -68,7 +68,7 @@ def sincos(x):
 
 
 def exponential(x):
-    """exp(x): a whole power of two by the bits, the rest by its series."""
+    """exp(x) = 2**k exp(r), |r| <= ln 2 / 2: the power of two by its bits, exp(r) by its Taylor polynomial."""
     x = where(x > 720.0, 720.0, where(x < -750.0, -750.0, x))
     k = fma(x, LOG2_E, SHIFT) - SHIFT
     r = fma(k, -LN_2[1], fma(k, -LN_2[0], x))
@@ -78,7 +78,7 @@ def exponential(x):
 
 
 def logarithm(x):
-    """log(x) for x > 0: the exponent by the bits, the rest by the series of the inverse hyperbolic tangent."""
+    """log(x) = e ln 2 + log(m) for x > 0: the exponent e by its bits, log(m) = 2 artanh((m - 1) / (m + 1)) by a polynomial."""
     subnormal = x < SMALLEST_NORMAL
     m, e = split2(where(subnormal, x * 2.0**54, x))
     e = where(subnormal, e - 54.0, e)
@@ -90,7 +90,7 @@ def logarithm(x):
 
 
 def polynomial(coefficients, x):
-    """The sum of coefficients[i] x**i by Estrin's scheme: pairs first, so that the chain of operations stays short."""
+    """The sum of coefficients[i] x**i by Estrin's scheme: pairs first, for a short dependency chain."""
     terms = list(coefficients)
     while len(terms) > 1:
         pairs = [fma(high, x, low) for low, high in zip(terms[::2], terms[1::2], strict=False)]

@@ -1,4 +1,4 @@
-"""Functions that graphs make, and functions that are traced once and called from several places."""
+"""Tracing: functions as expression graphs, functions traced once and called from several places, and loops."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Function:
         return f"Function({self.name}: {len(self.inputs)} -> {len(self.outputs)}, {len(self.graph.nodes)} nodes)"
 
     def live(self, outputs: Iterable[Expr | float] | None = None) -> list[Expr]:
-        """The nodes that the outputs need (all outputs unless some are given), arguments first."""
+        """The nodes that the outputs (all unless given) depend on, in topological order."""
         wanted = {out for out in (self.outputs if outputs is None else outputs) if isinstance(out, Expr)}
         for node in reversed(self.graph.nodes):
             if node in wanted:
@@ -46,7 +46,7 @@ class Function:
         return [node for node in self.graph.nodes if node in wanted]
 
     def counts(self) -> dict[str, int]:
-        """How often each operation is carried out when the function is called once, functions it calls included."""
+        """Operation counts of one call, callees included."""
         total: dict[str, int] = {}
         calls = set()
         for node in self.live():
@@ -66,11 +66,11 @@ class Function:
 
 
 def trace(body: Callable[..., Iterable[Any]], names: Sequence[str], name: str = "f") -> Function:
-    """Run `body` on one expression per name and keep what it does as a `Function`.
+    """Trace `body`: run it on one expression per name and record its operations as a `Function`.
 
     Args:
-        body: Takes as many scalars as there are names, returns scalars. It may use expressions of a function that is being
-            traced around it; they become further inputs, see `Graph.captured`.
+        body: Takes as many scalars as there are names, returns scalars. It may capture expressions of an enclosing trace;
+            they become further inputs, see `Graph.captured`.
         names: Names of the inputs.
         name: Name of the function.
     """
@@ -82,7 +82,7 @@ def trace(body: Callable[..., Iterable[Any]], names: Sequence[str], name: str = 
 
 @contextmanager
 def _tracing(graph: Graph) -> Iterator[None]:
-    """While a graph is under trace: functions traced in the meantime lie within it, and may use its values."""
+    """While a graph is under trace, functions that are traced are nested in it and may capture its values."""
     token = _depth.set(graph.depth)
     try:
         yield
@@ -91,13 +91,13 @@ def _tracing(graph: Graph) -> Iterator[None]:
 
 
 def shared(body: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """`body`, traced once for each graph it is called in, and from then on one call there however large it is.
+    """`body`, traced once for each graph it is called from; every use there is one call node.
 
-    On numbers it is just called. The derivative in a Runge-Kutta step is such a function, its four evaluations are calls.
+    On numbers `body` itself runs. The right-hand side in a Runge-Kutta step is such a function: its four stages are four calls.
 
     Args:
-        body: Takes trees of scalars, returns one (see `armsim.expr.tree`). It may use expressions of the graph it is called in
-            (open numbers).
+        body: Takes trees of scalars, returns one (see `armsim.expr.tree`). It may capture expressions of the graph it is
+            called in (numbers left open).
         name: Name of the function in generated code.
     """
     traced: dict[tuple[Graph, Any], tuple[Function, Any]] = {}
@@ -128,12 +128,12 @@ def innermost(scalars: Iterable[Any]) -> Graph | None:
 
 
 class Loop:
-    """A traced loop: what `loop` leaves behind in a graph.
+    """A traced while loop, the first argument of a "loop" node.
 
     Attributes:
         body: From the state to (whether it is done, *the next state); captured values of outer graphs are further inputs.
         size: Number of state entries.
-        at_most: Rounds after which it ends in any case.
+        at_most: Bound on the number of iterations.
     """
 
     def __init__(self, body: Function, size: int, at_most: int) -> None:
@@ -147,7 +147,7 @@ class Loop:
         return range(self.size)
 
     def counts(self) -> dict[str, int]:
-        """How often each operation is carried out in one round."""
+        """Operation counts of one iteration."""
         return self.body.counts()
 
 
@@ -157,13 +157,13 @@ def loop(
     until: Callable[..., Any],
     at_most: int,
 ) -> list[Any]:
-    """Repeat `body` on a state until a condition holds; lanes that are done keep their state.
+    """Iterate `body` on a state until a condition holds: a bounded while loop. Vector lanes that are done keep their state.
 
     Args:
         state: Trees of scalars to begin with (see `armsim.expr.tree`).
         body: Takes as many trees as the state has, returns the next ones, of the same structure.
-        until: Takes the state, returns whether it is done; asked before every round.
-        at_most: Rounds after which it ends in any case.
+        until: Takes the state, returns whether it is done; evaluated before every iteration.
+        at_most: Bound on the number of iterations.
 
     Returns:
         The state at the end.

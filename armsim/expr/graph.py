@@ -1,8 +1,9 @@
-"""Expression graphs and their nodes: what an operation on numbers becomes while a function is traced.
+"""Expression graphs: what the operations on scalars become while a function is traced.
 
-Only exact rewrites are made: IEEE folding of constants, zero, one, signs, and the sharing of equal terms (additions and
-multiplications commute). So a number that is left open gives the same bits as the same number written in. `0 * x` is
-taken as 0, which is exact for finite x; a state that is no longer finite stops the simulation anyway.
+Only rewrites that change no rounding are made: constant folding in IEEE arithmetic, identities of 0, 1 and signs, and
+sharing of common subexpressions (additions and multiplications commute). So a number that is left open gives the same bits
+as the same number written in. `0 * x` is taken as 0, which is exact for finite x; a state that is no longer finite stops
+the simulation anyway.
 """
 
 from __future__ import annotations
@@ -11,21 +12,21 @@ import math
 from typing import Any
 
 NUMBERS = (float, int)
-CONDITIONS = frozenset(("lt", "le", "and", "not", "bit"))  # operations whose result is true or false
+CONDITIONS = frozenset(("lt", "le", "and", "not", "bit"))  # operations with a boolean result
 
 
 class Expr:
-    """A scalar that is computed later: one node of a `Graph`.
+    """A symbolic scalar: one node of a `Graph`.
 
-    It takes part in arithmetic and comparison with numbers and with other nodes of its graph. It has no truth value and is
-    equal to nothing, so physics cannot branch on it; `armsim.expr.where` chooses between two values instead. Tables keep
-    nodes by identity.
+    It takes part in arithmetic and comparison with numbers and with other nodes of its graph. It has no truth value and no
+    equality, so physics cannot branch on it; `armsim.expr.where` selects one of two values instead. It is hashed by identity.
 
     Attributes:
         graph: The graph it belongs to.
-        index: Its place there; arguments come before what uses them.
-        op: What it does, for example "add".
-        args: Nodes of the same graph, or floats. A call has its `Function` first, a lookup its `Table`.
+        index: Its place in the graph's topological order.
+        op: Its operation, for example "add".
+        args: Operands: nodes of the same graph, or floats. A call has its `Function` first, a loop its `Loop`, a lookup its
+            `Table`.
     """
 
     __slots__ = ("args", "graph", "index", "op")
@@ -102,13 +103,13 @@ SCALARS = (Expr, float, int)
 
 
 class Graph:
-    """The nodes of one function under trace, equal ones shared.
+    """The expression graph of one traced function, common subexpressions shared.
 
     Attributes:
-        nodes: All nodes, arguments before what uses them.
-        inputs: The nodes that stand for the arguments, in their order; captured values of outer graphs follow.
-        captured: The outer nodes that the function uses, in the order of their inputs.
-        depth: 0 for a graph of its own, 1 for a function called in such a graph, and so on.
+        nodes: All nodes, in topological order.
+        inputs: Input nodes in the order of the arguments, then those of captured values.
+        captured: Nodes of outer graphs that the function captures, in the order of their inputs.
+        depth: Level of nesting: 0 for an outermost graph, 1 for a function called in one, and so on.
     """
 
     def __init__(self, depth: int = 0) -> None:
@@ -116,12 +117,12 @@ class Graph:
         self.inputs: list[Expr] = []
         self.captured: list[Expr] = []
         self.depth = depth
-        self._shared: dict[tuple[Any, ...], Expr] = {}  # see `_known`
+        self._shared: dict[tuple[Any, ...], Expr] = {}  # by operation and the keys of its operands
         self._constants: dict[float, int] = {}
         self._imported: dict[Expr, Expr] = {}
 
     def input(self, name: str) -> Expr:
-        """A new argument of the function."""
+        """A new input of the function."""
         node = Expr(self, len(self.nodes), "input", (name,))
         self.nodes.append(node)
         self.inputs.append(node)
@@ -141,9 +142,9 @@ class Graph:
         return self._shared.get(self._known(op, args)[1])
 
     def _known(self, op: str, args: tuple[Any, ...]) -> tuple[list[Any], tuple[Any, ...]]:
-        """Arguments as values of this graph; and what the operation on them is known by, without comparing nodes.
+        """Operands as values of this graph; and the hash key of the operation on them, which compares no nodes.
 
-        A node is known by its place, a constant by that among constants, counted below zero, and others by themselves.
+        A node's part of the key is its index, a constant's its number among the constants, counted below zero.
         """
         own: list[Any] = []
         key: list[Any] = [op]
@@ -169,7 +170,7 @@ class Graph:
         if outer.graph.depth >= self.depth:
             raise ValueError(f"{outer!r} belongs to another function that is not around this one")
         inner = self._imported.get(outer)
-        if inner is None and outer.op in CONDITIONS:  # arguments are numbers
+        if inner is None and outer.op in CONDITIONS:  # inputs are numbers
             inner = self._imported[outer] = self._capture(select(outer, 1.0, 0.0)) > 0.5
         if inner is None:
             inner = self._imported[outer] = self.input(f"captured{len(self.captured)}")
@@ -233,7 +234,7 @@ def multiply(a, b):
 
 
 def divide(a, b):
-    """a / b, at least one of them a node. Division by a constant stays one: a product with 1/b rounds otherwise."""
+    """a / b, at least one of them a node. Not strength-reduced: a product with the constant 1/b rounds otherwise."""
     a, b, sign = _peeled(a, b)
     if not isinstance(b, Expr):
         if b == 0:
@@ -294,7 +295,7 @@ def select(condition, a, b):
 
 
 def in_order(a, b):
-    """Commuting arguments in one fixed order, so that a + b and b + a are one node: nodes by age, a constant last."""
+    """Operands of a commutative operation in canonical order, so that a + b and b + a are one node: by age, constants last."""
     if not isinstance(a, Expr):
         return b, a
     if not isinstance(b, Expr):
@@ -303,7 +304,7 @@ def in_order(a, b):
 
 
 def constant(value) -> float:
-    """A number as it stands in a graph; -0.0 becomes 0.0, so that equal constants are one."""
+    """A number as a constant of a graph; -0.0 becomes 0.0, so that equal constants are one."""
     value = float(value)
     if math.isnan(value):
         raise ValueError("NaN has no place in a graph")

@@ -1,4 +1,4 @@
-"""Running a traced function again, on any scalars."""
+"""Evaluation of traced functions on any scalars."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def replay(
     Args:
         function: The function.
         args: One scalar per input: floats, expressions of another graph, or SymPy symbols.
-        operations: What each operation does.
-        calls: From a function whose text is replayed to what is to be done with the functions that it calls and their
-            arguments; they are replayed unless told otherwise.
+        operations: Implementation of each operation.
+        calls: Given a function that is replayed, the handler of its calls, (callee, arguments) to results; callees are
+            inlined unless given.
 
     Returns:
         One scalar per output.
@@ -83,9 +83,9 @@ def replay(
 def _repeat(
     repeated: Loop, given: Sequence[Any], operations: Mapping[str, Callable[..., Any]], calls: Calls | None
 ) -> list[Any]:
-    """A traced loop on given scalars: the state to begin with, then the captured values."""
+    """Evaluate a traced loop, given its initial state and captured values."""
     state, captured = given[: repeated.size], given[repeated.size :]
-    last: list[Any] = [None, None]  # state and results: whether it is done and what comes next are asked for in turn
+    last: list[Any] = [None, None]  # the last evaluation: condition and next state are asked for in turn
 
     def run(*x: Any) -> list[Any]:
         if last[0] is None or any(a is not b for a, b in zip(last[0], x, strict=True)):

@@ -1,4 +1,4 @@
-"""Choice, extremes and exact operations that mean the same on numbers, on expressions and on SymPy symbols."""
+"""Selection, minimum and maximum, and exact floating-point operations on numbers, expressions and SymPy symbols alike."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from armsim.expr.table import Table
 Scalar = Any  # a float, an `Expr` or a SymPy expression
 
 ROOT_HALF = math.sqrt(0.5)
-SPLITTER = 2.0**27 + 1.0  # cuts a double into two halves of 26 bits
+SPLITTER = 2.0**27 + 1.0  # Dekker's: it splits a double into two halves of 26 bits
 
 
 def symbolic(name: str, *args):
@@ -24,7 +24,7 @@ def symbolic(name: str, *args):
 
 
 def is_number(x, value: float) -> bool:
-    """Whether a scalar is this number; one that is left open may become anything, so it is not."""
+    """Whether a scalar is this number; an expression never is."""
     return isinstance(x, NUMBERS) and x == value
 
 
@@ -43,7 +43,7 @@ def absolute(x):
 
 
 def where(condition, a, b):
-    """a where the condition holds, else b. Both are computed; with numbers it is a conditional expression."""
+    """a where the condition holds, else b: a select, both operands of which are evaluated."""
     if isinstance(condition, Expr):
         return select(condition, a, b)
     if isinstance(condition, bool):
@@ -52,7 +52,7 @@ def where(condition, a, b):
 
 
 def both(a, b):
-    """Whether both conditions hold."""
+    """Logical and of two conditions."""
     if isinstance(a, Expr) and isinstance(b, Expr):
         return graph_of(a, b).node("and", a, b)
     if isinstance(a, bool) or isinstance(b, bool):
@@ -61,12 +61,12 @@ def both(a, b):
 
 
 def either(a, b):
-    """Whether at least one of two conditions holds."""
+    """Logical or of two conditions."""
     return negated(both(negated(a), negated(b)))
 
 
 def negated(a):
-    """Whether a condition does not hold."""
+    """Logical not of a condition."""
     if isinstance(a, Expr):
         return a.args[0] if a.op == "not" else a.graph.node("not", a)
     return (not a) if isinstance(a, bool) else symbolic("Not", a)
@@ -83,7 +83,7 @@ def maximum(a, b):
 
 
 def clip(x, lower, upper):
-    """x kept within [lower, upper]."""
+    """x clamped to [lower, upper]."""
     return minimum(maximum(x, lower), upper)
 
 
@@ -104,7 +104,7 @@ def fma(a, b, c):
 
 
 def _fma_in_python(a: float, b: float, c: float) -> float:
-    """The product in two parts (Dekker 1971), summed with one rounding; by fractions where parts might overflow."""
+    """The product in two parts (Dekker 1971), summed with one rounding; by fractions where a part might over- or underflow."""
     product = a * b
     if 1e-250 < abs(product) < 1e250 and abs(a) < 1e250 and abs(b) < 1e250 and abs(c) < 1e250:
         a_high = a * SPLITTER - (a * SPLITTER - a)
@@ -132,14 +132,14 @@ _fma = getattr(math, "fma", _fma_in_python)  # Python 3.13 has it
 
 
 def bit(shifted, i: int):
-    """Whether bit i is set in the whole number k, given as k + `elementary.SHIFT`."""
+    """Whether bit i of the integer k is set, given as k + `elementary.SHIFT`."""
     if isinstance(shifted, Expr):
         return shifted.graph.node("bit", shifted, i)
     return math.isfinite(shifted) and bool(int(shifted) >> i & 1)
 
 
 def scale2(x, k):
-    """x times 2 to the power k, a whole number from -1022 to 1023."""
+    """x 2**k, k an integer from -1022 to 1023."""
     if isinstance(x, Expr) or isinstance(k, Expr):
         graph = (k if isinstance(k, Expr) else x).graph
         return x * graph.node("exp2", k) if isinstance(k, Expr) else x * math.ldexp(1.0, int(k))

@@ -1,4 +1,4 @@
-"""Tables: a quantity known at given times, held or interpolated between them."""
+"""Tables: zero-order hold or linear interpolation between breakpoints."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from itertools import pairwise
 class Table:
     """Values y at increasing abscissae x, for `armsim.expr.lookup`.
 
-    Before the first x the first value stands, after the last x the last.
+    Extrapolation is constant.
 
     Attributes:
         x: Abscissae, strictly increasing.
         y: Values.
-        hold: "zero" keeps each value until the next abscissa, "linear" joins them by straight lines.
+        hold: "zero" for a zero-order hold, "linear" for linear interpolation.
     """
 
     def __init__(self, x: Sequence[float], y: Sequence[float], hold: str) -> None:
@@ -41,7 +41,7 @@ class Table:
 
     @cached_property
     def slope(self) -> Table:
-        """The derivative, as a table: of straight lines their slopes, at a point that to the right; of held values zero."""
+        """The derivative as a table: piecewise constant, at an abscissa the right-hand one; zero for a zero-order hold."""
         if self.hold == "zero":
             return Table(self.x[:1], [0.0], "zero")
         points = zip(self.x, self.y, strict=True)

@@ -1,7 +1,7 @@
 """Trees of scalars: what functions over structured data take and return, as JAX's pytrees.
 
 A tree is a dataclass, a list, a tuple (named or not) or a dict, whose parts are trees; whatever else it holds is a leaf, a scalar
-of any kind. None, truth values and text, and dataclass fields declared with `STATIC`, are not scalars but part of the structure.
+of any kind. None, booleans, strings, and dataclass fields declared with `STATIC` are no leaves but part of the structure.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ LEAF = None
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """A tree without its leaves.
+    """A tree without its leaves, as JAX's treedef.
 
     Attributes:
-        kind: The container's type; None for something static.
-        parts: What it holds, in order: structures, or None for a leaf.
-        names: Of a dataclass the fields that are parts, of a dict its keys.
-        static: Of a dataclass pairs (field, value) of those that are not; or the static thing itself.
+        kind: The container's type; None for a static value.
+        parts: Its children, in order: structures, or None for a leaf.
+        names: Of a dataclass the fields that are children, of a dict its keys.
+        static: Of a dataclass its static fields, pairs (field, value); or the static value itself.
     """
 
     kind: type | None
@@ -53,12 +53,12 @@ def unflatten(structure: Structure | None, leaves: Sequence[Any]) -> Any:
 
 
 def mapped(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
-    """A function of a leaf, and of what stands at its place in other trees, applied to every leaf.
+    """A function applied leaf by leaf to trees of one structure, as JAX's tree.map.
 
     Args:
         function: Takes one argument per tree.
         tree: Its structure is the result's.
-        others: Trees of that structure, which may have whole trees in place of leaves.
+        others: Trees of that structure, which may have subtrees in place of leaves.
 
     Raises:
         ValueError: The others differ in structure.
@@ -72,7 +72,7 @@ def mapped(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
 
 
 def _follow(structure: Structure | None, tree: Any, found: list[Any]) -> None:
-    """Collect what stands at the places of a structure's leaves."""
+    """Collect the subtrees at the places of a structure's leaves."""
     if structure is LEAF:
         found.append(tree)
         return
@@ -129,7 +129,7 @@ def _build(structure: Structure | None, leaves: Any) -> Any:
 
 @cache
 def _fields(kind: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of a dataclass' parts and of its static fields."""
+    """The names of a dataclass's children and of its static fields."""
     every = [field for field in fields(kind) if field.init]
     static = [field.name for field in every if field.metadata.get("static")]
     return tuple(field.name for field in every if field.name not in static), tuple(static)

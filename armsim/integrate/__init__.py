@@ -1,4 +1,4 @@
-"""Ways to advance a motion, one method a file. They know nothing of robots."""
+"""Time integration of second-order systems, one method a file. Nothing here knows of robots."""
 
 from armsim.integrate import (
     explicit_euler,

@@ -1,8 +1,8 @@
-"""Steps whose length an error estimate decides, in a loop that expression graphs can hold.
+"""Adaptive step-size control with event location, in a loop that expression graphs can hold.
 
-The loop is one `armsim.expr.loop`: in machine code it is native, every lane of a batch has its own time and step. It lands
-exactly on the end of the given time. Where a step would run past an event (a stop is met, a joint comes to rest or is set
-free) it is cut there, so that every step is smooth.
+The loop is one `armsim.expr.loop`: in machine code it is native, every lane of a batch has its own time and step. The last step
+ends exactly at the end of the interval. A step that would pass an event (a stop is met, a joint comes to rest or begins to slip)
+ends at the event, so that every step is smooth.
 """
 
 from __future__ import annotations
@@ -34,26 +34,59 @@ from armsim.integrate.system import System
 
 MEMORY = ("step_length", "step_error", "steps_taken", "steps_refused")
 
-FIRST = 1e-3  # of the given time, and s: the very first step; a good error estimate makes it grow fivefold at once
-SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
-DAMPING = 0.04  # of the step control by the last two errors (Hairer, Norsett and Wanner, section II.4, DOPRI5)
-LEAST_ERROR = 1e-4  # so that one lucky step does not count for much in the next
-ROUNDING = 1e-15  # of the given time: what time is told apart by
-EVENT = 1e-12  # s: how closely an event is found
-VANISHED = 1e-15  # s: a step this small has failed
-MOST = 3_000_000  # attempts in one advance
+FIRST = 1e-3  # initial step, relative to an interval up to 1 s, else in s; an accurate one grows fivefold at once
+SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0  # safety factor, and bounds of the ratio of successive steps
+BETA = 0.04  # of PI step-size control (Hairer, Norsett and Wanner, section II.4, DOPRI5)
+LEAST_ERROR = 1e-4  # lower bound of the last error in it
+ROUNDING = 1e-15  # resolution of time, relative to the interval
+EVENT = 1e-12  # s: tolerance of event location
+VANISHED = 1e-15  # s: least step; one that would have to be smaller has failed
+MOST = 3_000_000  # attempted steps in one advance
 
 
 class Trial(NamedTuple):
-    """A step that may be refused.
+    """An attempted step, to be accepted or rejected.
 
     Attributes:
         end: The state at its end.
-        error: Estimate of the error of q, v and z.
+        error: Embedded error estimate of q, v and z.
     """
 
     end: Motion
     error: Motion
+
+
+@dataclass(slots=True)
+class Bracket:
+    """Two times within a step that enclose an event, from the step's start [s], and the least guard there; zeros for none."""
+
+    low: Scalar
+    low_guard: Scalar
+    high: Scalar
+    high_guard: Scalar
+
+
+@dataclass(slots=True)
+class Attempt:
+    """The state of the loop over attempted steps.
+
+    Attributes:
+        done: Time since the start of the interval [s].
+        length: Step size that the control proposes [s].
+        error: Norm of the last accepted step's error, relative to the tolerance.
+        accepted: Number of accepted steps.
+        rejected: Number of rejected steps.
+        bracket: Of the event at which the step is to end.
+        y: The motion.
+    """
+
+    done: Scalar
+    length: Scalar
+    error: Scalar
+    accepted: Scalar
+    rejected: Scalar
+    bracket: Bracket
+    y: Motion
 
 
 def adaptive_advance(
@@ -66,123 +99,92 @@ def adaptive_advance(
     memory: Sequence[Scalar],
     tolerance: Tolerance,
 ) -> tuple[Motion, list[Scalar]]:
-    """The state at t + h; and the next step's length, the last error, and how many steps were taken and refused so far.
+    """The state at t + h; and the step size proposed next, the last error, and the numbers of accepted and rejected steps.
 
     Args:
-        trial: A step of a pair of methods, smooth.
-        order: The power of h with which its error estimate falls.
-        system: What is advanced.
+        trial: A step of an embedded pair on a smooth system.
+        order: Order of its error estimate, O(h^order).
+        system: The system.
         t: Time [s].
         y: The state then.
-        h: How far [s].
+        h: Length of the interval [s].
         memory: See `MEMORY`.
-        tolerance: The error allowed in a step.
+        tolerance: Of the local error.
     """
-    damping, power = DAMPING, 1 / order - 0.75 * DAMPING
+    beta, alpha = BETA, 1 / order - 0.75 * BETA
 
     def body(now: Attempt) -> list[Attempt]:
         start, bracket = now.y, now.bracket
         left = h - now.done
-        cutting = bracket.high > 0.0
+
+        # the step to try: to the event's regula falsi estimate, or as the control proposes, the last two of equal length
+        locating = bracket.high > 0.0
         fall = bracket.low_guard - bracket.high_guard
         crossing = both(bracket.low_guard > 0.0, fall > 0.0)
         share = where(crossing, clip(bracket.low_guard / where(fall > 0.0, fall, 1.0), 0.05, 0.95), 0.5)
-        found = bracket.high - bracket.low <= EVENT + ROUNDING * h
-        to_event = where(found, bracket.high, bracket.low + share * (bracket.high - bracket.low))
-        free = where(now.length >= left, left, where(now.length > left / 2, left / 2, now.length))
-        free = free if system.longest == inf else minimum(free, system.longest)
-        tried = where(cutting, to_event, free)
+        located = bracket.high - bracket.low <= EVENT + ROUNDING * h
+        to_event = where(located, bracket.high, bracket.low + share * (bracket.high - bracket.low))
+        proposed = where(now.length >= left, left, where(now.length > left / 2, left / 2, now.length))
+        proposed = proposed if system.longest == inf else minimum(proposed, system.longest)
+        tried = where(locating, to_event, proposed)
 
         smooth = system.within(t + now.done, start)
-        end, error = trial(smooth, t + now.done, start, tried)
-        ratio = _ratio(start, end, error, tolerance)
+        end, estimate = trial(smooth, t + now.done, start, tried)
+        error = _error_norm(start, end, estimate, tolerance)
         guard = _least(smooth.guards(t + now.done + tried, start, end))
         end = smooth.arrest(start, end, tried)
-        at_event = both(cutting, found)
-        good = ratio <= 1.0
+        at_event = both(locating, located)
+        accurate = error <= 1.0
         passed = both(guard < 0.0, negated(at_event))
-        closing = either(passed, both(both(good, cutting), negated(at_event)))  # in on an event within this step
-        taking = both(good, negated(closing))
-        refusing = negated(either(good, closing))
+        narrowing = either(passed, both(both(accurate, locating), negated(at_event)))  # the bracket of an event
+        accepting = both(accurate, negated(narrowing))
+        rejecting = negated(either(accurate, narrowing))
 
-        known = clip(where(ratio < FAILED, ratio, FAILED), 1e-10, 1e10)
-        factor = clip(SAFETY * exp(damping * log(maximum(now.error, LEAST_ERROR)) - power * log(known)), SHRINK, GROW)
+        bounded = clip(where(error < FAILED, error, FAILED), 1e-10, 1e10)
+        factor = clip(SAFETY * exp(beta * log(maximum(now.error, LEAST_ERROR)) - alpha * log(bounded)), SHRINK, GROW)
         wanted = tried * factor
-        # a step cut short by the end or an event says little about the one that the error allows
-        fresh = where(either(cutting, tried < now.length), maximum(now.length, wanted), wanted)
-        length = where(taking, fresh, where(refusing, minimum(wanted, SAFETY * tried), now.length))
-        failing = both(refusing, length < VANISHED + ROUNDING * h)
+        # a step that the end or an event cuts short does not make the control propose less
+        fresh = where(either(locating, tried < now.length), maximum(now.length, wanted), wanted)
+        length = where(accepting, fresh, where(rejecting, minimum(wanted, SAFETY * tried), now.length))
+        failing = both(rejecting, length < VANISHED + ROUNDING * h)
 
-        # the event lies between low and high; the guard that stays counts for half each time (Illinois)
+        # Illinois variant of regula falsi: the guard at the end that stays is halved
         closer = Bracket(
             low=where(passed, bracket.low, tried),
-            low_guard=where(passed, where(cutting, bracket.low_guard / 2, 0.0), guard),
+            low_guard=where(passed, where(locating, bracket.low_guard / 2, 0.0), guard),
             high=where(passed, tried, bracket.high),
             high_guard=where(passed, guard, bracket.high_guard / 2),
         )
-        y = mapped(lambda after, before: where(taking, after, before), end, start)
+        y = mapped(lambda after, before: where(accepting, after, before), end, start)
         return [
             Attempt(
-                done=where(failing, h, where(taking, where(tried >= left, h, now.done + tried), now.done)),
+                done=where(failing, h, where(accepting, where(tried >= left, h, now.done + tried), now.done)),
                 length=length,
-                error=where(taking, maximum(known, LEAST_ERROR), now.error),
-                taken=where(taking, now.taken + 1.0, now.taken),
-                refused=where(refusing, now.refused + 1.0, now.refused),
-                bracket=mapped(lambda edge: where(closing, edge, 0.0), closer),
+                error=where(accepting, maximum(bounded, LEAST_ERROR), now.error),
+                accepted=where(accepting, now.accepted + 1.0, now.accepted),
+                rejected=where(rejecting, now.rejected + 1.0, now.rejected),
+                bracket=mapped(lambda edge: where(narrowing, edge, 0.0), closer),
                 y=y._replace(v=[where(failing, FAILED, v) for v in y.v]),
             )
         ]
 
-    length, last, taken, refused = memory
+    length, last, accepted, rejected = memory
     first = where(length > 0.0, length, FIRST * minimum(h, 1.0))
     nowhere = Bracket(0.0, 0.0, 0.0, 0.0)
-    begin = Attempt(0.0, first, where(last > 0.0, last, 1.0), taken, refused, nowhere, y)
+    begin = Attempt(0.0, first, where(last > 0.0, last, 1.0), accepted, rejected, nowhere, y)
     (end,) = loop([begin], body, lambda now: now.done >= h, MOST)
     out_of_time = end.done < h
     after = end.y._replace(v=[where(out_of_time, FAILED, v) for v in end.y.v])
-    return after, [end.length, end.error, end.taken, end.refused]
+    return after, [end.length, end.error, end.accepted, end.rejected]
 
 
-@dataclass(slots=True)
-class Bracket:
-    """Times within a step between which an event lies, from the step's start [s], and the guards there; zeros for none."""
-
-    low: Scalar
-    low_guard: Scalar
-    high: Scalar
-    high_guard: Scalar
-
-
-@dataclass(slots=True)
-class Attempt:
-    """Where the steps have come to.
-
-    Attributes:
-        done: Time since the beginning [s].
-        length: Of the next step [s].
-        error: Of the last step, in units of what is allowed.
-        taken: Steps taken.
-        refused: Steps refused.
-        bracket: Of the event at which the next step is to be cut.
-        y: The state.
-    """
-
-    done: Scalar
-    length: Scalar
-    error: Scalar
-    taken: Scalar
-    refused: Scalar
-    bracket: Bracket
-    y: Motion
-
-
-def _ratio(start: Motion, end: Motion, error: Motion, tolerance: Tolerance) -> Scalar:
-    """The largest error in units of what is allowed."""
+def _error_norm(start: Motion, end: Motion, estimate: Motion, tolerance: Tolerance) -> Scalar:
+    """The maximum norm of an error estimate, relative to the tolerance; NaN if any component is."""
     worst: Scalar = 0.0
-    for a, b, e in zip(*(leaves(x._replace(w=None)) for x in (start, end, error)), strict=True):
+    for a, b, e in zip(*(leaves(x._replace(w=None)) for x in (start, end, estimate)), strict=True):
         allowed = tolerance.atol + tolerance.rtol * maximum(absolute(a), absolute(b))
         ratio = absolute(e) / allowed
-        larger = where(ratio <= worst, worst, ratio)  # what is not a number is the worst, and stays so
+        larger = where(ratio <= worst, worst, ratio)  # also where the ratio is NaN
         worst = where(worst <= FAILED, larger, worst)
     return worst
 

@@ -1,9 +1,9 @@
-"""The implicit midpoint rule in positions and momenta: order 2, symplectic, some evaluations of the arm's mechanics a step.
+"""The implicit midpoint rule in positions and momenta: order 2, symplectic, one Newton matrix and a few residuals a step.
 
-q1 = q0 + h v and p1 = p0 + h dp/dt, with v and dp/dt at mid-step, where p = M(q) v. For long motions without damping: their
-energy swings about its start instead of drifting away, however long they last (Hairer, Lubich and Wanner, *Geometric Numerical
-Integration*, sections VI.4 and IX.8). For those with damping, too: they decay at any step. Modes much faster than the step do
-so slowly and with changing sign, like ((2 - h |λ|) / (2 + h |λ|))^k, so that from stops of that kind a joint rebounds.
+q1 = q0 + h v and p1 = p0 + h dp/dt, with v and dp/dt at mid-step, where p = M(q) v. For long undamped motions: the energy error
+stays bounded instead of drifting (Hairer, Lubich and Wanner, *Geometric Numerical Integration*, sections VI.4 and IX.8). With
+damping it is A-stable, but not L-stable: modes much faster than the step decay slowly and with alternating sign, like
+((2 - h |λ|) / (2 + h |λ|))^k, so that a joint rebounds from stiff stops.
 """
 
 from __future__ import annotations
@@ -18,68 +18,66 @@ from armsim.integrate.momentum_equation import MomentumEquation
 from armsim.integrate.motion import Motion, advanced
 from armsim.integrate.system import System
 
-ROUNDS = 40
+ROUNDS = 40  # Newton iterations at most
 ROUNDING = 2.0**-53
-UNFELT = (
-    1e-10  # rad or m: a change of velocity that moves no joint by this within the step, as rounding makes it, is let be
-)
+UNFELT = 1e-10  # rad or m in a step: a stalled iteration has converged when its correction moves no joint by more
+
+
+@dataclass(slots=True)
+class Iterate:
+    """An iterate of Newton's method.
+
+    Attributes:
+        v: Velocities at mid-step.
+        p: Momenta there, at the velocities before the last correction.
+        correction: The last correction.
+        size: Its maximum norm.
+        converged: 1 where the next correction would be lost in rounding, else 0.
+    """
+
+    v: list[Scalar]
+    p: list[Scalar]
+    correction: list[Scalar]
+    size: Scalar
+    converged: Scalar
 
 
 def step(system: System, t: Scalar, y: Motion, h: Scalar) -> Motion:
-    """The state at t + h. Its velocities are beyond all bounds if the equations of the step could not be solved."""
+    """The state at t + h. Its velocities are `FAILED` if Newton's method does not converge."""
     smooth = system.within(t, y)
     middle = smooth.momentum_equation(t, y, h)
-    v, p_mid, settled = solved(middle, y, h)
+    v, p_mid, converged = solved(middle, y, h)
     q = advanced(y.q, h, v)
     p = [2.0 * at_mid - before for at_mid, before in zip(p_mid, middle.before, strict=True)]
     z, w = middle.further(advanced(y.q, h / 2, v), v)
     end = smooth.arrest(y, Motion(q, middle.velocities(q, p), advanced(y.z, h, z), advanced(y.w, h, w)), h)
-    return end._replace(v=[where(settled, x, FAILED) for x in end.v])
+    return end._replace(v=[where(converged, x, FAILED) for x in end.v])
 
 
 def solved(middle: MomentumEquation, y: Motion, h: Scalar) -> tuple[list[Scalar], list[Scalar], Any]:
-    """Velocities and momenta at mid-step, and whether they could be found.
+    """Velocities and momenta at mid-step, and whether the iteration has converged.
 
-    A simplified Newton iteration: its matrix is made once. Every change of the velocities is smaller than the one before by
-    about the same factor, so the next one is known beforehand; when it would be lost in rounding, the iteration ends.
+    A simplified Newton iteration, with one matrix a step. It converges linearly, so the ratio of the last two corrections
+    predicts the next; when that would be lost in rounding, the iteration ends.
     """
 
     def corrected(velocities: Sequence[Scalar], last: Scalar, p: Sequence[Scalar], forces: Sequence[Scalar]) -> Iterate:
-        change = middle.correction(middle.residual(velocities, p, forces))
-        v = [a + b for a, b in zip(velocities, change, strict=True)]
-        size = _largest(change)
-        lost = size * size <= ROUNDING * _largest(v) * last
+        correction = middle.correction(middle.residual(velocities, p, forces))
+        v = [a + b for a, b in zip(velocities, correction, strict=True)]
+        size = _max_norm(correction)
+        lost = size * size <= ROUNDING * _max_norm(v) * last
         stalled = both(both(last > 0.0, size >= last / 2), h * size <= UNFELT)
-        return Iterate(v, list(p), change, size, where(either(lost, stalled), 1.0, 0.0))
+        return Iterate(v, list(p), correction, size, where(either(lost, stalled), 1.0, 0.0))
 
     def body(now: Iterate) -> list[Iterate]:
         return [corrected(now.v, now.size, *middle.mechanics(advanced(y.q, h / 2, now.v), now.v))]
 
     start = corrected(y.v, 0.0, *middle.predicted)
-    (end,) = loop([start], body, lambda now: now.settled > 0.5, ROUNDS)
-    return end.v, middle.momenta(end.p, end.change), end.settled > 0.5
+    (end,) = loop([start], body, lambda now: now.converged > 0.5, ROUNDS)
+    return end.v, middle.momenta(end.p, end.correction), end.converged > 0.5
 
 
-@dataclass(slots=True)
-class Iterate:
-    """Where the iteration has come to.
-
-    Attributes:
-        v: Velocities at mid-step.
-        p: Momenta there, at the velocities before the last correction.
-        change: The last correction.
-        size: Its largest component.
-        settled: 1 where the next correction would be lost in rounding, else 0.
-    """
-
-    v: list[Scalar]
-    p: list[Scalar]
-    change: list[Scalar]
-    size: Scalar
-    settled: Scalar
-
-
-def _largest(x: Sequence[Scalar]) -> Scalar:
+def _max_norm(x: Sequence[Scalar]) -> Scalar:
     largest: Scalar = 0.0
     for part in x:
         largest = maximum(absolute(part), largest)

@@ -1,4 +1,4 @@
-"""Solving with matrices that need no pivoting."""
+"""LU factorisation without pivoting."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ Matrix = list[list[Scalar]]  # by rows
 
 
 class LU:
-    """A factorised matrix, without pivoting: for those whose symmetric part is positive definite, or nearly.
+    """LU factors without pivoting, for matrices whose symmetric part is positive definite, or nearly.
 
-    Golub and Van Loan, *Matrix Computations*, sections 3.2 and 4.1; with the pivots' inverses, so that solving needs no division.
+    Golub and Van Loan, *Matrix Computations*, sections 3.2 and 4.1; the pivots' inverses are kept, so that solving needs no
+    division.
 
     Args:
         A: The matrix by rows.
@@ -43,7 +44,7 @@ class LU:
 
 
 def welded(held: Sequence[Any], A: Matrix) -> Matrix:
-    """A with the rows and columns of held velocities, the first ones, replaced by those of the unit matrix."""
+    """A with the rows and columns of held velocities, the first ones, replaced by those of the identity."""
     rows = [list(row) for row in A]
     for k, stuck in enumerate(held):
         for i in range(len(A)):

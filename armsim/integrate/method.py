@@ -1,4 +1,4 @@
-"""What a method is, for those who choose one by name."""
+"""The interface of an integration method."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from armsim.integrate.system import System
 Step = Callable[[System, Scalar, Motion, Scalar], Motion]  # system, time, state, step to the state a step later
 Advance = Callable[..., tuple[Motion, list[Scalar]]]  # as `Step`, with memory and tolerance; see `Method.advance`
 
-FAILED = 1e300  # the velocity that tells that a step could not be made; it is out of all bounds
+FAILED = 1e300  # velocity that marks a failed step; it is beyond all bounds
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """The error that an adaptive method may make in a step: atol + rtol |x| in every position, velocity and further state.
+    """Tolerance of an adaptive method's local error: atol + rtol |x| in every position, velocity and further state.
 
     Attributes:
         rtol: Relative.
@@ -30,14 +30,14 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Method:
-    """A way to advance a motion.
+    """An integration method.
 
     Attributes:
         order: Its order on smooth motions.
-        step: One step of a method whose step is given; None for one that chooses steps of its own.
-        adaptive: Advances over a given time by steps of its own, which an estimate of the error decides; None for the others.
-        conserves: Whether it leaves the energy of a small undamped swing bounded.
-        memory: Names of what an adaptive method remembers from one advance to the next; all zero to begin with.
+        step: One step of a fixed-step method; None for an adaptive one.
+        adaptive: Advances over an interval under step-size control; None for a fixed-step method.
+        conserves: Whether the energy of a small undamped oscillation stays bounded.
+        memory: Names of the step-size control's state from one advance to the next; zero to begin with.
     """
 
     order: int
@@ -49,13 +49,13 @@ class Method:
     def advance(
         self, system: System, t: Scalar, y: Motion, h: Scalar, memory: Sequence[Scalar], tolerance: Tolerance
     ) -> tuple[Motion, list[Scalar]]:
-        """The state at t + h, and what is to be remembered.
+        """The state at t + h, and the memory for the next advance.
 
         Args:
-            system: What is advanced.
+            system: The system.
             t: Time [s].
             y: The state then.
-            h: How far [s]: one step, or as many as an adaptive method takes.
+            h: Length of the interval [s]: one step, or as many as an adaptive method takes.
             memory: What the last advance returned.
             tolerance: For an adaptive method.
         """

@@ -1,4 +1,4 @@
-"""The momentum equation of a step, all its terms taken at mid-step."""
+"""The momentum equation of a step of the implicit midpoint rule."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from armsim.integrate.rate_jacobian import RateJacobian
 
 
 class MomentumEquation:
-    """p = p₀ + h/2 f for the momenta p = M(q) v at the middle of a step from (t, y), an equation for the velocities v there.
+    """p = p₀ + h/2 f for the momenta p = M(q) v at the middle of a step from (t, y), to be solved for the velocities v there.
 
-    This is the one of a system whose rates are all there is to it: its mass is 1, momenta are velocities. A system with a mass
-    matrix overrides every method.
+    This one is of a system given by its rates alone: its mass is 1, momenta are velocities. A system with a mass matrix
+    overrides every method.
 
     Args:
         rates: Of a smooth system, at a time and a state.
-        jacobian: The derivatives of such rates, which come last.
+        jacobian: Their Jacobian, at a time, a state and the rates there.
         t: Time at the step's start [s].
         y: The state then.
         h: Length of the step [s].
 
     Attributes:
         before: Momenta at the step's start.
-        predicted: What `mechanics` gives at the velocities of the step's start.
+        predicted: `mechanics` at the velocities of the step's start.
     """
 
     def __init__(
@@ -44,14 +44,14 @@ class MomentumEquation:
         self._z = y.z
         ahead = y._replace(q=advanced(y.q, self._half, y.v))
         now = rates(self._t, ahead)
-        # predicted to second order, which is the method's: a rate that jumps does not keep the iteration from converging
+        # predicted to second order, which is the method's, and not iterated: a rate that jumps cannot prevent convergence
         self._z = advanced(y.z, self._half, now.z)
         self.before = list(y.v)
         self.predicted = list(y.v), now.v
         self._factors = self._factorised(jacobian(self._t, ahead, now))
 
     def mechanics(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-        """Momenta, and forces that depend on positions and velocities in ways of their own, were q and v those at mid-step."""
+        """Momenta, and the forces that are evaluated anew at every iterate, for positions q and velocities v at mid-step."""
         return list(v), self._rates(q, v).v
 
     def residual(self, v: Sequence[Scalar], p: Sequence[Scalar], forces: Sequence[Scalar]) -> list[Scalar]:
@@ -63,7 +63,7 @@ class MomentumEquation:
         return self._factors.solve(residual)
 
     def momenta(self, p: Sequence[Scalar], change: Sequence[Scalar]) -> list[Scalar]:
-        """What becomes of momenta p at mid-step by a small change of velocities, and of positions by half the step of it."""
+        """Momenta p at mid-step, updated to first order for a correction of the velocities and h/2 times it of the positions."""
         return [a + b for a, b in zip(p, change, strict=True)]
 
     def velocities(self, q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
@@ -75,12 +75,12 @@ class MomentumEquation:
         rates = self._rates(q, v)
         return rates.z, rates.w
 
-    def _factorised(self, slopes: RateJacobian) -> LU:
-        """Newton's matrix: M less the derivatives of what half the step adds."""
+    def _factorised(self, jacobian: RateJacobian) -> LU:
+        """Newton's matrix M - h/2 (Fv + h/2 Fq), factorised."""
         W = []
-        for i, (mass, by_q, by_v) in enumerate(zip(slopes.M, slopes.Fq, slopes.Fv, strict=True)):
+        for i, (mass, by_q, by_v) in enumerate(zip(jacobian.M, jacobian.Fq, jacobian.Fv, strict=True)):
             half_step = [self._half * fma(self._half, a, b) for a, b in zip(by_q, by_v, strict=True)]
-            W.append([(mass[j] if j <= i else slopes.M[j][i]) - added for j, added in enumerate(half_step)])
+            W.append([(mass[j] if j <= i else jacobian.M[j][i]) - added for j, added in enumerate(half_step)])
         return LU(W)
 
     def _rates(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> Motion:

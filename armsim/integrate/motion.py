@@ -1,4 +1,4 @@
-"""The state that integrators advance."""
+"""The motion that integrators advance."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from armsim.expr import Scalar, fma, mapped
 
 
 class Motion(NamedTuple):
-    """Positions, velocities, and whatever else is integrated; or the time rates of the four.
+    """Positions, velocities, further states and quadratures; or their time derivatives.
 
     Attributes:
         q: Positions.
         v: Velocities, as many.
         z: Further states of first order, such as controller integrals: a list, or any tree of scalars.
-        w: Quadratures, a tree likewise: integrals that nothing depends on, such as the work that has been done.
+        w: Quadratures, a tree likewise: integrals on which no rate depends, such as work.
     """
 
     q: list[Scalar]

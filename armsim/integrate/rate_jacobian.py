@@ -1,4 +1,4 @@
-"""Derivatives of a system's rates by its state, as implicit methods use them."""
+"""The Jacobian of a system's rates, for implicit methods."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from armsim.expr import Scalar, dot, leaves
 from armsim.integrate.motion import Motion
 
 Matrix = list[list[Scalar]]  # by rows
-Slopes = tuple[Scalar, Motion]  # of one number by the time, and by every part of a motion
+Slopes = tuple[Scalar, Motion]  # partial derivatives of a scalar by the time, and by the motion
 
 
 @dataclass(slots=True)
 class RateJacobian:
-    """How the rates of a system change with its state, n velocities and k further states.
+    """The Jacobian of the rates of a system with n velocities and k further states z.
 
-    M da = Fq dq + Fv dv + Fz dz + Ft dt, and the rates of the further states change by Zq dq + Zv dv + Zz dz + Zt dt.
+    M da = Fq dq + Fv dv + Fz dz + Ft dt for accelerations a, and d(dz/dt) = Zq dq + Zv dv + Zz dz + Zt dt.
 
     Attributes:
-        M: Lower triangle of a positive definite matrix.
-        Fq: By positions, n rows of n.
-        Fv: By velocities, n rows of n.
-        Fz: By further states, n rows of k.
-        Ft: By time, n.
-        Zq: k rows of n.
-        Zv: k rows of n.
-        Zz: k rows of k.
-        Zt: k.
-        held: For each velocity the condition that it stays zero; none where all are free.
+        M: Lower triangle of the mass matrix, positive definite.
+        Fq: Forces by positions, n rows of n.
+        Fv: Forces by velocities, n rows of n.
+        Fz: Forces by further states, n rows of k.
+        Ft: Forces by time, n.
+        Zq: Rates of z by positions, k rows of n.
+        Zv: Rates of z by velocities, k rows of n.
+        Zz: Rates of z by z, k rows of k.
+        Zt: Rates of z by time, k.
+        held: For each velocity the condition that it is held at zero; none where all are free.
     """
 
     M: Matrix

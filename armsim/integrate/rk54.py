@@ -1,6 +1,6 @@
-"""Dormand and Prince's embedded Runge-Kutta pair: order 5, steps chosen by an error estimate of order 4.
+"""Dormand and Prince's embedded Runge-Kutta pair of orders 5 and 4, with step-size control.
 
-Seven evaluations a step. For smooth motions that are not stiff, to any accuracy. J. R. Dormand and P. J. Prince, "A family of
+Seven stages. For smooth non-stiff motions, to any accuracy. J. R. Dormand and P. J. Prince, "A family of
 embedded Runge-Kutta formulae", *J. Computational and Applied Mathematics* 6 (1980).
 """
 
@@ -33,7 +33,7 @@ ERROR = tuple(b - lower for b, lower in zip(FIFTH, FOURTH, strict=True))
 
 
 def trial(smooth: System, t: Scalar, y: Motion, h: Scalar) -> Trial:
-    """One step and the estimate of its error."""
+    """One step and its embedded error estimate."""
     stages = rk_stages(DORMAND_PRINCE, smooth, t, y, h)
     nothing = mapped(lambda x: 0.0, y)
     return Trial(weighted(y, h, FIFTH, stages), weighted(nothing, h, ERROR, stages))
@@ -42,7 +42,7 @@ def trial(smooth: System, t: Scalar, y: Motion, h: Scalar) -> Trial:
 def advance(
     system: System, t: Scalar, y: Motion, h: Scalar, memory: Sequence[Scalar], tolerance: Tolerance
 ) -> tuple[Motion, list[Scalar]]:
-    """The state at t + h, by as many steps as the tolerance asks for."""
+    """The state at t + h, under step-size control."""
     return adaptive_advance(trial, 5, system, t, y, h, memory, tolerance)
 
 

@@ -1,11 +1,11 @@
-"""A Rosenbrock method for stiff motions: order 4, steps chosen by an error estimate of order 3.
+"""RODAS, a Rosenbrock method for stiff motions: order 4, with an embedded error estimate of order 3 and step-size control.
 
 Six stages with one exact Jacobian and one factorisation a step; stiffly accurate and L-stable, so that fast decaying modes
-(back-EMF, stiff stops) set no limit to the step. Coefficients of RODAS: E. Hairer and G. Wanner, *Solving Ordinary Differential
-Equations II*, section IV.7.
+(back-EMF, stiff stops) do not limit the step. E. Hairer and G. Wanner, *Solving Ordinary Differential Equations II*,
+section IV.7.
 
-With positions q, q' = v, the positions' part of every stage is known once the velocities' is: the linear systems have the size
-of the velocities, and are those of the mass matrix with damping and stiffness added.
+The rows of q' = v are eliminated: the linear systems have the size of the velocities and further states, their matrix is the
+mass matrix with damping and stiffness added.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ C = (
     (7.496443313967647, -10.24680431464352, -33.99990352819905, 11.70890893206160),
     (8.083246795921522, -7.981132988064893, -31.52159432874371, 16.31930543123136, -6.058818238834054),
 )
-TIMES = (0.0, 0.386, 0.21, 0.63, 1.0, 1.0)
-BY_TIME = (0.25, -0.1043, 0.1035, -0.0362, 0.0, 0.0)
-WITHIN = (  # the first five stages in the two upper coefficients of the continuous extension
+TIMES = (0.0, 0.386, 0.21, 0.63, 1.0, 1.0)  # of the stages within the step
+BY_TIME = (0.25, -0.1043, 0.1035, -0.0362, 0.0, 0.0)  # weights of the derivative by time
+DENSE = (  # weights of the first five stages in the two upper coefficients of dense output
     (10.12623508344586, -7.487995877610167, -34.80091861555747, -7.992771707568823, 1.025137723295662),
     (-0.6762803392801253, 6.087714651680015, 16.43084320892478, 24.76722511418386, -6.594389125716872),
 )
 
 
 def trial(smooth: System, t: Scalar, y: Motion, h: Scalar) -> Trial:
-    """One step and the estimate of its error."""
+    """One step and its embedded error estimate."""
     start = smooth.rates(t, y)
     solve = _stage_solver(smooth.jacobian(t, y, start), h * GAMMA)
     nothing = mapped(lambda x: 0.0, y._replace(w=None))
@@ -58,8 +58,8 @@ def trial(smooth: System, t: Scalar, y: Motion, h: Scalar) -> Trial:
         before = _weighted(nothing, c, stages)
         stages.append(solve(rates._replace(w=None).plus(1.0 / h, before), h * by_time))
     end = _weighted(at, (1.0,), stages[-1:])
-    if leaves(y.w):  # by Simpson's rule
-        low, high = (_weighted(nothing, row, stages[:5]) for row in WITHIN)
+    if leaves(y.w):  # quadratures by Simpson's rule, with dense output at mid-step
+        low, high = (_weighted(nothing, row, stages[:5]) for row in DENSE)
         middle = mapped(_halfway, y._replace(w=None), end._replace(w=None), low, high)._replace(w=y.w)
         inner, last = smooth.powers(t + h / 2, middle), smooth.powers(t + h, end)
         total = mapped(lambda a, b, c: a + 4.0 * b + c, start.w, inner, last)
@@ -68,7 +68,7 @@ def trial(smooth: System, t: Scalar, y: Motion, h: Scalar) -> Trial:
 
 
 def _stage_solver(slopes: RateJacobian, scale: Scalar) -> Callable[[Motion, Scalar], Motion]:
-    """Solves (1 / scale - J) k = right + by_time J_t, J and J_t the derivatives of the rates by state and time."""
+    """Solves (1 / scale - J) k = right + by_time J_t for a stage k, J and J_t the derivatives of the rates by state and time."""
     n, further = len(slopes.Fq), len(slopes.Zq)
     rows = []
     for i in range(n):
@@ -104,14 +104,14 @@ def _weighted(y: Motion, weights: Sequence[float], stages: Sequence[Motion]) -> 
 
 
 def _halfway(start: Scalar, end: Scalar, low: Scalar, high: Scalar) -> Scalar:
-    """The continuous extension at the middle of a step."""
+    """Dense output at mid-step."""
     return (start + end + (low + high / 2) / 2) / 2
 
 
 def advance(
     system: System, t: Scalar, y: Motion, h: Scalar, memory: Sequence[Scalar], tolerance: Tolerance
 ) -> tuple[Motion, list[Scalar]]:
-    """The state at t + h, by as many steps as the tolerance asks for."""
+    """The state at t + h, under step-size control."""
     return adaptive_advance(trial, 4, system, t, y, h, memory, tolerance)
 
 

@@ -1,4 +1,4 @@
-"""Explicit Runge-Kutta methods from their coefficients."""
+"""Explicit Runge-Kutta methods by their Butcher tableau."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from armsim.integrate.system import System
 
 @dataclass(frozen=True)
 class Tableau:
-    """The coefficients of an explicit Runge-Kutta method (Butcher's tableau).
+    """The Butcher tableau of an explicit Runge-Kutta method.
 
     Attributes:
         A: Lower triangle: row i has i entries, the first row none.
@@ -24,7 +24,7 @@ class Tableau:
 
     @property
     def c(self) -> tuple[float, ...]:
-        """Times of the stages within the step."""
+        """Nodes: times of the stages within the step."""
         return tuple(sum(row) for row in self.A)
 
 
@@ -47,8 +47,8 @@ def weighted(y: Motion, h: Scalar, weights: Sequence[float], stages: Sequence[Mo
 def rk_step(tableau: Tableau, system: System, t: Scalar, y: Motion, h: Scalar) -> Motion:
     """The state at t + h.
 
-    Joints that slide when the step begins are integrated as sliding, those at rest as held or set free; one that comes to
-    rest within the step is stopped at its end, which is of first order.
+    The modes (stick or slip) of the step's start are kept for the step; a velocity that friction stops within the step is set
+    to zero at its end, which is of first order.
     """
     smooth = system.within(t, y)
     end = weighted(y, h, tableau.b, rk_stages(tableau, smooth, t, y, h))

@@ -1,6 +1,6 @@
 """Semi-implicit (symplectic) Euler: order 1, one evaluation a step. Positions advance with the new velocities.
 
-It keeps the energy of a small undamped swing bounded where explicit Euler lets it grow: Hairer, Lubich and Wanner,
+The energy of a small undamped oscillation stays bounded where explicit Euler lets it grow: Hairer, Lubich and Wanner,
 *Geometric Numerical Integration*, section I.1.2. In positions and velocities it is symplectic only as far as the mass matrix is
 constant; in large motions of an arm energy grows in proportion to step and time. Damping is explicit: stable for a decaying
 mode λ while h |λ| <= 2.

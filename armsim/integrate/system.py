@@ -1,4 +1,4 @@
-"""What integrators advance: a system that gives rates, and whose velocities may be held by friction."""
+"""The interface of the systems that integrators advance: rates, Jacobians, guards, and modes of stick and slip."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Rates = Callable[[Scalar, Motion], Motion]  # time and state to (v, acceleration
 
 
 class System:
-    """A smooth system: its rates are all there is to it.
+    """A smooth system, given by its rates alone.
 
     Args:
         rates: From time and state to the rates of the state.
     """
 
-    longest: float = inf  # s: no step that a method chooses is to be longer
+    longest: float = inf  # s: upper bound of adaptive steps
 
     def __init__(self, rates: Rates) -> None:
         self._rates = rates
@@ -31,12 +31,12 @@ class System:
         return self._rates(t, y)
 
     def kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
-        """Velocities and further states after h seconds under what acts at (t, y); positions as they are."""
+        """Velocities, further states and quadratures after h seconds at the rates of (t, y); positions unchanged."""
         k = self.rates(t, y)
         return Motion(y.q, advanced(y.v, h, k.v), advanced(y.z, h, k.z), advanced(y.w, h, k.w))
 
     def implicit_kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
-        """As `kick`, with damping taken at the new velocities, as far as the system knows which of its rates is damping."""
+        """As `kick`, with damping implicit where the system knows it."""
         return self.kick(t, y, h)
 
     def powers(self, t: Scalar, y: Motion) -> Any:
@@ -44,7 +44,7 @@ class System:
         return self.rates(t, y).w
 
     def jacobian(self, t: Scalar, y: Motion, k: Motion) -> RateJacobian:
-        """The derivatives of the rates k at (t, y), exact."""
+        """The exact Jacobian at (t, y), where the rates are k."""
 
         def body(t: Scalar, y: Motion) -> tuple[list[Scalar], list[Scalar]]:
             rates = self.rates(t, y)
@@ -55,20 +55,20 @@ class System:
         return RateJacobian.of(unit, forces, further)
 
     def momentum_equation(self, t: Scalar, y: Motion, h: Scalar) -> MomentumEquation:
-        """The equation of a step from (t, y) in positions and momenta, taken at its middle."""
+        """The momentum equation of an implicit midpoint step from (t, y)."""
         return MomentumEquation(self.rates, self.jacobian, t, y, h)
 
     def within(self, t: Scalar, y: Motion) -> System:
-        """The system as it is to be taken for the stages of one step from (t, y): smooth."""
+        """The system in its mode at (t, y), smooth for the stages of one step."""
         return self
 
     def guards(self, t: Scalar, start: Motion, end: Motion) -> list[Scalar]:
-        """Quantities that are not negative as long as a step from `start` that ends at (t, end) has stayed smooth.
+        """Guards (event functions) of a step from `start` that ends at (t, end): none is negative if it has stayed smooth.
 
-        One that is negative tells that within the step a stop was met, or a joint came to rest or was set free.
+        A negative one indicates an event within the step: a stop was met, a joint came to rest or began to slip.
         """
         return []
 
     def arrest(self, before: Motion, after: Motion, h: Scalar) -> Motion:
-        """The state at a step's end, with velocities that friction stops within the step."""
+        """The state at a step's end, with the velocities that friction has stopped within the step set to zero."""
         return after

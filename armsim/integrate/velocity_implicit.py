@@ -1,10 +1,9 @@
-"""Velocity-implicit Euler: order 1, one evaluation and one solve a step, with damping taken at the new velocities.
+"""Velocity-implicit Euler: order 1, one evaluation and one solve a step, with implicit damping.
 
 (M + h D) v' = M v + h (f + D v), q' = q + h v', with D the damping that depends on a joint's own velocity: back-EMF, viscous
-friction, dampers of stops, derivative gains of continuous control. For damping that is not negative there is no limit to the
-step that it would set; what Coriolis forces, springs (proportional gains, stops), saturation and feedback held between samples
-set remains. Dry friction, stops and commands that saturate are solved for in the same step (`armsim.dynamics.clipped_solve`).
-Simulators of rigid bodies know it as implicit in velocity, for example MuJoCo's `implicitfast`.
+friction, dampers of stops, derivative gains of continuous control. Non-negative damping does not limit the step; Coriolis
+forces, springs (proportional gains, stops), saturation and sampled feedback do. Dry friction, stops and commands that saturate
+make it a box-constrained complementarity problem (`armsim.dynamics.clipped_solve`). MuJoCo's `implicitfast` is of this kind.
 """
 
 from __future__ import annotations

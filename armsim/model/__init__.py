@@ -1,4 +1,4 @@
-"""The arm as it stands: frozen data, apart from its state, its numbers checked before it is built."""
+"""The model of an arm: frozen data, apart from its state, its numbers checked before it is built."""
 
 from armsim.model.arm import Arm
 from armsim.model.joint import Joint, Limit

@@ -36,7 +36,7 @@ class Arm:
 
     @property
     def initial(self) -> tuple[Scalar, ...]:
-        """Joint positions at which the arm is given [rad or m]."""
+        """Initial joint positions of the robot file [rad or m]."""
         return tuple(joint.initial for joint in self.joints)
 
     @cached_property
@@ -53,13 +53,12 @@ class Arm:
 
     @cached_property
     def regrouped(self) -> tuple[Inertia, ...]:
-        """Inertias that give the same joint torques with fewer operations; what is asked of a single link needs `inertias`.
+        """Regrouped inertial parameters: the same joint torques with fewer operations. Single links have `inertias`.
 
-        What of a link is symmetric about its joint's axis and has no moment about it does not notice that the joint turns; what
-        is pure rotational inertia does not notice that it slides. What notices nothing of its joint is counted with the link
-        before, where it has the same kinetic energy, and the same potential energy but for a constant (Khalil
-        and Dombre, *Modeling, Identification and Control of Robots*, section 9.4). Links after the first come out without mass,
-        and many terms of the recursions vanish.
+        The part of a link's inertia that its joint's motion leaves unchanged (rotation: what is symmetric about the axis and has
+        no first moment about it; translation: pure rotational inertia) is lumped into the link before, where it has the same
+        kinetic energy, and the same potential energy but for a constant (Khalil and Dombre, *Modeling, Identification and
+        Control of Robots*, section 9.4). Revolute links come out massless, and many terms of the recursions vanish.
         """
         grouped = list(self.inertias)
         for i in reversed(range(self.n)):

@@ -1,4 +1,4 @@
-"""Bodies that make up links: simple solids of uniform density, rods, points, and inertias as tabulated."""
+"""Bodies that make up links: homogeneous solids, slender rods, point masses, and tabulated inertias."""
 
 from __future__ import annotations
 

@@ -29,12 +29,12 @@ class Limit:
 
     @property
     def has_lower(self) -> bool:
-        """Whether there is an end below."""
+        """Whether there is a lower limit."""
         return not is_number(self.lower, -math.inf)
 
     @property
     def has_upper(self) -> bool:
-        """Whether there is an end above."""
+        """Whether there is an upper limit."""
         return not is_number(self.upper, math.inf)
 
 
@@ -51,14 +51,14 @@ class Joint:
         tilt: Constant rotation from the link before.
         position: Constant part of the origin, in the frame of the link before [m].
         offset: Added to the joint position [rad or m].
-        initial: Joint position at which the arm is given [rad or m].
+        initial: Initial joint position of the robot file [rad or m].
         inertia: The link, about its frame's origin; the last link carries no payload here.
         viscous: Viscous friction on the joint's side [N·m·s/rad or N·s/m].
         coulomb: Dry friction on the joint's side, if any.
         limit: Range and stops, if any.
         motor: The motor, if any.
-        frame: The frame that the user means, seen from the link's own; they differ in standard DH and origin files.
-        pitch: Of a screw, how far it slides in a turn [m]; negative for a left-handed one.
+        frame: The frame of the user's convention in the link's own; they differ in standard DH and origin files.
+        pitch: Lead of a screw, its translation per turn [m]; negative for a left-handed one.
     """
 
     name: str
@@ -77,27 +77,27 @@ class Joint:
 
     @property
     def kind(self) -> JointType:
-        """What follows from its type."""
+        """Its type, of `JOINT_TYPES`."""
         return JOINT_TYPES[self.type]
 
     @property
     def turns(self) -> Scalar:
-        """Angle by which the link turns per unit of joint position: 1 or 0."""
+        """Rotation per unit of joint position: 1 or 0."""
         return 1.0 if self.kind.turns else 0.0
 
     @property
     def slides(self) -> Scalar:
-        """How far the link slides per unit of joint position [m/rad, or 1]."""
+        """Translation per unit of joint position [m/rad, or 1]."""
         if not self.kind.slides:
             return 0.0
         return self.pitch / (2 * math.pi) if self.kind.has_pitch else 1.0
 
     @property
     def armature(self) -> Scalar:
-        """Inertia of the motor's rotor felt at the joint [kg m² or kg], gear² times its own; 0 without a motor."""
+        """Rotor inertia reflected to the joint, gear² times its own [kg m² or kg]; 0 without a motor."""
         return 0.0 if self.motor is None else self.motor.gear * self.motor.gear * self.motor.rotor_inertia
 
     @property
     def electric_motor(self) -> Motor | None:
-        """The motor, if it has the constants by which a voltage drives it."""
+        """The motor, if it has electrical constants, so that a voltage can drive it."""
         return None if self.motor is None or self.motor.Kp is None else self.motor

@@ -1,4 +1,4 @@
-"""What kinds of joints there are, and all that follows from the kind alone."""
+"""Joint types, and what follows from the type alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class JointType:
-    """A kind of joint: whether it turns about its axis, slides along it, or both at once.
+    """A joint type: rotation about its axis, translation along it, or both coupled.
 
     Attributes:
         name: As in the robot file.
@@ -21,7 +21,7 @@ class JointType:
 
     @property
     def has_pitch(self) -> bool:
-        """Whether it slides by turning: a screw."""
+        """Whether it is a screw: translation in proportion to rotation."""
         return self.turns and self.slides
 
     @property

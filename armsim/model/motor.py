@@ -1,4 +1,4 @@
-"""The numbers of a DC motor with its gear."""
+"""The parameters of a DC motor with its gear."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from armsim.spatial import Scalar
 
 @dataclass(frozen=True, slots=True)
 class Coulomb:
-    """Dry friction: the largest torque with which it resists, by the joint's direction.
+    """Coulomb (dry) friction, by the joint's direction.
 
     Attributes:
         positive: Against motion in the joint's positive direction, not negative [N·m or N].
@@ -22,7 +22,7 @@ class Coulomb:
 
 @dataclass(frozen=True, slots=True)
 class BrushDrop:
-    """The voltage that brushes take: max (1 - 2^(-|V| / half)), at most |V|.
+    """Voltage drop at the brushes: max (1 - 2^(-|V| / half)), at most |V|.
 
     Attributes:
         max: Drop at high voltages [V].
@@ -35,7 +35,7 @@ class BrushDrop:
 
 @dataclass(frozen=True, slots=True)
 class MotorLimits:
-    """What a motor and its amplifier can do at most, on the motor's side of the gear; None where there is no limit.
+    """Limits of a motor and its amplifier, on the motor's side of the gear; None where there is none.
 
     Attributes:
         voltage: Of the supply [V].

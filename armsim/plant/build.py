@@ -1,4 +1,4 @@
-"""From what is asked for to what is simulated."""
+"""The plant of a scenario."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from armsim.plant.plant import Plant
 
 
 class Asked(Protocol):
-    """What a plant is made of; `armsim.loading.Scenario` is one."""
+    """What a plant is made of, as in `armsim.loading.Scenario`."""
 
     @property
     def arm(self) -> Arm: ...
@@ -34,7 +34,7 @@ class Asked(Protocol):
 
 
 def make_plant(asked: Asked) -> Plant:
-    """The plant of a scenario, with the algorithm that its motors and friction ask for, else the faster one."""
+    """The plant of a scenario, with the algorithm that its motors and friction require, else the faster one."""
     arm = asked.arm
     parts = (arm, asked.command, asked.external, asked.method)
     if emulates(arm):

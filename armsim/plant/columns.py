@@ -24,7 +24,7 @@ FILES: tuple[File, ...] = ("trajectory", "torque")
 
 
 class Instant:
-    """A state with all that rows tell of it.
+    """A state with the derived quantities that rows report.
 
     Args:
         arm: The arm, n joints.
@@ -32,7 +32,7 @@ class Instant:
         qd: Joint velocities [rad/s or m/s].
         qdd: Joint accelerations [rad/s² or m/s²].
         torques: On the joints.
-        algorithm: Of forward dynamics: where it has made the mass matrix, that gives the kinetic energy.
+        algorithm: Of forward dynamics; by "crba", kinetic energy reuses its mass matrix.
     """
 
     def __init__(
@@ -200,12 +200,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Heading:
-    """A column as it stands in a file.
+    """A column of a file.
 
     Attributes:
         text: Prefix, joint and unit.
         index: Its place in a row.
-        factor: What the row's number is multiplied by; 1 but for degrees.
+        factor: From the row's SI unit to the file's; 1 but for degrees.
     """
 
     text: str
@@ -235,7 +235,7 @@ def row_of(now: Instant) -> list[Scalar]:
 
 
 def heading(arm: Arm, column: Column, degrees: bool = False) -> tuple[str, float]:
-    """The heading of a column, and what a number in SI units is multiplied by there."""
+    """The heading of a column, and the factor from SI units to its unit."""
     kind = KINDS[column.quantity]
     if kind.parts is not None:
         prefix, _, unit = kind.parts[column.of].partition("_")
@@ -245,7 +245,7 @@ def heading(arm: Arm, column: Column, degrees: bool = False) -> tuple[str, float
 
 
 def heading_of(prefix: str, of: str, unit: str, degrees: bool = False) -> tuple[str, float]:
-    """The heading for a prefix, what it is of, and a unit; and what a number in SI units is multiplied by there."""
+    """The heading of a prefix, joint or part, and SI unit; and the factor from SI units to its unit."""
     factor = 1.0
     if degrees and unit.startswith("rad"):
         unit, factor = f"deg{unit[3:]}", math.degrees(1.0)
@@ -285,7 +285,7 @@ def in_degrees(text: str) -> str | None:
 
 
 def read_heading(text: str) -> tuple[str, str, str] | None:
-    """What a heading says: what tolerances call it, the joint or the part, and its unit as people write it; None if unknown."""
+    """A heading parsed: its name in tolerances, the joint or the part, and its unit as people write it; None if unknown."""
     for kind in KINDS.values():
         for part, heading in (kind.parts or {}).items():
             if text in (heading, in_degrees(heading)):

@@ -1,4 +1,4 @@
-"""Plants that are driven from outside: by inputs that stand in their state."""
+"""Plants driven by external inputs, which are part of their state."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ USUAL = Tolerance()
 
 @dataclass(frozen=True)
 class Driven:
-    """What `armsim.plant.make_plant` asks of a scenario, for an arm that is driven from outside.
+    """What `armsim.plant.make_plant` asks of a scenario, for an arm with external inputs.
 
     Attributes:
         arm: The arm.
         command: Takes the inputs; None for open terminals.
         method: Name of the integrator.
         tolerance: Of an adaptive one.
-        external: Nothing else acts on it.
+        external: No applied loads.
     """
 
     arm: Arm
@@ -36,22 +36,22 @@ class Driven:
 
 
 def driven_plant(arm: Arm, method: str, output: Output | None, tolerance: Tolerance = USUAL) -> Plant:
-    """The plant of an arm that inputs from outside drive; see `held`."""
+    """The plant of an arm with external inputs; see `held`."""
     return make_plant(Driven(arm, outside(arm.n, output), method, tolerance))
 
 
 def held(plant: Plant, output: Output | None) -> Plant:
-    """The same plant, driven by inputs from outside: it holds whatever its state says; None for open terminals.
+    """The same plant with external inputs: its commands are those in its state, held.
 
     Args:
         plant: Any plant.
-        output: What the inputs are: motor voltages or joint torques.
+        output: What the inputs are: motor voltages or joint torques; None for open terminals.
     """
     return replace(plant, command=outside(plant.arm.n, output))
 
 
 def outside(n: int, output: Output | None) -> OpenLoop | None:
-    """The command of n drives that inputs from outside stand for: held, and never sampled; None for open terminals."""
+    """The command of n drives with external inputs: held, and never sampled; None for open terminals."""
     return None if output is None else OpenLoop(output, (_no_signal,) * n, period=1.0)
 
 

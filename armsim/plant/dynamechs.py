@@ -1,4 +1,4 @@
-"""The DC motor of DynaMechs, as it is, to replay what DynaMechs recorded.
+"""The DC motor of DynaMechs, emulated to replay recordings of DynaMechs.
 
 DynaMechs (McMillan, Orin and McGhee's library, class dmRevDCMotor) decides joint by joint whether friction holds, on the way
 from tip to base of the articulated-body algorithm. Three of its traits are not physics, and are kept here because recordings
@@ -45,7 +45,7 @@ def emulates(arm: Arm) -> bool:
 
 @dataclass(slots=True)
 class Evaluation:
-    """What DynaMechs makes of a state.
+    """DynaMechs' evaluation of a state.
 
     Attributes:
         qd: Joint velocities, those that have just changed sign set to zero [rad/s].
@@ -76,7 +76,7 @@ class DynaMechsPlant(Plant):
 
     @cached_property
     def _links(self) -> Arm:
-        """The arm without its motors, whose rotors are added elsewhere here."""
+        """The arm without its motors, whose rotor inertia is added as `flywheels`."""
         return replace(self.arm, joints=tuple(replace(joint, motor=None) for joint in self.arm.joints))
 
     @cached_property
@@ -125,7 +125,7 @@ class DynaMechsPlant(Plant):
         return self._evaluate(t, state).stuck
 
     def peaks(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
-        """What a run keeps the largest magnitude of: the motor torque of every joint."""
+        """The quantities whose peak magnitude a run records: the motor torque of every joint."""
         return [torque.motor for torque in self._evaluate(t, state).torques]
 
     def _evaluate(self, t: Scalar, state: Sequence[Scalar]) -> Evaluation:

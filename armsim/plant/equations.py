@@ -1,6 +1,7 @@
-"""An arm's equations: how its loads move it, and what integrators want to know of that.
+"""An arm's equations of motion, in the forms that integrators need.
 
-Pure functions of time t [s], motion y and what is held in the step. Each is traced once, and called wherever it is needed.
+Pure functions of time t [s], motion y and what is constant during the step. Each is traced once, and called wherever it is
+needed.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from armsim.plant.state import Further, Held
 
 @dataclass(slots=True)
 class Rates:
-    """What follows from what acts on an arm without dry friction.
+    """The rates of an arm without dry friction.
 
     Attributes:
         qdd: Joint accelerations [rad/s² or m/s²].
@@ -52,8 +53,8 @@ class Forces:
     Attributes:
         M: Lower triangle of the mass matrix, rotors included.
         f: All joint forces but dry friction, less the bias [N·m or N].
-        lower: Least dry friction [N·m or N].
-        upper: Greatest dry friction [N·m or N].
+        lower: Lower bounds of dry friction [N·m or N].
+        upper: Upper bounds of dry friction [N·m or N].
         z: Rates of the further states.
         w: Powers, that of dry friction left out [W]; None where they are not wanted.
     """
@@ -68,7 +69,7 @@ class Forces:
 
 @dataclass(slots=True)
 class Damped:
-    """The equation of motion at one instant, what depends on a joint's own velocity apart.
+    """The equation of motion at one instant, split for implicit damping.
 
     Attributes:
         M: Lower triangle of the mass matrix, rotors included.
@@ -85,10 +86,10 @@ class Damped:
     z: Further
 
     def velocities_after(self, v: Sequence[Scalar], h: Scalar) -> tuple[list[Scalar], list[Law], list[Scalar]]:
-        """Velocities after h seconds with damping and laws taken at the new velocities; and the laws with their impulses.
+        """Velocities v' after h seconds, damping and laws implicit; and the laws with their impulses.
 
         (M + h D) (v' - v) = h f, with stops, limited commands and dry friction as functions of v'. Dry friction holds a joint
-        at velocity 0, so with it the equation is solved for v'; without it for v' - v, which loses no digits.
+        at v' = 0, so with it the equation is solved for v'; without it for v' - v, which avoids cancellation.
         """
         M = [[*row[:i], fma(h, d, row[i])] for i, (row, d) in enumerate(zip(self.M, self.d, strict=True))]
         laws = [law.times(h) for law in self.laws]
@@ -104,12 +105,12 @@ class Damped:
 
 @dataclass(slots=True)
 class JointLoads:
-    """What acts on the joints at one instant.
+    """The loads on the joints at one instant.
 
     Attributes:
-        torques: Dry friction left out [N·m or N].
-        lower: Least dry friction [N·m or N].
-        upper: Greatest dry friction [N·m or N].
+        torques: Without dry friction [N·m or N].
+        lower: Lower bounds of dry friction [N·m or N].
+        upper: Upper bounds of dry friction [N·m or N].
         z: Rates of the further states.
     """
 
@@ -120,10 +121,10 @@ class JointLoads:
 
 
 class Equations:
-    """An arm's equations. Each is one call in a graph, however often it is evaluated there.
+    """An arm's equations of motion. An evaluation is one call in a graph; each equation is traced once.
 
     Args:
-        loads: What acts on the arm.
+        loads: The loads on the arm.
         algorithm: Of `armsim.dynamics.forward_dynamics`.
     """
 
@@ -134,7 +135,7 @@ class Equations:
 
     @cached_property
     def rates(self) -> Callable[[Scalar, Motion, Held], Rates]:
-        """What follows from what acts, without dry friction."""
+        """The rates without dry friction."""
 
         def rates(t: Scalar, y: Motion, held: Held) -> Rates:
             torques, wrenches = self.loads.torques(t, y, held), self.loads.wrenches(y.q, held)
@@ -159,11 +160,11 @@ class Equations:
 
     @cached_property
     def damped(self) -> Callable[[Scalar, Motion, Held], Damped]:
-        """The equation of motion, what depends on a joint's own velocity apart."""
+        """The equation of motion, split for implicit damping."""
         loads, arm = self.loads, self.arm
 
         def own(v: list[Scalar], t: Scalar, y: Motion, held: Held) -> list[Scalar]:
-            """The torques that depend on a joint's own velocity, those of laws left out."""
+            """The torques that depend on a joint's own velocity, without those of laws."""
             y = y._replace(v=v)
             commands = [u if loads.saturation(i) is None else 0.0 for i, u in enumerate(loads.commands(t, y, held))]
             return [replace(torque, limit=0.0).total for torque in loads.torques_under(commands, y, held)]
@@ -185,7 +186,7 @@ class Equations:
 
     @cached_property
     def powers(self) -> Callable[[Scalar, Motion, Sequence[Scalar], Held], Works | None]:
-        """The powers [W] of what acts, if the velocities were v; dry friction left out."""
+        """The powers [W] of the loads at (t, y) on velocities v, without dry friction."""
 
         def powers(t: Scalar, y: Motion, v: Sequence[Scalar], held: Held) -> Works | None:
             return self.loads.powers(y.q, v, self.loads.torques(t, y, held), self.loads.wrenches(y.q, held))
@@ -194,7 +195,7 @@ class Equations:
 
     @cached_property
     def slopes(self) -> Callable[..., tuple[list[Slopes], list[Slopes]]]:
-        """The derivatives of `imbalance` and of the rates of the further states, by time and motion."""
+        """The Jacobian of `imbalance` and of the rates of the further states, by time and motion."""
 
         def left(
             t: Scalar, y: Motion, held: Held, qdd: list[Scalar], sliding: list[Scalar]
@@ -214,16 +215,16 @@ class Equations:
         qdd: Sequence[Scalar],
         sliding: Sequence[Scalar],
     ) -> list[Scalar]:
-        """Joint forces left over if the joints accelerated by qdd [N·m or N], n scalars: zero for the true accelerations.
+        """The residual of the equation of motion at accelerations qdd [N·m or N], n scalars: joint forces less inverse dynamics.
 
-        Its derivatives give those of the accelerations: M dqdd = d(imbalance) at the true qdd, with M = -d(imbalance)/dqdd.
+        By its derivatives at the true qdd, where it is zero, M dqdd = d(imbalance), with M = -d(imbalance)/dqdd.
 
         Args:
             y: The motion.
-            held: What stays as it was when the step began.
-            torques: What acts on the joints, dry friction left out.
+            held: What is constant during the step.
+            torques: The loads on the joints, without dry friction.
             qdd: Joint accelerations [rad/s² or m/s²], n scalars.
-            sliding: The direction in which each joint slides against dry friction, n scalars: 1, -1, or 0 for no friction.
+            sliding: The direction in which each joint slips, n scalars: 1, -1, or 0 for no dry friction.
         """
         needed = rnea(self.arm, y.q, y.v, qdd, self.loads.wrenches(y.q, held))
         lower, upper = self.loads.dry_bounds(torques)
@@ -233,7 +234,7 @@ class Equations:
         ]
         return [torque.total + friction - tau for torque, friction, tau in zip(torques, dry, needed, strict=True)]
 
-    # of steps in positions and momenta; what acts from outside does not depend on the velocities
+    # for steps in positions and momenta; external wrenches do not depend on the velocities
 
     @cached_property
     def mass(self) -> Callable[[Sequence[Scalar]], Matrix]:
@@ -247,12 +248,12 @@ class Equations:
 
     @cached_property
     def mechanics(self) -> Callable[[Sequence[Scalar], Sequence[Scalar], Held], tuple[list[Scalar], list[Scalar]]]:
-        """Momenta, and what changes them besides what acts on the joints; see `armsim.dynamics.momenta_and_forces`."""
+        """Momenta, and the generalised forces besides joint loads; see `armsim.dynamics.momenta_and_forces`."""
         return shared(self._momentum, "mechanics")
 
     @cached_property
     def tangent(self) -> Callable[..., tuple[tuple[list[Scalar], list[Scalar]], tuple[Matrix, Matrix]]]:
-        """What `mechanics` gives, and the rows of its derivatives by velocities: those of the mass matrix, and of the forces."""
+        """`mechanics` and its Jacobian by velocities: the mass matrix, and the forces' derivatives."""
         both = with_jacobian(self._momentum, (1,), "tangent")
 
         def tangent(*given):
@@ -266,7 +267,7 @@ class Equations:
 
     @cached_property
     def joints(self) -> Callable[[Scalar, Motion, Held], tuple[JointLoads, JointLoads]]:
-        """What acts on the joints, and its slopes by motion."""
+        """The loads on the joints, and their Jacobian by motion."""
 
         def joints(y: Motion, t: Scalar, held: Held) -> JointLoads:
             torques = self.loads.torques(t, y, held)
@@ -279,7 +280,7 @@ class Equations:
 
     @cached_property
     def outside_power(self) -> Callable[[Sequence[Scalar], Sequence[Scalar], Held], Scalar]:
-        """The power of what acts on the links from outside [W]."""
+        """The power of external wrenches [W]."""
 
         def power(q: Sequence[Scalar], v: Sequence[Scalar], held: Held) -> Scalar:
             return external_power(self.arm, q, v, self.loads.wrenches(q, held))

@@ -1,11 +1,11 @@
-"""A plant's small motions about a state: linear differential equations with exact coefficients.
+"""Linearisation of a plant about an operating point: linear differential equations with exact coefficients.
 
-The joint forces that are left over at given accelerations, F(q, qd, i, u, qdd), vanish for the true ones; so M dqdd = F_q dq +
-F_v dqd + F_i di + F_u du with M = -F_qdd, rotors included. The derivatives come from the expression graph, those of inverse
-dynamics at the true accelerations among them; the mass matrix's factorisation is not differentiated.
+The residual of the equation of motion, F(q, qd, i, u, qdd), vanishes for the true accelerations; so M dqdd = F_q dq + F_v dqd +
+F_i di + F_u du with M = -F_qdd, armature included. The derivatives come from the expression graph, those of inverse dynamics at
+the true accelerations among them; the mass matrix's factorisation is not differentiated.
 
-What switches stays as it is at the state: a stop that is met stays met, a command at its limit stays there, a joint that dry
-friction holds is welded, one that slides slides on.
+Modes are those of the operating point: a stop in contact stays in contact, a saturated command saturated, a joint that sticks
+is locked, one that slips slips on.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Rows = list[list[float]]  # a matrix by rows
 
 @dataclass(frozen=True)
 class LinearFeedback:
-    """A feedback law about a state: u = K x + Kz z, dz/dt = Z x + Zz z, all deviations from the state.
+    """A linearised feedback law: u = K x + Kz z, dz/dt = Z x + Zz z, all deviations from the operating point.
 
     x are positions, velocities and currents, z the controller's integrals.
 
@@ -48,28 +48,28 @@ class LinearFeedback:
 
 @dataclass(frozen=True)
 class Linearization:
-    """A plant about one state.
+    """A plant linearised about an operating point.
 
     x are the positions q and velocities qd of n joints and the k armature currents i that are states; u are m commands. The
     rows of a held joint are zero, and so is the column of its velocity.
 
     Attributes:
-        plant: Of which.
+        plant: The plant.
         t: Time [s].
         q: Joint positions [rad or m].
         qd: Joint velocities [rad/s or m/s].
-        qdd: Joint accelerations [rad/s² or m/s²]; not zero where the state is no equilibrium.
-        u: Commands [V, N·m or N]; torques from outside, zero, where the plant has no command.
+        qdd: Joint accelerations [rad/s² or m/s²]; not zero off equilibrium.
+        u: Commands [V, N·m or N]; external joint torques, zero, where the plant has no command.
         currents: Armature currents [A].
-        held: Which joints dry friction holds.
-        M: Mass matrix, rotors included, n rows.
+        held: Which joints stick.
+        M: Mass matrix, armature included, n rows.
         Fq: Joint forces by positions [N·m/rad], n rows; minus the stiffness.
         Fv: Joint forces by velocities [N·m·s/rad], n rows; minus the damping.
         Fi: Joint forces by currents, n rows of k.
         Fu: Joint forces by commands, n rows of m.
         I: Rates of the currents by x and u, k rows of 2 n + k + m.
         tool: Position of the tool by q, 3 rows of n.
-        law: What the controller adds; None without feedback. Under sampled control it acts on samples.
+        law: The feedback; None for a plant without. Under sampled control it acts on samples.
     """
 
     plant: Plant
@@ -119,7 +119,7 @@ class Linearization:
 
     @property
     def A(self) -> Rows:
-        """Rates of x by x: the arm with its drives, without feedback."""
+        """Rates of x by x: the open-loop arm with its drives."""
         return [row[: len(self._rates)] for row in self._rates]
 
     @property
@@ -136,7 +136,7 @@ class Linearization:
 
     @property
     def D(self) -> Rows:
-        """Outputs by u: none follows a command at once."""
+        """Outputs by u: zero, there is no feedthrough."""
         return [[0.0] * len(self.u) for _ in range(2 * self.n + 3)]
 
     @property
@@ -166,13 +166,13 @@ class Linearization:
 
 
 class Linearizer:
-    """Linearises one plant at as many states as are asked for.
+    """Linearises one plant, about any number of operating points.
 
     Args:
         plant: The plant; its numbers are floats.
 
     Raises:
-        UsageError: Its motors are emulated by rules about steps, which have no derivatives.
+        UsageError: Its motors are those of DynaMechs, rules about steps that have no derivatives.
     """
 
     def __init__(self, plant: Plant) -> None:
@@ -186,12 +186,12 @@ class Linearizer:
         self.plant = plant
         output = None if plant.command is None else plant.command.output
         self._driven = replace(held(plant, output), method="explicit_euler", audit=False)
-        self._equations = with_jacobian(self._left, (0, 1, 2, 3, 4), "equations")
+        self._equations = with_jacobian(self._residual, (0, 1, 2, 3, 4), "equations")
         self._tool = with_jacobian(lambda q: [*tool_pose(plant.arm, q).position], (0,), "tool")
         self._feedback = with_jacobian(self._commanded, (0, 1, 2), "feedback")
 
     def at(self, t: float, state: Sequence[float]) -> Linearization:
-        """The plant about a state at time t [s]; for the state see `Plant.slots`."""
+        """The plant linearised about a state at time t [s]; for the state see `Plant.slots`."""
         plant, n = self.plant, self.plant.arm.n
         x = plant.parts(state)
         u: list[float] = []
@@ -223,7 +223,7 @@ class Linearizer:
             law=self._law_at(x.q, x.qd, x.integrals, len(x.currents)),
         )
 
-    def _left(
+    def _residual(
         self,
         q: list[Scalar],
         qd: list[Scalar],
@@ -233,7 +233,7 @@ class Linearizer:
         t: Scalar,
         sliding: list[Scalar],
     ) -> tuple[list[Scalar], list[Scalar]]:
-        """The forces left over, and the rates of the currents."""
+        """The residual of the equation of motion, and the rates of the currents."""
         plant = self._driven
         y, fixed = Motion(q, qd, Further([], []), None), Held(t, u, currents)
         torques = plant.loads.torques(t, y, fixed)
@@ -243,7 +243,7 @@ class Linearizer:
     def _law_at(
         self, q: Sequence[float], qd: Sequence[float], integrals: Sequence[float], currents: int
     ) -> LinearFeedback | None:
-        """The feedback about a state."""
+        """The feedback linearised about a state."""
         if not isinstance(self.plant.command, Feedback):
             return None
         _, (commands, rates) = self._feedback(q, qd, integrals)
@@ -261,7 +261,7 @@ class Linearizer:
 
 
 def linearize(plant: Plant, t: float, state: Sequence[float]) -> Linearization:
-    """A plant about a state.
+    """A plant linearised about a state.
 
     Args:
         plant: The plant; its numbers are floats.
@@ -269,13 +269,13 @@ def linearize(plant: Plant, t: float, state: Sequence[float]) -> Linearization:
         state: See `Plant.slots`.
 
     Raises:
-        UsageError: Its motors are emulated by rules about steps.
+        UsageError: Its motors are those of DynaMechs, rules about steps that have no derivatives.
     """
     return Linearizer(plant).at(t, state)
 
 
 def with_stop(about: Linearization, i: int, stiffness: float, damping: float) -> Linearization:
-    """The same small motions with a stop of joint i engaged, of stiffness [N·m/rad] and damping [N·m·s/rad]."""
+    """The same linearisation with a stop of joint i in contact, of stiffness [N·m/rad] and damping [N·m·s/rad]."""
     Fq, Fv = ([list(row) for row in block] for block in (about.Fq, about.Fv))
     Fq[i][i] -= stiffness
     Fv[i][i] -= damping

@@ -1,6 +1,6 @@
-"""All that acts on an arm: what its drives are told, what they give, friction, stops, and what pushes from outside.
+"""The loads on an arm: commands, drive torques, friction, stops, and external wrenches.
 
-A load that acts on a joint by itself is a part of `armsim.actuation.JointTorque`; here all joints' loads meet.
+A load on a single joint is a part of `armsim.actuation.JointTorque`; here they are those of all joints.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from armsim.plant.state import Further, Held
 
 @dataclass(frozen=True)
 class Loads:
-    """What acts on an arm, at a time t [s], in a motion y, with what is held in the step.
+    """The loads on an arm, at a time t [s], in a motion y, with `Held`, what is constant during the step.
 
     Attributes:
         arm: The arm, n joints.
         command: What drives it: a feedback law, signals of time, or None for motors with open terminals.
-        external: Forces and moments from outside.
+        external: External wrenches.
         integrated: Whether the integrator advances the armature currents, where they are states.
-        stepped: Whether a command that jumps does so between steps only.
+        stepped: Whether a command that jumps does so only between steps.
         audit: Whether powers are wanted.
     """
 
@@ -59,7 +59,7 @@ class Loads:
         return tuple(sticks(joint) for joint in self.arm.joints)
 
     def commands(self, t: Scalar, y: Motion, held: Held) -> list[Scalar | None]:
-        """What every drive is told; None for open terminals."""
+        """The command of every drive; None for open terminals."""
         if self.command is None:
             return [None] * self.arm.n
         if self.sampled:
@@ -67,11 +67,11 @@ class Loads:
         return [*self.command.command(t, y.q, y.v, y.z.integrals, held.since if self.stepped else None)]
 
     def torques(self, t: Scalar, y: Motion, held: Held) -> list[JointTorque]:
-        """What acts on every joint, dry friction still left out."""
+        """The loads on every joint, without dry friction."""
         return self.torques_under(self.commands(t, y, held), y, held)
 
     def torques_under(self, u: Sequence[Scalar | None], y: Motion, held: Held) -> list[JointTorque]:
-        """What acts on every joint under given commands."""
+        """The loads on every joint under given commands, without dry friction."""
         currents = dict(zip(self.inductive, self.currents(y, held), strict=True))
         torques = []
         for i, (joint, q, qd) in enumerate(zip(self.arm.joints, y.q, y.v, strict=True)):
@@ -87,11 +87,11 @@ class Loads:
         return currents
 
     def wrenches(self, q: Sequence[Scalar], held: Held) -> list[Wrench] | None:
-        """What acts on the links from outside; it begins and ends between steps."""
+        """The external wrenches on the links; they begin and end only between steps."""
         return link_wrenches(self.arm, held.since, own_poses(self.arm, q) if self.external else [], self.external)
 
     def dry_bounds(self, torques: Sequence[JointTorque]) -> tuple[list[Scalar], list[Scalar]]:
-        """The least and the greatest dry friction of every joint [N·m or N]."""
+        """Lower and upper bounds of every joint's dry friction [N·m or N]."""
         bounds = [dry_bounds(joint, torque.motor) for joint, torque in zip(self.arm.joints, torques, strict=True)]
         return [lower for lower, _ in bounds], [upper for _, upper in bounds]
 
@@ -114,12 +114,12 @@ class Loads:
         torques: Sequence[JointTorque],
         wrenches: Sequence[Wrench] | None,
     ) -> Works | None:
-        """The power of what acts [W], if the velocities were v; dry friction left out. None where it is not wanted."""
+        """The powers of the loads on velocities v [W], without dry friction; None where they are not wanted."""
         return powers(torques, v, external_power(self.arm, q, v, wrenches)) if self.audit else None
 
     @cached_property
     def clipped(self) -> list[tuple[int, Literal["dry", "stop", "command"]]]:
-        """The loads that an implicit step takes as laws of velocity within bounds: which joint's, and what of it."""
+        """The loads that an implicit step takes as box-constrained laws of velocity: joint and kind of each."""
         clipped: list[tuple[int, Literal["dry", "stop", "command"]]] = []
         for i, joint in enumerate(self.arm.joints):
             if self.dry[i]:
@@ -131,7 +131,7 @@ class Loads:
         return clipped
 
     def laws(self, y: Motion, torques: Sequence[JointTorque]) -> list[Law]:
-        """Those of `clipped`."""
+        """The laws of `clipped`."""
         return [self._law(i, kind, y, torques[i]) for i, kind in self.clipped]
 
     def _law(self, i: int, kind: str, y: Motion, torque: JointTorque) -> Law:
@@ -151,7 +151,7 @@ class Loads:
         return Law(i, -(absolute(gain) * limit), absolute(gain) * limit, b, d)
 
     def saturation(self, i: int) -> tuple[Scalar, Scalar] | None:
-        """Of a joint whose torque is linear in a continuous command that is limited and damps: torque per command, and limit."""
+        """Torque per command, and the command's limit, where a damping continuous command saturates a linear drive; else None."""
         command, joint = self.command, self.arm.joints[i]
         if not isinstance(command, Feedback) or command.period is not None or command.law == "pi":
             return None

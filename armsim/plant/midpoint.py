@@ -1,4 +1,4 @@
-"""The momentum equation of a step of an arm."""
+"""The momentum equation of an arm's implicit midpoint step."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from armsim.plant.state import Further, Held
 
 
 class Line:
-    """A quantity as a straight line in the changes of velocity from those at the step's start.
+    """A quantity linearised in the velocities, about those of the step's start.
 
     Attributes:
-        value: Without a change.
-        slopes: By each velocity.
+        value: At those.
+        slopes: Derivative by each velocity.
     """
 
     def __init__(self, value: Scalar, slopes: list[Scalar]) -> None:
@@ -47,19 +47,18 @@ class Line:
 class ArmMomentum(MomentumEquation):
     """The momentum equation of a step of an arm from (t, y).
 
-    Motion of the links and gravity are taken where the iteration has come to. What acts on the joints is taken as a straight
-    line through the state that positions and velocities at the start predict for mid-step: a spring or a damper is one anyway,
-    of the others the error is of third order in h, and one that jumps or is clipped stays on its branch for the step, so that
-    there always is a solution and the matrix of the iteration has all of the joints' stiffness.
+    The links' motion and gravity are evaluated at every iterate. Joint loads are linearised about the state that the step's start
+    predicts for mid-step: exact for springs and dampers, for others with an error of third order in h; a load that jumps or is
+    clipped stays on its branch for the step, so that a solution always exists and Newton's matrix has the joints' full stiffness.
 
     Args:
         equations: The arm's.
-        held: What stays as it was when the step began.
+        held: What is constant during the step.
         t: Time at the step's start [s].
         y: The state then.
         h: Length of the step [s].
-        stuck: For each joint, whether dry friction holds it at rest.
-        up: For each joint, whether it slides upwards, None where it has no dry friction.
+        stuck: For each joint, whether it sticks.
+        up: For each joint, whether it slips upwards, None where it has no dry friction.
     """
 
     def __init__(
@@ -81,7 +80,7 @@ class ArmMomentum(MomentumEquation):
         loads = _lines(*equations.joints(t + half, ahead, held), half)
         self._z = loads.z
         self._torques = loads.torques
-        if up:  # what slides stays on its branch of dry friction, which is added to the viscous
+        if up:  # a joint that slips stays on its branch of dry friction, which is added to the viscous
             self._torques = [
                 torque if way is None else replace(torque, viscous=torque.viscous + Line.of_either(way, lower, upper))
                 for torque, way, lower, upper in zip(loads.torques, up, loads.lower, loads.upper, strict=True)
@@ -102,7 +101,7 @@ class ArmMomentum(MomentumEquation):
         self._factors = LU(welded(stuck, W))
 
     def mechanics(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-        """Momenta, and forces by the motion of the links, by gravity and from outside, were q and v those at mid-step."""
+        """Momenta, and the forces of the links' motion, gravity and external wrenches, for q and v at mid-step."""
         return self._equations.mechanics(q, v, self._held)
 
     def residual(self, v: Sequence[Scalar], p: Sequence[Scalar], forces: Sequence[Scalar]) -> list[Scalar]:
@@ -112,7 +111,7 @@ class ArmMomentum(MomentumEquation):
         return [where(stuck, 0.0, x) for stuck, x in zip(self._stuck, rest, strict=True)] if self._stuck else rest
 
     def momenta(self, p: Sequence[Scalar], change: Sequence[Scalar]) -> list[Scalar]:
-        """What becomes of momenta p at mid-step by a small change of velocities, and of positions by half the step of it."""
+        """Momenta p at mid-step, updated to first order for a correction of the velocities and h/2 times it of the positions."""
         return [dot(row, change, p_i) for row, p_i in zip(self._mass, p, strict=True)]
 
     def velocities(self, q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
@@ -131,10 +130,10 @@ class ArmMomentum(MomentumEquation):
 
 
 def _lines(values: JointLoads, slopes: JointLoads, half: Scalar) -> JointLoads:
-    """What acts on the joints and the rates of z at mid-step, where positions are h/2 of the velocities on, and z of its rate.
+    """Joint loads and rates of z at mid-step, linearised in v, with positions advanced by h/2 v and z by h/2 of its rate.
 
     Args:
-        values: At the velocities of the step's start, z as it is there.
+        values: At the velocities and z of the step's start.
         slopes: Their derivatives by motion, in place of every number.
         half: h/2 [s].
     """

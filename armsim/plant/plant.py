@@ -1,8 +1,8 @@
 """The plant: an arm with its drives, its command and its integrator, as pure functions of time and state.
 
 State is a flat list of scalars with named slots: joint positions, joint velocities, controller integrals, where the command is
-sampled the commands held since the last sample, armature currents of motors with an inductance, what an adaptive integrator
-remembers, and on request the work done so far. Inside it is a `armsim.plant.state.State`.
+sampled the commands held since the last sample, armature currents of motors with an inductance, the memory of step-size
+control, and on request the work done so far. Inside it is a `armsim.plant.state.State`.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from armsim.plant.state import Further, Held, State
 from armsim.plant.stiction import StickSlip
 from armsim.plant.system import ArmSystem
 
-NOTHING = 2.0**-270  # rad, m and per s; cubes of what it leaves are ordinary numbers still
+NOTHING = 2.0**-270  # rad, m and per s; cubes of the magnitudes that it leaves are no denormals
 
 
 @dataclass(frozen=True)
 class Plant:
-    """What is simulated.
+    """An arm with its drives, command, external wrenches and integrator.
 
     Attributes:
         arm: The arm, n joints.
         command: What drives it: a feedback law, signals of time, or None for motors with open terminals.
-        external: Forces and moments from outside.
+        external: External wrenches.
         method: Name of the integrator, of `armsim.integrate.METHODS`.
         algorithm: Of `armsim.dynamics.forward_dynamics`; an arm with dry friction needs its mass matrix, hence "crba".
-        tolerance: The error that an adaptive integrator may make in a step.
-        audit: Whether work is counted, by who does it.
+        tolerance: Of an adaptive integrator's local error.
+        audit: Whether work is counted, by source.
     """
 
     arm: Arm
@@ -52,18 +52,18 @@ class Plant:
 
     @property
     def integrator(self) -> Method:
-        """How time advances."""
+        """The integration method."""
         return METHODS[self.method]
 
     @cached_property
     def loads(self) -> Loads:
-        """What acts on the arm. An adaptive integrator's error estimate sees to currents, and notices a jump by itself."""
+        """The loads on the arm. Error control lets an adaptive integrator advance currents and resolve jumps itself."""
         adaptive = self.integrator.adaptive is not None
         return Loads(self.arm, self.command, self.external, adaptive, not adaptive, self.audit)
 
     @cached_property
     def equations(self) -> Equations:
-        """How that moves it."""
+        """The arm's equations of motion."""
         return Equations(self.loads, self.algorithm)
 
     @property
@@ -113,7 +113,7 @@ class Plant:
         return made
 
     def sample(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
-        """The state after a sampled command has been computed anew at time t [s]; the joints have not moved."""
+        """The state after sampling the command at time t [s]; the joints have not moved."""
         x = self.parts(state)
         command = self.command
         if command is None or command.period is None:
@@ -139,7 +139,7 @@ class Plant:
         return State(calmed(after.q), calmed(after.v), integrals, x.held, currents, memory, after.w).flat()
 
     def _currents_after(self, t: Scalar, y: Motion, held: Held, dt: Scalar) -> list[Scalar]:
-        """The armature currents a step later, by their exact exponential at constant voltage and speed."""
+        """The armature currents a step later, exact for constant voltage and speed."""
         if not self.inductive:
             return []
         torques = self.loads.torques(t, y, held)
@@ -147,12 +147,12 @@ class Plant:
         return [dc.current_after(motor, x, torques[i].supply, y.v[i], dt) for (i, motor), x in pairs]
 
     def motion_of(self, x: State) -> Motion:
-        """What the integrator advances: controller integrals only under continuous control."""
+        """The motion that the integrator advances: controller integrals only under continuous control."""
         integrals = [] if self.sampled else x.integrals
         return Motion(x.q, x.qd, Further(integrals, x.currents if self.loads.integrated else []), x.works)
 
     def held(self, t: Scalar, x: State) -> Held:
-        """What stays as it is during a step that begins at time t [s]."""
+        """What is constant during a step that begins at time t [s]."""
         return Held(t, x.held, [] if self.loads.integrated else x.currents)
 
     def system(self, held: Held) -> ArmSystem:
@@ -184,14 +184,14 @@ class Plant:
         return x.qd, mode.accelerations, torques
 
     def peaks(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
-        """What a run keeps the largest magnitude of: the motor torque of every joint."""
+        """The quantities whose peak magnitude a run records: the motor torque of every joint."""
         x = self.parts(state)
         return [torque.motor for torque in self.loads.torques(t, self.motion_of(x), self.held(t, x))]
 
 
 def calmed(x: Sequence[Scalar]) -> list[Scalar]:
-    """Positions or velocities, exactly zero where they have died away: below 1e-97; above 1e-65 none changes by a bit.
+    """Positions or velocities flushed to zero: exactly zero below 1e-97; above 1e-65 none changes by a bit.
 
-    A motion that decays for ever would end among denormals, for which processors take a hundred times as long.
+    A motion that decays for ever would end in denormals, for which processors take a hundred times as long.
     """
     return [(x_i + NOTHING) - NOTHING for x_i in x]

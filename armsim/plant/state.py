@@ -1,4 +1,4 @@
-"""The state of a plant, and what of it an integrator advances."""
+"""The state of a plant, and its parts for a step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class State:
         integrals: Controller integrals [rad·s or m·s].
         held: Commands held since the last sample [V, N·m or N].
         currents: Armature currents of the motors that have an inductance [A].
-        memory: What an adaptive integrator remembers.
+        memory: The state of step-size control.
         works: Work done on the arm since the start [J]; None where it is not counted.
     """
 
@@ -52,7 +52,7 @@ class State:
             integrals: Number of controller integrals, those of the first joints.
             sampled: Whether commands are held.
             inductive: Indices of the joints whose current is a state.
-            memory: What the integrator remembers.
+            memory: Names of the integrator's memory.
             audit: Whether work is counted.
         """
         return (
@@ -68,7 +68,7 @@ class State:
 
 @dataclass(slots=True)
 class Further:
-    """The further states that an integrator advances beside the joints; or their rates.
+    """The further states that an integrator advances besides the joints; or their rates.
 
     Attributes:
         integrals: Of a continuous controller.
@@ -81,10 +81,10 @@ class Further:
 
 @dataclass(slots=True)
 class Held:
-    """What stays during a step as it was when it began.
+    """What is constant during a step.
 
     Attributes:
-        since: When that was [s]: what jumps between steps keeps its value of then.
+        since: Beginning of the step [s]: what jumps between steps keeps its value of then.
         commands: Held since the last sample [V, N·m or N]; none under a continuous command.
         currents: Armature currents that the integrator does not advance [A].
     """

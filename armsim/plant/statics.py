@@ -1,4 +1,4 @@
-"""An arm at rest: the commands that hold it, and what its controller's gains come to at the joints."""
+"""Statics: the commands that hold an arm at rest, and controller gains as stiffness and damping at the joints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from armsim.plant.state import Held
 
 
 def holding_command(plant: Plant, t: float, q: Sequence[float]) -> list[float]:
-    """The commands that hold an arm at rest at q at time t [s], dry friction left out [V, N·m or N]."""
+    """The commands that hold an arm at rest at q at time t [s], without dry friction [V, N·m or N]."""
     zeros = [0.0] * plant.arm.n
     wrenches = plant.loads.wrenches(q, Held(t, [], []))
     commands = []
@@ -26,7 +26,7 @@ def holding_command(plant: Plant, t: float, q: Sequence[float]) -> list[float]:
 
 
 def per_command(plant: Plant, i: int) -> Scalar | None:
-    """Torque of joint i at rest per unit of its command [N·m/V, or 1]; None where its motor takes no voltage."""
+    """Stall torque of joint i per unit of its command [N·m/V, or 1]; None where its motor takes no voltage."""
     motor = plant.arm.joints[i].electric_motor
     if plant.command is None or plant.command.output == "torque":
         return 1.0
@@ -52,9 +52,9 @@ def joint_damping(plant: Plant, i: int) -> tuple[float, float]:
 
 
 def steady_droop(plant: Plant) -> list[float | None] | None:
-    """Under pd control, how far gravity pulls each joint from its target at rest: gravity torque / stiffness [rad or m].
+    """Steady-state error of each joint under gravity by pd control: gravity torque / stiffness [rad or m].
 
-    Positive where the joint stays below its target. To first order: gravity is taken at the target. None under any other
+    Positive where the joint stays below its target. To first order: gravity is evaluated at the target. None under any other
     command; None for a joint whose gain is zero.
     """
     command = plant.command

@@ -1,8 +1,8 @@
 """Dry friction: an arm whose joints stick and slip, as a system that integrators advance.
 
-Joint velocities after a step satisfy M v' = M v + h (f + λ), where λ is dry friction: within its bounds it holds a joint at
-exactly zero velocity, at a bound it lets it slide. All joints are solved for together (`armsim.dynamics.clipped_solve`), so
-that what one joint holds is felt by the others. docs/friction.md derives it.
+Joint velocities after a step satisfy M v' = M v + h (f + λ), where λ is dry friction: within its bounds a joint sticks at
+exactly zero velocity, at a bound it slips. All joints are solved for together, as a box-constrained complementarity problem
+(`armsim.dynamics.clipped_solve`). docs/friction.md derives it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class StickSlip(ArmSystem):
 
     Args:
         equations: The arm's.
-        held: What stays as it was when the step began.
+        held: What is constant during the step.
     """
 
     def __init__(self, equations: Equations, held: Held) -> None:
@@ -42,7 +42,7 @@ class StickSlip(ArmSystem):
         return self.equations.forces(t, y._replace(w=None), self.held)
 
     def kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
-        """Velocities after h seconds: those that slide, and exact zeros where friction holds."""
+        """Velocities after h seconds: exactly zero where a joint sticks."""
         now = self.forces(t, y)
         n = len(y.v)
         r = [fma(h, now.f[i], row_times(now.M, i, y.v)) for i in range(n)]
@@ -53,12 +53,12 @@ class StickSlip(ArmSystem):
         return Motion(y.q, v, advanced(y.z, h, now.z), w)
 
     def within(self, t: Scalar, y: Motion) -> StickSlipMode:
-        """The system with every joint held, or sliding in one direction, as it is at (t, y)."""
+        """The system in its mode at (t, y): every joint sticks, or slips in one direction."""
         return StickSlipMode(self, t, y)
 
 
 class StickSlipMode(StickSlip):
-    """An arm some of whose joints are held and whose other joints slide in known directions: smooth for one step.
+    """An arm in one mode, some joints sticking and the others slipping in known directions: smooth for one step.
 
     Args:
         arm: The arm.
@@ -66,9 +66,9 @@ class StickSlipMode(StickSlip):
         y: The motion then.
 
     Attributes:
-        stuck: For each joint, whether it is at rest and friction holds it.
-        up: For each joint that slides, whether in the positive direction.
-        accelerations: At the instant it was made for.
+        stuck: For each joint, whether it sticks.
+        up: For each joint that slips, whether in the positive direction.
+        accelerations: At the instant of the mode.
         friction: Dry friction then [N·m or N].
     """
 
@@ -87,7 +87,7 @@ class StickSlipMode(StickSlip):
         self.friction = friction
 
     def _rates_of(self, t: Scalar, y: Motion) -> Motion:
-        """The rates with held joints locked and the others sliding on."""
+        """The rates with sticking joints locked and the others slipping on."""
         now = self.forces(t, y)
         friction = self._sliding_friction(now)
         a = solve_held(now.M, [f + dry for f, dry in zip(now.f, friction, strict=True)], self.stuck)
@@ -103,19 +103,19 @@ class StickSlipMode(StickSlip):
         return worked(now.w, self._sliding_friction(now), y.v)
 
     def jacobian(self, t: Scalar, y: Motion, k: Motion) -> RateJacobian:
-        """The derivatives of the rates k at (t, y), exact; held joints stay."""
+        """The exact Jacobian at (t, y), where the rates are k, with sticking joints locked."""
         sides = [where(up, 1.0, -1.0) if dry else 0.0 for up, dry in zip(self.up, self.dry, strict=True)]
         found = self.slopes_at(t, y, k, sides)
         found.held = self.stuck
         return found
 
     def momentum_equation(self, t: Scalar, y: Motion, h: Scalar) -> MomentumEquation:
-        """The momentum equation of a step from (t, y), with held joints locked and the others sliding on."""
+        """The momentum equation of a step from (t, y), with sticking joints locked and the others slipping on."""
         up = [way if dry else None for way, dry in zip(self.up, self.dry, strict=True)]
         return ArmMomentum(self.equations, self.held, t, y, h, self.stuck, up)
 
     def guards(self, t: Scalar, start: Motion, end: Motion) -> list[Scalar]:
-        """Those of the stops; how fast every sliding joint still slides; how much more every held one could take."""
+        """Guards of the stops; the slip velocity of every slipping joint; the friction margin of every sticking one."""
         now = self.forces(t, end)
         total = [f + dry for f, dry in zip(now.f, self._sliding_friction(now), strict=True)]
         a = solve_held(now.M, total, self.stuck)
@@ -125,15 +125,15 @@ class StickSlipMode(StickSlip):
                 needed = row_times(now.M, i, a) - now.f[i]
                 terms = absolute(now.f[i]) + absolute(needed + now.f[i])
                 spare = minimum(needed - now.lower[i], now.upper[i] - needed)
-                # what is let hold at the step's start must not count as let go at its end
+                # what the solver's tolerance lets stick at the step's start must not count as an event at its end
                 spare = spare + leeway(now.lower[i], now.upper[i], terms)
                 guards.append(where(self.stuck[i], spare, where(self.up[i], end.v[i], -end.v[i])))
         return guards
 
     def arrest(self, before: Motion, after: Motion, h: Scalar) -> Motion:
-        """Velocities at the step's end: a joint that has turned round within the step is stopped there if friction can.
+        """Velocities at the step's end: a joint whose velocity has reversed within the step is stopped there if friction can.
 
-        The impulse that sliding friction gave over the step is taken back and solved for anew, now with the choice to hold.
+        The impulse of dry friction over the step is taken back and solved for anew, now with sticking allowed.
         """
         M = self.equations.mass(after.q)
         used = self._sliding_friction(self.start)
@@ -162,7 +162,7 @@ class StickSlipMode(StickSlip):
 
 
 def at_instant(dry: Sequence[bool], now: Forces, v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-    """Joint accelerations and dry friction at velocities v: joints that move slide on, those at rest are held or set free."""
+    """Joint accelerations and dry friction at velocities v: moving joints slip on, those at rest stick or begin to slip."""
     moving = _moving(dry, v)
     sliding = [where(x > 0.0, lo, hi) for x, lo, hi in zip(v, now.lower, now.upper, strict=True)]
     lower = [where(m, s, lo) for m, s, lo in zip(moving, sliding, now.lower, strict=True)]
@@ -186,15 +186,15 @@ def _moving(dry: Sequence[bool], v: Sequence[Scalar]) -> list[Any]:
 
 
 def accelerations(arm: Arm, q, qd, drives, algorithm: Algorithm = "crba") -> list[Scalar]:
-    """Joint accelerations under torques of the drives [rad/s² or m/s²], n scalars; the inverse of `drive_torques`.
+    """Joint accelerations under drive torques [rad/s² or m/s²], n scalars; the inverse of `drive_torques`.
 
-    Rotor inertia, friction and stops belong to the arm; dry friction holds a joint at rest as long as it can.
+    Armature, friction and stops belong to the arm; dry friction holds a joint at rest as long as it can.
 
     Args:
         arm: The arm, n joints.
         q: Joint positions [rad or m], n scalars.
         qd: Joint velocities [rad/s or m/s], n scalars.
-        drives: Torques of the drives [N·m or N], n scalars.
+        drives: Drive torques [N·m or N], n scalars.
         algorithm: Of `armsim.dynamics.forward_dynamics`, for an arm without dry friction.
     """
     joints = list(zip(arm.joints, drives, q, qd, strict=True))

@@ -16,11 +16,11 @@ from armsim.plant.state import Held
 
 
 class ArmSystem(System):
-    """A driven arm during one step, as an integrator advances it: one without dry friction.
+    """A driven arm without dry friction, during one step.
 
     Args:
         equations: The arm's.
-        held: What stays as it was when the step began.
+        held: What is constant during the step.
     """
 
     def __init__(self, equations: Equations, held: Held) -> None:
@@ -36,7 +36,7 @@ class ArmSystem(System):
         return Motion(y.v, found.qdd, found.z, found.w)
 
     def damped(self, t: Scalar, y: Motion) -> Damped:
-        """The equation of motion at (t, y), what depends on a joint's own velocity apart."""
+        """The equation of motion at (t, y), split for implicit damping."""
         return self.equations.damped(t, y._replace(w=None), self.held)
 
     def powers(self, t: Scalar, y: Motion) -> Works | None:
@@ -44,20 +44,20 @@ class ArmSystem(System):
         return self.powers_at(t, y, y.v)
 
     def powers_at(self, t: Scalar, y: Motion, v: Sequence[Scalar]) -> Works | None:
-        """The powers of what acts at (t, y) if the velocities were v, dry friction left out [W]; None where not wanted."""
+        """The powers of the loads at (t, y) on velocities v, without dry friction [W]; None where not wanted."""
         return None if y.w is None else self.equations.powers(t, y._replace(w=None), v, self.held)
 
     def kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
-        """Velocities and further states after h seconds under what acts at (t, y); positions as they are.
+        """Velocities, further states and works after h seconds at the rates of (t, y); positions unchanged.
 
-        What acts does its work at the mean of old and new velocities: at constant mass that is all that kinetic energy gains.
+        The loads do work on the mean of old and new velocities: at constant mass exactly the gain of kinetic energy.
         """
         k = self.rates(t, y)
         v = advanced(y.v, h, k.v)
         return Motion(y.q, v, advanced(y.z, h, k.z), advanced(y.w, h, self.powers_at(t, y, mean(y.v, v))))
 
     def implicit_kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
-        """Velocities after h seconds with damping, stops and dry friction taken at the new velocities; positions as they are."""
+        """As `kick`, with damping, stops, saturation and dry friction implicit."""
         now = self.damped(t, y)
         v, laws, impulses = now.velocities_after(y.v, h)
         dry = [(law, impulse) for law, impulse in zip(laws, impulses, strict=True) if law.d is None]
@@ -67,20 +67,20 @@ class ArmSystem(System):
         return Motion(y.q, v, advanced(y.z, h, now.z), worked(w, friction, between))
 
     def jacobian(self, t: Scalar, y: Motion, k: Motion) -> RateJacobian:
-        """The derivatives of the rates k at (t, y), exact."""
+        """The exact Jacobian at (t, y), where the rates are k."""
         return self.slopes_at(t, y, k, [0.0] * len(y.v))
 
     def slopes_at(self, t: Scalar, y: Motion, k: Motion, sliding: Sequence[Scalar]) -> RateJacobian:
-        """The same, with joints sliding against dry friction: in direction 1, -1, or 0 where there is none."""
+        """The same, with joints slipping against dry friction: in direction 1, -1, or 0 where there is none."""
         forces, further = self.equations.slopes(t, y._replace(w=None), self.held, list(k.v), list(sliding))
         return RateJacobian.of(crba(self.equations.arm, y.q), forces, further)
 
     def momentum_equation(self, t: Scalar, y: Motion, h: Scalar) -> MomentumEquation:
-        """The momentum equation of a step from (t, y), taken at its middle."""
+        """The momentum equation of an implicit midpoint step from (t, y)."""
         return ArmMomentum(self.equations, self.held, t, y, h)
 
     def guards(self, t: Scalar, start: Motion, end: Motion) -> list[Scalar]:
-        """How far every joint with stops still is from the ends of its range, on the side on which it began."""
+        """Distance of every joint with stops from the ends of its range, positive on the side on which the step began."""
         guards = []
         for joint, before, after in zip(self.equations.arm.joints, start.q, end.q, strict=True):
             limit = joint.limit
@@ -99,7 +99,7 @@ def mean(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
 
 
 def by_joint(laws: Sequence[Law], forces: Sequence[Scalar], n: int) -> list[Scalar]:
-    """What laws give to each of n joints."""
+    """The sum of the laws' forces on each of n joints."""
     total: list[Scalar] = [0.0] * n
     for law, force in zip(laws, forces, strict=True):
         total[law.joint] = total[law.joint] + force

@@ -20,7 +20,7 @@ from armsim.compile.single import SingleKernel
 from armsim.errors import Diverged, ShapeError, UsageError
 from armsim.expr import Function, trace
 from armsim.integrate import METHODS
-from armsim.integrate.adaptive import FAILED
+from armsim.integrate.method import FAILED
 from armsim.loading import read_robot
 from armsim.loading.voltage import voltage_refusal
 from armsim.model import Arm

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from armsim.integrate.adaptive import FAILED
+from armsim.integrate.method import FAILED
 from armsim.stability.divergence import LAST_STEPS
 
 NEVER = 2**62  # steps between rows or samples where there are none
