@@ -27,10 +27,12 @@ def lower(function: Function, pack: bool = False, first: int = 0) -> Function:
     """
     graph = Graph(function.graph.depth)
     inputs = [graph.input(str(node.args[0])) for node in function.inputs]
-    known: dict[Any, tuple[Any, Any]] = {}
+    known: dict[Expr, tuple[Any, Any]] = {}
     lowered: dict[Function, Function] = {}
 
     def sine_and_cosine(x: Any) -> tuple[Any, Any]:
+        if not isinstance(x, Expr):
+            return sincos(x)
         if x not in known:
             known[x] = sincos(x)
         return known[x]
@@ -69,8 +71,8 @@ def lower(function: Function, pack: bool = False, first: int = 0) -> Function:
 
 
 def _packed(
-    graph: Graph, function: Function, args: Sequence[Any], machine: dict[str, Any], known: dict[Any, Any] | None = None
-) -> dict[Any, tuple[Any, Any]]:
+    graph: Graph, function: Function, args: Sequence[Any], machine: dict[str, Any], known: dict[Expr, Any] | None = None
+) -> dict[Expr, tuple[Any, Any]]:
     """Packed sines and cosines of those angles of a function that depend on its arguments by +, - and * alone.
 
     Args:
@@ -88,8 +90,9 @@ def _packed(
         if node.op == "input" or node.op in ("add", "sub", "mul", "neg"):
             plain.update([node] if all(arg in plain for arg in node.args if isinstance(arg, Expr)) else [])
     found = replay(Function("angles", function.graph, list(angles)), args, machine)
-    fresh = [x for x in dict.fromkeys(found) if isinstance(x, Expr) and x not in (known or {})]
-    pairs: dict[Any, tuple[Any, Any]] = {}
+    angles_found = dict.fromkeys(x for x in found if isinstance(x, Expr))
+    fresh = [x for x in angles_found if x not in (known or {})]
+    pairs: dict[Expr, tuple[Any, Any]] = {}
     for i in range(0, len(fresh), PACK):
         group = fresh[i : i + PACK]
         if len(group) == 1:
