@@ -190,6 +190,19 @@ def test_values_of_outer_functions_are_captured_through_two_levels(evaluate):
     assert evaluate(f, [[1.25], [0.7]])[:, 0].tolist() == text(1.25, 0.7)
 
 
+def test_a_function_traced_while_another_is_takes_its_values_as_further_inputs():
+    def text(x, gain):
+        inner = trace(lambda z: [z * gain + x], ["z"], "inner")
+        within.append(inner)
+        return replay(inner, [2.0, *inner.graph.captured])
+
+    within: list[Function] = []
+    f = trace(text, ["x", "gain"])
+    assert replay(f, [1.25, 0.7]) == [2.0 * 0.7 + 1.25]
+    assert [node.graph for node in within[0].graph.captured] == [f.graph] * 2
+    assert trace(lambda z: [z + 1.0], ["z"]).graph.depth == f.graph.depth  # side by side again
+
+
 def test_only_what_the_outputs_need_is_counted():
     f = trace(lambda x: [(expr.exp(x), x * 2)[1]], ["x"])
     assert f.counts() == {"mul": 1}
