@@ -152,6 +152,15 @@ def test_a_command_that_saturates_damps_as_far_as_its_limit_goes():
     assert np.abs(run.qd[~held, 0]).max() < 1e-3  # and then the gain, unlimited, keeps it there
 
 
+@pytest.mark.parametrize("limit", [{}, {"limit": [1e6]}], ids=["free", "limited"])
+def test_a_gain_that_drives_instead_of_damping_is_taken_at_the_old_velocity(limit):
+    # v' = v (1 + h 200 / m): taken at v', the equation (m - h 200) v' = m v would have no solution at this step
+    control = {"law": "pd", "output": "torque", "kp": [0], "kd": [-200], "target": [0], **limit}
+    base = one_joint(initial={"qd": [1.0]}, control=control, duration=0.05)
+    run = armsim.simulate(scenario("velocity_implicit", 0.01, 0.01, base))
+    assert run.qd[:, 0] == pytest.approx(2.0 ** np.arange(6), rel=1e-14)
+
+
 @pytest.mark.parametrize("gear", [20.0, -20.0])
 @pytest.mark.parametrize("law", [{}, {"ki": [1e-9], "law": "pid"}], ids=["pd", "pid"])
 @pytest.mark.parametrize(("limit", "supply"), [(10, 4), (4, 10), (None, 4), (4, None)])

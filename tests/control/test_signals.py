@@ -9,6 +9,7 @@ import armsim
 from armsim.integrate import METHODS
 
 FIXED = [name for name, method in METHODS.items() if method.adaptive is None]
+ADAPTIVE = [name for name in METHODS if name not in FIXED]
 MASS, H = 2.0, 0.01
 ROUNDING = 1e-13  # of 40 sums
 
@@ -63,3 +64,23 @@ def test_a_straight_line_is_read_where_the_method_looks_within_a_step(method, tm
 def test_euler_methods_read_a_straight_line_at_the_start_of_a_step(method, tmp_path):
     run = slid(tmp_path, method, [0.0, 1.0], [0.0, 30.0], "linear")
     assert run.qd[1:, 0] == pytest.approx(np.cumsum(30 * run.t[:-1]) * H / MASS, rel=ROUNDING)
+
+
+@pytest.mark.parametrize("method", ADAPTIVE)
+def test_no_step_of_an_adaptive_method_passes_a_recorded_pulse_unseen(method, tmp_path):
+    # 10 ms of 8 N after 2 s in which nothing moves, and steps grow as far as they may
+    rows = "".join(f"{k * 0.01:.2f},{8 if k == 200 else 0}\n" for k in range(401))
+    (tmp_path / "push.csv").write_text("t_s,F\n" + rows)
+    joint = {"name": "x", "type": "prismatic", "mdh": {}, "bodies": [{"point": {"mass": MASS}}]}
+    run = armsim.simulate(
+        {
+            "format": "armsim/scenario/1",
+            "robot": {"format": "armsim/robot/1", "name": "slider", "gravity": [0, 0, 0], "joints": [joint]},
+            "duration": 4,
+            "integrator": {"method": method},
+            "inputs": {"torque": [{"csv": str(tmp_path / "push.csv"), "column": "F", "hold": "zero"}]},
+            "log": {"every": 4},
+        }
+    )
+    # where it jumps a step of 1e-6 tolerance has an error of that order
+    assert run.qd[-1, 0] == pytest.approx(8 * 0.01 / MASS, rel=1e-4)

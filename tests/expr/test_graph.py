@@ -190,6 +190,33 @@ def test_values_of_outer_functions_are_captured_through_two_levels(evaluate):
     assert evaluate(f, [[1.25], [0.7]])[:, 0].tolist() == text(1.25, 0.7)
 
 
+def test_a_condition_of_an_outer_function_chooses_between_values_of_an_inner_one(evaluate):
+    def text(x, y):
+        up = x < y
+        choice = shared(lambda z: [where(up, z, -z), where(expr.both(up, z > 0.0), 1.0, z)], "choice")
+        return [*choice(x), *choice(y)]
+
+    def expected(x, y):
+        return [v for z in (x, y) for v in (z if x < y else -z, 1.0 if x < y and z > 0 else z)]
+
+    f = trace(text, ["x", "y"])
+    for row in ([0.5, 2.0], [2.0, 0.5], [-1.0, 3.0]):
+        assert expected(*row) == text(*row) == replay(f, row) == evaluate(f, [[v] for v in row])[:, 0].tolist()
+
+
+def test_a_function_traced_while_another_is_takes_its_values_as_further_inputs():
+    def text(x, gain):
+        inner = trace(lambda z: [z * gain + x], ["z"], "inner")
+        within.append(inner)
+        return replay(inner, [2.0, *inner.graph.captured])
+
+    within: list[Function] = []
+    f = trace(text, ["x", "gain"])
+    assert replay(f, [1.25, 0.7]) == [2.0 * 0.7 + 1.25]
+    assert [node.graph for node in within[0].graph.captured] == [f.graph] * 2
+    assert trace(lambda z: [z + 1.0], ["z"]).graph.depth == f.graph.depth  # side by side again
+
+
 def test_only_what_the_outputs_need_is_counted():
     f = trace(lambda x: [(expr.exp(x), x * 2)[1]], ["x"])
     assert f.counts() == {"mul": 1}

@@ -102,6 +102,15 @@ def test_friction_takes_the_energy_of_what_it_stops(method):
     assert found["change"] == pytest.approx(-0.5 * 2 * 3**2, abs=1e-12)
 
 
+def test_damping_taken_at_the_new_velocity_does_its_work_with_that_force():
+    # m (v' - v) = -h d v', so v' = v / (1 + h d / m) = v / 3; at constant mass that force times the mean of v and v' is all
+    # that kinetic energy loses, however long the step
+    damped = scenario(slide(friction={"viscous": 40}), 0.5, initial={"qd": [3]}, log={"every": 0.1})
+    found = audit({**damped, **by("velocity_implicit", 0.1)})
+    assert found["friction"] == pytest.approx(-0.5 * 2 * 3**2 * (1 - 3**-10), rel=1e-14)
+    assert found["residual"] == pytest.approx(0, abs=1e-14)
+
+
 @pytest.mark.parametrize("method", ["velocity_verlet", "rk4", *ADAPTIVE])
 def test_a_mass_that_drops_on_a_stop_leaves_its_energy_there(method):
     m, g, k, h = 2.0, 9.81, 5e3, 0.4

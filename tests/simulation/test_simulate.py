@@ -142,6 +142,38 @@ def test_an_interrupted_run_keeps_the_rows_it_has(engine):
     np.testing.assert_array_equal(run.table, whole.table[: run.count])
 
 
+def test_the_largest_torque_is_kept_from_the_first_step_to_the_last():
+    # it is at the start, tens of thousands of steps and several stretches of them before the end
+    drive = {"torque": ["5*exp(-50*t)"]}
+    run = armsim.simulate(scenario(duration=60, inputs=drive, log={"every": 60}))
+    assert run.steps == 60000
+    assert run.peaks == [5.0]
+
+
+def test_a_run_interrupted_within_machine_code_ends_where_its_rows_do(monkeypatch):
+    # Ctrl-C is heard when machine code returns: the state is then a stretch further than what is known to be done
+    from armsim.compile import FixedStepLoop
+
+    carry_out, calls = FixedStepLoop.run, []
+
+    def interrupted(self, *args):
+        done = carry_out(self, *args)
+        calls.append(done)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return done
+
+    monkeypatch.setattr(FixedStepLoop, "run", interrupted)
+    run = armsim.simulate("rr_config2_sine", {"duration": 4, "log.every": 4e-3})
+    assert (run.status, run.steps) == ("interrupted", calls[0])
+    assert calls[1] > calls[0]
+    monkeypatch.undo()
+    dt = run.scenario.dt
+    short = armsim.simulate("rr_config2_sine", {"duration": calls[0] * dt, "log.every": dt})
+    assert run.state == short.state
+    assert run.end == short.end
+
+
 def test_a_run_interrupted_before_its_first_row_can_still_be_saved(tmp_path, monkeypatch):
     from armsim.compile import FixedStepLoop
 

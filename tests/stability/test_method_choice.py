@@ -42,6 +42,19 @@ def test_whatever_can_damp_makes_it_the_method_for_stiff_motions():
     assert picked("two_link_swing", integrator={})[0] == "rk54"
 
 
+def test_a_rotor_that_rubs_damps_as_a_joint_that_rubs_does():
+    # the joint feels gear² times the rotor's viscous friction: docs/files.md
+    def with_rotor(viscous):
+        return picked(
+            "two_link_swing", integrator={}, **{"robot.joints[elbow].motor": {"gear": 10, "viscous": viscous}}
+        )
+
+    joint = picked("two_link_swing", integrator={}, **{"robot.joints[elbow].friction": {"viscous": 1e-3}})
+    assert joint[0] == "rodas"
+    assert with_rotor(1e-5) == joint
+    assert with_rotor(0) == ("rk54", OPEN)
+
+
 def test_values_other_than_zero_make_no_difference():
     # or a number that is left open would not take the method of the number written in
     kinds = {picked(slide(kp=kp, kd=kd, every=every)) for kp in (1, 1e6) for kd in (1e-6, 1e3) for every in (1e-3, 0.5)}
