@@ -37,8 +37,8 @@ WORKS = tuple(field.name for field in fields(Works))
 class JointTorque:
     """The parts of a joint's torque, and its motor's voltage and current.
 
-    A load that is added here, to `total` and to its source in `powers`, is taken up by every integrator, by the linear
-    equations, and by inverse and forward dynamics.
+    A load that is added here, to `unpowered`, to `total` and `drive_for`, and to its source in `powers`, is taken up by every
+    integrator, by the linear equations, and by inverse and forward dynamics.
 
     Attributes:
         motor: From the motor, or from an ideal drive where the joint has none [N·m or N].
@@ -107,20 +107,21 @@ def driven(
     passive = unpowered(joint, q, qd)
     motor = joint.motor
     if motor is None:
-        return JointTorque(u, passive.viscous, passive.limit)
+        return replace(passive, motor=u)
     if output == "voltage":
         supply = dc.supplied(motor, u)
         i = dc.current_under(motor, supply, qd) if i is None else i
         voltage = dc.at_terminals(motor, supply, i, qd)
-        return JointTorque(dc.torque(motor, i), passive.viscous, passive.limit, voltage, i, supply)
+        return replace(passive, motor=dc.torque(motor, i), voltage=voltage, current=i, supply=supply)
     if joint.electric_motor is None:
         tau = dc.attainable(motor, u, qd) if dc.is_limited(motor) else u
-        return JointTorque(tau, passive.viscous, passive.limit)
+        return replace(passive, motor=tau)
     if not dc.is_limited(motor):
-        return JointTorque(u, passive.viscous, passive.limit, *dc.demand(motor, u, qd))
+        voltage, current = dc.demand(motor, u, qd)
+        return replace(passive, motor=u, voltage=voltage, current=current)
     i = dc.flowing(motor, dc.current_for(motor, u), qd)
     voltage = dc.supplied(motor, dc.voltage_for(motor, i, qd))
-    return JointTorque(dc.torque(motor, i), passive.viscous, passive.limit, voltage, i)
+    return replace(passive, motor=dc.torque(motor, i), voltage=voltage, current=i)
 
 
 def unpowered(joint: Joint, q: Scalar, qd: Scalar) -> JointTorque:

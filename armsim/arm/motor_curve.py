@@ -147,7 +147,7 @@ def _point_at(joint: Joint, motor: Motor, volts: float, direction: float) -> Cal
     def at(speed: float) -> dict[str, float]:
         drive = driven(unbound, "voltage", sense * volts, 0.0, direction * speed)
         against = dry_bounds(unbound, drive.motor)[0 if direction > 0.0 else 1]
-        torque = float(direction * (drive.motor + drive.viscous + against))
+        torque = float(direction * (drive.total + against))
         assert drive.current is not None  # it has an electric motor
         current = sense * float(drive.current)
         electrical = current * float(dc.voltage_for(motor, current, sense * direction * speed))
