@@ -58,27 +58,27 @@ class Driver:
         self._progress = progress
         self._total = total
         self._reported = time.perf_counter()
-        self._checkpoints: deque[tuple[int, list[float]]] = deque()
+        self._checkpoints: deque[tuple[int, list[float], list[float]]] = deque()  # done, state, peaks
         self.done = 0
         self.stalled = False
 
     def advance(self, last: int, rows: ctypes.Array | None = None) -> bool:
         """Carry out the steps before `last`; False where one left the bounds, and `state` is then the state out of bounds.
 
-        Ctrl-C restores the state at the beginning of this call.
+        Ctrl-C restores state and peaks at the beginning of this call.
 
         Args:
             last: Step before which to stop.
             rows: Filled with the rows that are due, one after the other; may be left out if at most the first step has one.
         """
-        self._checkpoints.append((self.done, list(self.state)))
+        self._checkpoints.append((self.done, list(self.state), list(self.peaks)))
         while len(self._checkpoints) > 2 and self._checkpoints[1][0] <= self.done - LAST_STEPS:
             self._checkpoints.popleft()
         room = self._row if rows is None else rows
         try:
             self.done = self._run(self.state, room, self.peaks, self.done, last, *self._clock)
         except KeyboardInterrupt:  # back to the last checkpoint
-            self.done, self.state[:] = self._checkpoints[-1]  # type: ignore[assignment]  # ctypes takes floats
+            self.done, self.state[:], self.peaks[:] = self._checkpoints[-1]  # type: ignore[assignment]  # ctypes takes floats
             raise
         if self.done < last:
             self.stalled = FAILED in self.state
@@ -104,7 +104,7 @@ class Driver:
         """After a divergence, the last states within bounds, one step apart, recomputed; `state` becomes the last of them."""
         bad = self.done
         first = max(self._checkpoints[0][0], bad - LAST_STEPS)
-        step, state = max((point for point in self._checkpoints if point[0] <= first), key=lambda point: point[0])
+        step, state, _ = max((point for point in self._checkpoints if point[0] <= first), key=lambda point: point[0])
         self.state[:] = state  # type: ignore[assignment]  # ctypes takes floats
         self._again(step, first)
         states = [list(self.state)]
