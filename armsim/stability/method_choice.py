@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from armsim.actuation import any_sticks
 from armsim.control import Feedback
 from armsim.errors import UsageError
 from armsim.expr import is_number
@@ -67,7 +68,7 @@ def _chosen(scenario: Scenario) -> MethodChoice:
             "rodas", f"{listed(damping)} can decay much faster than the arm moves, which sets no limit to its steps"
         )
     duration = scenario.steps * scenario.dt
-    free = scenario.command is None and not scenario.external
+    free = scenario.command is None and not scenario.external and not any_sticks(scenario.arm)
     if free and _has_step(scenario) and duration > LONG:
         return MethodChoice(
             "implicit_midpoint", f"nothing damps or drives the arm, and it keeps the energy, also over {duration:g} s"

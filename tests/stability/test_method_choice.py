@@ -71,6 +71,8 @@ def test_an_arm_that_swings_for_long_takes_what_keeps_its_energy():
     assert picked("two_link_swing", integrator={"dt": 1e-3}, duration=100)[0] == "rk54"
     damped = {"robot.joints[elbow].friction": {"viscous": 0.1}}
     assert picked("two_link_swing", integrator={"dt": 1e-3}, duration=300, **damped)[0] == "rodas"
+    rubbing = {"robot.joints[elbow].friction": {"coulomb": 0.1}}  # it takes energy, though nothing decays
+    assert picked("two_link_swing", integrator={"dt": 1e-3}, duration=300, **rubbing)[0] == "rk54"
 
 
 def test_what_was_picked_is_not_refused_and_says_nothing_of_its_step():
