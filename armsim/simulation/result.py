@@ -113,7 +113,16 @@ class Result:
         return self._block("tau")
 
     def _block(self, quantity: str) -> np.ndarray:
-        return self.table[:, [i for i, column in enumerate(self.plant.columns) if column.quantity == quantity]]
+        return self.table[:, self._places(quantity)]
+
+    def _places(self, quantity: str) -> list[int]:
+        """Where a row holds a quantity, joint by joint or part by part."""
+        return [i for i, column in enumerate(self.plant.columns) if column.quantity == quantity]
+
+    def values(self, quantity: str) -> list[list[float]]:
+        """A quantity of all rows, one list per row, joint by joint or part by part: `_block` without numpy."""
+        places, width = self._places(quantity), len(self.plant.columns)
+        return [[self.rows[start + i] for i in places] for start in range(0, self.count * width, width)]
 
     @cached_property
     def _by_heading(self) -> dict[str, Heading]:
@@ -121,7 +130,7 @@ class Result:
 
     @property
     def columns(self) -> list[str]:
-        """Names that `run[name]` takes: the headings of trajectory.csv and torque.csv, and the energies."""
+        """Names that `run[name]` takes: the headings of trajectory.csv and torque.csv."""
         return ["t_s", *(h.text for h in headings(self.plant.arm))]
 
     def __getitem__(self, name: str) -> np.ndarray:

@@ -74,10 +74,10 @@ def summarize(run: Result) -> dict[str, Any]:
 
 def _causes(run: Result) -> dict[str, Any]:
     """The diagnosis of a diverged run; see `armsim.stability.departure.causes`."""
-    n, width = run.plant.arm.n, len(run.plant.columns)
-    rows = [run.rows[k * width : k * width + 3 * n] for k in range(run.count)]
-    q, qd, qdd = ([row[i * n : (i + 1) * n] for row in rows] for i in range(3))
-    return causes(run.scenario, run.steps, [state[n : 2 * n] for state in run.approach], run.times, q, qd, qdd)
+    q, qd, qdd = (run.values(quantity) for quantity in ("q", "qd", "qdd"))
+    n = run.plant.arm.n
+    approach = [state[n : 2 * n] for state in run.approach]
+    return causes(run.scenario, run.steps, approach, run.times, q, qd, qdd)
 
 
 def _stable(run: Result, found: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -144,13 +144,13 @@ def _joints(run: Result, last: dict[tuple[str, str], float]) -> list[dict[str, A
 def _outside(run: Result) -> list[dict[str, Any]]:
     """The joints outside their range in a row or at the end: since when [s], by how much at most, whether they have a stop."""
     found = []
-    width = len(run.plant.columns)
     times = [*run.times, end_time(run)]
+    reached = [*run.values("q"), [x for c, x in zip(run.plant.columns, run.end, strict=True) if c.quantity == "q"]]
     for i, joint in enumerate(run.plant.arm.joints):
         limit = joint.limit
         if limit is None:
             continue
-        seen = [*run.rows[i : run.count * width : width], run.end[i]]
+        seen = [q[i] for q in reached]
         if min(seen) >= limit.lower and max(seen) <= limit.upper:
             continue
         beyond = [max(limit.lower - q, q - limit.upper) for q in seen]
