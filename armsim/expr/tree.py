@@ -76,36 +76,36 @@ def _follow(structure: Structure | None, tree: Any, found: list[Any]) -> None:
     if structure is LEAF:
         found.append(tree)
         return
-    theirs = tree if structure.kind is None else type(tree)
-    if theirs is not structure.kind and theirs != structure.static:
+    apart = _taken_apart(tree)
+    mine = (structure.kind, structure.names, structure.static)
+    if apart is LEAF or apart[:3] != mine or len(apart[3]) != len(structure.parts):
         raise ValueError(f"a tree of another structure: {tree!r} for {structure}")
-    if structure.kind is not None:
-        parts = tree
-        if structure.kind is dict:
-            parts = tree.values()
-        elif structure.names:
-            parts = [getattr(tree, name) for name in structure.names]
-        if len(parts) != len(structure.parts):
-            raise ValueError(f"a tree of another structure: {len(parts)} parts for {len(structure.parts)}")
-        for part, inner in zip(parts, structure.parts, strict=True):
-            _follow(inner, part, found)
+    for part, inner in zip(apart[3], structure.parts, strict=True):
+        _follow(inner, part, found)
 
 
 def _collect(tree: Any, leaves: list[Any]) -> Structure | None:
+    apart = _taken_apart(tree)
+    if apart is LEAF:
+        leaves.append(tree)
+        return LEAF
+    kind, names, static, parts = apart
+    return Structure(kind, tuple([_collect(part, leaves) for part in parts]), names, static)
+
+
+def _taken_apart(tree: Any) -> tuple[type | None, tuple[Any, ...], Any, Sequence[Any]] | None:
+    """Of a tree its `Structure.kind`, `names` and `static`, and its children; of a leaf `LEAF`."""
     kind = type(tree)
-    if kind is list:
-        return Structure(list, tuple([_collect(part, leaves) for part in tree]))
+    if kind is list or isinstance(tree, tuple):
+        return kind, (), (), tree
     if tree is None or kind is bool or kind is str:
-        return Structure(None, static=tree)
-    if isinstance(tree, tuple):
-        return Structure(kind, tuple([_collect(part, leaves) for part in tree]))
+        return None, (), tree, ()
     if kind is dict:
-        return Structure(dict, tuple([_collect(part, leaves) for part in tree.values()]), tuple(tree))
+        return dict, tuple(tree), (), tuple(tree.values())
     if is_dataclass(kind):
         names, static = _fields(kind)
-        parts = tuple([_collect(getattr(tree, name), leaves) for name in names])
-        return Structure(kind, parts, names, tuple([(name, getattr(tree, name)) for name in static]))
-    leaves.append(tree)
+        fixed = tuple([(name, getattr(tree, name)) for name in static])
+        return kind, names, fixed, [getattr(tree, name) for name in names]
     return LEAF
 
 

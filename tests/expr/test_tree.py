@@ -69,9 +69,31 @@ def test_too_many_and_too_few_leaves_are_refused():
 def test_a_function_is_mapped_over_trees_of_one_structure_and_over_what_stands_in_place_of_leaves():
     assert mapped(lambda a, b: a + b, Pair([1.0], 2.0), Pair([3.0], 4.0)) == Pair([4.0], 6.0)
     assert mapped(lambda a, row: a * sum(row), [2.0, 3.0], [[1.0, 1.0], [2.0]]) == [4.0, 6.0]
-    for other in ([1.0], (1.0, 2.0), [1.0, 2.0, 3.0], None):
+
+
+@pytest.mark.parametrize(
+    ("tree", "other"),
+    [
+        *(([1.0, 2.0], other) for other in ([1.0], (1.0, 2.0), [1.0, 2.0, 3.0], 1.0, None)),
+        ({"x": 1.0}, {"y": 1.0}),
+        (Law(1, 1.0, []), Law(2, 1.0, [])),
+        (Law(1, 1.0, [], active=True), Law(1, 1.0, [], active=False)),
+        ([None], [1.0]),
+    ],
+    ids=str,
+)
+def test_trees_of_different_structure_are_not_gone_through_side_by_side(tree, other):
+    with pytest.raises(ValueError, match="another structure"):
+        mapped(lambda a, b: a, tree, other)
+
+
+def test_trees_are_compared_without_comparing_expressions():
+    def body(x):
         with pytest.raises(ValueError, match="another structure"):
-            mapped(lambda a, b: a, [1.0, 2.0], other)
+            mapped(lambda a, b: a, [None, 1.0], [x, x])
+        return mapped(lambda a, b: a + b, [1.0, x], [x, 1.0])
+
+    assert replay(trace(body, ["x"]), [2.0]) == [3.0, 3.0]
 
 
 def test_a_shared_function_takes_and_returns_trees_and_is_one_call_for_each_structure():
