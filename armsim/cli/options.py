@@ -33,8 +33,10 @@ scenario_argument = click.argument("scenario", shell_complete=shipped("configs")
 set_option = click.option(
     "--set", "settings", multiple=True, metavar="PATH=VALUE", help="A value in place of the file's; may be repeated."
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print results as JSON, in SI units unless --deg.")
-deg_option = click.option("--deg", "degrees", is_flag=True, help="Take and print joint angles in degrees.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print results as JSON, in SI units.")
+deg_option = click.option(
+    "--deg", "degrees", is_flag=True, help="Take and print joint angles in degrees, in JSON as well."
+)
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 verbose_option = click.option("-v", "--verbose", is_flag=True, help="Say more, with more digits.")
 

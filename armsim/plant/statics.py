@@ -55,11 +55,11 @@ def steady_droop(plant: Plant) -> list[float | None] | None:
     """Steady-state error of each joint under gravity by pd control: gravity torque / stiffness [rad or m].
 
     Positive where the joint stays below its target. To first order: gravity is evaluated at the target. None under any other
-    command; None for a joint whose gain is zero.
+    command; None for a joint whose stiffness is not positive.
     """
     command = plant.command
     if not isinstance(command, Feedback) or command.law != "pd":
         return None
     gravity = gravity_torque(plant.arm, command.target)
     gains = [joint_stiffness(plant, i) for i in range(plant.arm.n)]
-    return [float(g) / k if k else None for g, k in zip(gravity, gains, strict=True)]
+    return [float(g) / k if k is not None and k > 0.0 else None for g, k in zip(gravity, gains, strict=True)]
