@@ -15,7 +15,7 @@ LARGE = 0.05  # relative residual, above which it is noted
 
 def audit(run: Result) -> dict[str, Any]:
     """The energy balance of a run, from its start to the state reached."""
-    kinetic, potential = (_course(run, kind) for kind in ("kinetic", "potential"))
+    kinetic, potential = zip(*run.reached("energy"), strict=True)
     found = balance(run.scenario, run.plant, run.state, kinetic, potential)
     return found if run.status != "diverged" else {**found, "note": None}  # what to mend is said of the divergence
 
@@ -50,13 +50,6 @@ def balance(
         "relative": relative,
         "note": _note(scenario, plant, relative),
     }
-
-
-def _course(run: Result, kind: str) -> list[float]:
-    """The kinetic or potential energy in every row and at the end [J]."""
-    at = next(i for i, column in enumerate(run.plant.columns) if (column.quantity, column.of) == ("energy", kind))
-    width = len(run.plant.columns)
-    return [*run.rows[at : run.count * width : width], run.end[at]]
 
 
 def _note(scenario: Scenario, plant: Plant, relative: float) -> str | None:

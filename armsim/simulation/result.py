@@ -119,10 +119,14 @@ class Result:
         """Where a row holds a quantity, joint by joint or part by part."""
         return [i for i, column in enumerate(self.plant.columns) if column.quantity == quantity]
 
-    def values(self, quantity: str) -> list[list[float]]:
-        """A quantity of all rows, one list per row, joint by joint or part by part: `_block` without numpy."""
-        places, width = self._places(quantity), len(self.plant.columns)
-        return [[self.rows[start + i] for i in places] for start in range(0, self.count * width, width)]
+    def values(self, quantity: str) -> list[tuple[float, ...]]:
+        """A quantity of all rows, one tuple per row, joint by joint or part by part: a block of `table` without numpy."""
+        width = len(self.plant.columns)
+        return list(zip(*(self.rows[i : self.count * width : width] for i in self._places(quantity)), strict=True))
+
+    def reached(self, quantity: str) -> list[tuple[float, ...]]:
+        """A quantity of all rows and at the end; see `values`."""
+        return [*self.values(quantity), tuple(self.end[i] for i in self._places(quantity))]
 
     @cached_property
     def _by_heading(self) -> dict[str, Heading]:

@@ -145,7 +145,7 @@ def _outside(run: Result) -> list[dict[str, Any]]:
     """The joints outside their range in a row or at the end: since when [s], by how much at most, whether they have a stop."""
     found = []
     times = [*run.times, end_time(run)]
-    reached = [*run.values("q"), [x for c, x in zip(run.plant.columns, run.end, strict=True) if c.quantity == "q"]]
+    reached = run.reached("q")
     for i, joint in enumerate(run.plant.arm.joints):
         limit = joint.limit
         if limit is None:
