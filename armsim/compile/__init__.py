@@ -1,6 +1,6 @@
 """From expression graphs to machine code: LLVM IR, native loops, and a cache of compiled kernels on disk."""
 
 from armsim.compile.batch import BatchKernel
-from armsim.compile.loop import FixedStepLoop, LoopBody
+from armsim.compile.loop import LoopBody, SteppingLoop
 
-__all__ = ["BatchKernel", "FixedStepLoop", "LoopBody"]
+__all__ = ["BatchKernel", "LoopBody", "SteppingLoop"]

@@ -35,7 +35,7 @@ class BatchKernel:
     @cached_property
     def code(self) -> Compiled:
         """The loaded code; compiled or fetched when first asked for."""
-        return compiled(self.ir, self.target)
+        return compiled(lambda: self.ir, self.target, self.ir)
 
     @cached_property
     def _map(self):

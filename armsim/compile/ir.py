@@ -103,7 +103,7 @@ class Module:
                 out.append(f"  {names[node]} = load {self.real}, ptr {pointer}")
                 continue
             names[node] = f"%{prefix}{node.index}"
-            if node.op == "loop" and self.width == 1:
+            if node.op == "loop":
                 out += self._entered(node, names[node], names)
                 continue
             if node.op == "pack":
@@ -127,8 +127,7 @@ class Module:
         if op == "neg":
             return [f"{name} = fneg {real} {args[0]}"]
         if op in ("abs", "sqrt", "fma"):
-            intrinsic = f"@llvm.{'fabs' if op == 'abs' else op}.{self._suffix}"
-            self.declare(f"declare {real} {intrinsic}({', '.join([real] * len(args))})")
+            intrinsic = self.intrinsic("fabs" if op == "abs" else op, len(args))
             return [f"{name} = call {real} {intrinsic}({', '.join(f'{real} {arg}' for arg in args)})"]
         if op in COMPARISONS:
             return [f"{name} = fcmp {COMPARISONS[op]} {real} {args[0]}, {args[1]}"]
@@ -188,8 +187,21 @@ class Module:
         self._allocas = [*outer, f"  {name} = alloca [{max(len(function.outputs), 1)} x {self.real}]"]
         return [f"call void {called}({', '.join([*args, f'ptr {name}'])})"]
 
+    def intrinsic(self, name: str, args: int) -> str:
+        """The name of an intrinsic function of that many values, declared."""
+        found = f"@llvm.{name}.{self._suffix}"
+        self.declare(f"declare {self.real} {found}({', '.join([self.real] * args)})")
+        return found
+
+    def all_lanes(self, name: str, value: str) -> list[str]:
+        """Whether a condition holds in all lanes, as one i1."""
+        if self.width == 1:
+            return [f"  %{name} = and i1 {value}, true"]
+        self.declare(f"declare i1 @llvm.vector.reduce.and.v{self.width}i1({self.truth})")
+        return [f"  %{name} = call i1 @llvm.vector.reduce.and.v{self.width}i1({self.truth} {value})"]
+
     def _entered(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
-        """A guarded loop: called only if it is not done at once, so that otherwise nothing goes through memory."""
+        """A guarded loop: called only if some lane is not done at once, so that otherwise nothing goes through memory."""
         repeated, *given = node.args
         operands = [self.operand(arg, names) for arg in given]
         block = name[1:]
@@ -197,14 +209,15 @@ class Module:
         inner = dict(zip(repeated.body.inputs, operands, strict=True))
         lines = [f"  br label %{block}before", f"{block}before:"]
         lines += self.lines(repeated.body.live([done]), inner, prefix=f"{block}u")
-        lines += [f"  br i1 {self.operand(done, inner)}, label %{block}after, label %{block}enter", f"{block}enter:"]
+        lines += self.all_lanes(f"{block}idle", self.operand(done, inner))
+        lines += [f"  br i1 %{block}idle, label %{block}after, label %{block}enter", f"{block}enter:"]
         lines += [f"  {line}" for line in self._call(node, name, names)]
         for i in range(repeated.size):
-            lines.append(f"  {name}p{i} = getelementptr double, ptr {name}, i64 {i}")
-            lines.append(f"  {name}l{i} = load double, ptr {name}p{i}")
+            lines.append(f"  {name}p{i} = getelementptr {self.real}, ptr {name}, i64 {i}")
+            lines.append(f"  {name}l{i} = load {self.real}, ptr {name}p{i}")
         lines += [f"  br label %{block}after", f"{block}after:"]
         for i in range(repeated.size):
-            lines.append(f"  {name}r{i} = phi double [ {operands[i]}, %{block}before ], [ {name}l{i}, %{block}enter ]")
+            lines.append(f"  {name}r{i} = phi {self.real} [ {operands[i]}, %{block}before ], [ {name}l{i}, %{block}enter ]")
         self._merged[node] = [f"{name}r{i}" for i in range(repeated.size)]
         return lines
 
@@ -260,11 +273,7 @@ class Module:
             lines += ["  %k = phi i64 [ 0, %entry ], [ %k1, %worked ]"]
             lines += [f"  %s{i} = phi {self.real} [ %in{i}, %entry ], [ %n{i}, %worked ]" for i in range(loop.size)]
             lines += test
-            if self.width == 1:
-                lines += [f"  %all = and i1 {ended}, true"]
-            else:
-                self.declare(f"declare i1 @llvm.vector.reduce.and.v{self.width}i1({self.truth})")
-                lines += [f"  %all = call i1 @llvm.vector.reduce.and.v{self.width}i1({self.truth} {ended})"]
+            lines += self.all_lanes("all", ended)
             lines += [f"  %late = icmp uge i64 %k, {loop.at_most}", "  %stop = or i1 %all, %late"]
             lines += ["  br i1 %stop, label %end, label %work", "work:", *work, "  br label %worked", "worked:"]
             for i, value in enumerate(after):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from armsim.compile import cache
@@ -24,13 +25,19 @@ class Compiled:
     seconds: float
 
 
-def compiled(ir: str, target: Target) -> Compiled:
-    """The loaded code of an IR module for a target."""
+def compiled(ir: Callable[[], str], target: Target, key: str) -> Compiled:
+    """The loaded code of an IR module for a target.
+
+    Args:
+        ir: Makes its text; called only if the code is not in the cache.
+        target: The machine.
+        key: Names all that the text depends on; the text itself, or what it is made from.
+    """
     began = time.perf_counter()
-    name = cache.key(ir, target.key)
+    name = cache.key(key, target.key)
     code = cache.load(name)
     cached = code is not None
     if code is None:
-        code = target.object_code(ir)
+        code = target.object_code(ir())
         cache.store(name, code)
     return Compiled(Library(code, target), cached, time.perf_counter() - began)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.arm.arrays import evaluate
-from armsim.compile import BatchKernel, FixedStepLoop, LoopBody
+from armsim.compile import BatchKernel, SteppingLoop, LoopBody
 from armsim.expr import trace
 from armsim.recording.state_vector import StateVector
 from armsim.simulation.driver import Driver
@@ -54,7 +54,7 @@ class Playback:
         self.target = target
 
     @cached_property
-    def loop(self) -> FixedStepLoop:
+    def loop(self) -> SteppingLoop:
         """The compiled loop; where dt is open, the length of a step is one more state."""
         plant, dt = self.vector.plant, self.dt
 
@@ -66,7 +66,7 @@ class Playback:
 
         names = ["t", *plant.slots, *([] if dt is not None else ["h"])]
         limits = [*bounds(plant), *([] if dt is not None else [ANY_STEP])]
-        return FixedStepLoop(LoopBody(trace(step, names, "cycle"), None, len(limits), 0, limits), self.target)
+        return SteppingLoop(LoopBody(trace(step, names, "cycle"), None, len(limits), 0, limits), self.target)
 
     def play(
         self,

@@ -21,7 +21,7 @@ class Driver:
     """The loop over steps, with checkpoints from which the last states before a divergence are recomputed.
 
     Args:
-        run: Carries out steps; see `armsim.compile.FixedStepLoop.run`.
+        run: Carries out steps; see `armsim.compile.SteppingLoop.run`.
         state: Initial state.
         width: Numbers in a row.
         peaks: Number of quantities whose largest magnitude is kept.

@@ -7,10 +7,10 @@ import math
 import time
 from typing import Protocol
 
-from armsim.compile import FixedStepLoop, LoopBody
+from armsim.compile import SteppingLoop, LoopBody
 from armsim.compile.target import Target
 from armsim.errors import UsageError
-from armsim.expr import trace
+from armsim.expr import absolute, trace, where
 from armsim.plant import Plant
 from armsim.spec.formula import FormulaError
 
@@ -20,7 +20,7 @@ ENGINES = ("llvm", "python")
 
 
 class Engine(Protocol):
-    """Carries out steps; see `armsim.compile.FixedStepLoop.run`.
+    """Carries out steps; see `armsim.compile.SteppingLoop.run`.
 
     Attributes:
         name: "llvm" or "python".
@@ -52,17 +52,21 @@ def bounds(plant: Plant) -> list[float]:
 
 
 def loop_body(plant: Plant, dt: float) -> LoopBody:
-    """The plant's step, sample and row, traced."""
+    """The plant's step, sample and row, traced, with the peak magnitudes of `Plant.peaks` as accumulators."""
+    n = len(plant.slots)
     names = ["t", *plant.slots]
 
-    def cycle(t, *state):
-        return [*plant.step(t, state, dt), *plant.peaks(t, state), *plant.observe(t, state)]
+    def cycle(t, *x):
+        state, kept = x[:n], x[n:]
+        peaks = [absolute(value) for value in plant.peaks(t, state)]
+        larger = [where(new > old, new, old) for new, old in zip(peaks, kept, strict=True)]
+        return [*plant.step(t, state, dt), *larger, *plant.observe(t, state)]
 
     return LoopBody(
-        cycle=trace(cycle, names, "cycle"),
+        cycle=trace(cycle, [*names, *(f"peak{i}" for i in range(plant.arm.n))], "cycle"),
         sample=trace(lambda t, *state: plant.sample(t, state), names, "sample") if plant.sampled else None,
-        states=len(plant.slots),
-        peaks=plant.arm.n,
+        states=n,
+        kept=plant.arm.n,
         bounds=bounds(plant),
     )
 
@@ -83,7 +87,7 @@ class NativeEngine:
         began = time.perf_counter()
         body = loop_body(plant, dt)
         traced = time.perf_counter()
-        self.loop = FixedStepLoop(body, target)
+        self.loop = SteppingLoop(body, target)
         self.loop.ir  # noqa: B018  printed here to be timed apart
         printed = time.perf_counter()
         self.cached = self.loop.code.cached
@@ -112,7 +116,7 @@ class PythonEngine:
         self._bounds = [(i, bound) for i, bound in enumerate(bounds(plant)) if bound < math.inf]
 
     def run(self, state, rows, peaks, first, last, log_every, sample_every, time_ratio) -> int:
-        """Carry out the steps first <= k < last; see `armsim.compile.FixedStepLoop.run`."""
+        """Carry out the steps first <= k < last; see `armsim.compile.SteppingLoop.run`."""
         num, den = time_ratio
         width = len(self.plant.columns)
         x = list(state)

@@ -7,16 +7,16 @@ import ctypes
 import numpy as np
 import pytest
 
-from armsim.compile import FixedStepLoop, LoopBody
+from armsim.compile import SteppingLoop, LoopBody
 from armsim.errors import CompileError
-from armsim.expr import trace
+from armsim.expr import absolute, maximum, trace
 
 
-def counter(sample=None, bound=1e9) -> FixedStepLoop:
-    """x grows by the held value each step; the row is (t, x, held), the peak is x."""
-    cycle = trace(lambda t, x, held: [x + held, held, x, t, x, held], ["t", "x", "held"])
+def counter(sample=None, bound=1e9) -> SteppingLoop:
+    """x grows by the held value each step; the row is (t, x, held); the largest |x| is kept."""
+    cycle = trace(lambda t, x, held, most: [x + held, held, maximum(absolute(x), most), t, x, held], ["t", "x", "held", "most"])
     taken = None if sample is None else trace(sample, ["t", "x", "held"])
-    return FixedStepLoop(LoopBody(cycle, taken, states=2, peaks=1, bounds=(bound, 1e9)))
+    return SteppingLoop(LoopBody(cycle, taken, states=2, kept=1, bounds=(bound, 1e9)))
 
 
 def run(loop, first, last, state=(0.0, 1.0), log_every=1, sample_every=1, ratio=(1, 10), peak=0.0):

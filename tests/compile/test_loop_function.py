@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from armsim import expr
-from armsim.compile import BatchKernel, FixedStepLoop, LoopBody
+from armsim.compile import BatchKernel, SteppingLoop, LoopBody
 from armsim.compile.single import SingleKernel
 from armsim.compile.target import Target
-from armsim.expr import absolute, either, loop, replay, shared, trace
+from armsim.expr import absolute, either, loop, maximum, replay, shared, trace
 
 WIDTHS = [1, 2, 4, 8, 16]
 X86 = platform.machine().lower() in ("x86_64", "amd64")
@@ -112,8 +112,8 @@ def test_a_single_call_has_the_same_bits():
 
 def test_a_loop_in_every_step_of_the_time_loop_needs_its_room_only_once():
     # room for the results of calls is set aside at the entry: a million steps would overflow the stack otherwise
-    cycle = trace(lambda t, x: [newton(x)[0] + 8.0, x, x], ["t", "x"])
-    stepper = FixedStepLoop(LoopBody(cycle, None, states=1, peaks=1, bounds=(1e9,)))
+    cycle = trace(lambda t, x, most: [newton(x)[0] + 8.0, maximum(x, most), x], ["t", "x", "most"])
+    stepper = SteppingLoop(LoopBody(cycle, None, states=1, kept=1, bounds=(1e9,)))
     state, peaks = (ctypes.c_double * 1)(1000.0), (ctypes.c_double * 1)()
     rows = (ctypes.c_double * 2)()
     assert stepper.run(state, rows, peaks, 0, 1_000_000, 500_000, 1, (1, 1000)) == 1_000_000

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from armsim.compile import FixedStepLoop, LoopBody
+from armsim.compile import SteppingLoop, LoopBody
 from armsim.control import Feedback, OpenLoop
 from armsim.errors import UsageError
 from armsim.expr import sin, trace
@@ -81,7 +81,7 @@ def test_every_flag_of_the_recording_is_repeated(plant, recorded):
     body = LoopBody(trace(cycle, ["t", *plant.slots], "cycle"), None, n, 0, bounds(plant))
     state = (ctypes.c_double * n)(*plant.initial_state(about["initial_q"], about["initial_qd"]))
     rows = (ctypes.c_double * (5 * steps))()
-    assert FixedStepLoop(body).run(state, rows, (ctypes.c_double * 1)(), 0, steps, 1, 1, (1, 10000)) == steps
+    assert SteppingLoop(body).run(state, rows, (ctypes.c_double * 1)(), 0, steps, 1, 1, (1, 10000)) == steps
     flags = np.array(rows).reshape(steps, 5)
     theirs = recorded.block("stick")
     assert np.array_equal(flags[recorded.columns["step"].astype(int)], theirs)

@@ -152,9 +152,9 @@ def test_the_largest_torque_is_kept_from_the_first_step_to_the_last():
 
 def test_a_run_interrupted_within_machine_code_ends_where_its_rows_do(monkeypatch):
     # Ctrl-C is heard when machine code returns: the state is then a stretch further than what is known to be done
-    from armsim.compile import FixedStepLoop
+    from armsim.compile import SteppingLoop
 
-    carry_out, calls = FixedStepLoop.run, []
+    carry_out, calls = SteppingLoop.run, []
 
     def interrupted(self, *args):
         done = carry_out(self, *args)
@@ -163,7 +163,7 @@ def test_a_run_interrupted_within_machine_code_ends_where_its_rows_do(monkeypatc
             raise KeyboardInterrupt
         return done
 
-    monkeypatch.setattr(FixedStepLoop, "run", interrupted)
+    monkeypatch.setattr(SteppingLoop, "run", interrupted)
     run = armsim.simulate("rr_config2_sine", {"duration": 4, "log.every": 4e-3})
     assert (run.status, run.steps) == ("interrupted", calls[0])
     assert calls[1] > calls[0]
@@ -175,12 +175,12 @@ def test_a_run_interrupted_within_machine_code_ends_where_its_rows_do(monkeypatc
 
 
 def test_a_run_interrupted_before_its_first_row_can_still_be_saved(tmp_path, monkeypatch):
-    from armsim.compile import FixedStepLoop
+    from armsim.compile import SteppingLoop
 
     def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(FixedStepLoop, "run", interrupted)
+    monkeypatch.setattr(SteppingLoop, "run", interrupted)
     run = armsim.simulate("rr_config1")
     assert (run.status, run.count, run.steps) == ("interrupted", 0, 0)
     run.save(tmp_path / "run")

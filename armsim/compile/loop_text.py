@@ -1,0 +1,202 @@
+"""The time-stepping loop as LLVM IR: begin, run and finish, for one run or for vector lanes of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import TYPE_CHECKING
+
+from armsim.compile.environment import enter_and_leave
+from armsim.compile.ir import Module
+from armsim.compile.lower import lower
+from armsim.compile.schedule import scheduled
+from armsim.compile.target import Target
+from armsim.expr import Expr, Function
+
+if TYPE_CHECKING:
+    from armsim.compile.loop import LoopBody
+
+
+def loop_text(body: LoopBody, target: Target, lanes: int) -> str:
+    """The module of a loop."""
+    module = Module(lanes)
+    printer = _Printer(module, body, target)
+    module.add(printer.run())
+    if body.begin is not None:
+        module.add(printer.begin(body.begin))
+    if body.finish is not None:
+        module.add(printer.finish(body.finish))
+    return str(module)
+
+
+class _Printer:
+    """Prints the functions of a loop into a module."""
+
+    def __init__(self, module: Module, body: LoopBody, target: Target) -> None:
+        self.module, self.body = module, body
+        self.real = module.real
+        self.pack = module.width == 1
+        self.open = len(body.cycle.inputs) - 1 - body.states - body.kept
+        declare, self.enter, self.leave = enter_and_leave(target.triple)
+        for line in declare.splitlines():
+            module.declare(line)
+
+    def run(self) -> str:
+        """The loop. Basic blocks: the step, the row (when due), the sample (when due), the check of bounds."""
+        module, body, real = self.module, self.body, self.real
+        n, m = body.states, body.kept
+        cycle = lower(body.cycle, pack=self.pack, first=n + m)
+        after, kept, row = cycle.outputs[:n], cycle.outputs[n : n + m], cycle.outputs[n + m :]
+        time, *inputs = cycle.inputs
+        names: dict[Expr, str] = {time: "%t"}
+        names |= {node: f"%s{i}" for i, node in enumerate(inputs[:n])}
+        names |= {node: f"%q{i}" for i, node in enumerate(inputs[n : n + m])}
+        names |= {node: f"%o{i}" for i, node in enumerate(inputs[n + m :])}
+        fixed = invariant(cycle, inputs[n + m :])
+        fixed_lines = module.lines(fixed, names, prefix="f")
+        step_lines = module.lines(self._ordered(cycle.live([*after, *kept]), names), names)
+        next_state = [module.operand(out, names) for out in after]
+        row_lines = module.lines(self._ordered(cycle.live(row), names), names)
+        row_values = [module.operand(out, names) for out in row]
+        sample_lines = self._sample_block()
+
+        pointers = ", ".join(f"ptr noalias %{name}" for name in ("state", "after", "rows", "kept", "open"))
+        out = [f"define i64 @run({pointers}, i64 %first, i64 %last,"]
+        out += ["    i64 %log_every, i64 %sample_every, i64 %num, double %den) {", "entry:", *module.allocas()]
+        out += [*self.enter, *self._load("%state", "init", n), *self._load("%open", "o", self.open)]
+        out += ["  %log_rest = urem i64 %first, %log_every", "  %sample_rest = urem i64 %first, %sample_every"]
+        out += [*fixed_lines, "  br label %begun", "begun:", "  br label %head", "head:"]
+        out += ["  %k = phi i64 [ %first, %begun ], [ %k1, %next ]"]
+        out += ["  %log_in = phi i64 [ %log_rest, %begun ], [ %log_next, %next ]"]
+        out += ["  %sample_in = phi i64 [ %sample_rest, %begun ], [ %sample_next, %next ]"]
+        out += ["  %room = phi ptr [ %rows, %begun ], [ %room_next, %next ]"]
+        out += [f"  %h{i} = phi {real} [ %init{i}, %begun ], [ {next_state[i]}, %next ]" for i in range(n)]
+        out += ["  %more = icmp slt i64 %k, %last", "  br i1 %more, label %time, label %done", "time:"]
+        out += ["  %scaled = mul i64 %k, %num", "  %top = sitofp i64 %scaled to double", "  %now = fdiv double %top, %den"]
+        out += [*self._splat("t", "%now"), *sample_lines]
+        out += ["step:", *(f"  %s{i} = phi {real} {source}" for i, source in enumerate(self._step_sources()))]
+        out += [*self._load("%kept", "q", m), *step_lines, "  br label %stepped", "stepped:"]
+        out += self._store([module.operand(value, names) for value in kept], "%kept", "e")
+        out += ["  %due = icmp eq i64 %log_in, 0", "  br i1 %due, label %log, label %check", "log:", *row_lines]
+        out += ["  br label %logged", "logged:"]
+        # rows have no signed zeros: folding 0 * x to 0 loses the sign, and every engine is to give the same bits
+        zero = module.constant(0.0)
+        out += [f"  %unsigned{i} = fadd {real} {value}, {zero}" for i, value in enumerate(row_values)]
+        out += self._store([f"%unsigned{i}" for i in range(len(row))], "%room", "r")
+        out += [f"  %room_after = getelementptr {real}, ptr %room, i64 {len(row)}", "  br label %check", "check:"]
+        out += ["  %room_next = phi ptr [ %room, %stepped ], [ %room_after, %logged ]", *self._sound(next_state)]
+        out += ["  br i1 %sound, label %next, label %bad", "next:", "  %k1 = add i64 %k, 1"]
+        for counter in ("log", "sample"):
+            out += [
+                f"  %{counter}_1 = add i64 %{counter}_in, 1",
+                f"  %{counter}_full = icmp eq i64 %{counter}_1, %{counter}_every",
+                f"  %{counter}_next = select i1 %{counter}_full, i64 0, i64 %{counter}_1",
+            ]
+        out += ["  br label %head", "bad:", *self._store([f"%h{i}" for i in range(n)], "%state", "b")]
+        out += [*self._store(next_state, "%after", "w"), *self.leave, "  ret i64 %k"]
+        out += ["done:", *self._store([f"%h{i}" for i in range(n)], "%state", "v"), *self.leave, "  ret i64 %last", "}"]
+        return "\n".join(out)
+
+    def begin(self, function: Function) -> str:
+        """The state at the start, from the open numbers."""
+        module = self.module
+        lowered = lower(function, pack=self.pack)
+        names = {node: f"%o{i}" for i, node in enumerate(lowered.inputs)}
+        lines = module.lines(lowered.live(), names)
+        lines += self._store([module.operand(out, names) for out in lowered.outputs], "%state", "v")
+        head = ["define void @begin(ptr noalias %open, ptr noalias %state) {", "entry:", *module.allocas(), *self.enter]
+        return "\n".join([*head, *self._load("%open", "o", self.open), *lines, *self.leave, "  ret void", "}"])
+
+    def finish(self, function: Function) -> str:
+        """The results at the end, after a sample if one is due."""
+        module, n, m = self.module, self.body.states, self.body.kept
+        lowered = lower(function, pack=self.pack)
+        names = {lowered.inputs[0]: "%t"}
+        for i, node in enumerate(lowered.inputs[1:]):
+            names[node] = f"%s{i}" if i < n else f"%q{i - n}" if i < n + m else f"%o{i - n - m}"
+        lines = module.lines(self._ordered(lowered.live(), names), names)
+        lines += self._store([module.operand(out, names) for out in lowered.outputs], "%results", "r")
+        sample_lines = self._sample_block()
+        pointers = ", ".join(f"ptr noalias %{name}" for name in ("state", "kept", "open", "results"))
+        out = [f"define void @finish({pointers}, double %now, i64 %due) {{", "entry:", *module.allocas(), *self.enter]
+        out += [*self._load("%state", "h", n), *self._load("%kept", "q", m), *self._load("%open", "o", self.open)]
+        out += ["  %sample_in = sub i64 1, %due", *self._splat("t", "%now"), "  br label %time", "time:", *sample_lines]
+        out += ["step:", *(f"  %s{i} = phi {self.real} {source}" for i, source in enumerate(self._step_sources()))]
+        return "\n".join([*out, *lines, *self.leave, "  ret void", "}"])
+
+    def _ordered(self, nodes: Sequence[Expr], names: dict[Expr, str]) -> list[Expr]:
+        """Those of the nodes that are not printed yet, in the order in which they are issued."""
+        return scheduled([node for node in nodes if node not in names])
+
+    def _sample_block(self) -> list[str]:
+        """The block that samples the command when it is due, and the branch around it."""
+        module = self.module
+        if self.body.sample is None:
+            return ["  br label %step"]
+        sample = lower(self.body.sample, pack=self.pack)
+        names = {sample.inputs[0]: "%t"}
+        for i, node in enumerate(sample.inputs[1:]):
+            names[node] = f"%h{i}" if i < self.body.states else f"%o{i - self.body.states}"
+        lines = module.lines(sample.live(), names, prefix="c")
+        zero = module.constant(0.0)
+        lines += [  # copies under names of their own
+            f"  %u{i} = select i1 true, {self.real} {module.operand(out, names)}, {self.real} {zero}"
+            for i, out in enumerate(sample.outputs)
+        ]
+        due = ["  %sample_due = icmp eq i64 %sample_in, 0", "  br i1 %sample_due, label %sample, label %step"]
+        return [*due, "sample:", *lines, "  br label %sampled", "sampled:", "  br label %step"]
+
+    def _step_sources(self) -> list[str]:
+        """Incoming values of the phi nodes by which the state enters the step."""
+        if self.body.sample is None:
+            return [f"[ %h{i}, %time ]" for i in range(self.body.states)]
+        return [f"[ %h{i}, %time ], [ %u{i}, %sampled ]" for i in range(self.body.states)]
+
+    def _sound(self, state: Sequence[str]) -> list[str]:
+        """Whether all states of all lanes are within their bounds, as %sound."""
+        module, real, truth = self.module, self.real, self.module.truth
+        magnitude = module.intrinsic("fabs", 1)
+        lines, sound = [], "true" if module.width == 1 else "splat (i1 true)"
+        for i, bound in enumerate(self.body.bounds):
+            if bound == inf:
+                continue
+            lines.append(f"  %ba{i} = call {real} {magnitude}({real} {state[i]})")
+            lines.append(f"  %bc{i} = fcmp ole {real} %ba{i}, {module.constant(bound)}")
+            lines.append(f"  %bs{i} = and {truth} {sound}, %bc{i}")
+            sound = f"%bs{i}"
+        return [*lines, *module.all_lanes("sound", sound)]
+
+    def _splat(self, name: str, value: str) -> list[str]:
+        """A double in all lanes."""
+        if self.module.width == 1:
+            return [f"  %{name} = select i1 true, double {value}, double 0.0"]
+        return [
+            f"  %{name}1 = insertelement {self.real} poison, double {value}, i64 0",
+            f"  %{name} = shufflevector {self.real} %{name}1, {self.real} poison, <{self.module.width} x i32> zeroinitializer",
+        ]
+
+    def _load(self, pointer: str, prefix: str, count: int) -> list[str]:
+        lines = []
+        for i in range(count):
+            lines.append(f"  %{prefix}p{i} = getelementptr {self.real}, ptr {pointer}, i64 {i}")
+            lines.append(f"  %{prefix}{i} = load {self.real}, ptr %{prefix}p{i}, align 8")
+        return lines
+
+    def _store(self, values: Sequence[str], pointer: str, prefix: str) -> list[str]:
+        lines = []
+        for i, value in enumerate(values):
+            lines.append(f"  %{prefix}p{i} = getelementptr {self.real}, ptr {pointer}, i64 {i}")
+            lines.append(f"  store {self.real} {value}, ptr %{prefix}p{i}, align 8")
+        return lines
+
+
+def invariant(function: Function, inputs: Sequence[Expr]) -> list[Expr]:
+    """The nodes of a function that depend on some of its inputs alone, in topological order."""
+    known = set(inputs)
+    found = []
+    for node in function.live():
+        args = [arg for arg in node.args if isinstance(arg, Expr)]
+        if args and all(arg in known for arg in args):
+            known.add(node)
+            found.append(node)
+    return found
