@@ -217,7 +217,9 @@ class Module:
             lines.append(f"  {name}l{i} = load {self.real}, ptr {name}p{i}")
         lines += [f"  br label %{block}after", f"{block}after:"]
         for i in range(repeated.size):
-            lines.append(f"  {name}r{i} = phi {self.real} [ {operands[i]}, %{block}before ], [ {name}l{i}, %{block}enter ]")
+            lines.append(
+                f"  {name}r{i} = phi {self.real} [ {operands[i]}, %{block}before ], [ {name}l{i}, %{block}enter ]"
+            )
         self._merged[node] = [f"{name}r{i}" for i in range(repeated.size)]
         return lines
 

@@ -72,7 +72,11 @@ class _Printer:
         out += ["  %room = phi ptr [ %rows, %begun ], [ %room_next, %next ]"]
         out += [f"  %h{i} = phi {real} [ %init{i}, %begun ], [ {next_state[i]}, %next ]" for i in range(n)]
         out += ["  %more = icmp slt i64 %k, %last", "  br i1 %more, label %time, label %done", "time:"]
-        out += ["  %scaled = mul i64 %k, %num", "  %top = sitofp i64 %scaled to double", "  %now = fdiv double %top, %den"]
+        out += [
+            "  %scaled = mul i64 %k, %num",
+            "  %top = sitofp i64 %scaled to double",
+            "  %now = fdiv double %top, %den",
+        ]
         out += [*self._splat("t", "%now"), *sample_lines]
         out += ["step:", *(f"  %s{i} = phi {real} {source}" for i, source in enumerate(self._step_sources()))]
         out += [*self._load("%kept", "q", m), *step_lines, "  br label %stepped", "stepped:"]

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from armsim.errors import UsageError
 from armsim.files.faults import suggestion
-from armsim.spec.paths import PathError, joint_index, parse_path, path_text
+from armsim.spec.formula import Formula
+from armsim.spec.paths import EVERY, PathError, joint_index, parse_path, path_text
 from armsim.spec.quantity import Quantity
 
 Open = Mapping[str, Any]
 STRUCTURE = {"axis", "dt", "duration", "every", "from", "period", "to"}  # keys of numbers that decide what is computed
 
 
-def settle(data: dict[str, Any], open_numbers: Open | None = None) -> dict[str, Any]:
+def evaluated(formula: Formula, values: Mapping[str, Any]) -> Any:
+    """The value of a formula of open parameters."""
+    return formula.evaluate(values)
+
+
+def settle(
+    data: dict[str, Any],
+    open_numbers: Open | None = None,
+    evaluate: Callable[[Formula, Mapping[str, Any]], Any] = evaluated,
+) -> dict[str, Any]:
     """Read data with a scalar for each number, in the user's units.
 
     Args:
         data: As read: dicts, lists, `Quantity`, text.
-        open_numbers: Scalars (expressions, or other numbers) by the path of the number they stand for; joints by index
+        open_numbers: Scalars (expressions, or other numbers) by the path of the numbers they stand for; joints by index
             or name. A key without a value can be given one.
+        evaluate: Evaluates the formulas in which there are open parameters.
 
     Raises:
         UsageError: There is no number at one of the paths.
     """
-    opened = {path_text(open_path(data, path)): value for path, value in (open_numbers or {}).items()}
+    opened = {place: value for path, value in (open_numbers or {}).items() for place in numbers_at(data, path)}
     values: dict[str, Any] = {}
     changed: set[str] = set()
     for name, quantity in (data.get("parameters") or {}).items():
@@ -34,7 +45,7 @@ def settle(data: dict[str, Any], open_numbers: Open | None = None) -> dict[str, 
             values[name] = opened[key]
             changed.add(name)
         elif quantity.formula is not None and quantity.formula.names & changed:
-            values[name] = quantity.formula.evaluate(values)
+            values[name] = evaluate(quantity.formula, values)
             changed.add(name)
         else:
             values[name] = quantity.value
@@ -48,43 +59,82 @@ def settle(data: dict[str, Any], open_numbers: Open | None = None) -> dict[str, 
             return opened[path]
         if isinstance(item, Quantity):
             if item.formula is not None and item.formula.names & changed:
-                return item.formula.evaluate(values)
+                return evaluate(item.formula, values)
             return item.value
         return item
 
     return {**walk({key: value for key, value in data.items() if key != "parameters"}, ""), "parameters": values}
 
 
-def open_path(data: dict[str, Any], path: str) -> list[str | int]:
-    """The steps of a path to a number, joints' names replaced by indices.
+def numbers_at(data: dict[str, Any], path: str) -> list[str]:
+    """The numbers that a path stands for, each by a path of its own with indices for joints' names.
+
+    A path may end at a number, or at a list of numbers, all of which it stands for; `[*]` stands for all items of a list that
+    have such a number. A key without a value counts as a number.
 
     Raises:
-        UsageError: There is no such number.
+        UsageError: There is no such number, or it is part of the structure.
     """
     try:
         steps = parse_path(path)
     except PathError as error:
         raise UsageError(f"{path}: {error}") from None
-    here: Any = data
-    done: list[str | int] = []
+    return [path_text(place) for place in _places(data, steps, [], path)]
+
+
+def _places(here: Any, steps: list[str | int], done: list[str | int], path: str) -> list[list[str | int]]:
+    so_far = path_text(done)
+    if not steps:
+        return _ends(here, done, path)
+    step, *rest = steps
+    if isinstance(here, dict):
+        if not isinstance(step, str) or step not in here:
+            mend = suggestion(str(step), here, "there are")
+            raise UsageError(f"{path}: there is no `{step}` in {so_far or 'the file'}; {mend}")
+        return _places(here[step], rest, [*done, step], path)
+    if isinstance(here, list) and step == EVERY:
+        return _every(here, rest, done, path)
+    if isinstance(here, list):
+        names = [item.get("name") if isinstance(item, dict) else None for item in here]
+        index = joint_index(step, names)
+        if index is None:
+            known = [name for name in names if name]
+            hint = f"; {suggestion(str(step), known, 'they are')}" if known else ""
+            raise UsageError(f"{path}: {so_far} has {len(here)} items, and `{step}` is none of them{hint}")
+        return _places(here[index], rest, [*done, index], path)
+    raise UsageError(f"{path}: {so_far} has nothing below it")
+
+
+def _every(items: list[Any], rest: list[str | int], done: list[str | int], path: str) -> list[list[str | int]]:
+    """The places in all items of a list that have them."""
+    found: list[list[str | int]] = []
+    refused: UsageError | None = None
+    for i, item in enumerate(items):
+        try:
+            places = _places(item, rest, [*done, i], path)
+        except UsageError as error:
+            refused = error
+            continue
+        found += [place for place in places if _value(items, place[len(done) :]) is not None]
+    if not found:
+        raise refused or UsageError(f"{path}: none of the {len(items)} items of {path_text(done)} has a value there")
+    return found
+
+
+def _value(here: Any, steps: list[str | int]) -> Any:
     for step in steps:
-        so_far = path_text(done)
-        if isinstance(here, dict):
-            if not isinstance(step, str) or step not in here:
-                mend = suggestion(str(step), here, "there are")
-                raise UsageError(f"{path}: there is no `{step}` in {so_far or 'the file'}; {mend}")
-            done.append(step)
-            here = here[step]
-        elif isinstance(here, list):
-            index = joint_index(step, [item.get("name") if isinstance(item, dict) else None for item in here])
-            if index is None:
-                raise UsageError(f"{path}: {so_far} has {len(here)} items, and `{step}` is none of them")
-            done.append(index)
-            here = here[index]
-        else:
-            raise UsageError(f"{path}: {so_far} has nothing below it")
-    if here is not None and not isinstance(here, Quantity):
-        raise UsageError(f"{path}: not a number that can be left open")
+        here = here[step]
+    return here
+
+
+def _ends(here: Any, done: list[str | int], path: str) -> list[list[str | int]]:
     if STRUCTURE.intersection(done):
         raise UsageError(f"{path}: part of the structure, which cannot be left open; set it instead")
-    return done
+    if here is None or isinstance(here, Quantity):
+        return [done]
+    if isinstance(here, list) and here and all(isinstance(item, Quantity) for item in here):
+        return [[*done, i] for i in range(len(here))]
+    if isinstance(here, dict):
+        mend = f"; go on with one of {', '.join(here)}" if here else ""
+        raise UsageError(f"{path}: not a number that can be left open{mend}")
+    raise UsageError(f"{path}: not a number that can be left open")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.arm.arrays import evaluate
-from armsim.compile import BatchKernel, SteppingLoop, LoopBody
+from armsim.compile import BatchKernel, LoopBody, SteppingLoop
 from armsim.expr import trace
 from armsim.recording.state_vector import StateVector
 from armsim.simulation.driver import Driver

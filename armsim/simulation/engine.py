@@ -7,7 +7,7 @@ import math
 import time
 from typing import Protocol
 
-from armsim.compile import SteppingLoop, LoopBody
+from armsim.compile import LoopBody, SteppingLoop
 from armsim.compile.target import Target
 from armsim.errors import UsageError
 from armsim.expr import absolute, trace, where

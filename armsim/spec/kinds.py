@@ -66,7 +66,7 @@ class Kind:
     def filled(self, place: Place) -> Any:
         """The data of the default."""
         if isinstance(self.default, float):
-            return Quantity(self.default, plain_number(self.default), place, given=False)
+            return Quantity(self.default, plain_number(self.default), place, given=False, kind=self)
         return self.default
 
     def fault(self, node: Node, path: str, context: Context, mend: str = "", found: str = "") -> Any:
@@ -134,6 +134,19 @@ class Number(Kind):
         """The unit in this file: deg for rad where the file uses degrees."""
         return self.unit.replace("rad", "deg") if self.angle and context.degrees else self.unit
 
+    def admits(self, x: Any) -> Any:
+        """Whether a number is valid, or which of an array of numbers are."""
+        right = (x == x) & ((abs(x) < math.inf) | self.infinite)
+        if self.minimum is not None:
+            right = right & (x >= self.minimum)
+        if self.above is not None:
+            right = right & (x > self.above)
+        if self.nonzero:
+            right = right & (x != 0)
+        if self.largest is not None:
+            right = right & ((abs(x) <= self.largest) | (abs(x) == math.inf))
+        return right
+
     def read(self, node: Node, path: str, context: Context) -> Quantity | None:
         if not isinstance(node, Scalar) or isinstance(node.value, bool) or node.value is None:
             return self.fault(node, path, context)
@@ -148,7 +161,7 @@ class Number(Kind):
                 return self._bad_formula(node, path, context, error)
         else:
             value = node.value
-        quantity = Quantity(value, node.text, node.place, formula)
+        quantity = Quantity(value, node.text, node.place, formula, kind=self)
         return quantity if self._check(quantity, node, path, context) else None
 
     def _formula(self, node: Scalar, path: str, context: Context) -> Formula | None:

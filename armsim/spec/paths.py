@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 STEP = re.compile(r"(?:^|\.)(?P<key>[^\W\d][\w\-]*)|\[(?P<index>[^\[\]]+)\]")
+EVERY = "*"  # in brackets: all items of a list
 
 
 class PathError(ValueError):

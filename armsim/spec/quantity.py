@@ -24,6 +24,7 @@ class Quantity:
         place: Where it stands; of a default, the mapping that lacks the key.
         formula: The formula, unless a plain number was written.
         given: Whether it is in the file; False for a default.
+        kind: What it was read as, `armsim.spec.kinds.Number`, with its bounds.
     """
 
     value: float
@@ -31,6 +32,7 @@ class Quantity:
     place: Place
     formula: Formula | None = None
     given: bool = True
+    kind: Any = field(default=None, repr=False)
 
 
 @dataclass(slots=True)

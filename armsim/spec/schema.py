@@ -49,7 +49,7 @@ class List(Kind):
     def filled(self, place: Place) -> Any:
         if self.default is None:
             return None
-        return [Quantity(value, plain_number(value), place, given=False) for value in self.default]
+        return [Quantity(value, plain_number(value), place, given=False, kind=self.item) for value in self.default]
 
 
 class Parameters(Kind):

@@ -7,7 +7,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from armsim.compile import SteppingLoop, LoopBody
+from armsim.compile import LoopBody, SteppingLoop
 from armsim.errors import CompileError
 from armsim.expr import absolute, maximum, trace
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from armsim import expr
-from armsim.compile import BatchKernel, SteppingLoop, LoopBody
+from armsim.compile import BatchKernel, LoopBody, SteppingLoop
 from armsim.compile.single import SingleKernel
 from armsim.compile.target import Target
 from armsim.expr import absolute, either, loop, maximum, replay, shared, trace

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from armsim.compile import SteppingLoop, LoopBody
+from armsim.compile import LoopBody, SteppingLoop
 from armsim.control import Feedback, OpenLoop
 from armsim.errors import UsageError
 from armsim.expr import sin, trace
