@@ -18,7 +18,7 @@ from armsim.integrate import Tolerance
 from armsim.integrate.method import FAILED
 from armsim.model import Arm, MotorLimits
 from armsim.plant import Plant, accelerations, held
-from armsim.simulation.engine import BOUNDS
+from armsim.simulation.loop_plan import BOUNDS
 from armsim.spec.scenario import ADAPTIVE, AUTO
 
 Array = NDArray[np.float64]

@@ -11,6 +11,7 @@ import hashlib
 import os
 import re
 import sys
+from functools import lru_cache
 from pathlib import Path
 
 MAGIC = b"armsim kernel 1\n"
@@ -38,6 +39,17 @@ def key(*parts: str) -> str:
     for part in parts:
         data = part.encode()
         digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()
+
+
+@lru_cache(maxsize=1)
+def sources() -> str:
+    """A digest of armsim's own text, for keys of what its code makes from known content."""
+    digest = hashlib.sha256()
+    package = Path(__file__).parent.parent
+    for path in sorted(package.rglob("*.py")):
+        data = path.read_bytes()
+        digest.update(f"{path.relative_to(package).as_posix()} {len(data)}\n".encode() + data)
     return digest.hexdigest()
 
 

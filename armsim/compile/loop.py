@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from armsim.compile import cache
 from armsim.compile.kernel import Compiled, compiled
 from armsim.compile.loop_text import loop_text
 from armsim.compile.target import Target, host
@@ -51,6 +53,9 @@ class SteppingLoop:
         target: The machine to compile for.
         lanes: Runs that are carried out at once.
         key: Names all that the body depends on, for the cache; without one, the body is printed and its text is the key.
+
+    Attributes:
+        seconds: Wall time of making the body ("trace_s") and of printing it ("print_s"), if that was necessary.
     """
 
     def __init__(
@@ -60,23 +65,24 @@ class SteppingLoop:
         self.target = target or host()
         self.lanes = lanes
         self._key = key
-
-    @cached_property
-    def body(self) -> LoopBody:
-        """The body of the loop."""
-        return self._make()
+        self.seconds: dict[str, float] = {}
 
     @cached_property
     def ir(self) -> str:
         """LLVM IR of the loop."""
-        return loop_text(self.body, self.target, self.lanes)
+        began = time.perf_counter()
+        body = self._make()
+        made = time.perf_counter()
+        text = loop_text(body, self.target, self.lanes)
+        self.seconds = {"trace_s": made - began, "print_s": time.perf_counter() - made}
+        return text
 
     @cached_property
     def code(self) -> Compiled:
         """The loaded code; compiled or fetched when first asked for."""
         if not self._key:
             return compiled(lambda: self.ir, self.target, self.ir)
-        return compiled(lambda: self.ir, self.target, f"loop {self.lanes} {self._key}")
+        return compiled(lambda: self.ir, self.target, f"loop {self.lanes} {cache.sources()} {self._key}")
 
     def _function(self, name: str, result: Any, *args: Any) -> Any:
         return self.code.library.function(name, result, *args)

@@ -27,7 +27,7 @@ from armsim.model import Arm
 from armsim.plant import driven_plant
 from armsim.plant.driven import Output
 from armsim.recording.state_vector import StateVector
-from armsim.simulation.engine import bounds
+from armsim.simulation.loop_plan import bounds
 
 if TYPE_CHECKING:
     from armsim.compile.target import Target

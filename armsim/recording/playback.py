@@ -15,7 +15,7 @@ from armsim.compile import BatchKernel, LoopBody, SteppingLoop
 from armsim.expr import trace
 from armsim.recording.state_vector import StateVector
 from armsim.simulation.driver import Driver
-from armsim.simulation.engine import bounds
+from armsim.simulation.loop_plan import bounds
 
 if TYPE_CHECKING:
     from armsim.compile.target import Target

@@ -85,7 +85,7 @@ def record(
         engine.run,
         plant.initial_state(scenario.initial_q, scenario.initial_qd),
         width=width,
-        peaks=plant.arm.n,
+        kept=engine.plan.kept,
         log_every=every,
         sample_every=every,
         time_ratio=scenario.time_ratio,

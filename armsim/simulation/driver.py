@@ -24,7 +24,7 @@ class Driver:
         run: Carries out steps; see `armsim.compile.SteppingLoop.run`.
         state: Initial state.
         width: Numbers in a row.
-        peaks: Number of quantities whose largest magnitude is kept.
+        kept: Accumulators at the start.
         log_every: Steps between rows.
         sample_every: Steps between samples.
         time_ratio: (num, den): step k begins at time k num / den [s].
@@ -33,7 +33,7 @@ class Driver:
 
     Attributes:
         state: The state reached.
-        peaks: The largest magnitudes so far.
+        kept: The accumulators so far.
         done: Number of steps carried out.
         stalled: After a divergence, whether a step could not be made; see `Result.stalled`.
     """
@@ -43,7 +43,7 @@ class Driver:
         run: Callable[..., int],
         state: Sequence[float],
         width: int = 0,
-        peaks: int = 0,
+        kept: Sequence[float] = (),
         log_every: int = NEVER,
         sample_every: int = NEVER,
         time_ratio: tuple[int, int] = (1, 1),
@@ -52,33 +52,33 @@ class Driver:
     ) -> None:
         self._run = run
         self.state = (ctypes.c_double * len(state))(*state)
-        self.peaks = (ctypes.c_double * max(peaks, 1))()
+        self.kept = (ctypes.c_double * max(len(kept), 1))(*kept)
         self._row = (ctypes.c_double * max(width, 1))()
         self._clock = (log_every, sample_every, time_ratio)
         self._progress = progress
         self._total = total
         self._reported = time.perf_counter()
-        self._checkpoints: deque[tuple[int, list[float], list[float]]] = deque()  # done, state, peaks
+        self._checkpoints: deque[tuple[int, list[float], list[float]]] = deque()  # done, state, kept
         self.done = 0
         self.stalled = False
 
     def advance(self, last: int, rows: ctypes.Array | None = None) -> bool:
         """Carry out the steps before `last`; False where one left the bounds, and `state` is then the state out of bounds.
 
-        Ctrl-C restores state and peaks at the beginning of this call.
+        Ctrl-C restores state and accumulators at the beginning of this call.
 
         Args:
             last: Step before which to stop.
             rows: Filled with the rows that are due, one after the other; may be left out if at most the first step has one.
         """
-        self._checkpoints.append((self.done, list(self.state), list(self.peaks)))
+        self._checkpoints.append((self.done, list(self.state), list(self.kept)))
         while len(self._checkpoints) > 2 and self._checkpoints[1][0] <= self.done - LAST_STEPS:
             self._checkpoints.popleft()
         room = self._row if rows is None else rows
         try:
-            self.done = self._run(self.state, room, self.peaks, self.done, last, *self._clock)
+            self.done = self._run(self.state, room, self.kept, self.done, last, *self._clock)
         except KeyboardInterrupt:  # back to the last checkpoint
-            self.done, self.state[:], self.peaks[:] = self._checkpoints[-1]  # type: ignore[assignment]  # ctypes takes floats
+            self.done, self.state[:], self.kept[:] = self._checkpoints[-1]  # type: ignore[assignment]  # ctypes takes floats
             raise
         if self.done < last:
             self.stalled = FAILED in self.state
@@ -93,11 +93,12 @@ class Driver:
             self._progress(done, self._total)
 
     def row(self) -> list[float]:
-        """The row of the state reached, by one more step from a copy of it; only `peaks` change."""
+        """The row of the state reached, by one more step from a copy of it."""
         one = (1, *self._clock[1:])
         again = (ctypes.c_double * len(self.state))(*self.state)
+        spare = (ctypes.c_double * len(self.kept))(*self.kept)
         self._row[:] = [math.nan] * len(self._row)
-        self._run(again, self._row, self.peaks, self.done, self.done + 1, *one)
+        self._run(again, self._row, spare, self.done, self.done + 1, *one)
         return list(self._row)
 
     def approach(self) -> list[list[float]]:
@@ -115,4 +116,4 @@ class Driver:
 
     def _again(self, first: int, last: int) -> None:
         """Carry out steps once more, with their samples but without rows."""
-        self._run(self.state, self._row, self.peaks, first, last, NEVER, *self._clock[1:])
+        self._run(self.state, self._row, self.kept, first, last, NEVER, *self._clock[1:])

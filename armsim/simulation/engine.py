@@ -5,17 +5,16 @@ from __future__ import annotations
 import ctypes
 import math
 import time
+from collections.abc import Sequence
 from typing import Protocol
 
-from armsim.compile import LoopBody, SteppingLoop
+from armsim.compile import SteppingLoop
 from armsim.compile.target import Target
 from armsim.errors import UsageError
-from armsim.expr import absolute, trace, where
 from armsim.plant import Plant
+from armsim.simulation.loop_plan import LoopPlan, bounds
 from armsim.spec.formula import FormulaError
 
-# magnitudes beyond which a run has diverged, by kind of state; that of positions is also the range of our sine
-BOUNDS = {"q": 1e6, "qd": 1e9, "integral": 1e15, "held": 1e15, "current": 1e9, "stuck": 1.0, "before": 1e9}
 ENGINES = ("llvm", "python")
 
 
@@ -24,11 +23,13 @@ class Engine(Protocol):
 
     Attributes:
         name: "llvm" or "python".
+        plan: What it computes.
         plant: What it simulates.
         preparation: Wall time of tracing, printing and compiling [s], by part.
     """
 
     name: str
+    plan: LoopPlan
     plant: Plant
     preparation: dict[str, float]
 
@@ -36,7 +37,7 @@ class Engine(Protocol):
         self,
         state: ctypes.Array,
         rows: ctypes.Array,
-        peaks: ctypes.Array,
+        kept: ctypes.Array,
         first: int,
         last: int,
         log_every: int,
@@ -44,78 +45,60 @@ class Engine(Protocol):
         time_ratio: tuple[int, int],
     ) -> int: ...
 
-
-def bounds(plant: Plant) -> list[float]:
-    """The magnitude of every state beyond which a run has diverged; inf for work and for the integrator's own states."""
-    free = {*plant.integrator.memory, *plant.works}
-    return [math.inf if slot in free else BOUNDS[slot.split("_", 1)[0]] for slot in plant.slots]
+    def measured(self, state: Sequence[float], kept: Sequence[float], t: float, due: bool) -> list[float]: ...
 
 
-def loop_body(plant: Plant, dt: float) -> LoopBody:
-    """The plant's step, sample and row, traced, with the peak magnitudes of `Plant.peaks` as accumulators."""
-    n = len(plant.slots)
-    names = ["t", *plant.slots]
-
-    def cycle(t, *x):
-        state, kept = x[:n], x[n:]
-        peaks = [absolute(value) for value in plant.peaks(t, state)]
-        larger = [where(new > old, new, old) for new, old in zip(peaks, kept, strict=True)]
-        return [*plant.step(t, state, dt), *larger, *plant.observe(t, state)]
-
-    return LoopBody(
-        cycle=trace(cycle, [*names, *(f"peak{i}" for i in range(plant.arm.n))], "cycle"),
-        sample=trace(lambda t, *state: plant.sample(t, state), names, "sample") if plant.sampled else None,
-        states=n,
-        kept=plant.arm.n,
-        bounds=bounds(plant),
-    )
+def doubles(values: Sequence[float]) -> ctypes.Array:
+    """Values as an array of doubles, of one at least."""
+    return (ctypes.c_double * max(len(values), 1))(*values)
 
 
 class NativeEngine:
     """Machine code by LLVM.
 
     Args:
-        plant: What to simulate.
-        dt: Step [s].
+        plan: What to compute: a plan, or a plant and its step.
+        dt: Step [s], with a plant.
         target: The machine to compile for; the host unless given.
     """
 
     name = "llvm"
 
-    def __init__(self, plant: Plant, dt: float, target: Target | None = None) -> None:
-        self.plant = plant
+    def __init__(self, plan: LoopPlan | Plant, dt: float = 0.0, target: Target | None = None) -> None:
+        self.plan = plan if isinstance(plan, LoopPlan) else LoopPlan.of(plan, dt)
+        self.plant = self.plan.plant
         began = time.perf_counter()
-        body = loop_body(plant, dt)
-        traced = time.perf_counter()
-        self.loop = SteppingLoop(body, target)
-        self.loop.ir  # noqa: B018  printed here to be timed apart
-        printed = time.perf_counter()
+        self.loop = SteppingLoop(self.plan.body, target, key=self.plan.key)
         self.cached = self.loop.code.cached
-        self.preparation = {
-            "trace_s": traced - began,
-            "print_s": printed - traced,
-            "fetch_s" if self.cached else "compile_s": time.perf_counter() - printed,
-        }
+        rest = time.perf_counter() - began - sum(self.loop.seconds.values())
+        self.preparation = {**self.loop.seconds, "fetch_s" if self.cached else "compile_s": rest}
         self.run = self.loop.run
+
+    def measured(self, state: Sequence[float], kept: Sequence[float], t: float, due: bool) -> list[float]:
+        """The measures' results of a run that ends in a state at time t [s], a sample being due or not."""
+        given, accumulated = doubles(state), doubles(kept)
+        results, open = doubles([0.0] * len(self.plan.results)), doubles([])
+        self.loop.finish(*map(ctypes.addressof, (given, accumulated, open, results)), t, due)
+        return list(results)[: len(self.plan.results)]
 
 
 class PythonEngine:
     """The same physics text on Python floats: slow, obvious, and with the same bits.
 
     Args:
-        plant: What to simulate.
-        dt: Step [s].
+        plan: What to compute: a plan, or a plant and its step.
+        dt: Step [s], with a plant.
     """
 
     name = "python"
 
-    def __init__(self, plant: Plant, dt: float) -> None:
-        self.plant = plant
-        self.dt = dt
+    def __init__(self, plan: LoopPlan | Plant, dt: float = 0.0) -> None:
+        self.plan = plan if isinstance(plan, LoopPlan) else LoopPlan.of(plan, dt)
+        self.plant = plant = self.plan.plant
         self.preparation: dict[str, float] = {}
         self._bounds = [(i, bound) for i, bound in enumerate(bounds(plant)) if bound < math.inf]
 
-    def run(self, state, rows, peaks, first, last, log_every, sample_every, time_ratio) -> int:
+    def run(self, state, rows, kept, first, last, log_every, sample_every, time_ratio) -> int:
         """Carry out the steps first <= k < last; see `armsim.compile.SteppingLoop.run`."""
         num, den = time_ratio
         width = len(self.plant.columns)
@@ -126,9 +109,8 @@ class PythonEngine:
             try:
                 if self.plant.sampled and k % sample_every == 0:
                     x = self.plant.sample(t, x)
-                after = self.plant.step(t, x, self.dt)
-                for i, value in enumerate(self.plant.peaks(t, x)):
-                    peaks[i] = abs(value) if abs(value) > peaks[i] else peaks[i]
+                after = self.plant.step(t, x, self.plan.dt)
+                kept[:] = self.plan.updated(self.plant, self.plan.made(())[1], t, x, list(kept)[: len(self.plan.kept)]) or [0.0]
                 if k % log_every == 0:
                     rows[filled : filled + width] = [value + 0.0 for value in self.plant.observe(t, x)]  # 0 for -0
                     filled += width
@@ -141,20 +123,28 @@ class PythonEngine:
         state[:] = x
         return last
 
+    def measured(self, state: Sequence[float], kept: Sequence[float], t: float, due: bool) -> list[float]:
+        """The measures' results; see `NativeEngine.measured`."""
+        x = self.plant.sample(t, state) if due and self.plant.sampled else list(state)
+        try:
+            return self.plan.measured(self.plant, self.plan.made(())[1], t, x, list(kept)[: len(self.plan.kept)])
+        except (ZeroDivisionError, FormulaError):
+            return [math.nan] * len(self.plan.results)
 
-def make_engine(name: str, plant: Plant, dt: float) -> Engine:
+
+def make_engine(name: str, plan: LoopPlan | Plant, dt: float = 0.0) -> Engine:
     """The engine of that name, ready to run.
 
     Args:
         name: "llvm" or "python".
-        plant: What to simulate.
-        dt: Step [s].
+        plan: What to compute: a plan, or a plant and its step.
+        dt: Step [s], with a plant.
 
     Raises:
         UsageError: There is no engine of that name.
     """
     if name == "llvm":
-        return NativeEngine(plant, dt)
+        return NativeEngine(plan, dt)
     if name == "python":
-        return PythonEngine(plant, dt)
+        return PythonEngine(plan, dt)
     raise UsageError(f"engine: expected one of {', '.join(ENGINES)}, found {name!r}")

@@ -12,7 +12,7 @@ from armsim.errors import UsageError
 from armsim.loading import Scenario
 from armsim.plant import Plant
 from armsim.plant.columns import Heading, headings
-from armsim.simulation.engine import bounds
+from armsim.simulation.loop_plan import bounds
 from armsim.stability.advice import Advice
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Result:
         rows: All rows, one after the other; see `Plant.columns`.
         count: Number of rows.
         end: The row of the state reached, whether or not one was due.
-        peaks: Largest magnitude of every joint's motor torque over all steps (landings) [N·m or N], n of them.
+        measures: Results of the measures by name, over all steps (landings).
         state: The state reached; of a diverged run, the last one within bounds.
         approach: Of a diverged run, the last states within bounds, one step apart; else empty.
         engine: "llvm" or "python".
@@ -56,13 +56,18 @@ class Result:
     rows: ctypes.Array = field(repr=False)
     count: int
     end: list[float] = field(repr=False)
-    peaks: list[float]
+    measures: dict[str, float]
     state: list[float] = field(repr=False)
     approach: list[list[float]] = field(repr=False)
     engine: str
     advice: Advice
     seconds: dict[str, float]
     stalled: bool = False
+
+    @property
+    def peaks(self) -> list[float]:
+        """Largest magnitude of every joint's motor torque over all steps (landings) [N·m or N], n of them."""
+        return [self.measures[f"peak_torque_{joint.name}"] for joint in self.plant.arm.joints]
 
     @property
     def steps_chosen(self) -> tuple[int, int] | None:

@@ -17,6 +17,7 @@ from armsim.plant import make_plant
 from armsim.simulation.driver import Driver, Progress
 from armsim.simulation.engine import Engine, NativeEngine, make_engine
 from armsim.simulation.run import Run
+from armsim.spec.timing import time_at
 from armsim.stability.advice import Advice
 from armsim.stability.method_choice import with_method
 from armsim.stability.step_advice import advice_on, heeded
@@ -102,7 +103,7 @@ def _carried_out(
         engine.run,
         plant.initial_state(scenario.initial_q, scenario.initial_qd),
         width=width,
-        peaks=plant.arm.n,
+        kept=engine.plan.kept,
         log_every=scenario.log_every,
         sample_every=scenario.sample_every or 1,
         time_ratio=scenario.time_ratio,
@@ -129,6 +130,8 @@ def _carried_out(
     with contextlib.suppress(KeyboardInterrupt):
         end = driver.row()
     done = driver.done
+    due = scenario.sample_every is not None and done % scenario.sample_every == 0
+    measured = engine.measured(driver.state, driver.kept, time_at(done, scenario.time_ratio), due)
     kept = min(-(-(done + (status == "diverged")) // scenario.log_every), count)
     if status == "complete" and done % scenario.log_every == 0:
         rows[kept * width : (kept + 1) * width] = end  # type: ignore[assignment]  # ctypes takes floats
@@ -143,7 +146,7 @@ def _carried_out(
         rows=rows,
         count=kept,
         end=end,
-        peaks=list(driver.peaks),
+        measures=dict(zip(engine.plan.results, measured, strict=True)),
         state=list(driver.state),
         approach=approach,
         engine=engine.name,

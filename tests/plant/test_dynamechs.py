@@ -14,7 +14,8 @@ from armsim.errors import UsageError
 from armsim.expr import sin, trace
 from armsim.model import BrushDrop, Coulomb
 from armsim.plant import DynaMechsPlant, emulates
-from armsim.simulation.engine import NativeEngine, PythonEngine, bounds
+from armsim.simulation.engine import NativeEngine, PythonEngine
+from armsim.simulation.loop_plan import bounds
 from armsim.spatial import ZERO, Inertia
 
 TWO_PI = 6.283185307179586

@@ -16,8 +16,8 @@ def test_an_interruption_takes_back_state_and_peaks_alike():
                 raise KeyboardInterrupt
         return last
 
-    driver = Driver(run, [0.0], peaks=1)
+    driver = Driver(run, [0.0], kept=[0.0])
     assert driver.advance(5)
     with pytest.raises(KeyboardInterrupt):
         driver.advance(10)
-    assert (driver.done, list(driver.state), list(driver.peaks)) == (5, [5.0], [5.0])
+    assert (driver.done, list(driver.state), list(driver.kept)) == (5, [5.0], [5.0])

@@ -10,7 +10,8 @@ import pytest
 from armsim.control import OpenLoop
 from armsim.errors import UsageError
 from armsim.plant import Plant
-from armsim.simulation.engine import BOUNDS, NativeEngine, PythonEngine, bounds, make_engine
+from armsim.simulation.engine import NativeEngine, PythonEngine, make_engine
+from armsim.simulation.loop_plan import BOUNDS, bounds
 
 RATIO, DT = (1, 2000), 1 / 2000
 
@@ -109,4 +110,4 @@ def test_getting_ready_is_timed_by_part(plants):
         NativeEngine(replace(body, method="rk4"), 1 / 3000),
     )
     assert set(first.preparation) == {"trace_s", "print_s", "compile_s"}
-    assert set(second.preparation) == {"trace_s", "print_s", "fetch_s"}
+    assert set(second.preparation) == {"fetch_s"}  # known code is neither traced nor printed

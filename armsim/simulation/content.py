@@ -1,0 +1,71 @@
+"""What a plant or a file consists of, as text: equal texts mean equal graphs, which is what a kernel's key needs."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection
+from dataclasses import fields, is_dataclass
+from hashlib import sha256
+from typing import Any
+
+from armsim.expr import Table
+from armsim.spec.formula import Formula
+from armsim.spec.quantity import Quantity
+
+
+def content_of(x: Any) -> str:
+    """The content of a plant or of a part of one; empty if it has a part without content, such as a function."""
+    parts: list[str] = []
+    try:
+        _describe(x, parts)
+    except TypeError:
+        return ""
+    return "".join(parts)
+
+
+def _describe(x: Any, parts: list[str]) -> None:
+    kind = type(x)
+    if isinstance(x, float):
+        parts.append(f"{float(x)!r},")  # the shortest text that reads as the same double; -0.0 and 0.0 differ
+    elif x is None or kind in (int, bool, str):
+        parts.append(f"{x!r},")
+    elif kind in (list, tuple):
+        parts.append("[")
+        for item in x:
+            _describe(item, parts)
+        parts.append("]")
+    elif kind is dict:
+        parts.append("{")
+        for key, value in x.items():
+            parts.append(f"{key!r}:")
+            _describe(value, parts)
+        parts.append("}")
+    elif kind is Table:
+        numbers = sha256(array("d", x.x).tobytes() + array("d", x.y).tobytes()).hexdigest()
+        parts.append(f"Table({len(x.x)},{x.hold},{numbers})")
+    elif kind is Formula:
+        parts.append(f"Formula({x.text!r})")
+    elif is_dataclass(x):
+        parts.append(f"{kind.__name__}(")
+        for field in fields(x):
+            _describe(getattr(x, field.name), parts)
+        parts.append(")")
+    elif isinstance(x, tuple):  # a named one
+        parts.append(kind.__name__)
+        _describe(tuple(x), parts)
+    else:
+        raise TypeError(f"no text for {kind.__name__}")
+
+
+def content_of_file(data: Any, open_places: Collection[str], path: str = "") -> Any:
+    """A file's data with marks for the numbers that are open; formulas, which may depend on them, as they are written."""
+    if isinstance(data, dict):
+        dot = "" if not path or path.endswith(".") else "."
+        return {key: content_of_file(value, open_places, f"{path}{dot}{key}") for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [content_of_file(item, open_places, f"{path}[{i}]") for i, item in enumerate(data)]
+    if isinstance(data, Quantity):
+        if path in open_places:
+            return "open"
+        return data.value if data.formula is None or not data.formula.names else data.formula
+    return data

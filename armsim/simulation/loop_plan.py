@@ -1,0 +1,135 @@
+"""What the loop over the steps of a run, or of many runs, computes: steps, samples, rows and measures, as traced functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from armsim.compile import LoopBody
+from armsim.expr import Scalar, flatten, leaves, trace, unflatten
+from armsim.measures import Measure, Moment, measures_of
+from armsim.plant import Plant
+from armsim.simulation.content import content_of
+
+# magnitudes beyond which a run has diverged, by kind of state; that of positions is also the range of our sine
+BOUNDS = {"q": 1e6, "qd": 1e9, "integral": 1e15, "held": 1e15, "current": 1e9, "stuck": 1.0, "before": 1e9}
+
+Made = tuple[Plant, Sequence[Scalar], Sequence[Scalar]]  # plant, and joint positions and velocities at the start
+
+
+def bounds(plant: Plant) -> list[float]:
+    """The magnitude of every state beyond which a run has diverged; inf for work and for the integrator's own states."""
+    free = {*plant.integrator.memory, *plant.works}
+    return [math.inf if slot in free else BOUNDS[slot.split("_", 1)[0]] for slot in plant.slots]
+
+
+@dataclass(frozen=True)
+class LoopPlan:
+    """What a loop computes.
+
+    Attributes:
+        plant: The plant, on numbers; with open numbers, one of those that they make.
+        dt: Length of a step [s]; of an adaptive method the time between its landings.
+        measures: What is measured.
+        start: Joint positions at the start [rad or m]; None where no measure asks.
+        rows: Whether there are rows.
+        open: Names of the open numbers.
+        make: From the open numbers to the plant and the start; None without any.
+        content: Names all that `make` depends on besides the plant.
+    """
+
+    plant: Plant
+    dt: float
+    measures: tuple[Measure, ...] = ()
+    start: tuple[float, ...] | None = None
+    rows: bool = True
+    open: tuple[str, ...] = ()
+    make: Callable[[Sequence[Scalar]], Made] | None = None
+    content: str = ""
+
+    @classmethod
+    def of(cls, plant: Plant, dt: float) -> LoopPlan:
+        """What `armsim.simulate` computes: rows, and the largest motor torques for its summary."""
+        return cls(plant, dt, tuple(measures_of(["peak_torque"], plant)))
+
+    @property
+    def key(self) -> str:
+        """Names all that the loop depends on; empty if that cannot be put into words."""
+        made = self.content if self.make is not None else content_of([self.plant, self.start])
+        asked = content_of([self.dt, self.results, self.rows, self.plant.audit])
+        return f"{made} {asked} {self.open}" if made and asked else ""
+
+    @cached_property
+    def kept(self) -> list[float]:
+        """The accumulators of the measures at the start."""
+        return leaves([measure.begin() for measure in self.measures])
+
+    @cached_property
+    def results(self) -> tuple[str, ...]:
+        """Names of the measures' results."""
+        return tuple(name for measure in self.measures for name in measure.names)
+
+    def body(self) -> LoopBody:
+        """The loop's body, traced."""
+        n, m = len(self.plant.slots), len(self.kept)
+        state_names = ["t", *self.plant.slots]
+        names = [*state_names, *(f"kept{i}" for i in range(m)), *self.open]
+
+        def cycle(t: Scalar, *x: Scalar) -> list[Scalar]:
+            plant, start, _ = self.made(x[n + m :])
+            state = x[:n]
+            kept = self.updated(plant, start, t, state, x[n : n + m])
+            row = plant.observe(t, state) if self.rows else []
+            return [*plant.step(t, state, self.dt), *kept, *row]
+
+        def finish(t: Scalar, *x: Scalar) -> list[Scalar]:
+            plant, start, _ = self.made(x[n + m :])
+            return self.measured(plant, start, t, x[:n], x[n : n + m])
+
+        def sample(t: Scalar, *x: Scalar) -> list[Scalar]:
+            return self.made(x[n:])[0].sample(t, x[:n])
+
+        def begin(*x: Scalar) -> list[Scalar]:
+            plant, q, qd = self.made(x)
+            return plant.initial_state(q, qd)
+
+        return LoopBody(
+            cycle=trace(cycle, names, "cycle"),
+            sample=trace(sample, [*state_names, *self.open], "sample") if self.plant.sampled else None,
+            states=n,
+            kept=m,
+            bounds=bounds(self.plant),
+            begin=None if self.make is None else trace(begin, list(self.open), "begin"),
+            finish=trace(finish, names, "finish"),
+        )
+
+    def made(self, values: Sequence[Scalar]) -> Made:
+        """The plant and the start for values of the open numbers."""
+        if self.make is not None:
+            return self.make(values)
+        return self.plant, [0.0] * self.plant.arm.n if self.start is None else self.start, []
+
+    def updated(
+        self, plant: Plant, start: Sequence[Scalar], t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar]
+    ) -> list[Scalar]:
+        """The accumulators after the moment at time t."""
+        moment = Moment(plant, t, state, self.dt, start)
+        return leaves(
+            [measure.update(part, moment) for measure, part in zip(self.measures, self._parts(kept), strict=True)]
+        )
+
+    def measured(
+        self, plant: Plant, start: Sequence[Scalar], t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar]
+    ) -> list[Scalar]:
+        """The measures' results, where the run ends at time t."""
+        moment = Moment(plant, t, state, self.dt, start)
+        parts = zip(self.measures, self._parts(kept), strict=True)
+        return [x for measure, part in parts for x in measure.result(measure.update(part, moment), moment)]
+
+    def _parts(self, kept: Sequence[Scalar]) -> list[Any]:
+        structure = flatten([measure.begin() for measure in self.measures])[1]
+        parts: list[Any] = unflatten(structure, kept)
+        return parts
