@@ -2,7 +2,7 @@
 
 from armsim.actuation.drive import drive_torques
 from armsim.actuation.friction import any_sticks, dry_bounds, sticks
-from armsim.actuation.joint_torque import WORKS, JointTorque, Works, driven, powers, unpowered
+from armsim.actuation.joint_torque import WORKS, JointTorque, Works, driven, motor_limited, powers, unpowered
 from armsim.actuation.limit import limit_torque, stop_law
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "driven",
     "dry_bounds",
     "limit_torque",
+    "motor_limited",
     "powers",
     "sticks",
     "stop_law",

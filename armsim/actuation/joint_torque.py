@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Literal
+from typing import Any, Literal
 
 from armsim.actuation import motor as dc
 from armsim.actuation.limit import limit_torque
-from armsim.expr import dot
+from armsim.expr import dot, either
 from armsim.model import Joint
 from armsim.spatial import Scalar
 
@@ -122,6 +122,29 @@ def driven(
     i = dc.flowing(motor, dc.current_for(motor, u), qd)
     voltage = dc.supplied(motor, dc.voltage_for(motor, i, qd))
     return replace(passive, motor=dc.torque(motor, i), voltage=voltage, current=i)
+
+
+def motor_limited(joint: Joint, output: Literal["voltage", "torque"], u: Scalar, torque: JointTorque) -> Any:
+    """Whether a limit of the motor or its amplifier acts, of voltage, current, torque or speed: a condition.
+
+    Args:
+        joint: The joint.
+        output: What u is; see `driven`.
+        u: The command.
+        torque: The torques on the joint under that command.
+    """
+    motor = joint.motor
+    if motor is None or not dc.is_limited(motor):
+        return False
+    if output == "voltage":
+        return either(_differ(u, torque.supply), _differ(torque.supply, torque.voltage))
+    if joint.electric_motor is None:
+        return _differ(motor.gear * (u / motor.gear), torque.motor)  # rounded as by `dc.attainable`
+    return _differ(dc.current_for(motor, u), torque.current)
+
+
+def _differ(a: Scalar, b: Scalar) -> Any:
+    return False if a is b else either(a < b, a > b)
 
 
 def unpowered(joint: Joint, q: Scalar, qd: Scalar) -> JointTorque:

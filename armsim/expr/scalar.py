@@ -94,6 +94,13 @@ def snapped(x):
     return x
 
 
+def divided(a, b):
+    """a / b by IEEE 754: infinite or NaN where the number b is 0."""
+    if isinstance(a, NUMBERS) and isinstance(b, NUMBERS) and b == 0:
+        return math.copysign(math.inf, a) * math.copysign(1.0, b) if abs(a) > 0 else math.nan
+    return a / b
+
+
 def fma(a, b, c):
     """a b + c with one rounding."""
     if isinstance(a, Expr) or isinstance(b, Expr) or isinstance(c, Expr):

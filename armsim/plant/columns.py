@@ -252,6 +252,26 @@ def heading_of(prefix: str, of: str, unit: str, degrees: bool = False) -> tuple[
     return "_".join(part for part in (prefix, of, unit) if part), factor
 
 
+def named(arm: Arm) -> dict[str, Heading]:
+    """The columns by every name that formulas may call them: `q_R1`, `q_R1_deg`, `q_R1_rad`; of equal names the last holds."""
+    every = headings(arm)
+    short = {_without_unit(column): h for column, h in zip(columns_of(arm), every, strict=True)}
+    return {**short, **{h.text: h for h in [*headings(arm, degrees=True), *every]}}
+
+
+def _without_unit(column: Column) -> str:
+    kind = KINDS[column.quantity]
+    return f"{kind.prefix}_{column.of}" if kind.parts is None else PART_UNIT.sub("", kind.parts[column.of])
+
+
+def value_of(now: Instant, index: int) -> Scalar:
+    """One number of a row, by its place."""
+    columns = columns_of(now.arm)
+    quantity = columns[index].quantity
+    first = next(i for i, column in enumerate(columns) if column.quantity == quantity)
+    return KINDS[quantity].values(now)[index - first]
+
+
 def headings(arm: Arm, file: File | None = None, degrees: bool = False) -> list[Heading]:
     """The columns of a file, in order, without the time; all columns unless a file is named."""
     return [
@@ -271,6 +291,7 @@ def spellings(quantity: str, joint: Joint) -> list[tuple[str, float]]:
     return list(dict.fromkeys(found))
 
 
+PART_UNIT = re.compile(r"_(m|(m|rad)_s|J)$")  # at the end of the heading of a part
 RADIANS = re.compile(r"_rad(_s2?)?$")  # at the end of a heading
 JOINT_UNITS = sorted({kind.unit(joint) for kind in KINDS.values() if not kind.parts for joint in JOINT_TYPES.values()})
 JOINT_HEADING = re.compile(

@@ -124,9 +124,9 @@ class DynaMechsPlant(Plant):
         """Which joints are held from time t on: 1 or 0 for each."""
         return self._evaluate(t, state).stuck
 
-    def peaks(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
-        """The quantities whose peak magnitude a run records: the motor torque of every joint."""
-        return [torque.motor for torque in self._evaluate(t, state).torques]
+    def torques(self, t: Scalar, state: Sequence[Scalar]) -> list[JointTorque]:
+        """The torques that act from time t on, dry friction included."""
+        return self._evaluate(t, state).torques
 
     def _evaluate(self, t: Scalar, state: Sequence[Scalar]) -> Evaluation:
         n = self.arm.n

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
-from armsim.actuation import JointTorque, Works, driven, dry_bounds, powers, sticks, stop_law, unpowered
+from armsim.actuation import JointTorque, Works, driven, dry_bounds, motor_limited, powers, sticks, stop_law, unpowered
 from armsim.actuation import motor as dc
 from armsim.control import Feedback, OpenLoop
 from armsim.dynamics import ExternalWrench, Law, Wrench, external_power, link_wrenches, own_poses
-from armsim.expr import Scalar, absolute, fma, maximum, minimum
+from armsim.expr import Scalar, absolute, either, fma, maximum, minimum
 from armsim.integrate import Motion
 from armsim.model import Arm, Motor
 from armsim.plant.state import Further, Held
@@ -80,6 +80,18 @@ class Loads:
             else:
                 torques.append(driven(joint, self.command.output, u[i], q, qd, currents.get(i)))
         return torques
+
+    def saturated(self, t: Scalar, y: Motion, held: Held, torques: Sequence[JointTorque]) -> list[Any]:
+        """Whether a limit of its command, motor or amplifier acts on every joint, under the torques of then."""
+        command = self.command
+        if command is None:
+            return [False] * self.arm.n
+        acts = []
+        bounds = command.limit if isinstance(command, Feedback) else (None,) * self.arm.n
+        for i, (u, bound) in enumerate(zip(self.commands(t, y, held), bounds, strict=True)):
+            at_bound = False if bound is None else absolute(u) >= bound
+            acts.append(either(at_bound, motor_limited(self.arm.joints[i], command.output, u, torques[i])))
+        return acts
 
     def currents(self, y: Motion, held: Held) -> list[Scalar]:
         """The armature currents that are states [A], in the order of `inductive`."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from armsim.actuation import WORKS, JointTorque, Works
 from armsim.actuation import motor as dc
@@ -18,7 +19,7 @@ from armsim.dynamics import Algorithm, ExternalWrench
 from armsim.expr import Scalar, flatten, unflatten
 from armsim.integrate import METHODS, Method, Motion, Tolerance
 from armsim.model import Arm, Motor
-from armsim.plant.columns import Column, Instant, columns_of, row_of
+from armsim.plant.columns import Column, Heading, Instant, columns_of, named, row_of
 from armsim.plant.equations import Equations
 from armsim.plant.loads import Loads
 from armsim.plant.state import Further, Held, State
@@ -164,11 +165,19 @@ class Plant:
         """What the numbers of a row are, in order."""
         return columns_of(self.arm)
 
+    @cached_property
+    def named_columns(self) -> dict[str, Heading]:
+        """The columns by every name that formulas may use; see `armsim.plant.columns.named`."""
+        return named(self.arm)
+
     def observe(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
-        """The row of `columns` at time t [s]: the state, and the accelerations and torques that act from then on."""
-        x = self.parts(state)
+        """The row of `columns` at time t [s]."""
+        return row_of(self.instant(t, state))
+
+    def instant(self, t: Scalar, state: Sequence[Scalar]) -> Instant:
+        """The state at time t [s], and the accelerations and torques that act from then on."""
         qd, qdd, torques = self.motion(t, state)
-        return row_of(Instant(self.arm, x.q, qd, qdd, torques, self.algorithm))
+        return Instant(self.arm, self.parts(state).q, qd, qdd, torques, self.algorithm)
 
     def motion(self, t: Scalar, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[JointTorque]]:
         """Velocities, accelerations and torques that act from time t [s] on, n each."""
@@ -185,8 +194,17 @@ class Plant:
 
     def peaks(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
         """The quantities whose peak magnitude a run records: the motor torque of every joint."""
+        return [torque.motor for torque in self.torques(t, state)]
+
+    def torques(self, t: Scalar, state: Sequence[Scalar]) -> list[JointTorque]:
+        """The torques that act from time t [s] on, n of them, without dry friction: it takes the accelerations to know it."""
         x = self.parts(state)
-        return [torque.motor for torque in self.loads.torques(t, self.motion_of(x), self.held(t, x))]
+        return self.loads.torques(t, self.motion_of(x), self.held(t, x))
+
+    def saturated(self, t: Scalar, state: Sequence[Scalar]) -> list[Any]:
+        """Whether a limit of the command, the motor or its amplifier acts from time t [s] on, one condition per joint."""
+        x = self.parts(state)
+        return self.loads.saturated(t, self.motion_of(x), self.held(t, x), self.torques(t, state))
 
 
 def calmed(x: Sequence[Scalar]) -> list[Scalar]:

@@ -1,4 +1,4 @@
-"""Formulas in users' files: arithmetic of numbers, `pi`, parameters and, in inputs, the time `t`.
+"""Formulas in users' files: arithmetic of numbers, `pi`, parameters and, in inputs, the time `t`; in measures aggregates, too.
 
 A recursive-descent parser makes a syntax tree, which is evaluated on floats, on expressions (an open parameter, the time of a
 simulation) or on SymPy. Nothing is evaluated as Python.
@@ -7,8 +7,9 @@ simulation) or on SymPy. Nothing is evaluated as Python.
 from __future__ import annotations
 
 import math
+import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,45 +72,76 @@ class Formula:
 
     Attributes:
         text: As it was written.
-        names: The names in it: parameters, `pi`, `t`.
+        names: The names in it: parameters, `pi`, `t`; an aggregate counts as a name, see `Aggregate.name`.
         term: Its syntax tree.
+        aggregates: Those in it, each once.
     """
 
     text: str
     names: frozenset[str]
     term: Term
+    aggregates: tuple[Aggregate, ...] = ()
 
-    def evaluate(self, values: Mapping[str, Any], number: Callable[[str], Any] = float) -> Any:
+    def evaluate(
+        self,
+        values: Mapping[str, Any],
+        number: Callable[[str], Any] = float,
+        divide: Callable[[Any, Any], Any] = operator.truediv,
+    ) -> Any:
         """Its value.
 
         Args:
             values: A scalar for each of `names`; `pi` may be left out.
             number: Makes a scalar of a literal; `sympy.Rational` keeps it exact.
+            divide: The quotient of two scalars.
 
         Raises:
             FormulaError: Division by zero, overflow, or an argument outside a function's domain.
         """
         try:
-            return _value(self.term, values, number)
+            return _value(self.term, values, number, divide)
         except ZeroDivisionError:
             raise FormulaError("it divides by zero") from None
         except (OverflowError, ValueError):
             raise FormulaError("it has no value") from None
 
 
-def parse_formula(text: str) -> Formula:
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A function of how a formula's value varies, as `max(abs(x))` over time; what it is worth is for others to say.
+
+    Attributes:
+        function: Its name.
+        argument: The formula.
+    """
+
+    function: str
+    argument: Formula
+
+    @property
+    def name(self) -> str:
+        """What it is called among a formula's names: as written, without blanks."""
+        return f"{self.function}({''.join(self.argument.text.split())})"
+
+
+def parse_formula(text: str, aggregates: Collection[str] = (), words: Collection[str] = ()) -> Formula:
     """Parse a formula.
+
+    Args:
+        text: The formula.
+        aggregates: Names that on one argument are aggregates. They may be functions, too: max and min on two or more.
+        words: Names with signs in them, as `q_left-arm`.
 
     Raises:
         FormulaError: A syntax error.
     """
     if len(text) > LONGEST:
         raise FormulaError(f"longer than {LONGEST} characters", "compute the number, or name parts of it as parameters")
-    parser = _Parser(text)
+    parser = _Parser(text, aggregates, words)
     term = parser.sum(0)
     if parser.kind != "end":
         raise parser.unexpected()
-    return Formula(text, frozenset(parser.names), term)
+    return Formula(text, frozenset(parser.names), term, tuple(parser.found.values()))
 
 
 def constant_value(text: str, source: str) -> float:
@@ -141,10 +173,13 @@ def constant_value(text: str, source: str) -> float:
 class _Parser:
     """Recursive descent over the tokens of one formula."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, aggregates: Collection[str] = (), words: Collection[str] = ()) -> None:
         self.text = text
+        self.aggregates = aggregates
+        self.words = _pattern(words)
         self.at = 0
         self.names: set[str] = set()
+        self.found: dict[str, Aggregate] = {}
         self.kind = ""
         self.token = ""
         self.advance()
@@ -152,7 +187,7 @@ class _Parser:
     def advance(self) -> str:
         """Go to the next token; return the one left behind."""
         left = self.token
-        match = TOKEN.match(self.text, self.at)
+        match = (self.words and self.words.match(self.text, self.at)) or TOKEN.match(self.text, self.at)
         if match is None:
             rest = self.text[self.at :].strip()
             if rest:
@@ -237,19 +272,37 @@ class _Parser:
         raise self.unexpected()
 
     def call(self, name: str, depth: int) -> Term:
-        if name not in FUNCTIONS:
-            raise FormulaError(f"there is no function `{name}`", f"functions are {', '.join(FUNCTIONS)}")
+        if name not in FUNCTIONS and name not in self.aggregates:
+            known = ", ".join(dict.fromkeys((*FUNCTIONS, *self.aggregates)))
+            raise FormulaError(f"there is no function `{name}`", f"functions are {known}")
+        began, outer, found = self.at, self.names, self.found
+        self.names, self.found = set(), {}
         self.advance()
         arguments = [self.sum(depth + 1)]
         while self.token == ",":
             self.advance()
             arguments.append(self.sum(depth + 1))
+        ended = self.at - len(self.token)
         self.close()
-        least = FUNCTIONS[name][0]
+        aggregate = None
+        if name in self.aggregates and len(arguments) == 1:
+            aggregate = self.aggregate(name, self.text[began:ended].strip(), arguments[0])
+            self.names, self.found = {aggregate.name}, {aggregate.name: aggregate}
+        self.names, self.found = outer | self.names, found | self.found
+        if aggregate is not None:
+            return ("name", aggregate.name)
+        least = FUNCTIONS[name][0] if name in FUNCTIONS else 1
         if len(arguments) < least or (least == 1 and len(arguments) > 1):
             wanted = "1 argument" if least == 1 else "2 arguments or more"
             raise FormulaError(f"`{name}` with {len(arguments)}, it takes {wanted}")
         return ("call", name, arguments)
+
+    def aggregate(self, name: str, text: str, term: Term) -> Aggregate:
+        """The aggregate of a term, whose names and aggregates are those last found."""
+        if self.found:
+            inner, *_ = self.found
+            raise FormulaError(f"`{name}` of `{inner}`, which is one number for the whole", "leave out one of the two")
+        return Aggregate(name, Formula(text, frozenset(self.names), term))
 
     def close(self) -> None:
         if self.token != ")":
@@ -257,24 +310,40 @@ class _Parser:
         self.advance()
 
 
-def _value(term: Term, values: Mapping[str, Any], number: Callable[[str], Any]) -> Any:
+def _pattern(words: Collection[str]) -> re.Pattern[str] | None:
+    """A token that is one of these words, the longest that fits; None where there are none."""
+    longest = sorted(words, key=len, reverse=True)
+    return re.compile(rf"\s*(?P<name>{'|'.join(map(re.escape, longest))})(?!\w)") if longest else None
+
+
+def _value(
+    term: Term, values: Mapping[str, Any], number: Callable[[str], Any], divide: Callable[[Any, Any], Any]
+) -> Any:
     kind = term[0]
     if kind == "number":
         return number(term[1])
     if kind == "name":
         return math.pi if term[1] == "pi" and "pi" not in values else values[term[1]]
     if kind == "negative":
-        return -_value(term[1], values, number)
+        return -_value(term[1], values, number, divide)
     if kind == "chain":
-        total = _value(term[1], values, number)
+        total = _value(term[1], values, number, divide)
         for sign, other in term[2]:
-            x = _value(other, values, number)
-            total = total + x if sign == "+" else total - x if sign == "-" else total * x if sign == "*" else total / x
+            x = _value(other, values, number, divide)
+            total = (
+                total + x
+                if sign == "+"
+                else total - x
+                if sign == "-"
+                else total * x
+                if sign == "*"
+                else divide(total, x)
+            )
         return total
     if kind == "power":
-        return _power(_value(term[1], values, number), term[2])
+        return _power(_value(term[1], values, number, divide), term[2], divide)
     function = FUNCTIONS[term[1]][1]
-    result, *others = (_value(argument, values, number) for argument in term[2])
+    result, *others = (_value(argument, values, number, divide) for argument in term[2])
     if not others:
         return function(result)
     for x in others:
@@ -282,7 +351,7 @@ def _value(term: Term, values: Mapping[str, Any], number: Callable[[str], Any]) 
     return result
 
 
-def _power(base: Any, k: int) -> Any:
+def _power(base: Any, k: int, divide: Callable[[Any, Any], Any]) -> Any:
     """base ** k by repeated squaring: the same products on every kind of scalar."""
     result = None
     square, left = base, abs(k)
@@ -294,4 +363,4 @@ def _power(base: Any, k: int) -> Any:
             square = square * square
     if result is None:
         return 1.0
-    return result if k > 0 else 1.0 / result
+    return result if k > 0 else divide(1.0, result)

@@ -1,0 +1,171 @@
+"""What becomes of quantities over time: integral, mean, extremes, first and final value.
+
+Integrals are by the trapezoid rule over the moments, so they are exact for quantities that are linear between them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from armsim.expr import Scalar, absolute, divided, sqrt, where
+from armsim.measures.measure import Measure, Quantities
+from armsim.measures.moment import Moment
+
+
+@dataclass(frozen=True)
+class Aggregated(Measure):
+    """A measure of quantities, one result each.
+
+    Attributes:
+        of: The quantities at a moment.
+    """
+
+    of: Quantities
+
+
+@dataclass(slots=True)
+class Trapezoids:
+    """Integrals up to a moment.
+
+    Attributes:
+        sums: The integrals.
+        last: The integrands at that moment.
+    """
+
+    sums: list[Scalar]
+    last: list[Scalar]
+
+
+class TimeIntegral(Aggregated):
+    """The integral over time."""
+
+    def begin(self) -> Trapezoids:
+        nothing = [0.0] * len(self.names)
+        return Trapezoids(nothing, [*nothing])
+
+    def update(self, kept: Trapezoids, now: Moment) -> Trapezoids:
+        integrands = [self.integrand(x) for x in self.of(now)]
+        sums = [
+            s + where(now.t > 0.0, now.dt / 2 * (before + x), 0.0)
+            for s, before, x in zip(kept.sums, kept.last, integrands, strict=True)
+        ]
+        return Trapezoids(sums, integrands)
+
+    def integrand(self, x: Scalar) -> Scalar:
+        """What is integrated of a quantity."""
+        return x
+
+    def result(self, kept: Trapezoids, end: Moment) -> list[Scalar]:
+        return kept.sums
+
+
+class Mean(TimeIntegral):
+    """The mean over time."""
+
+    def result(self, kept: Trapezoids, end: Moment) -> list[Scalar]:
+        return [divided(s, end.t) for s in kept.sums]
+
+
+class RootMeanSquare(Mean):
+    """The root of the mean square over time."""
+
+    def integrand(self, x: Scalar) -> Scalar:
+        return x * x
+
+    def result(self, kept: Trapezoids, end: Moment) -> list[Scalar]:
+        return [sqrt(x) for x in super().result(kept, end)]
+
+
+class Largest(Aggregated):
+    """The largest value."""
+
+    begins = -inf
+
+    def begin(self) -> list[Scalar]:
+        return [self.begins] * len(self.names)
+
+    def update(self, kept: list[Scalar], now: Moment) -> list[Scalar]:
+        return [where(self.beats(x, best), x, best) for x, best in zip(self.of(now), kept, strict=True)]
+
+    def beats(self, x: Scalar, best: Scalar) -> Any:
+        """Whether x takes the place of the best so far; one that is not a number never does."""
+        return x > best
+
+    def result(self, kept: list[Scalar], end: Moment) -> list[Scalar]:
+        return kept
+
+
+class Smallest(Largest):
+    """The smallest value."""
+
+    begins = inf
+
+    def beats(self, x: Scalar, best: Scalar) -> Any:
+        return x < best
+
+
+class Peak(Largest):
+    """The largest magnitude."""
+
+    begins = 0.0
+
+    def update(self, kept: list[Scalar], now: Moment) -> list[Scalar]:
+        magnitudes = map(absolute, self.of(now))
+        return [where(x > best, x, best) for x, best in zip(magnitudes, kept, strict=True)]
+
+
+@dataclass(slots=True)
+class Hits:
+    """Extremes so far.
+
+    Attributes:
+        values: The extremes.
+        times: When each was first met [s].
+    """
+
+    values: list[Scalar]
+    times: list[Scalar]
+
+
+@dataclass(frozen=True)
+class TimeOf(Measure):
+    """The time at which an extreme is first met.
+
+    Attributes:
+        extreme: The extreme.
+    """
+
+    extreme: Largest
+
+    def begin(self) -> Hits:
+        return Hits(self.extreme.begin(), [0.0] * len(self.names))
+
+    def update(self, kept: Hits, now: Moment) -> Hits:
+        pairs = list(zip(self.extreme.of(now), kept.values, strict=True))
+        times = [where(self.extreme.beats(x, best), now.t, t) for (x, best), t in zip(pairs, kept.times, strict=True)]
+        return Hits(self.extreme.update(kept.values, now), times)
+
+    def result(self, kept: Hits, end: Moment) -> list[Scalar]:
+        return kept.times
+
+
+class First(Aggregated):
+    """The value at the start."""
+
+    def begin(self) -> list[Scalar]:
+        return [0.0] * len(self.names)
+
+    def update(self, kept: list[Scalar], now: Moment) -> list[Scalar]:
+        return [where(now.t > 0.0, first, x) for first, x in zip(kept, self.of(now), strict=True)]
+
+    def result(self, kept: list[Scalar], end: Moment) -> list[Scalar]:
+        return kept
+
+
+class Final(Aggregated):
+    """The value at the end."""
+
+    def result(self, kept: Any, end: Moment) -> list[Scalar]:
+        return [*self.of(end)]

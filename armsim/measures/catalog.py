@@ -1,0 +1,127 @@
+"""All kinds of measures that have a name of their own, and the aggregates of formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from armsim.measures.aggregates import (
+    Final,
+    First,
+    Largest,
+    Mean,
+    Peak,
+    RootMeanSquare,
+    Smallest,
+    TimeIntegral,
+    TimeOf,
+)
+from armsim.measures.energy import energy, energy_drawn, energy_fed_back, work_by
+from armsim.measures.kind import MeasureKind, Request
+from armsim.measures.limits import time_at_limit, time_at_stop
+from armsim.measures.measure import Measure, Quantities
+from armsim.measures.overshoot import overshoot
+from armsim.measures.peak_torque import peak_torque
+from armsim.measures.pose import pose
+from armsim.measures.settling import settling_time
+from armsim.measures.tracking import error, iae, ise, itae
+
+
+def duration(request: Request) -> Measure:
+    """The time reached."""
+    return Final((request.name,), ("s",), lambda end: [end.t])
+
+
+KINDS: dict[str, MeasureKind] = {
+    "duration": MeasureKind("the time reached", "s", duration, "arm"),
+    "pose": MeasureKind(
+        "the tool in the world at the end, as in trajectory.csv: `x_m` `y_m` `z_m` `qw` `qx` `qy` `qz`",
+        "m, 1",
+        pose,
+        "arm",
+    ),
+    "energy": MeasureKind("at the end: `kinetic_energy_J` and `potential_energy_J`", "J", energy, "arm"),
+    "error": MeasureKind(
+        "final error, target - q; of the arm the largest magnitude among its joints", "rad or m", error
+    ),
+    "iae": MeasureKind(
+        "integral of the absolute error \\|target - q\\|; of the arm the sum over its joints", "rad·s or m·s", iae
+    ),
+    "ise": MeasureKind("integral of the squared error, likewise", "rad²·s or m²·s", ise),
+    "itae": MeasureKind("integral of time times absolute error, likewise", "rad·s² or m·s²", itae),
+    "settling_time": MeasureKind(
+        "the last time at which \\|target - q\\| is above 2 % of \\|target - start\\|, or above a band [rad or m] in brackets:"
+        " `settling_time(1e-3)`; infinite where it is at the end; of the arm the latest of its joints'",
+        "s",
+        settling_time,
+        banded=True,
+    ),
+    "overshoot": MeasureKind(
+        "how far q goes beyond the target, as a share of \\|target - start\\|; 0 if it does not, or if it starts at the target;"
+        " of the arm the largest of its joints'",
+        "1",
+        overshoot,
+    ),
+    "time_at_limit": MeasureKind(
+        "time for which a limit of the drive acts: of the command, or of voltage, current, torque or speed of the motor;"
+        " of the arm, on any joint",
+        "s",
+        time_at_limit,
+    ),
+    "time_at_stop": MeasureKind(
+        "time outside the joint's range, whether or not it has stops; of the arm, of any joint", "s", time_at_stop
+    ),
+    "peak_torque": MeasureKind(
+        "largest magnitude of `tau_motor`; of the arm one number per joint", "N·m or N", peak_torque
+    ),
+    "work_motors": MeasureKind("work of motors and ideal drives on the arm", "J", work_by("motors"), "arm"),
+    "work_friction": MeasureKind("work of friction of all kinds, not positive", "J", work_by("friction"), "arm"),
+    "work_stops": MeasureKind("work of the joints' stops", "J", work_by("stops"), "arm"),
+    "work_external": MeasureKind("work of external forces", "J", work_by("external"), "arm"),
+    "energy_drawn": MeasureKind(
+        "electrical energy that the motors draw: integral of the positive part of the sum of their `power`",
+        "J",
+        energy_drawn,
+        "arm",
+    ),
+    "energy_fed_back": MeasureKind(
+        "electrical energy that they feed back: of the negative part, as a positive number", "J", energy_fed_back, "arm"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class AggregateKind:
+    """A function of how a formula varies over time.
+
+    Attributes:
+        doc: What it is, for docs/measures.md.
+        make: Makes it, of names, units and quantities.
+        unit: Its unit, of the formula's.
+    """
+
+    doc: str
+    make: Callable[[tuple[str, ...], tuple[str, ...], Quantities], Measure]
+    unit: Callable[[str], str] = lambda unit: unit
+
+
+AGGREGATES: dict[str, AggregateKind] = {
+    "max": AggregateKind("largest value", Largest),
+    "min": AggregateKind("smallest value", Smallest),
+    "peak": AggregateKind("largest magnitude, max(abs(f))", Peak),
+    "time_of_max": AggregateKind(
+        "time at which the largest value is first met",
+        lambda names, units, of: TimeOf(names, units, Largest(names, units, of)),
+        lambda unit: "s",
+    ),
+    "time_of_min": AggregateKind(
+        "time at which the smallest value is first met",
+        lambda names, units, of: TimeOf(names, units, Smallest(names, units, of)),
+        lambda unit: "s",
+    ),
+    "integral": AggregateKind("integral over time", TimeIntegral, lambda unit: unit and f"{unit}·s"),
+    "mean": AggregateKind("integral(f) / duration", Mean),
+    "rms": AggregateKind("root of the mean square, sqrt(integral(f**2) / duration)", RootMeanSquare),
+    "first": AggregateKind("value at the start", First),
+    "final": AggregateKind("value at the end", Final),
+}

@@ -1,0 +1,70 @@
+"""Energies: of the arm at the end, works by source, and what the motors' supply gives and takes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from armsim.actuation import WORKS
+from armsim.errors import UsageError
+from armsim.expr import Scalar, maximum
+from armsim.measures.aggregates import Final, TimeIntegral
+from armsim.measures.kind import Request
+from armsim.measures.measure import Measure, summed
+from armsim.measures.moment import Moment
+
+
+def energy(request: Request) -> Measure:
+    """Kinetic and potential energy at the end."""
+    return Final(("kinetic_energy_J", "potential_energy_J"), ("J", "J"), lambda end: end.now.energies)
+
+
+@dataclass(frozen=True)
+class Work(Measure):
+    """The work done on the arm by one source.
+
+    Attributes:
+        source: Of `armsim.actuation.WORKS`.
+    """
+
+    source: str
+
+    @property
+    def needs_work(self) -> bool:
+        return True
+
+    def result(self, kept: tuple[()], end: Moment) -> list[Scalar]:
+        assert end.x.works is not None
+        return [getattr(end.x.works, self.source)]
+
+
+def work_by(source: str) -> Callable[[Request], Measure]:
+    """Makes the measure of a source's work."""
+    assert source in WORKS
+    return lambda request: Work((request.name,), ("J",), source)
+
+
+def energy_drawn(request: Request) -> Measure:
+    """The energy that the supply gives."""
+    return _exchanged(request, 1.0)
+
+
+def energy_fed_back(request: Request) -> Measure:
+    """The energy that the supply takes back."""
+    return _exchanged(request, -1.0)
+
+
+def _exchanged(request: Request, sign: float) -> Measure:
+    if all(joint.electric_motor is None for joint in request.joints):
+        raise UsageError.of(
+            f"measure `{request.name}`",
+            "a joint with an electric motor",
+            "none: no motor has `Kp` and `Ra`",
+            "give the motors their constants, or ask for `work_motors`, the mechanical work of the drives",
+        )
+
+    def flow(now: Moment) -> list[Scalar]:
+        powers = [now.torques[i].power for i in request.indices if now.torques[i].power is not None]
+        return [maximum(sign * summed(powers), 0.0)]
+
+    return TimeIntegral((request.name,), ("J",), flow)

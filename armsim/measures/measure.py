@@ -1,0 +1,49 @@
+"""The interface of a measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any
+
+from armsim.expr import Scalar
+from armsim.measures.moment import Moment
+
+Quantities = Callable[[Moment], Sequence[Scalar]]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number of a run, or a few, gathered moment by moment.
+
+    Attributes:
+        names: Of its results.
+        units: Theirs; empty for a pure number, or one of no single unit.
+    """
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+
+    @property
+    def needs_work(self) -> bool:
+        """Whether it needs the works among the states; see `Plant.audit`."""
+        return False
+
+    def begin(self) -> Any:
+        """The accumulators before the first moment: a tree of floats."""
+        return ()
+
+    def update(self, kept: Any, now: Moment) -> Any:
+        """The accumulators after a moment: those at t_k, k = 0 to N - 1, then the end, t_N."""
+        return kept
+
+    def result(self, kept: Any, end: Moment) -> list[Scalar]:
+        """One number per name, after the last update."""
+        raise NotImplementedError
+
+
+def summed(terms: Sequence[Scalar]) -> Scalar:
+    """Their sum from left to right, each addition rounded: `sum` of floats compensates, machine code does not."""
+    return reduce(add, terms)

@@ -1,0 +1,48 @@
+"""Overshoot of a step response."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from armsim.expr import Scalar, absolute, divided, maximum, where
+from armsim.measures.kind import Request
+from armsim.measures.measure import Measure
+from armsim.measures.moment import Moment
+
+
+@dataclass(frozen=True)
+class Overshoot(Measure):
+    """How far joints go beyond their target, as a share of |target - start|: the largest; 0 of one that starts at its target.
+
+    Attributes:
+        indices: Of the joints.
+    """
+
+    indices: Sequence[int]
+
+    def begin(self) -> list[Scalar]:
+        return [0.0] * len(self.indices)
+
+    def update(self, kept: list[Scalar], now: Moment) -> list[Scalar]:
+        beyond = [where(span < 0.0, e, -e) for span, e in zip(self._spans(now), self._of(now.errors), strict=True)]
+        return [maximum(x, most) for x, most in zip(beyond, kept, strict=True)]
+
+    def result(self, kept: list[Scalar], end: Moment) -> list[Scalar]:
+        sizes = [absolute(span) for span in self._spans(end)]
+        shares = [where(size > 0.0, divided(most, size), 0.0) for most, size in zip(kept, sizes, strict=True)]
+        return [reduce(maximum, shares)]
+
+    def _spans(self, now: Moment) -> list[Scalar]:
+        assert now.target is not None
+        return [target - start for target, start in zip(self._of(now.target), self._of(now.start), strict=True)]
+
+    def _of(self, values: Sequence[Scalar]) -> list[Scalar]:
+        return [values[i] for i in self.indices]
+
+
+def overshoot(request: Request) -> Measure:
+    """The overshoot."""
+    request.need_target()
+    return Overshoot((request.name,), ("",), tuple(request.indices))

@@ -1,0 +1,61 @@
+"""Settling time of a step response."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import inf
+from typing import Any
+
+from armsim.errors import UsageError
+from armsim.expr import Scalar, absolute, both, negated, where
+from armsim.measures.kind import Request
+from armsim.measures.measure import Measure
+from armsim.measures.moment import Moment
+
+SHARE = 0.02  # of |target - start|, the band unless given
+
+
+@dataclass(frozen=True)
+class SettlingTime(Measure):
+    """The last time at which an error is outside its band; infinite where one is at the end.
+
+    Attributes:
+        indices: Of the joints, any of which counts.
+        band: [rad or m]; None for `SHARE` of |target - start|.
+    """
+
+    indices: Sequence[int]
+    band: float | None
+
+    def begin(self) -> Scalar:
+        return 0.0
+
+    def update(self, kept: Scalar, now: Moment) -> Scalar:
+        return where(self._outside(now), now.t, kept)
+
+    def result(self, kept: Scalar, end: Moment) -> list[Scalar]:
+        return [where(self._outside(end), inf, kept)]
+
+    def _outside(self, now: Moment) -> Any:
+        return negated(reduce(both, [absolute(now.errors[i]) <= self._band(i, now) for i in self.indices]))
+
+    def _band(self, i: int, now: Moment) -> Scalar:
+        if self.band is not None:
+            return self.band
+        assert now.target is not None
+        return SHARE * absolute(now.target[i] - now.start[i])
+
+
+def settling_time(request: Request) -> Measure:
+    """The settling time."""
+    request.need_target()
+    if request.band is not None and not 0 < request.band < inf:
+        raise UsageError.of(
+            f"measure `{request.name}`",
+            "a band above 0 rad or m",
+            f"{request.band:g}",
+            "give the largest error of a joint that has settled, for example `settling_time(1e-3)`",
+        )
+    return SettlingTime((request.name,), ("s",), tuple(request.indices), request.band)
