@@ -204,7 +204,7 @@ def drive():
         width = len(plant.columns)
         count = -(-steps // log_every)
         rows = (ctypes.c_double * (count * width))()
-        peaks = (ctypes.c_double * len(plant.peaks(0.0, list(state))))()
+        peaks = (ctypes.c_double * plant.arm.n)()
         reached, filled = 0, 0
         for cut in [*cuts, steps]:
             view = (ctypes.c_double * (len(rows) - filled * width)).from_buffer(rows, 8 * filled * width)

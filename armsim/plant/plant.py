@@ -192,10 +192,6 @@ class Plant:
             torque.dry = dry
         return x.qd, mode.accelerations, torques
 
-    def peaks(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
-        """The quantities whose peak magnitude a run records: the motor torque of every joint."""
-        return [torque.motor for torque in self.torques(t, state)]
-
     def torques(self, t: Scalar, state: Sequence[Scalar]) -> list[JointTorque]:
         """The torques that act from time t [s] on, n of them, without dry friction: it takes the accelerations to know it."""
         x = self.parts(state)

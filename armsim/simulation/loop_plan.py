@@ -10,7 +10,9 @@ from typing import Any
 
 from armsim.compile import LoopBody
 from armsim.expr import Scalar, flatten, leaves, trace, unflatten
-from armsim.measures import Measure, Moment, measures_of
+from armsim.measures import Measure, Moment
+from armsim.measures.kind import Request
+from armsim.measures.peak_torque import peak_torque
 from armsim.plant import Plant
 from armsim.simulation.content import content_of
 
@@ -53,7 +55,7 @@ class LoopPlan:
     @classmethod
     def of(cls, plant: Plant, dt: float) -> LoopPlan:
         """What `armsim.simulate` computes: rows, and the largest motor torques for its summary."""
-        return cls(plant, dt, tuple(measures_of(["peak_torque"], plant)))
+        return cls(plant, dt, (peak_torque(Request("peak_torque", plant)),))
 
     @property
     def key(self) -> str:

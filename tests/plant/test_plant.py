@@ -236,7 +236,6 @@ def test_slots_and_columns_say_what_they_are(arm5):
     state = sampled.initial_state([0.1] * 5, [0.2] * 5)
     assert state[10:] == [0.0] * 10
     assert len(sampled.observe(0.0, state)) == len(sampled.columns)
-    assert len(sampled.peaks(0.0, state)) == arm5.n
     mixed = replace(arm5, joints=(*arm5.joints[:2], replace(arm5.joints[2], motor=None)))
     plant = Plant(mixed, None)
     assert [c.joint for c in plant.columns if c.quantity == "voltage"] == [0, 1]
@@ -253,7 +252,7 @@ def test_a_row_shows_the_forces_and_accelerations_that_act_from_then_on(arm5, co
     assert np.allclose(np.array(after[5:]), part["qd"] + 1e-3 * part["qdd"], rtol=1e-15)
     assert np.allclose(part["tau"], part["motor"] + part["friction"] + part["limit"], rtol=1e-15)
     assert (part["limit"] > 0).tolist() == [False, True, False, False, False]
-    assert np.abs(part["motor"]).tolist() == np.abs(plant.peaks(0.0, state)).tolist()
+    assert np.abs(part["motor"]).tolist() == [abs(torque.motor) for torque in plant.torques(0.0, state)]
 
 
 def test_what_has_died_away_is_zero_and_all_else_stays_to_the_bit():
