@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from armsim.arm.robot import Robot, load_robot
+    from armsim.batches.many import Many
+    from armsim.batches.simulate_many import simulate_many
     from armsim.convergence.converge import converge
     from armsim.errors import ArmsimError, Diverged, FileFaults, ShapeError, UsageError
     from armsim.linear.linearize import linearize
@@ -29,6 +31,7 @@ __all__ = [
     "Diverged",
     "FileFaults",
     "ForwardModel",
+    "Many",
     "Robot",
     "Run",
     "ShapeError",
@@ -41,6 +44,7 @@ __all__ = [
     "record",
     "replay",
     "simulate",
+    "simulate_many",
 ]
 
 _HOMES = {
@@ -61,6 +65,8 @@ _HOMES = {
     "record": "recording.record",
     "replay": "recording.replay",
     "simulate": "simulation.simulate",
+    "Many": "batches.many",
+    "simulate_many": "batches.simulate_many",
 }
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from armsim.compile import cache
 from armsim.compile.kernel import Compiled, compiled
@@ -29,7 +29,7 @@ class LoopBody:
         states: Number of state entries.
         kept: Number of accumulators, which every step updates.
         bounds: For each state entry, the magnitude beyond which the run has diverged; inf for one that is not checked.
-        begin: (*open) to the state at the start; None where it is given from outside.
+        begin: (*open) to (*state at the start, *checks); None where the state is given from outside.
         finish: (t, *state, *kept, *open) to results, at the end of a run; None without results.
     """
 
@@ -40,6 +40,20 @@ class LoopBody:
     bounds: Sequence[float]
     begin: Function | None = None
     finish: Function | None = None
+
+
+class Blocks(NamedTuple):
+    """Native functions over blocks of runs: (number of blocks, where their returns go, numbers of rows between blocks, ...)
+
+    Attributes:
+        begin: ..., open, state, checks: addresses.
+        run: ..., as `SteppingLoop.native`; it returns the step reached.
+        finish: ..., as `SteppingLoop.finish`.
+    """
+
+    begin: Callable[..., None]
+    run: Callable[..., None]
+    finish: Callable[..., None]
 
 
 class SteppingLoop:
@@ -98,16 +112,20 @@ class SteppingLoop:
         return function
 
     @cached_property
-    def begin(self) -> Callable[[int, int], None]:
-        """The native `LoopBody.begin`: (open, state), addresses."""
-        function: Callable[[int, int], None] = self._function("begin", None, POINTER, POINTER)
-        return function
-
-    @cached_property
     def finish(self) -> Callable[..., None]:
         """The native `LoopBody.finish`: (state, kept, open, results, t, whether a sample is due), four addresses first."""
         function: Callable[..., None] = self._function("finish", None, *[POINTER] * 4, REAL, WHOLE)
         return function
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """The same functions applied to blocks of runs that follow each other in memory."""
+        common = (WHOLE, POINTER, WHOLE)
+        return Blocks(
+            self._function("begin_blocks", None, *common, *[POINTER] * 3),
+            self._function("run_blocks", None, *common, *[POINTER] * 5, *[WHOLE] * 5, REAL),
+            self._function("finish_blocks", None, *common, *[POINTER] * 4, REAL, WHOLE),
+        )
 
     def run(
         self,

@@ -22,11 +22,26 @@ def loop_text(body: LoopBody, target: Target, lanes: int) -> str:
     module = Module(lanes)
     printer = _Printer(module, body, target)
     module.add(printer.run())
+    module.add(printer.over_blocks("run"))
     if body.begin is not None:
         module.add(printer.begin(body.begin))
+        module.add(printer.over_blocks("begin"))
     if body.finish is not None:
         module.add(printer.finish(body.finish))
+        module.add(printer.over_blocks("finish"))
     return str(module)
+
+
+# of each function: its pointers with the entry that says how far apart the blocks are, its other arguments, its result
+SIGNATURES = {
+    "begin": (("open", "state", "checks"), "", "void"),
+    "run": (
+        ("state", "after", "rows", "kept", "open"),
+        "i64 %first, i64 %last, i64 %log_every, i64 %sample_every, i64 %num, double %den",
+        "i64",
+    ),
+    "finish": (("state", "kept", "open", "results"), "double %now, i64 %due", "void"),
+}
 
 
 class _Printer:
@@ -60,10 +75,14 @@ class _Printer:
         row_values = [module.operand(out, names) for out in row]
         sample_lines = self._sample_block()
 
-        pointers = ", ".join(f"ptr noalias %{name}" for name in ("state", "after", "rows", "kept", "open"))
-        out = [f"define i64 @run({pointers}, i64 %first, i64 %last,"]
-        out += ["    i64 %log_every, i64 %sample_every, i64 %num, double %den) {", "entry:", *module.allocas()]
-        out += [*self.enter, *self._load("%state", "init", n), *self._load("%open", "o", self.open)]
+        out = [
+            self._head("run"),
+            "entry:",
+            *module.allocas(),
+            *self.enter,
+            *self._load("%state", "init", n),
+            *self._load("%open", "o", self.open),
+        ]
         out += ["  %log_rest = urem i64 %first, %log_every", "  %sample_rest = urem i64 %first, %sample_every"]
         out += [*fixed_lines, "  br label %begun", "begun:", "  br label %head", "head:"]
         out += ["  %k = phi i64 [ %first, %begun ], [ %k1, %next ]"]
@@ -107,8 +126,10 @@ class _Printer:
         lowered = lower(function, pack=self.pack)
         names = {node: f"%o{i}" for i, node in enumerate(lowered.inputs)}
         lines = module.lines(lowered.live(), names)
-        lines += self._store([module.operand(out, names) for out in lowered.outputs], "%state", "v")
-        head = ["define void @begin(ptr noalias %open, ptr noalias %state) {", "entry:", *module.allocas(), *self.enter]
+        values = [module.operand(out, names) for out in lowered.outputs]
+        lines += self._store(values[: self.body.states], "%state", "v")
+        lines += self._store(values[self.body.states :], "%checks", "c")
+        head = [self._head("begin"), "entry:", *module.allocas(), *self.enter]
         return "\n".join([*head, *self._load("%open", "o", self.open), *lines, *self.leave, "  ret void", "}"])
 
     def finish(self, function: Function) -> str:
@@ -121,12 +142,39 @@ class _Printer:
         lines = module.lines(self._ordered(lowered.live(), names), names)
         lines += self._store([module.operand(out, names) for out in lowered.outputs], "%results", "r")
         sample_lines = self._sample_block()
-        pointers = ", ".join(f"ptr noalias %{name}" for name in ("state", "kept", "open", "results"))
-        out = [f"define void @finish({pointers}, double %now, i64 %due) {{", "entry:", *module.allocas(), *self.enter]
+        out = [self._head("finish"), "entry:", *module.allocas(), *self.enter]
         out += [*self._load("%state", "h", n), *self._load("%kept", "q", m), *self._load("%open", "o", self.open)]
         out += ["  %sample_in = sub i64 1, %due", *self._splat("t", "%now"), "  br label %time", "time:", *sample_lines]
         out += ["step:", *(f"  %s{i} = phi {self.real} {source}" for i, source in enumerate(self._step_sources()))]
         return "\n".join([*out, *lines, *self.leave, "  ret void", "}"])
+
+    def _head(self, name: str) -> str:
+        pointers, rest, result = SIGNATURES[name]
+        given = [*(f"ptr noalias %{pointer}" for pointer in pointers), *([rest] if rest else [])]
+        return f"define {result} @{name}({', '.join(given)}) {{"
+
+    def over_blocks(self, name: str) -> str:
+        """The function applied to blocks that follow each other in memory; what it returns for each goes to %done."""
+        pointers, rest, result = SIGNATURES[name]
+        body = self.body
+        sizes = {"state": body.states, "after": body.states, "kept": body.kept, "open": self.open}
+        sizes["checks"] = 0 if body.begin is None else len(body.begin.outputs) - body.states
+        sizes["results"] = 0 if body.finish is None else len(body.finish.outputs)
+        given = ", ".join([*(f"ptr %{pointer}" for pointer in pointers), *([rest] if rest else [])])
+        out = [f"define void @{name}_blocks(i64 %count, ptr %done, i64 %rows_apart, {given}) {{", "entry:"]
+        out += ["  br label %head", "head:", "  %b = phi i64 [ 0, %entry ], [ %b1, %work ]"]
+        out += ["  %more = icmp slt i64 %b, %count", "  br i1 %more, label %work, label %end", "work:"]
+        for pointer in pointers:
+            apart = "%rows_apart" if pointer == "rows" else str(sizes[pointer])
+            out += [f"  %{pointer}o = mul i64 %b, {apart}"]
+            out += [f"  %{pointer}b = getelementptr {self.real}, ptr %{pointer}, i64 %{pointer}o"]
+        args = ", ".join([*(f"ptr %{pointer}b" for pointer in pointers), *([rest] if rest else [])])
+        if result == "void":
+            out += [f"  call void @{name}({args})"]
+        else:
+            out += [f"  %r = call {result} @{name}({args})", "  %place = getelementptr i64, ptr %done, i64 %b"]
+            out += ["  store i64 %r, ptr %place"]
+        return "\n".join([*out, "  %b1 = add i64 %b, 1", "  br label %head", "end:", "  ret void", "}"])
 
     def _ordered(self, nodes: Sequence[Expr], names: dict[Expr, str]) -> list[Expr]:
         """Those of the nodes that are not printed yet, in the order in which they are issued."""

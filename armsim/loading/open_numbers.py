@@ -180,10 +180,10 @@ class OpenNumbers:
         watched = {number.path for number in self._watched}
         return [rule for rule in _rules_of(self.file.robot.data) if any(path in watched for path, _ in rule.numbers)]
 
-    @cached_property
-    def template(self) -> Scenario:
-        """The scenario with the values of its file."""
-        return build_scenario(self.file)
+    def number(self, place: str) -> float:
+        """The value of one of `places` in its file."""
+        quantity = _quantity({**self.file.data, "robot": self.file.robot.data}, place)
+        return float(quantity.value)
 
 
 def open_numbers(

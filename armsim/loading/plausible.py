@@ -7,10 +7,12 @@ those are warnings; a mass matrix that is not positive definite is a fault.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Any
 
-from armsim.dynamics import crba, pivots
+from armsim.dynamics import crba, is_definite, pivots
+from armsim.expr import Scalar, both
 from armsim.files.document import Place
 from armsim.files.faults import Fault
 from armsim.loading.build import build_body
@@ -38,7 +40,7 @@ def undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> list[Fault]:
         data: What it was built from.
         path: Of the robot, within another file.
     """
-    for q in _poses(arm):
+    for q in poses(arm):
         M = crba(arm, q)
         nothing = SINGULAR * max(abs(M[i][i]) for i in range(arm.n))
         bad, pivot = next(((k, pivot) for k, pivot in pivots(M) if not pivot > nothing), (None, 0.0))
@@ -64,6 +66,11 @@ def undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> list[Fault]:
         where = _below(path, f"joints[{bad}]")
         return [Fault(_place(data["joints"][bad]), where, f"{what} of joint `{name}`", found, mend)]
     return []
+
+
+def determined(arm: Arm, at: Iterable[Sequence[float]]) -> Scalar:
+    """Whether an arm's mass matrix is positive definite at those poses, as a condition; its numbers may be open."""
+    return reduce(both, [is_definite(crba(arm, q), SINGULAR) for q in at])
 
 
 def doubts(arm: Arm, data: dict[str, Any], path: str = "", payload: dict[str, Any] | None = None) -> list[Fault]:
@@ -243,7 +250,7 @@ def _of_stops(arm: Arm, data: dict[str, Any], path: str) -> Iterator[Fault]:
             )
 
 
-def _poses(arm: Arm) -> Iterator[list[float]]:
+def poses(arm: Arm) -> Iterator[list[float]]:
     """The initial pose, and poses spread over the joints' ranges (a Weyl sequence: the same at every run)."""
     yield [float(q) for q in arm.initial]
     for k in range(1, POSES + 1):

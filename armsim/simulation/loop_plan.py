@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from armsim.compile import LoopBody
-from armsim.expr import Scalar, flatten, leaves, trace, unflatten
+from armsim.expr import Scalar, flatten, leaves, trace, unflatten, where
 from armsim.measures import Measure, Moment
 from armsim.measures.kind import Request
 from armsim.measures.peak_torque import peak_torque
@@ -41,6 +41,7 @@ class LoopPlan:
         open: Names of the open numbers.
         make: From the open numbers to the plant and the start; None without any.
         content: Names all that `make` depends on besides the plant.
+        sound: Whether a plant can be run, as a condition; None where that is known.
     """
 
     plant: Plant
@@ -51,6 +52,7 @@ class LoopPlan:
     open: tuple[str, ...] = ()
     make: Callable[[Sequence[Scalar]], Made] | None = None
     content: str = ""
+    sound: Callable[[Plant], Scalar] | None = None
 
     @classmethod
     def of(cls, plant: Plant, dt: float) -> LoopPlan:
@@ -96,7 +98,8 @@ class LoopPlan:
 
         def begin(*x: Scalar) -> list[Scalar]:
             plant, q, qd = self.made(x)
-            return plant.initial_state(q, qd)
+            sound = True if self.sound is None else self.sound(plant)
+            return [*plant.initial_state(q, qd), where(sound, 1.0, 0.0)]
 
         return LoopBody(
             cycle=trace(cycle, names, "cycle"),

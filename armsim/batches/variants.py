@@ -1,0 +1,104 @@
+"""A scenario with open numbers, and its families: the variants that one kernel serves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armsim.compile import SteppingLoop
+from armsim.compile.target import host
+from armsim.expr import Scalar
+from armsim.loading import Scenario
+from armsim.loading.open_numbers import OpenNumbers, Written
+from armsim.loading.plausible import determined, poses, undetermined
+from armsim.measures import measures_of
+from armsim.plant import Plant, make_plant
+from armsim.simulation.content import content_of, content_of_file
+from armsim.simulation.loop_plan import LoopPlan, Made
+from armsim.stability.method_choice import with_method
+
+Array = NDArray[np.float64]
+UNASKED = ("name", "log", "duration")  # keys of a scenario on which no step depends
+
+
+class Family:
+    """The variants of a scenario that differ in numbers alone, not in what there is.
+
+    Args:
+        opened: The scenario with its open numbers.
+        written: Those of them that decide what there is, by place.
+        values: The open numbers of one variant.
+        measure: Names of what is measured.
+        rows: Whether rows are computed.
+        audit: Whether work is counted, whether or not a measure needs it.
+    """
+
+    def __init__(
+        self,
+        opened: OpenNumbers,
+        written: Written,
+        values: Sequence[float],
+        measure: Sequence[str] = (),
+        rows: bool = False,
+        audit: bool = False,
+    ) -> None:
+        self.opened, self.written = opened, dict(written)
+        self.scenario = self.variant(values)
+        plant = replace(make_plant(self.scenario), audit=audit)
+        self.measures = tuple(measures_of(measure, plant))
+        self.audit = audit or any(one.needs_work for one in self.measures)
+        at = list(poses(self.scenario.arm))
+        self.plan = LoopPlan(
+            replace(plant, audit=self.audit),
+            self.scenario.dt,
+            self.measures,
+            rows=rows,
+            open=tuple(f"open{i}" for i in range(len(opened.places))),
+            make=self.made,
+            content=self._content,
+            sound=lambda made: determined(made.arm, at),
+        )
+
+    def variant(self, values: Sequence[Scalar]) -> Scenario:
+        """The scenario with values, one for each open number; its method is picked."""
+        return with_method(self.opened.scenario(values, self.written))
+
+    def plant(self, scenario: Scenario) -> Plant:
+        """The plant of a variant."""
+        return replace(make_plant(scenario), audit=self.audit)
+
+    def made(self, values: Sequence[Scalar]) -> Made:
+        """The plant of a variant, and the start of its run."""
+        scenario = self.variant(values)
+        return self.plant(scenario), scenario.initial_q, scenario.initial_qd
+
+    def loop(self, lanes: int | None = None) -> SteppingLoop:
+        """The compiled loop for that many lanes; for as many as suit the machine unless given."""
+        target = host()
+        return SteppingLoop(self.plan.body, target, target.lanes if lanes is None else lanes, self.plan.key)
+
+    def advice(self, values: Array, force: bool) -> dict[int, tuple[str, list[str]]]:
+        """Of the variants on whose step there is something to say: why it is refused, if it is, and warnings."""
+        return {}
+
+    @cached_property
+    def _content(self) -> str:
+        """All that the variants' plants depend on besides the open numbers."""
+        file = self.opened.file
+        places = set(self.opened.places) - self.written.keys()
+        data = {key: value for key, value in file.data.items() if key not in UNASKED}
+        asked = content_of_file({**data, "robot": file.robot.data}, places)
+        scenario = self.scenario
+        steps = [scenario.time_ratio, scenario.sample_every, file.steps["external"], scenario.method]
+        return content_of([asked, self.opened.places, self.written, steps])
+
+    def undetermined(self, values: Sequence[float]) -> str:
+        """Why the accelerations of a variant are not determined, in a line."""
+        faults = undetermined(self.variant(values).arm, self.opened.file.robot.data, "robot")
+        if not faults:
+            return "expected a mass matrix that is positive definite"
+        return f"{faults[0].path}: expected {faults[0].expected}, found {faults[0].found}"
