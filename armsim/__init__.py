@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from armsim.arm.robot import Robot, load_robot
     from armsim.batches.many import Many
+    from armsim.batches.prepare import Prepared, prepare
     from armsim.batches.simulate_many import simulate_many
     from armsim.convergence.converge import converge
     from armsim.errors import ArmsimError, Diverged, FileFaults, ShapeError, UsageError
@@ -32,6 +33,7 @@ __all__ = [
     "FileFaults",
     "ForwardModel",
     "Many",
+    "Prepared",
     "Robot",
     "Run",
     "ShapeError",
@@ -41,6 +43,7 @@ __all__ = [
     "follow",
     "linearize",
     "load_robot",
+    "prepare",
     "record",
     "replay",
     "simulate",
@@ -66,6 +69,8 @@ _HOMES = {
     "replay": "recording.replay",
     "simulate": "simulation.simulate",
     "Many": "batches.many",
+    "Prepared": "batches.prepare",
+    "prepare": "batches.prepare",
     "simulate_many": "batches.simulate_many",
 }
 

@@ -25,12 +25,14 @@ from armsim.plant.columns import headings
 from armsim.simulation.loop_plan import bounds
 from armsim.simulation.simulate import LARGEST_LOG
 from armsim.spec.timing import time_at
+from armsim.stability.advice import Advice
+from armsim.stability.step_advice import heed
 
 Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 WAIT = 0.05  # s between looks at Ctrl-C
 UNIT = 32  # blocks that a thread carries out at a time, at most
-TOLD = 1000  # refused runs whose reason is found one by one; the others of the same kind share a shorter one
+TOLD = 10  # runs of a family for which the advice on the step is put into words, which takes as long as thousands of steps
 
 
 def simulate_many(
@@ -164,14 +166,27 @@ class _Study:
             self.seconds["loop_s"] += time.perf_counter() - advised
 
     def _advised(self, family: Family, members: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The members whose step is not refused."""
-        for run, (refused, warnings) in family.advice(self.matrix[members], self.force_step).items():
-            if refused:
-                self.refuse(int(members[run]), refused)
-            elif warnings:
-                self.warnings[int(members[run])] = warnings
+        """The members whose step is not refused; the first of those that are learn how to mend it."""
+        advices = family.adviser.advice(self.matrix[members])
+        told = 0
+        for i in np.flatnonzero(advices.speaks):
+            run = int(members[i])
+            if told < TOLD:
+                told += 1
+                self._say(run, family, advices[int(i)])
+            elif advices.refused[i] and not self.force_step:
+                self.refuse(run, f"integrator.dt: expected a step that is stable, found {family.scenario.dt:g} s")
         kept: NDArray[np.int64] = members[self.status[members] != "refused"]
         return kept
+
+    def _say(self, run: int, family: Family, advice: Advice) -> None:
+        """Refuse a run for its step, or keep what is said of it."""
+        try:
+            said = heed(advice, self.force_step).said(family.scenario.method, family.scenario.dt)
+        except UsageError as error:
+            self.refuse(run, str(error))
+        else:
+            self.warnings[run] = said
 
     def _room(self, family: Family) -> None:
         """Arrays for the results."""

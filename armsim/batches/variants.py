@@ -19,6 +19,7 @@ from armsim.measures import measures_of
 from armsim.plant import Plant, make_plant
 from armsim.simulation.content import content_of, content_of_file
 from armsim.simulation.loop_plan import LoopPlan, Made
+from armsim.stability.many import StepAdviser
 from armsim.stability.method_choice import with_method
 
 Array = NDArray[np.float64]
@@ -81,9 +82,10 @@ class Family:
         target = host()
         return SteppingLoop(self.plan.body, target, target.lanes if lanes is None else lanes, self.plan.key)
 
-    def advice(self, values: Array, force: bool) -> dict[int, tuple[str, list[str]]]:
-        """Of the variants on whose step there is something to say: why it is refused, if it is, and warnings."""
-        return {}
+    @cached_property
+    def adviser(self) -> StepAdviser:
+        """The advice on their step."""
+        return StepAdviser(self.variant, len(self.opened.places))
 
     @cached_property
     def _content(self) -> str:

@@ -53,6 +53,21 @@ def doubles(values: Sequence[float]) -> ctypes.Array:
     return (ctypes.c_double * max(len(values), 1))(*values)
 
 
+def finished(
+    loop: SteppingLoop,
+    plan: LoopPlan,
+    state: Sequence[float],
+    kept: Sequence[float],
+    open: ctypes.Array,
+    t: float,
+    due: bool,
+) -> list[float]:
+    """The results of a plan's measures, by machine code; see `NativeEngine.measured`."""
+    results = doubles([0.0] * len(plan.results))
+    loop.finish(*map(ctypes.addressof, (doubles(state), doubles(kept), open, results)), t, due)
+    return [x + 0.0 for x in results[: len(plan.results)]]  # no signed zeros, as in rows
+
+
 class NativeEngine:
     """Machine code by LLVM.
 
@@ -76,10 +91,7 @@ class NativeEngine:
 
     def measured(self, state: Sequence[float], kept: Sequence[float], t: float, due: bool) -> list[float]:
         """The measures' results of a run that ends in a state at time t [s], a sample being due or not."""
-        given, accumulated = doubles(state), doubles(kept)
-        results, open = doubles([0.0] * len(self.plan.results)), doubles([])
-        self.loop.finish(*map(ctypes.addressof, (given, accumulated, open, results)), t, due)
-        return list(results)[: len(self.plan.results)]
+        return finished(self.loop, self.plan, state, kept, doubles([]), t, due)
 
 
 class PythonEngine:

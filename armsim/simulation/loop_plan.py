@@ -10,8 +10,9 @@ from typing import Any
 
 from armsim.compile import LoopBody
 from armsim.expr import Scalar, flatten, leaves, trace, unflatten, where
-from armsim.measures import Measure, Moment
 from armsim.measures.kind import Request
+from armsim.measures.measure import Measure
+from armsim.measures.moment import Moment
 from armsim.measures.peak_torque import peak_torque
 from armsim.plant import Plant
 from armsim.simulation.content import content_of
@@ -55,9 +56,24 @@ class LoopPlan:
     sound: Callable[[Plant], Scalar] | None = None
 
     @classmethod
-    def of(cls, plant: Plant, dt: float) -> LoopPlan:
-        """What `armsim.simulate` computes: rows, and the largest motor torques for its summary."""
-        return cls(plant, dt, (peak_torque(Request("peak_torque", plant)),))
+    def of(
+        cls, plant: Plant, dt: float, measure: Sequence[str] = (), start: Sequence[float] | None = None
+    ) -> LoopPlan:
+        """What `armsim.simulate` computes: rows, the largest motor torques for its summary, and what is measured besides.
+
+        Args:
+            plant: The plant.
+            dt: Length of a step [s].
+            measure: Names of measures.
+            start: Joint positions at the start [rad or m], for these.
+        """
+        summarised = peak_torque(Request("peak_torque", plant))
+        if not measure:
+            return cls(plant, dt, (summarised,))
+        from armsim.measures.names import measures_of
+
+        asked = [one for one in measures_of(measure, plant) if one.names != summarised.names]
+        return cls(plant, dt, (summarised, *asked), None if start is None else tuple(start))
 
     @property
     def key(self) -> str:

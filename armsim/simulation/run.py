@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from armsim.simulation.folder import write_run
+from armsim.simulation.measured import measured
 from armsim.simulation.result import Result
 from armsim.simulation.summary import summarize
 
@@ -34,6 +35,25 @@ class Run(Result):
     @cached_property
     def _summary(self) -> dict[str, Any]:
         return summarize(self)
+
+    def measure(self, *names: str) -> Any:
+        """What was measured over all steps; what was not is measured now, by carrying the run out once more.
+
+        Args:
+            names: Of measures, see docs/measures.md.
+
+        Returns:
+            The number, if one was asked for; else a dict of all results. NaN of a run that diverged.
+
+        Raises:
+            UsageError: A measure is unknown, or this run does not have it.
+        """
+        missing = [name for name in names if name not in self.measures]
+        found = {**self.measures, **(measured(self, missing) if missing else {})}
+        asked = [name for name in found if name in names or name not in self.measures]
+        if len(names) == 1 and len(asked) == 1:
+            return found[asked[0]]
+        return {name: found[name] for name in asked}
 
     def summary(self) -> dict[str, Any]:
         """What the command line prints, as plain data; see `armsim.simulation.summary`."""

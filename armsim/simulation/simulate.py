@@ -6,7 +6,7 @@ import contextlib
 import ctypes
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -16,6 +16,7 @@ from armsim.loading import Scenario, scenario_of
 from armsim.plant import make_plant
 from armsim.simulation.driver import Driver, Progress
 from armsim.simulation.engine import Engine, NativeEngine, make_engine
+from armsim.simulation.loop_plan import LoopPlan
 from armsim.simulation.run import Run
 from armsim.spec.timing import time_at
 from armsim.stability.advice import Advice
@@ -32,6 +33,7 @@ def simulate(
     engine: str = "llvm",
     progress: Progress | None = None,
     force_step: bool = False,
+    measure: Sequence[str] = (),
 ) -> Run:
     """Run a scenario.
 
@@ -43,22 +45,24 @@ def simulate(
         engine: "llvm" for machine code, "python" for the same physics on Python floats, with the same bits.
         progress: Called about twenty times a second with steps done and steps in all.
         force_step: Run even with a step that is refused; see `armsim.stability.advice`.
+        measure: Names of what is measured over all steps, for `Run.measures`; see docs/measures.md.
 
     Returns:
         The result; nothing is written.
 
     Raises:
         FileFaults: The scenario or its robot cannot be run; says where and why.
-        UsageError: The step is refused, as the run would blow up; or the log would not fit into memory.
+        UsageError: The step is refused, as the run would blow up; the log would not fit into memory; or a measure is unknown.
     """
     scenario = scenario_of(scenario, overrides)
     began = time.perf_counter()
     scenario = with_method(scenario)
     plant = make_plant(scenario)
-    made = make_engine(engine, replace(plant, audit=True), scenario.dt)
+    plan = LoopPlan.of(replace(plant, audit=True), scenario.dt, measure, scenario.initial_q)
+    made = make_engine(engine, plan)
     ready = time.perf_counter()
     advice = heeded(scenario, plant, force_step)
-    return _carried_out(scenario, made, advice, progress, {"advice_s": time.perf_counter() - ready}, began)
+    return carried_out(scenario, made, advice, progress, {"advice_s": time.perf_counter() - ready}, began)
 
 
 def advise(scenario: Scenario) -> tuple[Scenario, Advice]:
@@ -76,10 +80,10 @@ def simulate_unadvised(scenario: Scenario, progress: Progress | None = None) -> 
     began = time.perf_counter()
     scenario = with_method(scenario)
     made = NativeEngine(replace(make_plant(scenario), audit=True), scenario.dt)
-    return _carried_out(scenario, made, Advice(), progress, {}, began)
+    return carried_out(scenario, made, Advice(), progress, {}, began)
 
 
-def _carried_out(
+def carried_out(
     scenario: Scenario,
     engine: Engine,
     advice: Advice,
@@ -87,7 +91,16 @@ def _carried_out(
     seconds: Mapping[str, float],
     began: float,
 ) -> Run:
-    """Carry out a run with an engine that is ready."""
+    """Carry out a run with an engine that is ready.
+
+    Args:
+        scenario: What is run.
+        engine: Its engine.
+        advice: The advice on its step.
+        progress: See `simulate`.
+        seconds: Wall time spent so far, by part [s].
+        began: When, as `time.perf_counter` has it.
+    """
     plant = engine.plant
     width = len(plant.columns)
     count = scenario.steps // scenario.log_every + 1

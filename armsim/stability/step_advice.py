@@ -10,7 +10,6 @@ from armsim.errors import Refusal, UsageError
 from armsim.loading import Scenario
 from armsim.plant import Plant
 from armsim.stability.advice import Advice, chooses_steps
-from armsim.version import __version__
 
 
 def advice_on(scenario: Scenario, plant: Plant) -> Advice:
@@ -36,17 +35,20 @@ def advice_on(scenario: Scenario, plant: Plant) -> Advice:
 
 
 def heeded(scenario: Scenario, plant: Plant, force: bool) -> Advice:
-    """The advice on a scenario's step; a refusal is raised, or demoted to a warning.
+    """The advice on a scenario's step, heeded; see `heed`."""
+    return heed(advice_on(scenario, plant), force)
+
+
+def heed(advice: Advice, force: bool) -> Advice:
+    """Advice without a refusal: one is raised, or demoted to a warning.
 
     Args:
-        scenario: What is to be run.
-        plant: Its plant.
+        advice: The advice.
         force: Take a refusal for a warning.
 
     Raises:
         UsageError: The run would blow up.
     """
-    advice = advice_on(scenario, plant)
     if advice.refusal is None:
         return advice
     if not force:
@@ -57,7 +59,7 @@ def heeded(scenario: Scenario, plant: Plant, force: bool) -> Advice:
 
 
 def key(kind: str, scenario: Scenario) -> str:
-    """The cache key of what is known about a scenario: its content but for its name and its log, and the version."""
+    """The cache key of what is known about a scenario: its content but for its name and its log, and armsim's own text."""
     given = {name: value for name, value in scenario.scenario_data.items() if name not in ("name", "log")}
     step = f"{scenario.time_ratio} {scenario.sample_every}"  # a default step depends on the log
-    return cache.key(f"{kind} 4", __version__, step, json.dumps(given, sort_keys=True))
+    return cache.key(kind, cache.sources(), step, json.dumps(given, sort_keys=True))

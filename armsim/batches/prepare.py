@@ -1,0 +1,146 @@
+"""A scenario made ready for runs with other numbers: one kernel serves them all."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import time
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+from armsim.batches.variants import Family
+from armsim.compile import SteppingLoop
+from armsim.errors import UsageError
+from armsim.loading.open_numbers import Written, open_numbers
+from armsim.plant import Plant
+from armsim.simulation.driver import Progress
+from armsim.simulation.engine import doubles, finished
+from armsim.simulation.loop_plan import LoopPlan
+from armsim.simulation.run import Run
+from armsim.simulation.simulate import carried_out
+from armsim.stability.step_advice import heed
+
+SUMMARISED = "peak_torque"  # what the summary of a run asks of its measures
+
+
+class Prepared:
+    """A scenario that is ready to run with any values of its open numbers; called with them, it gives a `Run`.
+
+        sim = armsim.prepare("arm5_hold", open=["control.kp[0]", "payload.mass"])
+        run = sim({"control.kp[0]": 80, "payload.mass": 0.2})
+
+    Every run has the bits of `armsim.simulate` with these numbers written in. Numbers that decide what there is (a dry friction
+    of zero, say) have a kernel of their own, which is compiled when they are first asked for.
+
+    Attributes:
+        open: The paths of the open numbers.
+    """
+
+    def __init__(
+        self,
+        scenario: str | PathLike[str] | Mapping[str, Any],
+        open: Sequence[str] | Mapping[str, Any],
+        overrides: Mapping[str, Any] | None,
+        measure: Sequence[str],
+        force_step: bool,
+    ) -> None:
+        given = scenario if isinstance(scenario, Mapping) else os.fspath(scenario)
+        self._opened = open_numbers(given, open, overrides)
+        self.open = tuple(self._opened.asked)
+        self._measure = list(dict.fromkeys([*measure, SUMMARISED]))
+        self._force_step = force_step
+        self._families: dict[tuple[tuple[str, float], ...], tuple[Family, SteppingLoop]] = {}
+        self._family({}, [self._opened.number(place) for place in self._opened.places])
+
+    def __repr__(self) -> str:
+        return f"Prepared({self._opened.file.name}, open={list(self.open)})"
+
+    def __call__(self, values: Mapping[str, Any], progress: Progress | None = None) -> Run:
+        """Run the scenario.
+
+        Args:
+            values: For each open path its number, in the file's unit; where it stands for k numbers, k of them or one for all.
+            progress: Called about twenty times a second with steps done and steps in all.
+
+        Raises:
+            UsageError: A value is missing, or the files would not take it; or the step is refused, as the run would blow up.
+        """
+        began = time.perf_counter()
+        matrix = self._opened.matrix(values, one=True)
+        refused = self._opened.refused(matrix)
+        if refused:
+            raise UsageError(refused[0])
+        ((written, _),) = self._opened.groups(matrix)
+        row = matrix[0].tolist()
+        family, loop = self._family(written, row)
+        scenario = family.variant(row)
+        engine = OpenEngine(family.plan, family.plant(scenario), loop, row)
+        if not engine.sound:
+            raise UsageError(family.undetermined(row))
+        advice = heed(family.adviser.advice(matrix)[0], self._force_step)
+        seconds = {"ready_s": time.perf_counter() - began}
+        return carried_out(scenario, engine, advice, progress, seconds, began)
+
+    def _family(self, written: Written, values: Sequence[float]) -> tuple[Family, SteppingLoop]:
+        key = tuple(written.items())
+        if key not in self._families:
+            family = Family(self._opened, written, values, self._measure, rows=True, audit=True)
+            self._families[key] = family, family.loop(lanes=1)
+        return self._families[key]
+
+
+class OpenEngine:
+    """Machine code with open numbers, ready for one run of them; see `armsim.simulation.engine.Engine`.
+
+    Args:
+        plan: What it computes.
+        plant: The plant with the numbers written in.
+        loop: The compiled loop.
+        values: The numbers.
+    """
+
+    name = "llvm"
+
+    def __init__(self, plan: LoopPlan, plant: Plant, loop: SteppingLoop, values: Sequence[float]) -> None:
+        self.plan, self.plant, self.preparation = plan, plant, dict[str, float]()
+        self._loop, self._open = loop, doubles(values)
+
+    @property
+    def sound(self) -> bool:
+        """Whether the numbers determine the accelerations."""
+        state, check = doubles([0.0] * len(self.plant.slots)), doubles([0.0])
+        self._loop.blocks.begin(1, 0, 0, *map(ctypes.addressof, (self._open, state, check)))
+        return bool(check[0] > 0.0)
+
+    def run(self, *args: Any) -> int:
+        """Carry out steps; see `armsim.compile.SteppingLoop.run`."""
+        return self._loop.run(*args, open=self._open)
+
+    def measured(self, state: Sequence[float], kept: Sequence[float], t: float, due: bool) -> list[float]:
+        """The measures' results; see `armsim.simulation.engine.NativeEngine.measured`."""
+        return finished(self._loop, self.plan, state, kept, self._open, t, due)
+
+
+def prepare(
+    scenario: str | PathLike[str] | Mapping[str, Any],
+    open: Sequence[str] | Mapping[str, Any],
+    overrides: Mapping[str, Any] | None = None,
+    measure: Sequence[str] = (),
+    force_step: bool = False,
+) -> Prepared:
+    """Make a scenario ready for runs with other numbers.
+
+    Args:
+        scenario: A scenario file, the name of a shipped one, or a file's content.
+        open: The numbers, by path as `--set` names them: "control.kp[0]", "control.kp" for all of a list,
+            "robot.joints[*].motor.Kp"; a mapping also says the values of numbers that the file leaves out.
+        overrides: Values in place of the file's, by path.
+        measure: Names of what is measured, for `Run.measures`; see docs/measures.md.
+        force_step: Run even with a step that is refused.
+
+    Raises:
+        FileFaults: The scenario or its robot cannot be run; says where and why.
+        UsageError: There is no number at a path, or it is part of the structure, or a measure is unknown.
+    """
+    return Prepared(scenario, open, overrides, measure, force_step)

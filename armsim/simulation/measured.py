@@ -1,0 +1,32 @@
+"""Measures of a run that has been made, by carrying it out once more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from armsim.measures.names import measures_of
+from armsim.simulation.driver import NEVER, Driver
+from armsim.simulation.engine import NativeEngine
+from armsim.simulation.loop_plan import LoopPlan
+from armsim.simulation.result import Result
+from armsim.spec.timing import time_at
+
+
+def measured(run: Result, names: Sequence[str]) -> dict[str, float]:
+    """The results of measures of a run, over all its steps; NaN if it diverged."""
+    scenario = run.scenario
+    asked = tuple(measures_of(names, run.plant))
+    plan = LoopPlan(run.plant, scenario.dt, asked, tuple(scenario.initial_q), rows=False)
+    if run.status == "diverged":
+        return dict.fromkeys(plan.results, math.nan)
+    engine = NativeEngine(replace(plan, plant=run.plant))
+    start = run.plant.initial_state(scenario.initial_q, scenario.initial_qd)
+    every = scenario.sample_every
+    clock = {"sample_every": every or 1, "time_ratio": scenario.time_ratio, "log_every": NEVER}
+    driver = Driver(engine.run, start, kept=plan.kept, **clock)
+    driver.advance(run.steps)
+    due = every is not None and run.steps % every == 0
+    found = engine.measured(driver.state, driver.kept, time_at(run.steps, scenario.time_ratio), due)
+    return dict(zip(plan.results, found, strict=True))
