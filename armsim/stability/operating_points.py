@@ -11,8 +11,9 @@ from armsim.control import Feedback
 from armsim.loading import Scenario
 from armsim.plant import Linearization, Linearizer, Plant, with_stop
 from armsim.spec.formula import FormulaError
+from armsim.stability.growth import DestabilisedMode, Modes
 from armsim.stability.hanging import hanging
-from armsim.stability.step_modes import DestabilisedMode, LinearPlant, Modes, largest_step
+from armsim.stability.step_modes import LinearPlant, largest_step
 
 # least real eigenvalue of an implicit step with which an engaged stop settles, below which it chatters; found by trial
 BOUNCE = {"velocity_implicit": -0.25, "implicit_midpoint": -0.5}
@@ -62,7 +63,7 @@ class OperatingPoint:
         """Whether an implicit step reverses the motion into a stop so strongly that contact is lost and made again, for ever."""
         if self.stop is None or method not in BOUNCE:
             return False
-        return self.plant.least_real_eigenvalue(method, dt) < BOUNCE[method]
+        return bool(self.plant.least_real_eigenvalue(method, dt) < BOUNCE[method])
 
     def takes(self, method: str, dt: float) -> bool:
         """Whether a fixed-step method is stable at this step, undamped oscillations left aside."""
