@@ -45,7 +45,9 @@ class Coefficients:
         n, k, m = about.n, len(about.currents), len(about.u)
         blocks = (about.M, about.Fq, about.Fv, about.Fi, about.Fu, about.I)
         widths = ((n, n), (n, n), (n, n), (n, k), (n, m), (k, 2 * n + k + m))
-        arrays = [np.array(rows, dtype=dtype).reshape(size) for rows, size in zip(blocks, widths, strict=True)]
+        arrays: list[Array] = [
+            np.array(rows, dtype=dtype).reshape(size) for rows, size in zip(blocks, widths, strict=True)
+        ]
         law = None if about.law is None else gains(about.law, m, 2 * n + k, dtype)
         return cls(*_six(arrays), law, about.law is not None and about.plant.sampled)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from armsim.plant import Linearization, Linearizer
 from armsim.stability.closed_loop import Array
@@ -16,7 +17,7 @@ FAR = 20.0  # rad or m from the start: there is no equilibrium, as for a prismat
 AT_REST = 1e-9  # rad or m: convergence
 
 # mass matrices, stiffnesses and accelerations of the arms of these indices at rest at these positions
-Look = Callable[[Array, Array], tuple[Array, Array, Array]]
+Look = Callable[[npt.NDArray[np.int64], Array], tuple[Array, Array, Array]]
 
 
 def hanging(linearizer: Linearizer, q: list[float]) -> Linearization | None:
@@ -34,7 +35,7 @@ def hanging(linearizer: Linearizer, q: list[float]) -> Linearization | None:
     def about(q: Array) -> Linearization:
         return linearizer.at(0.0, plant.initial_state(q.tolist(), [0.0] * plant.arm.n))
 
-    def look(_: Array, q: Array) -> tuple[Array, Array, Array]:
+    def look(_: npt.NDArray[np.int64], q: Array) -> tuple[Array, Array, Array]:
         found = about(q[0])
         return np.array([found.M]), -np.array([found.Fq]), np.array([found.qdd])
 
@@ -61,7 +62,7 @@ def equilibria(look: Look, start: Array) -> tuple[Array, Mask, Mask]:
     found, failed = np.zeros(len(start), dtype=bool), np.zeros(len(start), dtype=bool)
     for _ in range(ROUNDS):
         M, K, qdd = look(left, at[left])
-        fine = np.array([_is_definite(one, *rest) for one, *rest in zip(M, K, qdd, strict=True)], dtype=bool)
+        fine = _definite(M, K, qdd)
         failed[left[~fine]] = True
         left, M, K, qdd = left[fine], M[fine], K[fine], qdd[fine]
         back = np.linalg.inv(np.linalg.cholesky(M))
@@ -81,10 +82,17 @@ def equilibria(look: Look, start: Array) -> tuple[Array, Mask, Mask]:
     return at, found, failed
 
 
-def _is_definite(M: Array, *rest: Array) -> bool:
-    """Whether a mass matrix is positive definite, and it and the rest finite."""
-    if not all(np.isfinite(array).all() for array in (M, *rest)):
-        return False
+def _definite(M: Array, K: Array, qdd: Array) -> Mask:
+    """Which mass matrices are positive definite, and they and the rest finite."""
+    fine = np.array([np.isfinite(array).reshape(len(array), -1).all(axis=-1) for array in (M, K, qdd)]).all(axis=0)
+    try:
+        np.linalg.cholesky(M[fine])
+    except np.linalg.LinAlgError:
+        fine &= np.array([_factors(one) for one in M], dtype=bool)
+    return np.asarray(fine, dtype=bool)
+
+
+def _factors(M: Array) -> bool:
     try:
         np.linalg.cholesky(M)
     except np.linalg.LinAlgError:
