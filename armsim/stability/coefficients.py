@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -65,23 +65,11 @@ class Coefficients:
         """Some of the plants, by an index or mask of the leading axes."""
         return self.with_arrays([array[which] for array in self.arrays])
 
-    def with_stop(self, i: int, stiffness: Array, damping: Array) -> Coefficients:
-        """With a stop of joint i in contact, of stiffness [N·m/rad] and damping [N·m·s/rad]."""
-        Fq, Fv = self.Fq.copy(), self.Fv.copy()
-        Fq[..., i, i] -= stiffness
-        Fv[..., i, i] -= damping
-        return replace(self, Fq=Fq, Fv=Fv)
-
     def unflattened(self, rows: Array) -> Coefficients:
         """Coefficients of this structure from rows of numbers, shape (..., size), in the order of `arrays`."""
         return self.with_arrays(
             [rows[..., first:end].reshape(*rows.shape[:-1], *like.shape) for like, first, end in self._places()]
         )
-
-    @property
-    def size(self) -> int:
-        """How many numbers one plant has."""
-        return sum(array.size for array in self.arrays)
 
     def _places(self) -> Iterator[tuple[Array, int, int]]:
         ends = np.cumsum([0, *(array.size for array in self.arrays)]).tolist()
@@ -92,8 +80,3 @@ def _six(arrays: Sequence[Array]) -> tuple[Array, Array, Array, Array, Array, Ar
     """The arrays of the plant, without those of its feedback."""
     M, Fq, Fv, Fi, Fu, rates = arrays[:6]
     return M, Fq, Fv, Fi, Fu, rates
-
-
-def joined(parts: Sequence[Coefficients]) -> Coefficients:
-    """Coefficients of one structure stacked along a new first axis."""
-    return parts[0].with_arrays([np.stack(arrays) for arrays in zip(*(part.arrays for part in parts), strict=True)])

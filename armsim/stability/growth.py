@@ -66,6 +66,10 @@ class Growth:
     h: float
     joint: npt.NDArray[np.int64]
 
+    def __getitem__(self, which: Any) -> Growth:
+        """Those of some of the plants."""
+        return Growth(self.growth[which], self.rate[which], self.h, self.joint[which])
+
     @property
     def swings(self) -> Mask:
         """Which of them are undamped oscillations; see `DestabilisedMode`."""

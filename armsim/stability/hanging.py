@@ -62,10 +62,11 @@ def equilibria(look: Look, start: Array) -> tuple[Array, Mask, Mask]:
     found, failed = np.zeros(len(start), dtype=bool), np.zeros(len(start), dtype=bool)
     for _ in range(ROUNDS):
         M, K, qdd = look(left, at[left])
-        fine = _definite(M, K, qdd)
+        fine, lower = _factored(M, K, qdd)
         failed[left[~fine]] = True
-        left, M, K, qdd = left[fine], M[fine], K[fine], qdd[fine]
-        back = np.linalg.inv(np.linalg.cholesky(M))
+        if not fine.all():
+            left, M, K, qdd = left[fine], M[fine], K[fine], qdd[fine]
+        back = np.linalg.inv(lower)
         up = np.swapaxes(back, -1, -2)
         stiffness, modes = np.linalg.eigh(back @ (K + np.swapaxes(K, -1, -2)) / 2 @ up)
         force = np.swapaxes(modes, -1, -2) @ back @ M @ qdd[..., None]
@@ -82,17 +83,18 @@ def equilibria(look: Look, start: Array) -> tuple[Array, Mask, Mask]:
     return at, found, failed
 
 
-def _definite(M: Array, K: Array, qdd: Array) -> Mask:
-    """Which mass matrices are positive definite, and they and the rest finite."""
-    fine = np.array([np.isfinite(array).reshape(len(array), -1).all(axis=-1) for array in (M, K, qdd)]).all(axis=0)
+def _factored(M: Array, *rest: Array) -> tuple[Mask, Array]:
+    """Which mass matrices are positive definite, they and the rest finite; and the Cholesky factors of these."""
+    finite = [np.isfinite(array).reshape(len(array), -1).all(axis=-1) for array in (M, *rest)]
+    fine: Mask = np.asarray(np.all(finite, axis=0))
     try:
-        np.linalg.cholesky(M[fine])
+        return fine, np.asarray(np.linalg.cholesky(M[fine]), dtype=float)
     except np.linalg.LinAlgError:
-        fine &= np.array([_factors(one) for one in M], dtype=bool)
-    return np.asarray(fine, dtype=bool)
+        fine = fine & np.array([_is_definite(one) for one in M], dtype=bool)
+        return fine, np.asarray(np.linalg.cholesky(M[fine]), dtype=float)
 
 
-def _factors(M: Array) -> bool:
+def _is_definite(M: Array) -> bool:
     try:
         np.linalg.cholesky(M)
     except np.linalg.LinAlgError:

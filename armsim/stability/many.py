@@ -16,7 +16,6 @@ from armsim.loading.build import ABSENT
 from armsim.spec.formula import FormulaError
 from armsim.stability.advice import Advice, chooses_steps
 from armsim.stability.closed_loop import Array
-from armsim.stability.coefficients import Coefficients
 from armsim.stability.growth import Mask
 from armsim.stability.operating_points import STOP, OperatingPoint
 from armsim.stability.step_check import StepCheck
@@ -101,13 +100,13 @@ class StepAdviser:
     def _decides(self, j: int, x: float) -> bool:
         """Whether number j decides what there is by having this value, the others being open, or having it too."""
         if (j, x) not in self._special:
-            own = [x if i == j else None for i in range(self.count)]
-            rest = [None if i == j else x for i in range(self.count)]
-            pairs = [([None] * self.count, own), (rest, [x] * self.count)]
+            own: Pattern = tuple(x if i == j else None for i in range(self.count))
+            rest: Pattern = tuple(None if i == j else x for i in range(self.count))
+            pairs: list[tuple[Pattern, Pattern]] = [((None,) * self.count, own), (rest, (x,) * self.count)]
             self._special[j, x] = any(self._form(a) != self._form(b) for a, b in pairs)
         return self._special[j, x]
 
-    def _form(self, pattern: Sequence[float | None]) -> object:
+    def _form(self, pattern: Pattern) -> object:
         """What there is in the scenario with these numbers written in."""
         forms: list[object] = []
 
@@ -154,8 +153,11 @@ class FormCheck:
         if self.silent:
             return made
         points, finite = self.traced.at(values)
+        if not finite.any():
+            return made
         sticky = tuple(sticks(joint) for joint in self.plant.arm.joints)
-        found = VariantsCheck(self.plant.method, self.times, points, sticky).verdicts() if finite.any() else made
+        with np.errstate(all="ignore"):  # of steps far too long, powers overflow
+            found = VariantsCheck(self.plant.method, self.times, points, sticky).verdicts()
         for k in np.flatnonzero(found.unsure):
             found.refused[k] = self._advice_at(points, int(k)).refusal is not None
         for whole, part in zip(made, found, strict=True):
@@ -172,13 +174,13 @@ class FormCheck:
     def _advice_at(self, points: Points, k: int) -> Advice:
         """The advice on the k-th of some variants."""
         dt, duration, period = self.times
-        seen: list[tuple[Coefficients, str, str | None]] = [
-            (points.free[p, k], where, None) for p, where in enumerate(points.where) if points.there[p, k]
+        free = len(points.where)
+        seen: list[tuple[int, str, str | None]] = [
+            (p, points.where[p], None) for p in range(free) if points.there[p, k]
         ]
-        if points.stops is not None:
-            names = [self.plant.arm.joints[i].name for i in points.stopped]
-            seen += [(points.stops[s, k], STOP, name) for s, name in enumerate(names)]
-        found = [OperatingPoint(LinearPlant(near), where, period, duration, stop) for near, where, stop in seen]
+        seen += [(free + s, STOP, self.plant.arm.joints[i].name) for s, i in enumerate(points.stops)]
+        at = [(LinearPlant(points.coefficients[p, k]), where, stop) for p, where, stop in seen]
+        found = [OperatingPoint(near, where, period, duration, stop) for near, where, stop in at]
         return StepCheck(self.plant.method, dt, found, self.plant.arm).advice()
 
 

@@ -60,10 +60,10 @@ class LinearPlant(System):
         z = 0 if self.law is None or self.sampled else self.law.Z.shape[-2]
         self.moving = 2 * self.n + z + k  # states that change within a step
         self.size = self.moving + (m if self.sampled else 0)
-        self.parts = np.cumsum([self.n, self.n, z, k])[:-1].tolist()
+        self.advanced = 2 * self.n + z  # of these, those that the method advances
 
-        x = self._identity()
-        q, v, integrals, currents = np.split(x[..., : self.moving, :], self.parts, axis=-2)
+        x = self._identity
+        q, v, integrals, currents = self._parts(x)
         u = x[..., self.moving :, :] if self.sampled else np.zeros((*self.axes, m, self.size))
         own = np.concatenate([q, v, currents], axis=-2)
         if self.law is not None and not self.sampled:
@@ -76,14 +76,23 @@ class LinearPlant(System):
             self.integrals = self.law.Z @ own + self.law.Zz @ integrals
         by_own = np.diagonal(self.force[..., self.n : 2 * self.n], axis1=-2, axis2=-1)
         self.D = rows_of(np.maximum(-by_own, 0.0)[..., None])
-        self.rest = rows_of(x[..., 2 * self.n + z :, :])  # constant within a step: currents advance by themselves
+        self.rest = rows_of(x[..., self.advanced :, :])  # constant within a step: currents advance by themselves
 
     def __getitem__(self, which: Any) -> LinearPlant:
-        """Some of the plants, by an index or mask of the leading axes."""
-        return LinearPlant(self.coefficients[which])
+        """Some of the plants, by an index or mask of the leading axes; what is known of them is kept."""
+        some = LinearPlant(self.coefficients[which])
+        known = {name: x for name, x in vars(self).items() if name in ("accelerations", "matrix", "modes")}
+        vars(some).update({name: x[which] for name, x in known.items()})
+        return some
 
+    @cached_property
     def _identity(self) -> Array:
         return np.broadcast_to(np.eye(self.size), (*self.axes, self.size, self.size))
+
+    def _parts(self, x: Array) -> tuple[Array, Array, Array, Array]:
+        """The rows of positions, velocities, integrals and currents."""
+        n, z = self.n, self.advanced
+        return x[..., :n, :], x[..., n : 2 * n, :], x[..., 2 * n : z, :], x[..., z : self.moving, :]
 
     @cached_property
     def accelerations(self) -> Array:
@@ -105,14 +114,14 @@ class LinearPlant(System):
     @cached_property
     def matrix(self) -> Array:
         """The system matrix A of dx/dt = A x [1/s], shape (..., size, size); zero rows for held commands."""
-        v = self._identity()[..., self.n : 2 * self.n, :]
+        v = self._identity[..., self.n : 2 * self.n, :]
         still = np.zeros((*self.axes, self.size - self.moving, self.size))
         return np.concatenate([v, self.accelerations, self.integrals, self.currents, still], axis=-2)
 
     @cached_property
     def modes(self) -> Modes:
         """The eigenvalues λ of A [1/s], shape (..., moving); under sampled feedback those of the plant, commands held."""
-        return np.linalg.eigvals(self.matrix[..., : self.moving, : self.moving]).astype(complex)
+        return spectrum(self.matrix[..., : self.moving, : self.moving])
 
     @cached_property
     def spectral_radius(self) -> Array:
@@ -126,9 +135,8 @@ class LinearPlant(System):
 
     def step_matrix(self, method: str, h: float) -> Array:
         """The matrix of a step of h seconds, from state to state, shape (..., size, size)."""
-        start = self._identity()
-        q, v, z, currents = np.split(start[..., : self.moving, :], self.parts, axis=-2)
-        last = self.parts[2]  # of the states that the method advances
+        start, last = self._identity, self.advanced
+        q, v, z, currents = self._parts(start)
         if method == "implicit_midpoint":  # of a linear system its step is the Cayley transform of h A
             ahead = h / 2 * self.matrix
             ahead[..., last:, :] = 0.0
@@ -154,15 +162,15 @@ class LinearPlant(System):
         """The modes of a single plant that steps of h seconds destabilise, the fastest growing first."""
         return self.growing(method, h).modes
 
-    def growing(self, method: str, h: float) -> Growth:
-        """What steps of h seconds do to the modes."""
+    def growing(self, method: str, h: float, joints: bool = True) -> Growth:
+        """What steps of h seconds do to the modes; without joints by the stability function, where that is exact."""
         expected = STABILITY_FUNCTIONS.get(method, np.exp)(h * self.modes)
 
         def stepped(plant: LinearPlant) -> Array:
             return plant.step_matrix(method, h)[..., : self.moving, : self.moving]
 
         exact = method in STABILITY_FUNCTIONS and not self.currents.shape[-2]
-        return self._compared(self.modes, expected, stepped, h, exact)
+        return self._compared(self.modes, expected, stepped, h, exact, joints)
 
     def loop(self, flow: Array, period: float) -> Array:
         """The closed-loop matrix from sample to sample: of positions, velocities, currents and the controller's integrals.
@@ -177,7 +185,7 @@ class LinearPlant(System):
 
     def loop_rates(self, period: float) -> Modes:
         """The eigenvalues of the exact sampled loop, as log(z) / period [1/s], shape (..., states)."""
-        factors = np.linalg.eigvals(self.loop(exponential(self.matrix, period), period)).astype(complex)
+        factors = spectrum(self.loop(exponential(self.matrix, period), period))
         return np.asarray(np.log(np.where(np.abs(factors) < ROUNDING, ROUNDING, factors)) / period, dtype=complex)
 
     @cached_property
@@ -186,7 +194,7 @@ class LinearPlant(System):
         assert self.law is not None
         moving = self.matrix[..., : self.moving, :]
         A, B = moving[..., : self.moving], moving[..., self.moving :]
-        return np.linalg.eigvals(with_feedback(A, B, self.law)).astype(complex)
+        return spectrum(with_feedback(A, B, self.law))
 
     def destabilised_loop(self, method: str, h: float, period: float) -> list[DestabilisedMode]:
         """As `destabilised`, of the sampled loop: its modes that are stable if the plant moves exactly between samples."""
@@ -203,7 +211,13 @@ class LinearPlant(System):
         return self._compared(rates, np.exp(period * rates), stepped, period)
 
     def _compared(
-        self, rates: Modes, expected: Modes, stepped: Callable[[LinearPlant], Array], h: float, exact: bool = False
+        self,
+        rates: Modes,
+        expected: Modes,
+        stepped: Callable[[LinearPlant], Array],
+        h: float,
+        exact: bool = False,
+        joints: bool = True,
     ) -> Growth:
         """The modes that a step destabilises, its eigenvalues matched to those of continuous time.
 
@@ -213,34 +227,41 @@ class LinearPlant(System):
             stepped: Of some of the plants the matrices of the step.
             h: Its length [s].
             exact: Whether `expected` are the step's factors but for rounding.
+            joints: Whether joints are wanted, for which the step's eigenvectors are found.
         """
         slow_first = np.argsort(np.abs(rates), axis=-1)  # slow modes' factors are best predicted
         rates, expected = (np.take_along_axis(x, slow_first, axis=-1) for x in (rates, expected))
         fastest = self.spectral_radius[..., None]
         rates = np.where(np.abs(rates.real) <= NEUTRAL * fastest, 1j * rates.imag, rates)
-        judged = (rates.real <= 0.0) & (np.abs(rates) > DRIFTING * fastest)
+        judged = np.asarray((rates.real <= 0.0) & (np.abs(rates) > DRIFTING * fastest))
         growth, joint = np.full(rates.shape, -math.inf), np.zeros(rates.shape, dtype=np.int64)
 
-        if exact:
-            some = (judged & (np.abs(expected) > 1.0 + ROUNDING / 2)).any(axis=-1)
-        else:
+        factors = expected
+        if not exact:
             every = stepped(self)
-            some = (np.abs(np.linalg.eigvals(every)) > 1.0 + ROUNDING / 2).any(axis=-1) & judged.any(axis=-1)
-        if some.any():
+            factors = spectrum(every)
+        # a mode that is not judged may grow as it does in continuous time
+        may = judged if exact else judged.any(axis=-1)[..., None]
+        some = np.asarray(((np.abs(factors) > 1.0 + ROUNDING / 2) & may).any(axis=-1))
+        if not some.any():
+            return Growth(growth, rates, h, joint)
+        factors = factors[some]
+        if joints:
             there = stepped(self[some]) if exact else every[some]
             factors, shapes = np.linalg.eig(there)
-            taken = matched(factors, expected[some])
-            sizes = np.take_along_axis(np.abs(factors), taken, axis=-1)
+        taken = matched(factors, expected[some])
+        sizes = np.take_along_axis(np.abs(factors), taken, axis=-1)
+        grows = judged[some] & (sizes > 1.0 + ROUNDING)
+        growth[some] = np.where(grows, np.log(np.maximum(sizes, 1.0)) / h, -math.inf)
+        if joints:
             speeds = np.sqrt(np.diagonal(self.M[some], axis1=-2, axis2=-1))[..., None]
             speeds = speeds * np.abs(shapes[..., self.n : 2 * self.n, :])
-            grows = judged[some] & (sizes > 1.0 + ROUNDING)
-            growth[some] = np.where(grows, np.log(np.maximum(sizes, 1.0)) / h, -math.inf)
             joint[some] = np.take_along_axis(speeds.argmax(axis=-2), taken, axis=-1)
         return Growth(growth, rates, h, joint)
 
     def least_real_eigenvalue(self, method: str, h: float) -> Array:
         """The least real eigenvalue of the step's matrix, shape (...); 0 if none is negative."""
-        factors = np.linalg.eigvals(self.step_matrix(method, h)[..., : self.moving, : self.moving])
+        factors = spectrum(self.step_matrix(method, h)[..., : self.moving, : self.moving])
         real = np.where(np.abs(factors.imag) <= ROUNDING, factors.real, 0.0)
         return np.asarray(real.min(axis=-1, initial=0.0))
 
@@ -258,6 +279,16 @@ class LinearPlant(System):
         found = self.growing(method, h)
         harmless = (found.growth == -math.inf) | (found.swings & ~(found.rate.real < 0.0))
         return np.asarray(harmless.all(axis=-1))
+
+
+def spectrum(matrices: Array) -> Modes:
+    """The eigenvalues of matrices, shape (..., size); of one that is not finite NaN."""
+    finite = np.asarray(np.isfinite(matrices).all(axis=(-2, -1)))
+    if finite.all():
+        return np.linalg.eigvals(matrices).astype(complex)
+    found = np.full(matrices.shape[:-1], np.nan, dtype=complex)
+    found[finite] = np.linalg.eigvals(matrices[finite])
+    return found
 
 
 def rows_of(matrix: Array) -> list[Array]:
@@ -319,11 +350,12 @@ def largest_step(holds: Callable[[float], bool], fastest: float) -> float:
 def exponential(matrix: Array, t: float) -> Array:
     """exp(matrix t), by scaling and squaring of its Taylor series (Golub and Van Loan, *Matrix Computations*, section 9.3)."""
     one = np.eye(matrix.shape[-1])
-    halvings = max(0, math.ceil(math.log2(max(float(np.abs(matrix).sum(axis=-1).max(initial=0.0)) * t, 1e-9))) + 2)
-    part = matrix * (t / 2**halvings)
+    norm = np.abs(matrix).sum(axis=-1).max(axis=-1, initial=0.0)
+    halvings = np.maximum(np.ceil(np.log2(np.maximum(norm * t, 1e-9))) + 2.0, 0.0)[..., None, None]
+    part = matrix * (t / 2.0**halvings)
     total = np.broadcast_to(one, matrix.shape)
     for k in reversed(range(1, TERMS + 1)):
         total = one + part @ total / k
-    for _ in range(halvings):
-        total = total @ total
+    for i in range(int(halvings.max(initial=0.0))):
+        total = np.where(i < halvings, total @ total, total)
     return total

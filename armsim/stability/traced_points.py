@@ -16,7 +16,7 @@ from armsim.expr import Function, Scalar, trace, where
 from armsim.loading import Scenario
 from armsim.plant import Linearizer, Plant, make_plant
 from armsim.stability.closed_loop import Array
-from armsim.stability.coefficients import Coefficients, joined
+from armsim.stability.coefficients import Coefficients
 from armsim.stability.growth import Mask
 from armsim.stability.hanging import equilibria
 from armsim.stability.operating_points import REST, START, TARGET, away_from_stops
@@ -32,22 +32,15 @@ class Points:
 
     Attributes:
         where: Of every point without a stop, in words.
-        there: Which variants have it, shape (points, variants).
-        free: The points without a stop, leading axes (points, variants).
-        stops: Each with the stop of a joint of `stopped` engaged, leading axes (stops, variants); None if there are no stops.
-        stopped: Indices of the joints with stops.
+        there: Which variants have it, shape (points without a stop, variants).
+        stops: Joints whose stop is engaged at the further points, by index.
+        coefficients: At every point, those without a stop first; leading axes (points, variants).
     """
 
     where: tuple[str, ...]
     there: Mask
-    free: Coefficients
-    stops: Coefficients | None
-    stopped: tuple[int, ...]
-
-    def __getitem__(self, which: Mask) -> Points:
-        """Those of some variants."""
-        stops = None if self.stops is None else self.stops[:, which]
-        return Points(self.where, self.there[:, which], self.free[:, which], stops, self.stopped)
+    stops: tuple[int, ...]
+    coefficients: Coefficients
 
 
 class TracedPoints:
@@ -71,7 +64,7 @@ class TracedPoints:
         trace(self._read, self._names(), "open")
         arm, command = self.plant.arm, self.plant.command
         limits = [joint.limit for joint in arm.joints]
-        self.stopped = tuple(i for i, x in enumerate(limits) if x is not None and x.stiffness is not None)
+        self.stops = tuple(i for i, x in enumerate(limits) if x is not None and x.stiffness is not None)
         self.hangs = command is None and not any_sticks(arm)
 
     @cached_property
@@ -104,10 +97,10 @@ class TracedPoints:
         qd = [where(starts, v, 0.0) for v in scenario.initial_qd]
         about = away_from_stops(Linearizer(plant), q, qd)
         self._form = Coefficients.of(about, object)
-        limits = [plant.arm.joints[i].limit for i in self.stopped]
-        stops = [[limit.stiffness, limit.damping] for limit in limits if limit is not None]
-        blocks = [block.ravel().tolist() for block in self._form.arrays]
-        return [*q, *about.qdd, *(number for stop in stops for number in stop), *(x for block in blocks for x in block)]
+        limits = [plant.arm.joints[i].limit for i in self.stops]
+        stops = [x for limit in limits if limit is not None for x in (limit.stiffness, limit.damping)]
+        coefficients = [x for block in self._form.arrays for x in block.ravel().tolist()]
+        return [*q, *about.qdd, *stops, *coefficients]
 
     @cached_property
     def kernel(self) -> BatchKernel:
@@ -134,11 +127,14 @@ class TracedPoints:
             there = np.concatenate([there, exists[None]])
             names, finite = [*names, REST], finite & ~failed
         found, there = found[:, finite], there[:, finite]
-        stops = found[0, :, 2 * n : 2 * (n + len(self.stopped))].T
-        free = self._form.unflattened(found[..., 2 * (n + len(self.stopped)) :])
-        start = free[0]
-        engaged = [start.with_stop(i, stops[2 * k], stops[2 * k + 1]) for k, i in enumerate(self.stopped)]
-        return Points(tuple(names), there, free, joined(engaged) if engaged else None, self.stopped), finite
+        first = 2 * (n + len(self.stops))
+        free = len(found)
+        points = self._form.unflattened(np.concatenate([found, *[found[:1]] * len(self.stops)])[..., first:])
+        for k, i in enumerate(self.stops):
+            stiffness, damping = found[0, :, 2 * (n + k) : 2 * (n + k + 1)].T
+            points.Fq[free + k, :, i, i] -= stiffness
+            points.Fv[free + k, :, i, i] -= damping
+        return Points(tuple(names), there, self.stops, points), finite
 
     def _evaluated(self, values: Array, kinds: Sequence[float], q: Array) -> Array:
         """The function's results for every variant at points of these kinds, shape (kinds, variants, results)."""
@@ -158,13 +154,13 @@ class TracedPoints:
 
     def _at_rest(self, values: Array, finite: Mask, start: Array) -> tuple[Array, Mask, Mask]:
         """The function's results where the arms hang, shape (variants, results); which do; which have no mass matrix."""
-        n, size, first = self.plant.arm.n, len(self.function.outputs), 2 * (self.plant.arm.n + len(self.stopped))
+        n, size, first = self.plant.arm.n, len(self.function.outputs), 2 * (self.plant.arm.n + len(self.stops))
         chosen = np.flatnonzero(finite)
 
         def look(which: npt.NDArray[np.int64], q: Array) -> tuple[Array, Array, Array]:
             (rows,) = self._evaluated(values[chosen[which]], [ELSEWHERE], q)
-            about = self._form.unflattened(rows[:, first:])
-            return about.M, -about.Fq, rows[:, n : 2 * n]
+            M, Fq = (rows[:, k : k + n * n].reshape(-1, n, n) for k in (first, first + n * n))
+            return M, -Fq, rows[:, n : 2 * n]
 
         at, found, failed = equilibria(look, start[chosen])
         results = np.zeros((len(values), size))

@@ -9,6 +9,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from armsim.stability.closed_loop import Array
 from armsim.stability.growth import Growth, Mask, Modes
@@ -59,32 +60,39 @@ class VariantsCheck:
     def __init__(self, method: str, times: Times, points: Points, sticky: tuple[bool, ...]) -> None:
         self.method, self.times, self.points = method, times, points
         self.sticky = np.array(sticky, dtype=bool)
-        self.plants = LinearPlant(points.free)
-        self.period = times.period if self.plants.sampled else None
+        self.every = LinearPlant(points.coefficients)
+        self.every.modes  # noqa: B018  found for all at once
+        self.free = self.every[: len(points.where)]
+        self.period = times.period if self.free.sampled else None
 
     def verdicts(self) -> Verdicts:
         """The verdicts."""
         there = self.points.there
-        step = self.plants.growing(self.method, self.times.dt)
-        harm, by_samples, seldom = self._harm(step), np.zeros_like(there), np.zeros_like(there)
+        mixed = bool(self.sticky.any() and not self.sticky.all())  # otherwise it does not matter which joint it is
+        everywhere = self.every.growing(self.method, self.times.dt, mixed)
+        step = everywhere[: len(there)]
+        harm = self._harm(step)
+        by_samples: Mask = np.zeros_like(there)
+        seldom: Mask = np.zeros_like(there)
         worst, joint = _fastest(step, harm)
         if self.period is not None:
-            rates = self.plants.loop_rates(self.period)
-            loop = self.plants.growing_loop(self.method, self.times.dt, self.period, rates)
+            rates = self.free.loop_rates(self.period)
+            loop = self.free.growing_loop(self.method, self.times.dt, self.period, rates)
             in_loop = self._harm(loop)
-            by_samples = ~harm.any(axis=-1) & in_loop.any(axis=-1)
+            by_samples = np.asarray(~harm.any(axis=-1) & in_loop.any(axis=-1))
             most, which = _fastest(loop, in_loop)
             worst, joint = np.where(by_samples, most, worst), np.where(by_samples, which, joint)
-            seldom = self._grows(rates) & ~self._grows(self.plants.continuous_rates)
+            seldom = self._grows(rates) & ~self._grows(self.free.continuous_rates)
         unstable = there & (harm.any(axis=-1) | by_samples)
         refused, unsure = self._refused(unstable, by_samples, worst, joint)
 
         swings = there & (self._shows(step) & step.swings).any(axis=-1)
-        near = there & self._harm(self.plants.growing(self.method, MARGIN * self.times.dt)).any(axis=-1)
-        speaks = (unstable | swings | near | (there & seldom)).any(axis=0)
-        if self.points.stops is not None:
-            calm = ~_disturbs(step)[0]
-            speaks = speaks | (calm & self._chatters().any(axis=0))
+        near = there & self._harm(self.free.growing(self.method, MARGIN * self.times.dt, False)).any(axis=-1)
+        speaks: Mask = np.asarray((unstable | swings | near | (there & seldom)).any(axis=0))
+        if self.points.stops:
+            disturbed = _disturbs(everywhere)
+            chatters = disturbed[len(there) :] | self._bounces()
+            speaks = np.asarray(speaks | (~disturbed[0] & chatters.any(axis=0)))
         return Verdicts(refused, unsure, speaks)
 
     def _shows(self, found: Growth) -> Mask:
@@ -99,7 +107,9 @@ class VariantsCheck:
         """Whether a loop is unstable, by its eigenvalues."""
         return np.asarray(rates.real.max(axis=-1, initial=0.0) * self.times.duration > NOTICED)
 
-    def _refused(self, unstable: Mask, by_samples: Mask, worst: Array, joint: Array) -> tuple[Mask, Mask]:
+    def _refused(
+        self, unstable: Mask, by_samples: Mask, worst: Array, joint: npt.NDArray[np.int64]
+    ) -> tuple[Mask, Mask]:
         """Which variants are refused, and of which that hangs on the largest stable step; see `StepCheck`.
 
         Args:
@@ -125,28 +135,25 @@ class VariantsCheck:
         refused = sure.any(axis=0)
         open_ = counts & ~sure & ~refused
         if open_.any():
-            stable = self.plants[open_].are_stable(self.method, self.times.dt / DOUBTFUL)
+            stable = self.free[open_].are_stable(self.method, self.times.dt / DOUBTFUL)
             too_long = np.zeros_like(open_)
             too_long[open_] = ~stable
             refused = refused | too_long.any(axis=0)
             open_ &= ~too_long & ~refused
-        return refused, open_.any(axis=0)
+        return refused, np.asarray(open_.any(axis=0))
 
     def _settling_times(self) -> Array:
         """Settling times to 5 % [s], shape (points, variants); see `OperatingPoint.settling_time`."""
-        real = (self.plants.modes if self.period is None else self.plants.continuous_rates).real
+        real = (self.free.modes if self.period is None else self.free.continuous_rates).real
         slowest = np.where(real < -NOTICED / self.times.duration, -real, math.inf).min(axis=-1, initial=math.inf)
         return np.asarray(3.0 / slowest)
 
-    def _chatters(self) -> Mask:
-        """Which stops chatter, shape (stops, variants)."""
-        assert self.points.stops is not None
-        engaged = LinearPlant(self.points.stops)
-        chatters = _disturbs(engaged.growing(self.method, self.times.dt))
-        if self.method in BOUNCE:
-            least = engaged.least_real_eigenvalue(self.method, self.times.dt)
-            chatters = chatters | (least < BOUNCE[self.method])
-        return chatters
+    def _bounces(self) -> Mask:
+        """Whether an implicit step reverses the motion into a stop, shape (stops, variants); see `OperatingPoint`."""
+        if self.method not in BOUNCE:
+            return np.zeros((len(self.points.stops), self.points.there.shape[1]), dtype=bool)
+        engaged = self.every[len(self.points.where) :]
+        return np.asarray(engaged.least_real_eigenvalue(self.method, self.times.dt) < BOUNCE[self.method])
 
 
 def _disturbs(found: Growth) -> Mask:
@@ -154,7 +161,7 @@ def _disturbs(found: Growth) -> Mask:
     return np.asarray(((found.growth > -math.inf) & ~found.swings).any(axis=-1))
 
 
-def _fastest(found: Growth, which: Mask) -> tuple[Array, Array]:
+def _fastest(found: Growth, which: Mask) -> tuple[Array, npt.NDArray[np.int64]]:
     """Growth rate and joint of the fastest growing of some modes; minus infinity where there is none."""
     growth = np.where(which, found.growth, -math.inf)
     fastest = growth.argmax(axis=-1)[..., None]
