@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from armsim.control import Feedback
 from armsim.dynamics import solve_held, tool_pose
 from armsim.errors import UsageError
-from armsim.expr import Scalar, with_jacobian
+from armsim.expr import Scalar, both, where, with_jacobian
 from armsim.integrate import Motion
 from armsim.plant.driven import held
 from armsim.plant.dynamechs import DynaMechsPlant
@@ -169,7 +170,7 @@ class Linearizer:
     """Linearises one plant, about any number of operating points.
 
     Args:
-        plant: The plant; its numbers are floats.
+        plant: The plant. Where a number of it or of the state is an expression, so are those of the linearisation.
 
     Raises:
         UsageError: Its motors are those of DynaMechs, rules about steps that have no derivatives.
@@ -190,7 +191,7 @@ class Linearizer:
         self._tool = with_jacobian(lambda q: [*tool_pose(plant.arm, q).position], (0,), "tool")
         self._feedback = with_jacobian(self._commanded, (0, 1, 2), "feedback")
 
-    def at(self, t: float, state: Sequence[float]) -> Linearization:
+    def at(self, t: float, state: Sequence[Scalar]) -> Linearization:
         """The plant linearised about a state at time t [s]; for the state see `Plant.slots`."""
         plant, n = self.plant, self.plant.arm.n
         x = plant.parts(state)
@@ -199,8 +200,8 @@ class Linearizer:
             u = x.held if plant.sampled else plant.command.command(t, x.q, x.qd, x.integrals)
         _, qdd, _ = plant.motion(t, state)
         moving = list(zip(plant.loads.dry, x.qd, qdd, strict=True))
-        stuck = [dry and v == 0.0 and a == 0.0 for dry, v, a in moving]
-        sliding = [_sign(v) or _sign(a) if dry else 0.0 for dry, v, a in moving]
+        stuck = [both(_is_zero(v), _is_zero(a)) if dry else False for dry, v, a in moving]
+        sliding = [where(_is_zero(v), _sign(a), _sign(v)) if dry else 0.0 for dry, v, a in moving]
 
         _, (forces, rates) = self._equations(x.q, x.qd, u, x.currents, qdd, t, sliding)
         Fq, Fv, Fu, Fi, Fa = ([row[i] for row in forces] for i in range(5))
@@ -241,7 +242,7 @@ class Linearizer:
         return left, plant.loads.current_rates(y, fixed, torques)
 
     def _law_at(
-        self, q: Sequence[float], qd: Sequence[float], integrals: Sequence[float], currents: int
+        self, q: Sequence[Scalar], qd: Sequence[Scalar], integrals: Sequence[Scalar], currents: int
     ) -> LinearFeedback | None:
         """The feedback linearised about a state."""
         if not isinstance(self.plant.command, Feedback):
@@ -274,7 +275,7 @@ def linearize(plant: Plant, t: float, state: Sequence[float]) -> Linearization:
     return Linearizer(plant).at(t, state)
 
 
-def with_stop(about: Linearization, i: int, stiffness: float, damping: float) -> Linearization:
+def with_stop(about: Linearization, i: int, stiffness: Scalar, damping: Scalar) -> Linearization:
     """The same linearisation with a stop of joint i in contact, of stiffness [N·m/rad] and damping [N·m·s/rad]."""
     Fq, Fv = ([list(row) for row in block] for block in (about.Fq, about.Fv))
     Fq[i][i] -= stiffness
@@ -287,5 +288,9 @@ def transposed(columns: Rows, height: int) -> Rows:
     return [[column[i] for column in columns] for i in range(height)]
 
 
-def _sign(x: float) -> float:
-    return float((x > 0.0) - (x < 0.0))
+def _is_zero(x: Scalar) -> Any:
+    return both(x <= 0.0, x >= 0.0)
+
+
+def _sign(x: Scalar) -> Scalar:
+    return where(x > 0.0, 1.0, where(x < 0.0, -1.0, 0.0))

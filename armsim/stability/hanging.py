@@ -2,40 +2,101 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+import numpy.typing as npt
 
 from armsim.plant import Linearization, Linearizer
+from armsim.stability.closed_loop import Array
+from armsim.stability.growth import Mask
 
 ROUNDS = 40  # Newton iterations
 LARGEST_MOVE = 0.5  # rad or m in an iteration
 FAR = 20.0  # rad or m from the start: there is no equilibrium, as for a prismatic joint along gravity
 AT_REST = 1e-9  # rad or m: convergence
 
+# mass matrices, stiffnesses and accelerations of the arms of these indices at rest at these positions
+Look = Callable[[npt.NDArray[np.int64], Array], tuple[Array, Array, Array]]
+
 
 def hanging(linearizer: Linearizer, q: list[float]) -> Linearization | None:
     """The linearisation at a local minimum of potential energy, found from a pose; None if there is none.
+
+    Args:
+        linearizer: Of a plant without a command.
+        q: Joint positions to begin at [rad or m], n of them.
+
+    Raises:
+        LinAlgError: A mass matrix is not positive definite.
+    """
+    plant = linearizer.plant
+
+    def about(q: Array) -> Linearization:
+        return linearizer.at(0.0, plant.initial_state(q.tolist(), [0.0] * plant.arm.n))
+
+    def look(_: npt.NDArray[np.int64], q: Array) -> tuple[Array, Array, Array]:
+        found = about(q[0])
+        return np.array([found.M]), -np.array([found.Fq]), np.array([found.qdd])
+
+    at, found, failed = equilibria(look, np.array([q], dtype=float))
+    if failed[0]:
+        raise np.linalg.LinAlgError("the mass matrix is not positive definite")
+    return about(at[0]) if found[0] else None
+
+
+def equilibria(look: Look, start: Array) -> tuple[Array, Mask, Mask]:
+    """Local minima of potential energy of arms, found from a pose of each.
 
     Newton's method in modal coordinates of the stiffness K with respect to M. A mode's correction is f / |k|, with f and k its
     generalised force and stiffness: a descent direction also where K is indefinite (modified Newton).
 
     Args:
-        linearizer: Of a plant without a command.
-        q: Joint positions to begin at [rad or m], n of them.
+        look: The arms.
+        start: Joint positions to begin at [rad or m], shape (arms, n).
+
+    Returns:
+        Joint positions, shape (arms, n); of which arms they are a minimum; and which have no positive definite mass matrix.
     """
-    plant, start = linearizer.plant, np.array(q)
-    at = start
+    at, left = start.copy(), np.arange(len(start))
+    found, failed = np.zeros(len(start), dtype=bool), np.zeros(len(start), dtype=bool)
     for _ in range(ROUNDS):
-        about = linearizer.at(0.0, plant.initial_state(at.tolist(), [0.0] * plant.arm.n))
-        M, K = np.array(about.M), -np.array(about.Fq)
-        back = np.linalg.inv(np.linalg.cholesky(M))
-        stiffness, modes = np.linalg.eigh(back @ (K + K.T) / 2 @ back.T)
-        force = modes.T @ back @ M @ np.array(about.qdd)
-        least = 1e-6 * np.abs(stiffness).max(initial=1e-12)
-        move = back.T @ modes @ (force / np.maximum(np.abs(stiffness), least))
-        largest = float(np.abs(move).max(initial=0.0))
-        if largest <= AT_REST:
-            return about
-        at = at + move * min(1.0, LARGEST_MOVE / largest)
-        if not np.abs(at - start).max() <= FAR:
-            return None
-    return None
+        M, K, qdd = look(left, at[left])
+        fine, lower = _factored(M, K, qdd)
+        failed[left[~fine]] = True
+        if not fine.all():
+            left, M, K, qdd = left[fine], M[fine], K[fine], qdd[fine]
+        back = np.linalg.inv(lower)
+        up = np.swapaxes(back, -1, -2)
+        stiffness, modes = np.linalg.eigh(back @ (K + np.swapaxes(K, -1, -2)) / 2 @ up)
+        force = np.swapaxes(modes, -1, -2) @ back @ M @ qdd[..., None]
+        least = 1e-6 * np.abs(stiffness).max(axis=-1, keepdims=True, initial=1e-12)
+        move = (up @ modes @ (force / np.maximum(np.abs(stiffness), least)[..., None]))[..., 0]
+        largest = np.abs(move).max(axis=-1, initial=0.0)
+        found[left[largest <= AT_REST]] = True
+        goes = largest > AT_REST
+        left, move, largest = left[goes], move[goes], largest[goes]
+        at[left] += move * np.minimum(1.0, LARGEST_MOVE / largest)[:, None]
+        left = left[np.abs(at[left] - start[left]).max(axis=-1, initial=0.0) <= FAR]
+        if not len(left):
+            break
+    return at, found, failed
+
+
+def _factored(M: Array, *rest: Array) -> tuple[Mask, Array]:
+    """Which mass matrices are positive definite, they and the rest finite; and the Cholesky factors of these."""
+    finite = [np.isfinite(array).reshape(len(array), -1).all(axis=-1) for array in (M, *rest)]
+    fine: Mask = np.asarray(np.all(finite, axis=0))
+    try:
+        return fine, np.asarray(np.linalg.cholesky(M[fine]), dtype=float)
+    except np.linalg.LinAlgError:
+        fine = fine & np.array([_is_definite(one) for one in M], dtype=bool)
+        return fine, np.asarray(np.linalg.cholesky(M[fine]), dtype=float)
+
+
+def _is_definite(M: Array) -> bool:
+    try:
+        np.linalg.cholesky(M)
+    except np.linalg.LinAlgError:
+        return False
+    return True

@@ -8,11 +8,13 @@ import numpy as np
 
 from armsim.actuation import any_sticks, limit_torque
 from armsim.control import Feedback
+from armsim.expr import Scalar, either, where
 from armsim.loading import Scenario
 from armsim.plant import Linearization, Linearizer, Plant, with_stop
 from armsim.spec.formula import FormulaError
+from armsim.stability.growth import DestabilisedMode, Modes
 from armsim.stability.hanging import hanging
-from armsim.stability.step_modes import DestabilisedMode, LinearPlant, Modes, largest_step
+from armsim.stability.step_modes import LinearPlant, largest_step
 
 # least real eigenvalue of an implicit step with which an engaged stop settles, below which it chatters; found by trial
 BOUNCE = {"velocity_implicit": -0.25, "implicit_midpoint": -0.5}
@@ -62,7 +64,7 @@ class OperatingPoint:
         """Whether an implicit step reverses the motion into a stop so strongly that contact is lost and made again, for ever."""
         if self.stop is None or method not in BOUNCE:
             return False
-        return self.plant.least_real_eigenvalue(method, dt) < BOUNCE[method]
+        return bool(self.plant.least_real_eigenvalue(method, dt) < BOUNCE[method])
 
     def takes(self, method: str, dt: float) -> bool:
         """Whether a fixed-step method is stable at this step, undamped oscillations left aside."""
@@ -111,20 +113,12 @@ def operating_points(scenario: Scenario, plant: Plant) -> list[OperatingPoint]:
     duration = scenario.steps * scenario.dt
     period = None if command is None else command.period
 
-    def about(q: Sequence[float], qd: Sequence[float]) -> Linearization:
-        state = plant.initial_state(list(q), list(qd))
-        found = linearizer.at(0.0, plant.sample(0.0, state) if plant.sampled else state)
-        for i, joint in enumerate(plant.arm.joints):
-            limit = joint.limit
-            if limit is not None and limit.stiffness is not None and limit_torque(limit, q[i], qd[i]) != 0.0:
-                found = with_stop(found, i, -limit.stiffness, -limit.damping)
-        return found
-
     try:
-        start = about(scenario.initial_q, scenario.initial_qd)
+        start = away_from_stops(linearizer, scenario.initial_q, scenario.initial_qd)
         seen: list[tuple[Linearization, str, str | None]] = [(start, START, None)]
         if isinstance(command, Feedback) and tuple(command.target) != tuple(scenario.initial_q):
-            seen.append((about(command.target, [0.0] * plant.arm.n), TARGET, None))
+            target = away_from_stops(linearizer, command.target, [0.0] * plant.arm.n)
+            seen.append((target, TARGET, None))
         for i, joint in enumerate(plant.arm.joints):
             limit = joint.limit
             if limit is not None and limit.stiffness is not None:
@@ -137,3 +131,17 @@ def operating_points(scenario: Scenario, plant: Plant) -> list[OperatingPoint]:
     except (ArithmeticError, FormulaError, np.linalg.LinAlgError):
         return []
     return found if all(np.isfinite(point.plant.matrix).all() for point in found) else []
+
+
+def away_from_stops(linearizer: Linearizer, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Linearization:
+    """The linearisation where a run begins at joint positions q and velocities qd, without the stops in contact there."""
+    plant = linearizer.plant
+    state = plant.initial_state(q, qd)
+    found = linearizer.at(0.0, plant.sample(0.0, state) if plant.sampled else state)
+    for i, joint in enumerate(plant.arm.joints):
+        limit = joint.limit
+        if limit is not None and limit.stiffness is not None:
+            tau = limit_torque(limit, q[i], qd[i])
+            pushes = either(tau > 0.0, tau < 0.0)
+            found = with_stop(found, i, -where(pushes, limit.stiffness, 0.0), -where(pushes, limit.damping, 0.0))
+    return found

@@ -11,7 +11,8 @@ from armsim.integrate import METHODS
 from armsim.plant import Linearizer, Plant
 from armsim.spec.formula import FormulaError
 from armsim.stability.advice import chooses_steps
-from armsim.stability.step_modes import DestabilisedMode, LinearPlant, largest_stable_step
+from armsim.stability.growth import DestabilisedMode
+from armsim.stability.step_modes import LinearPlant, largest_stable_step
 
 LOOKS = 8  # states that are linearised, about
 FAR = 0.1  # rad or m in a step: for a faster joint the linearisation does not hold

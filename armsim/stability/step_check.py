@@ -13,8 +13,8 @@ from armsim.loading import Scenario
 from armsim.model import Arm
 from armsim.plant import Plant
 from armsim.stability.advice import Advice, listed, short
+from armsim.stability.growth import DestabilisedMode
 from armsim.stability.operating_points import REST, START, TARGET, OperatingPoint, operating_points
-from armsim.stability.step_modes import DestabilisedMode
 
 MARGIN = 1.2  # largest stable step over dt, below which a warning is given
 DOUBTFUL = 1.1  # dt over the largest stable step, up to which nonlinearity or friction may keep a run bounded

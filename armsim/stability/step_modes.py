@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +19,13 @@ from armsim.integrate import METHODS, Motion, System, advanced
 from armsim.plant import Linearization
 from armsim.plant.equations import Damped
 from armsim.plant.state import Further
-from armsim.stability.closed_loop import Array, gains, with_feedback
-
-Modes = npt.NDArray[np.complex128]
+from armsim.stability.closed_loop import Array, with_feedback
+from armsim.stability.coefficients import Coefficients
+from armsim.stability.growth import RESOLVED, DestabilisedMode, Growth, Modes, matched
 
 NEUTRAL = 1e-7  # of the spectral radius: smaller real parts count as zero
 DRIFTING = 1e-5  # of the spectral radius: smaller eigenvalues are left aside, as rounding moves them
 ROUNDING = 1e-9  # error of an amplification factor by rounding
-RESOLVED = 0.5  # h |λ|: up to here a step resolves a mode
-UNDAMPED = 0.1  # of the growth rate under the step: an oscillation whose decay rate is less counts as undamped
 CLOSENESS = 1e-4  # relative precision of a largest stable step
 SHORTEST, LONGEST = 1e-9, 10.0  # s: range of the search for largest stable steps
 TERMS = 10  # of the exponential series
@@ -40,186 +38,232 @@ STABILITY_FUNCTIONS: dict[str, Callable[[Modes], Modes]] = {
 }
 
 
-@dataclass(frozen=True)
-class DestabilisedMode:
-    """A mode that the step destabilises: stable or neutral in continuous time, growing under the step.
-
-    Attributes:
-        growth: Growth rate under the step, ln|μ| / h with μ its amplification factor [1/s].
-        rate: Its eigenvalue λ in continuous time [1/s].
-        h: Length of the step, or the sampling period [s].
-        joint: Index of the joint with the most kinetic energy in it.
-    """
-
-    growth: float
-    rate: complex
-    h: float
-    joint: int
-
-    @property
-    def decays(self) -> bool:
-        """Whether it decays in continuous time, however slowly."""
-        return self.rate.real < 0.0
-
-    @property
-    def is_undamped_oscillation(self) -> bool:
-        """Whether it is an oscillation, undamped or nearly so, that the step resolves but amplifies."""
-        return self.h * abs(self.rate) <= RESOLVED and -self.rate.real <= UNDAMPED * self.growth
-
-    @property
-    def frequency(self) -> float:
-        """Frequency of its oscillation [Hz]."""
-        return abs(self.rate.imag) / (2 * math.pi)
-
-
 class LinearPlant(System):
     """A linearised plant, as a `System` whose scalars are rows: one step of the identity gives the step's matrix.
 
     States are positions, velocities, the integrals of a continuous controller, armature currents, and under sampled feedback
     the held commands. Joints that dry friction holds are taken as free, as they may slip later.
 
+    It may be many plants of one structure; arrays then have leading axes "...", those of the coefficients.
+
     Args:
-        about: The linearisation.
+        about: The linearisation, or its coefficients.
     """
 
-    def __init__(self, about: Linearization) -> None:
+    def __init__(self, about: Linearization | Coefficients) -> None:
         super().__init__(self._rates_of)
-        self.about = replace(about, held=(False,) * about.n)
-        self.n, k, m = about.n, len(about.currents), len(about.u)
-        self.law = None if about.law is None else gains(about.law, m, 2 * self.n + k)
-        self.sampled = about.law is not None and about.plant.sampled
-        z = 0 if self.law is None or self.sampled else len(self.law.Z)
+        given = Coefficients.of(about) if isinstance(about, Linearization) else about
+        self.coefficients, self.law = given, given.law
+        self.sampled = given.law is not None and given.sampled
+        *self.axes, self.n, m = given.Fu.shape
+        k = given.I.shape[-2]
+        z = 0 if self.law is None or self.sampled else self.law.Z.shape[-2]
         self.moving = 2 * self.n + z + k  # states that change within a step
         self.size = self.moving + (m if self.sampled else 0)
-        self.parts = np.cumsum([self.n, self.n, z, k])[:-1]
+        self.advanced = 2 * self.n + z  # of these, those that the method advances
 
-        x = np.eye(self.size)
-        q, v, integrals, currents = np.split(x[: self.moving], self.parts)
-        u = x[self.moving :] if self.sampled else np.zeros((m, self.size))
-        own = np.vstack([q, v, currents])
+        x = self._identity
+        q, v, integrals, currents = self._parts(x)
+        u = x[..., self.moving :, :] if self.sampled else np.zeros((*self.axes, m, self.size))
+        own = np.concatenate([q, v, currents], axis=-2)
         if self.law is not None and not self.sampled:
             u = self.law.K @ own + self.law.Kz @ integrals
-        self.M = np.array(about.M)
-        self.force = np.hstack([about.Fq, about.Fv, np.reshape(about.Fi, (self.n, k))]) @ own + np.array(about.Fu) @ u
-        self.currents = np.reshape(about.I, (k, 2 * self.n + k + m)) @ np.vstack([own, u])
-        self.integrals = np.zeros((0, self.size))
+        self.M = given.M
+        self.force = np.concatenate([given.Fq, given.Fv, given.Fi], axis=-1) @ own + given.Fu @ u
+        self.currents = given.I @ np.concatenate([own, u], axis=-2)
+        self.integrals = np.zeros((*self.axes, 0, self.size))
         if z and self.law is not None:
             self.integrals = self.law.Z @ own + self.law.Zz @ integrals
-        self.D = np.maximum(-np.diag(self.force[:, self.n : 2 * self.n]), 0.0).tolist()
-        self.rest = x[2 * self.n + z :]  # constant within a step: currents advance by themselves
+        by_own = np.diagonal(self.force[..., self.n : 2 * self.n], axis1=-2, axis2=-1)
+        self.D = rows_of(np.maximum(-by_own, 0.0)[..., None])
+        self.rest = rows_of(x[..., self.advanced :, :])  # constant within a step: currents advance by themselves
+
+    def __getitem__(self, which: Any) -> LinearPlant:
+        """Some of the plants, by an index or mask of the leading axes; what is known of them is kept."""
+        some = LinearPlant(self.coefficients[which])
+        known = {name: x for name, x in vars(self).items() if name in ("accelerations", "matrix", "modes")}
+        vars(some).update({name: x[which] for name, x in known.items()})
+        return some
+
+    @cached_property
+    def _identity(self) -> Array:
+        return np.broadcast_to(np.eye(self.size), (*self.axes, self.size, self.size))
+
+    def _parts(self, x: Array) -> tuple[Array, Array, Array, Array]:
+        """The rows of positions, velocities, integrals and currents."""
+        n, z = self.n, self.advanced
+        return x[..., :n, :], x[..., n : 2 * n, :], x[..., 2 * n : z, :], x[..., z : self.moving, :]
+
+    @cached_property
+    def accelerations(self) -> Array:
+        """Joint accelerations by the state, shape (..., n, size)."""
+        return np.linalg.solve(self.M, self.force)
 
     def _rates_of(self, t: float, y: Motion) -> Motion:
-        x = np.array([*y.q, *y.v, *y.z, *self.rest])
-        return Motion(y.v, list(np.linalg.solve(self.M, self.force @ x)), list(self.integrals @ x), [])
+        x = np.stack([*y.q, *y.v, *y.z, *self.rest], axis=-2)
+        return Motion(y.v, rows_of(self.accelerations @ x), rows_of(self.integrals @ x), [])
 
     def implicit_kick(self, t: float, y: Motion, h: float) -> Motion:
         """A kick implicit in the velocities, as of an arm; see `armsim.plant.equations.Damped`."""
-        x = np.array([*y.q, *y.v, *y.z, *self.rest])
-        M = [row[: i + 1] for i, row in enumerate(self.M.tolist())]
-        now = Damped(M, list(self.force @ x), self.D, [], Further(list(self.integrals @ x), []))
+        x = np.stack([*y.q, *y.v, *y.z, *self.rest], axis=-2)
+        M = [[self.M[..., i, j, None] for j in range(i + 1)] for i in range(self.n)]
+        now = Damped(M, rows_of(self.force @ x), self.D, [], Further(rows_of(self.integrals @ x), []))
         v, _, _ = now.velocities_after(y.v, h)
         return Motion(y.q, v, advanced(y.z, h, now.z.integrals), [])
 
     @cached_property
     def matrix(self) -> Array:
-        """The system matrix A of dx/dt = A x [1/s], shape (size, size); zero rows for held commands."""
-        v = np.eye(self.size)[self.n : 2 * self.n]
-        rates = [v, np.linalg.solve(self.M, self.force), self.integrals, self.currents]
-        return np.vstack([*rates, np.zeros((self.size - self.moving, self.size))])
+        """The system matrix A of dx/dt = A x [1/s], shape (..., size, size); zero rows for held commands."""
+        v = self._identity[..., self.n : 2 * self.n, :]
+        still = np.zeros((*self.axes, self.size - self.moving, self.size))
+        return np.concatenate([v, self.accelerations, self.integrals, self.currents, still], axis=-2)
 
     @cached_property
     def modes(self) -> Modes:
-        """The eigenvalues λ of A [1/s]; under sampled feedback those of the plant, commands held."""
-        return np.linalg.eigvals(self.matrix[: self.moving, : self.moving]).astype(complex)
+        """The eigenvalues λ of A [1/s], shape (..., moving); under sampled feedback those of the plant, commands held."""
+        return spectrum(self.matrix[..., : self.moving, : self.moving])
+
+    @cached_property
+    def spectral_radius(self) -> Array:
+        """The largest |λ| of A [1/s], shape (...)."""
+        return np.asarray(np.abs(self.modes).max(axis=-1, initial=0.0))
 
     @property
     def fastest(self) -> float:
-        """The spectral radius of A: the largest |λ| [1/s]."""
-        return float(np.abs(self.modes).max(initial=0.0))
+        """The spectral radius of a single plant [1/s]."""
+        return float(self.spectral_radius)
 
     def step_matrix(self, method: str, h: float) -> Array:
-        """The matrix of a step of h seconds, from state to state, shape (size, size)."""
-        start = np.eye(self.size)
-        q, v, z, currents = np.split(start[: self.moving], self.parts)
+        """The matrix of a step of h seconds, from state to state, shape (..., size, size)."""
+        start, last = self._identity, self.advanced
+        q, v, z, currents = self._parts(start)
         if method == "implicit_midpoint":  # of a linear system its step is the Cayley transform of h A
             ahead = h / 2 * self.matrix
-            ahead[2 * self.n + len(z) :] = 0.0
-            moved = np.linalg.solve(start - ahead, start + ahead)[: 2 * self.n + len(z)]
+            ahead[..., last:, :] = 0.0
+            moved = np.linalg.solve(start - ahead, start + ahead)[..., :last, :]
         else:
             step = METHODS[method].step
             assert step is not None
-            after = step(self, 0.0, Motion(list(q), list(v), list(z), []), h)
-            moved = np.array([*after.q, *after.v, *after.z])
-        return np.vstack([moved, self._currents_after(currents, h), start[self.moving :]])
+            after = step(self, 0.0, Motion(rows_of(q), rows_of(v), rows_of(z), []), h)
+            moved = np.stack([*after.q, *after.v, *after.z], axis=-2)
+        parts = [moved, self._currents_after(currents, h), start[..., self.moving :, :]]
+        return np.concatenate(parts, axis=-2)
 
     def _currents_after(self, currents: Array, h: float) -> Array:
         """The currents after a step, each by its exact exponential at constant voltage and speed."""
-        if not len(currents):
+        if not currents.shape[-2]:
             return currents
-        rates = np.diag(self.currents[:, self.moving - len(currents) : self.moving])[:, None]
+        by_own = self.currents[..., self.moving - currents.shape[-2] : self.moving]
+        rates = np.diagonal(by_own, axis1=-2, axis2=-1)[..., None]
         settled = currents - self.currents / rates  # the steady value of each
         return np.asarray(relaxed(currents, settled, np.exp(rates * h)))
 
     def destabilised(self, method: str, h: float) -> list[DestabilisedMode]:
-        """The modes that steps of h seconds destabilise, the fastest growing first."""
-        within = self.step_matrix(method, h)[: self.moving, : self.moving]
-        return self._compared(self.modes, STABILITY_FUNCTIONS.get(method, np.exp)(h * self.modes), within, h)
+        """The modes of a single plant that steps of h seconds destabilise, the fastest growing first."""
+        return self.growing(method, h).modes
+
+    def growing(self, method: str, h: float, joints: bool = True) -> Growth:
+        """What steps of h seconds do to the modes; without joints by the stability function, where that is exact."""
+        expected = STABILITY_FUNCTIONS.get(method, np.exp)(h * self.modes)
+
+        def stepped(plant: LinearPlant) -> Array:
+            return plant.step_matrix(method, h)[..., : self.moving, : self.moving]
+
+        exact = method in STABILITY_FUNCTIONS and not self.currents.shape[-2]
+        return self._compared(self.modes, expected, stepped, h, exact, joints)
 
     def loop(self, flow: Array, period: float) -> Array:
         """The closed-loop matrix from sample to sample: of positions, velocities, currents and the controller's integrals.
 
         Args:
-            flow: The plant's matrix over a period, commands held (zero-order hold), shape (size, size).
+            flow: The plant's matrix over a period, commands held (zero-order hold), shape (..., size, size).
             period: Sampling period [s].
         """
         assert self.law is not None
-        return with_feedback(flow[: self.moving, : self.moving], flow[: self.moving, self.moving :], self.law, period)
+        A, B = flow[..., : self.moving, : self.moving], flow[..., : self.moving, self.moving :]
+        return with_feedback(A, B, self.law, period)
 
     def loop_rates(self, period: float) -> Modes:
-        """The eigenvalues of the exact sampled loop, as log(z) / period [1/s]."""
-        factors = np.linalg.eigvals(self.loop(exponential(self.matrix, period), period)).astype(complex)
+        """The eigenvalues of the exact sampled loop, as log(z) / period [1/s], shape (..., states)."""
+        factors = spectrum(self.loop(exponential(self.matrix, period), period))
         return np.asarray(np.log(np.where(np.abs(factors) < ROUNDING, ROUNDING, factors)) / period, dtype=complex)
 
     @cached_property
     def continuous_rates(self) -> Modes:
-        """The eigenvalues of the loop if its sampled controller were continuous [1/s]."""
+        """The eigenvalues of the loop if its sampled controller were continuous [1/s], shape (..., states)."""
         assert self.law is not None
-        A, B = self.matrix[: self.moving, : self.moving], self.matrix[: self.moving, self.moving :]
-        return np.linalg.eigvals(with_feedback(A, B, self.law)).astype(complex)
+        moving = self.matrix[..., : self.moving, :]
+        A, B = moving[..., : self.moving], moving[..., self.moving :]
+        return spectrum(with_feedback(A, B, self.law))
 
     def destabilised_loop(self, method: str, h: float, period: float) -> list[DestabilisedMode]:
         """As `destabilised`, of the sampled loop: its modes that are stable if the plant moves exactly between samples."""
-        rates = self.loop_rates(period)
-        flow = np.linalg.matrix_power(self.step_matrix(method, h), max(1, round(period / h)))
-        return self._compared(rates, np.exp(period * rates), self.loop(flow, period), period)
+        return self.growing_loop(method, h, period).modes
 
-    def _compared(self, rates: Modes, expected: Modes, stepped: Array, h: float) -> list[DestabilisedMode]:
+    def growing_loop(self, method: str, h: float, period: float, rates: Modes | None = None) -> Growth:
+        """As `growing`, of the sampled loop; `rates` are its `loop_rates`, if known."""
+        rates = self.loop_rates(period) if rates is None else rates
+
+        def stepped(plant: LinearPlant) -> Array:
+            flow = np.linalg.matrix_power(plant.step_matrix(method, h), max(1, round(period / h)))
+            return plant.loop(flow, period)
+
+        return self._compared(rates, np.exp(period * rates), stepped, period)
+
+    def _compared(
+        self,
+        rates: Modes,
+        expected: Modes,
+        stepped: Callable[[LinearPlant], Array],
+        h: float,
+        exact: bool = False,
+        joints: bool = True,
+    ) -> Growth:
         """The modes that a step destabilises, its eigenvalues matched to those of continuous time.
 
         Args:
-            rates: Eigenvalues in continuous time [1/s].
+            rates: Eigenvalues in continuous time [1/s], shape (..., modes).
             expected: Amplification factors to match, about those of the step.
-            stepped: The step's matrix.
+            stepped: Of some of the plants the matrices of the step.
             h: Its length [s].
+            exact: Whether `expected` are the step's factors but for rounding.
+            joints: Whether joints are wanted, for which the step's eigenvectors are found.
         """
-        factors, shapes = np.linalg.eig(stepped)
-        left = list(range(len(factors)))
-        found = []
-        for i in np.argsort(np.abs(rates)):  # slow modes first: their factors are best predicted
-            taken = min(left, key=lambda j: abs(factors[j] - expected[i]))
-            left.remove(taken)
-            size, rate = abs(factors[taken]), complex(rates[i])
-            if abs(rate.real) <= NEUTRAL * self.fastest:
-                rate = complex(0.0, rate.imag)
-            if size > 1.0 + ROUNDING and rate.real <= 0.0 and abs(rate) > DRIFTING * self.fastest:
-                speeds = np.sqrt(np.diag(self.M)) * np.abs(shapes[self.n : 2 * self.n, taken])
-                found.append(DestabilisedMode(math.log(size) / h, rate, h, int(speeds.argmax())))
-        return sorted(found, key=lambda mode: -mode.growth)
+        slow_first = np.argsort(np.abs(rates), axis=-1)  # slow modes' factors are best predicted
+        rates, expected = (np.take_along_axis(x, slow_first, axis=-1) for x in (rates, expected))
+        fastest = self.spectral_radius[..., None]
+        rates = np.where(np.abs(rates.real) <= NEUTRAL * fastest, 1j * rates.imag, rates)
+        judged = np.asarray((rates.real <= 0.0) & (np.abs(rates) > DRIFTING * fastest))
+        growth, joint = np.full(rates.shape, -math.inf), np.zeros(rates.shape, dtype=np.int64)
 
-    def least_real_eigenvalue(self, method: str, h: float) -> float:
-        """The least real eigenvalue of the step's matrix; 0 if none is negative."""
-        factors = np.linalg.eigvals(self.step_matrix(method, h)[: self.moving, : self.moving])
-        return float(factors.real[np.abs(factors.imag) <= ROUNDING].min(initial=0.0))
+        factors = expected
+        if not exact:
+            every = stepped(self)
+            factors = spectrum(every)
+        # a mode that is not judged may grow as it does in continuous time
+        may = judged if exact else judged.any(axis=-1)[..., None]
+        some = np.asarray(((np.abs(factors) > 1.0 + ROUNDING / 2) & may).any(axis=-1))
+        if not some.any():
+            return Growth(growth, rates, h, joint)
+        factors = factors[some]
+        if joints:
+            there = stepped(self[some]) if exact else every[some]
+            factors, shapes = np.linalg.eig(there)
+        taken = matched(factors, expected[some])
+        sizes = np.take_along_axis(np.abs(factors), taken, axis=-1)
+        grows = judged[some] & (sizes > 1.0 + ROUNDING)
+        growth[some] = np.where(grows, np.log(np.maximum(sizes, 1.0)) / h, -math.inf)
+        if joints:
+            speeds = np.sqrt(np.diagonal(self.M[some], axis1=-2, axis2=-1))[..., None]
+            speeds = speeds * np.abs(shapes[..., self.n : 2 * self.n, :])
+            joint[some] = np.take_along_axis(speeds.argmax(axis=-2), taken, axis=-1)
+        return Growth(growth, rates, h, joint)
+
+    def least_real_eigenvalue(self, method: str, h: float) -> Array:
+        """The least real eigenvalue of the step's matrix, shape (...); 0 if none is negative."""
+        factors = spectrum(self.step_matrix(method, h)[..., : self.moving, : self.moving])
+        real = np.where(np.abs(factors.imag) <= ROUNDING, factors.real, 0.0)
+        return np.asarray(real.min(axis=-1, initial=0.0))
 
     def amplifies_oscillations(self, method: str) -> bool:
         """Whether a method amplifies undamped oscillations at any step."""
@@ -227,8 +271,29 @@ class LinearPlant(System):
         return any(mode.is_undamped_oscillation and not mode.decays for mode in self.destabilised(method, short))
 
     def is_stable(self, method: str, h: float) -> bool:
-        """Whether steps of h seconds destabilise no mode, undamped oscillations left aside."""
-        return all(mode.is_undamped_oscillation and not mode.decays for mode in self.destabilised(method, h))
+        """Whether steps of h seconds destabilise no mode of a single plant, undamped oscillations left aside."""
+        return bool(self.are_stable(method, h))
+
+    def are_stable(self, method: str, h: float) -> npt.NDArray[np.bool_]:
+        """As `is_stable`, of each plant, shape (...)."""
+        found = self.growing(method, h)
+        harmless = (found.growth == -math.inf) | (found.swings & ~(found.rate.real < 0.0))
+        return np.asarray(harmless.all(axis=-1))
+
+
+def spectrum(matrices: Array) -> Modes:
+    """The eigenvalues of matrices, shape (..., size); of one that is not finite NaN."""
+    finite = np.asarray(np.isfinite(matrices).all(axis=(-2, -1)))
+    if finite.all():
+        return np.linalg.eigvals(matrices).astype(complex)
+    found = np.full(matrices.shape[:-1], np.nan, dtype=complex)
+    found[finite] = np.linalg.eigvals(matrices[finite])
+    return found
+
+
+def rows_of(matrix: Array) -> list[Array]:
+    """The rows of matrices, each of shape (..., columns)."""
+    return [matrix[..., i, :] for i in range(matrix.shape[-2])]
 
 
 def stable_steps(about: Linearization) -> dict[str, float]:
@@ -284,11 +349,13 @@ def largest_step(holds: Callable[[float], bool], fastest: float) -> float:
 
 def exponential(matrix: Array, t: float) -> Array:
     """exp(matrix t), by scaling and squaring of its Taylor series (Golub and Van Loan, *Matrix Computations*, section 9.3)."""
-    halvings = max(0, math.ceil(math.log2(max(float(np.abs(matrix).sum(axis=1).max()) * t, 1e-9))) + 2)
-    part = matrix * (t / 2**halvings)
-    total = np.eye(len(matrix))
+    one = np.eye(matrix.shape[-1])
+    norm = np.abs(matrix).sum(axis=-1).max(axis=-1, initial=0.0)
+    halvings = np.maximum(np.ceil(np.log2(np.maximum(norm * t, 1e-9))) + 2.0, 0.0)[..., None, None]
+    part = matrix * (t / 2.0**halvings)
+    total = np.broadcast_to(one, matrix.shape)
     for k in reversed(range(1, TERMS + 1)):
-        total = np.eye(len(matrix)) + part @ total / k
-    for _ in range(halvings):
-        total = total @ total
+        total = one + part @ total / k
+    for i in range(int(halvings.max(initial=0.0))):
+        total = np.where(i < halvings, total @ total, total)
     return total

@@ -1,0 +1,210 @@
+"""Advice on many variants at once: against the advice on each alone, and against closed forms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from armsim.loading import Scenario, build_scenario, load_scenario_file
+from armsim.plant import make_plant
+from armsim.stability.advice import Advice
+from armsim.stability.many import BLOCK, StepAdviser
+from armsim.stability.method_choice import with_method
+from armsim.stability.step_check import check_step
+
+Make = Callable[[Sequence[Any]], Scenario]
+
+
+def opened(scenario: str | dict, paths: Sequence[str], overrides: dict | None = None) -> Make:
+    """A scenario by the numbers at these paths."""
+    file = load_scenario_file(scenario, overrides or {})
+    return lambda values: with_method(build_scenario(file, open=dict(zip(paths, values, strict=True))))
+
+
+def alone(make: Make, values: Sequence[float]) -> Advice:
+    scenario = make([float(x) for x in values])
+    return check_step(scenario, make_plant(scenario))
+
+
+def slide(**keys: Any) -> dict:
+    """A slide of 1 kg without gravity, held by its controller."""
+    joint = {
+        "name": "slide",
+        "type": "prismatic",
+        "mdh": {},
+        "bodies": [{"point": {"mass": 1}}],
+        **keys.pop("joint", {}),
+    }
+    return {
+        "format": "armsim/scenario/1",
+        "robot": {"format": "armsim/robot/1", "name": "slide", "gravity": [0, 0, 0], "joints": [joint]},
+        "duration": 10,
+        "integrator": {"method": "explicit_euler", "dt": 0.01},
+        "initial": {"q": [0.1]},
+        "control": {"law": "pd", "output": "torque", "kp": 100, "kd": 8},
+        **keys,
+    }
+
+
+def spread(count: int, *ranges: tuple[float, float], seed: int = 1) -> np.ndarray:
+    """Seeded random numbers, shape (count, ranges), evenly in the logarithm; evenly where a range begins below zero."""
+    chance = np.random.default_rng(seed)
+    columns = [
+        chance.uniform(a, b, count) if a < 0.0 else np.exp(chance.uniform(math.log(a), math.log(b), count))
+        for a, b in ranges
+    ]
+    return np.stack(columns, axis=-1)
+
+
+MASS = "robot.joints[3].bodies[0].cylinder.mass"
+ARM5 = {"control.kp[3]": (5, 1500), "control.kd[3]": (0.1, 30), MASS: (0.05, 2), "control.target[1]": (-1.5, -0.5)}
+PI = {"control.kp[3]": (5, 1500), "control.ki[3]": (5, 1500), MASS: (0.05, 2)}
+PUMA = {"control.kp[2]": (100, 1e5), "control.kd[2]": (1, 3000), "initial.q[1]": (-1.0, 0.5)}
+TWO = {"control.kp[0]": (5, 15000), "control.kd[0]": (1, 3000), "control.kp[1]": (5, 1500)}
+FALL = {"initial.q[0]": (-3.0, 3.0), "robot.joints[0].friction.viscous": (1e-2, 3e3)}
+STOP = {"limits": {"lower": -0.2, "upper": 0.2, "stiffness": 1e4, "damping": 10}}
+SLIDE = {"control.kp[0]": (1, 1e4), "control.kd[0]": (0.1, 300)}
+RUBS = {"friction": {"coulomb": 0.1}}
+STOPPED = {f"robot.joints[0].limits.{key}": span for key, span in (("stiffness", (100, 1e6)), ("damping", (0.1, 1e3)))}
+SAMPLED = {"law": "pd", "output": "torque", "kp": 100, "kd": 8, "period": 0.1}
+VOLTAGE = {"law": "pd", "output": "voltage", "kp": 100, "kd": 8}
+MOTOR = {"motor": {"Kp": 0.05, "Ra": 1, "gear": 50, "rotor_inertia": 1e-4, "inductance": 1e-3}}
+WIRED = {
+    "control.kp[0]": (1, 1e4),
+    "robot.joints[0].motor.inductance": (1e-5, 1),
+    "robot.joints[0].motor.Ra": (0.1, 10),
+}
+CASES = {
+    "hold": ("arm5_hold", ARM5, {"integrator.dt": 2e-4}, 30),
+    "hold, sampled": ("arm5_hold_pi", PI, {"integrator.dt": 5e-4}, 20),
+    "hold, implicit": ("arm5_hold", ARM5, {"integrator.method": "velocity_implicit", "integrator.dt": 0.01}, 20),
+    "dry friction, sampled": ("puma560_hold", PUMA, {"integrator.method": "explicit_euler", "integrator.dt": 1e-3}, 20),
+    "two links": ("two_link_hold", TWO, {"integrator.dt": 0.01}, 100),
+    "two links, one sticks": (
+        "two_link_hold",
+        TWO,
+        {"integrator.dt": 0.01, "robot.joints[0].friction": {"coulomb": 0.1, "viscous": 0.1}},
+        60,
+    ),
+    "a fall": ("rr_config1", FALL, {"integrator.method": "rk4", "integrator.dt": 0.01, "log.every": 0.01}, 60),
+    "a swing": ("two_link_swing", {"initial.q[0]": (-3.0, 3.0)}, {"integrator.method": "explicit_euler"}, 40),
+    "a stop": (slide(joint=STOP), SLIDE | STOPPED | {"initial.q[0]": (-0.4, 0.4)}, {}, 100),
+    "a stop, implicit": (
+        slide(joint=STOP, integrator={"method": "implicit_midpoint", "dt": 0.01}),
+        SLIDE | STOPPED,
+        {},
+        100,
+    ),
+    "friction": (slide(joint=RUBS), SLIDE, {}, 100),
+    "a sampled slide": (slide(control=SAMPLED, integrator={"method": "explicit_euler", "dt": 0.05}), SLIDE, {}, 100),
+    "inductance": (slide(joint={**MOTOR, "type": "revolute"}, control=VOLTAGE), WIRED, {}, 100),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_variant_is_told_what_it_is_told_alone(case):
+    scenario, ranges, overrides, count = CASES[case]
+    make = opened(scenario, [*ranges], overrides)
+    values = spread(count, *ranges.values())
+    found = StepAdviser(make, len(ranges)).advice(values)
+    expected = [alone(make, row) for row in values]
+    assert found.refused.tolist() == [advice.refusal is not None for advice in expected]
+    assert found.speaks.tolist() == [advice != Advice() for advice in expected]
+    assert list(found) == expected
+    assert found.speaks.sum() > 0
+    assert not found.refused.all()
+
+
+def test_a_slide_is_refused_from_the_closed_forms_growth_on():
+    values = spread(2 * BLOCK + 7, (1, 1e4), (0.1, 300))
+    found = StepAdviser(opened(slide(), [*SLIDE]), 2).advice(values)
+    (k, d), h = values.T, 0.01
+    rates, factors = (np.linalg.eigvals(rows) for rows in oscillators(k, d, h))
+    growth = np.log(np.abs(factors)).max(axis=-1) / h  # by explicit Euler; det = 1 - h d + h² k
+    resolved = (h * np.abs(rates) <= 0.5).all(axis=-1) & (np.abs(rates.imag) > 0.0).all(axis=-1)
+    swings = resolved & (d / 2 <= 0.1 * growth)  # an undamped swing that grows is warned of
+    refused = (growth * 10 > 7.0) & ~swings
+    borderline = np.abs(growth * 10 - 7.0) < 1e-6
+    assert np.array_equal(found.refused[~borderline], refused[~borderline])
+    assert len(found) == len(values)
+    assert 100 < refused.sum() < len(values) - 100
+    assert found.speaks[swings & (growth * 10 > 0.01)].all()
+
+
+def oscillators(k: np.ndarray, d: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
+    """The system matrices of x'' = -k x - d x', and those of a step of explicit Euler."""
+    zero = np.zeros_like(k)
+    A = np.stack([np.stack([zero, zero + 1.0], axis=-1), np.stack([-k, -d], axis=-1)], axis=-2)
+    return A, np.eye(2) + h * A
+
+
+def test_a_target_at_the_start_is_no_point_of_its_own():
+    scenario = {**slide(), "control": {**slide()["control"], "target": [0.1]}}
+    make = opened(scenario, ["control.target[0]", "control.kp[0]"])
+    values = [[target, kp] for target in (0.1, 0.2) for kp in (10.0, 1000.0, 4000.0, 9000.0)]
+    assert list(StepAdviser(make, 2).advice(values)) == [alone(make, row) for row in values]
+
+
+def test_a_number_that_means_absent_is_judged_as_written_in():
+    hardly = slide(joint=RUBS, integrator={"method": "explicit_euler", "dt": 0.0425}, duration=42.5)
+    hardly["control"] |= {"kp": 10, "kd": 50}
+    make = opened(hardly, ["robot.joints[0].friction.coulomb", "control.kd[0]"])
+    values = [[0.1, 50.0], [0.0, 50.0], [0.1, 0.0], [0.0, 20.0], [0.2, 49.0], [0.0, 49.0]]
+    found = StepAdviser(make, 2).advice(values)
+    assert found.refused[:2].tolist() == [False, True]  # friction may stop what hardly grows
+    assert list(found) == [alone(make, row) for row in values]
+
+
+def test_two_numbers_that_mean_absent_only_together_are_judged_as_written_in():
+    hardly = slide(joint={"friction": {"coulomb": {"positive": 0.1, "negative": 0.1}}})
+    hardly |= {"integrator": {"method": "explicit_euler", "dt": 0.0425}, "duration": 42.5}
+    hardly["control"] |= {"kp": 10, "kd": 50}
+    make = opened(hardly, [f"robot.joints[0].friction.coulomb.{side}" for side in ("positive", "negative")])
+    values = [[0.1, 0.1], [0.0, 0.1], [0.0, 0.0]]
+    found = StepAdviser(make, 2).advice(values)
+    assert found.refused.tolist() == [False, False, True]
+    assert list(found) == [alone(make, row) for row in values]
+
+
+def test_nothing_is_said_of_variants_without_finite_equations():
+    make = opened("arm5_fall", ["initial.qd[0]"], {"integrator.dt": 1e-3, "log.every": 1e-2})
+    found = StepAdviser(make, 1).advice([[0.0], [1e200], [math.nan], [0.1]])
+    assert found.speaks.tolist() == [True, False, False, True]
+    assert found.refused.tolist() == [True, False, False, True]
+    assert found[1] == Advice()
+
+
+def test_steps_out_of_all_bounds_are_refused_and_spoil_no_other_variant():
+    make = opened(slide(control={**SAMPLED, "period": 1.0}), ["control.kp[0]", "robot.joints[0].friction.viscous"])
+    values = [[1.0, 0.1], [1.0, 1e9], [1e300, 0.1], [1.0, 0.1]]
+    found = StepAdviser(make, 2).advice(values)
+    assert found.refused.tolist()[:2] == [False, True]
+    assert found.refused[3] == found.refused[0]
+    assert found[3] == found[0] == alone(make, values[0])
+
+
+def test_nothing_is_said_of_methods_that_choose_their_steps():
+    for method in ("rk54", "rodas"):
+        found = StepAdviser(opened("arm5_hold", ["control.kp[0]"], {"integrator.method": method}), 1).advice(
+            [[60.0], [6e5]]
+        )
+        assert list(found) == [Advice(), Advice()]
+
+
+def test_nothing_is_said_of_dynamechs_motors():
+    motors = {f"robot.joints[R{i}].motor.model": "dynamechs" for i in range(1, 6)}
+    coarse = {**motors, "integrator.dt": 1e-3, "duration": 2e-3, "log.every": 1e-3}
+    assert list(StepAdviser(opened("arm5_fall", ["initial.q[0]"], coarse), 1).advice([[0.0]])) == [Advice()]
+
+
+def test_a_part_of_the_advice_is_the_advice_on_that_part():
+    make = opened(slide(), [*SLIDE])
+    values = spread(20, *SLIDE.values())
+    found = StepAdviser(make, 2).advice(values)
+    assert list(found[5:8]) == [found[k] for k in (5, 6, 7)]
+    assert found[-1] == found[19]
+    assert len(StepAdviser(make, 2).advice(np.zeros((0, 2)))) == 0
