@@ -78,9 +78,11 @@ class Prepared:
         engine = OpenEngine(family.plan, family.plant(scenario), loop, row)
         if not engine.sound:
             raise UsageError(family.undetermined(row))
-        advice = heed(family.adviser.advice(matrix)[0], self._force_step)
+        advices = family.adviser.advice(matrix)
+        if advices.refused[0]:
+            heed(advices[0], self._force_step)
         seconds = {"ready_s": time.perf_counter() - began}
-        return carried_out(scenario, engine, advice, progress, seconds, began)
+        return carried_out(scenario, engine, lambda: heed(advices[0], True), progress, seconds, began)
 
     def _family(self, written: Written, values: Sequence[float]) -> tuple[Family, SteppingLoop]:
         key = tuple(written.items())

@@ -63,8 +63,9 @@ def finished(
     due: bool,
 ) -> list[float]:
     """The results of a plan's measures, by machine code; see `NativeEngine.measured`."""
-    results = doubles([0.0] * len(plan.results))
-    loop.finish(*map(ctypes.addressof, (doubles(state), doubles(kept), open, results)), t, due)
+    arrays = doubles(state), doubles(kept), open, doubles([0.0] * len(plan.results))
+    loop.finish(*map(ctypes.addressof, arrays), t, due)
+    *_, results = arrays
     return [x + 0.0 for x in results[: len(plan.results)]]  # no signed zeros, as in rows
 
 

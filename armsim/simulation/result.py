@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -43,7 +43,7 @@ class Result:
         state: The state reached; of a diverged run, the last one within bounds.
         approach: Of a diverged run, the last states within bounds, one step apart; else empty.
         engine: "llvm" or "python".
-        advice: The advice on the step.
+        advised: Puts the advice on the step into words, when it is asked for.
         seconds: Wall time by part [s].
         stalled: Of a diverged run, whether a step could not be made: an adaptive method found none short enough for its
             tolerance, or the Newton iteration of an implicit one did not converge.
@@ -60,9 +60,14 @@ class Result:
     state: list[float] = field(repr=False)
     approach: list[list[float]] = field(repr=False)
     engine: str
-    advice: Advice
+    advised: Callable[[], Advice] = field(repr=False)
     seconds: dict[str, float]
     stalled: bool = False
+
+    @cached_property
+    def advice(self) -> Advice:
+        """The advice on the step."""
+        return self.advised()
 
     @property
     def peaks(self) -> list[float]:

@@ -6,7 +6,7 @@ import contextlib
 import ctypes
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -62,7 +62,7 @@ def simulate(
     made = make_engine(engine, plan)
     ready = time.perf_counter()
     advice = heeded(scenario, plant, force_step)
-    return carried_out(scenario, made, advice, progress, {"advice_s": time.perf_counter() - ready}, began)
+    return carried_out(scenario, made, lambda: advice, progress, {"advice_s": time.perf_counter() - ready}, began)
 
 
 def advise(scenario: Scenario) -> tuple[Scenario, Advice]:
@@ -80,13 +80,13 @@ def simulate_unadvised(scenario: Scenario, progress: Progress | None = None) -> 
     began = time.perf_counter()
     scenario = with_method(scenario)
     made = NativeEngine(replace(make_plant(scenario), audit=True), scenario.dt)
-    return carried_out(scenario, made, Advice(), progress, {}, began)
+    return carried_out(scenario, made, Advice, progress, {}, began)
 
 
 def carried_out(
     scenario: Scenario,
     engine: Engine,
-    advice: Advice,
+    advised: Callable[[], Advice],
     progress: Progress | None,
     seconds: Mapping[str, float],
     began: float,
@@ -96,7 +96,7 @@ def carried_out(
     Args:
         scenario: What is run.
         engine: Its engine.
-        advice: The advice on its step.
+        advised: Gives the advice on its step.
         progress: See `simulate`.
         seconds: Wall time spent so far, by part [s].
         began: When, as `time.perf_counter` has it.
@@ -164,7 +164,7 @@ def carried_out(
         approach=approach,
         engine=engine.name,
         stalled=driver.stalled,
-        advice=advice,
+        advised=advised,
         seconds={**engine.preparation, **seconds, "loop_s": ended - looped, "total_s": ended - began},
     )
 
