@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +68,10 @@ class Ended:
     complete: NDArray[np.bool_]
     rows: Array
 
+    def first(self, runs: int) -> Ended:
+        """Those of the first runs."""
+        return Ended(**{name: values[:runs] for name, values in vars(self).items()})
+
 
 class Lanes:
     """Carries out runs in blocks of vector lanes.
@@ -113,10 +118,9 @@ class Lanes:
         for block in range(blocks):
             self._replace_dead(block)
         self._advance(blocks)
-        e = self.ended
-        e.rows[~np.isfinite(e.rows).all(axis=-1)] = np.nan  # the row of a step that diverges may not be finite
-        parts = (e.state, e.after, e.steps, e.results, e.sound, e.diverged, e.complete, e.rows)
-        return Ended(*(part[:runs] for part in parts))
+        rows = self.ended.rows
+        rows[~np.isfinite(rows).all(axis=-1)] = np.nan  # the row of a step that diverges may not be finite
+        return self.ended.first(runs)
 
     def _advance(self, blocks: int) -> None:
         """Carry out all steps, stretch by stretch, and measure those that came to the end."""
@@ -126,7 +130,7 @@ class Lanes:
         while done < clock.steps and self.live.any() and not self.stopped():
             began = time.perf_counter()
             last = min(done + min(chunk, longest), clock.steps)
-            for first, count in _spans(self.live.any(axis=1)):
+            for first, count in _spans(np.any(self.live, axis=1)):
                 self._stretch(first, count, done, last)
             done = last
             chunk = max(1, min(10 * chunk, int(chunk * CHUNK / max(time.perf_counter() - began, 1e-9))))
@@ -225,7 +229,7 @@ class Lanes:
         self.ended.rows[live, -1] = last[live]
 
 
-def _spans(which: NDArray[np.bool_]) -> list[tuple[int, int]]:
+def _spans(which: NDArray[Any]) -> list[tuple[int, int]]:
     """The stretches of true entries: first, and how many."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], which, [False]])))
     return [(int(a), int(b - a)) for a, b in edges.reshape(-1, 2)]

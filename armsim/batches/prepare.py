@@ -115,9 +115,19 @@ class OpenEngine:
         self._loop.blocks.begin(1, 0, 0, *map(ctypes.addressof, (self._open, state, check)))
         return bool(check[0] > 0.0)
 
-    def run(self, *args: Any) -> int:
+    def run(
+        self,
+        state: ctypes.Array,
+        rows: ctypes.Array,
+        kept: ctypes.Array,
+        first: int,
+        last: int,
+        log_every: int,
+        sample_every: int,
+        time_ratio: tuple[int, int],
+    ) -> int:
         """Carry out steps; see `armsim.compile.SteppingLoop.run`."""
-        return self._loop.run(*args, open=self._open)
+        return self._loop.run(state, rows, kept, first, last, log_every, sample_every, time_ratio, self._open)
 
     def measured(self, state: Sequence[float], kept: Sequence[float], t: float, due: bool) -> list[float]:
         """The measures' results; see `armsim.simulation.engine.NativeEngine.measured`."""

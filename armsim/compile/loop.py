@@ -159,5 +159,5 @@ class SteppingLoop:
         after = (ctypes.c_double * len(state))()
         done = self.native(state, after, rows, kept, open, first, last, log_every, sample_every, num, float(den))
         if done < last:
-            state[:] = after
+            state[:] = list(after)
         return int(done)

@@ -7,7 +7,7 @@ A graph is differentiated as traced, before `armsim.compile` lowers it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from armsim.expr.elementary import cos, sin
@@ -138,7 +138,7 @@ def _by_chain_rule(node: Expr, known: dict[Expr, Partials]) -> Partials:
     for arg, slope in _local_partials(node):
         if isinstance(arg, Expr) and arg in known:
             for k, x in known[arg].items():
-                total[k] = _product_plus(slope, x, total[k]) if k in total else slope * x
+                total[k] = _product_plus(slope, x, total[k], known) if k in total else slope * x
     return total
 
 
@@ -193,18 +193,30 @@ def _over(number: float, x: Expr) -> Any:
     return where(elsewhere, number / where(elsewhere, x, 1.0), float("inf"))
 
 
-def _product_plus(p: Any, x: Any, s: Any) -> Any:
+def _product_plus(p: Any, x: Any, s: Any, known: Mapping[Expr, Partials]) -> Any:
     """p x + s; for a product s the graph's existing node, whichever of the two products is fused in it.
 
-    The components of a rotated vector, c x - s y and s x + c y, are each other's derivatives by the angle up to sign.
+    The components of a rotated vector, c x - s y and s x + c y, are each other's derivatives by the angle up to sign. Which
+    product is fused decides the rounding, so it must not depend on which numbers are open: the other one is taken only if
+    all factors depend on what is differentiated by.
     """
     product = p * x
     if isinstance(product, Expr) and isinstance(s, Expr):
-        for one, other in ((product, s), (s, product)):
-            found = _existing_sum(one, other)
-            if found is not None:
-                return found
+        found = _existing_sum(product, s)
+        if found is None and all(_unsigned(factor) in known for factor in (p, x, *_factors(s))):
+            found = _existing_sum(s, product)
+        if found is not None:
+            return found
     return fma(p, x, s)
+
+
+def _unsigned(x: Any) -> Any:
+    return x.args[0] if isinstance(x, Expr) and x.op == "neg" else x
+
+
+def _factors(s: Expr) -> tuple[Any, ...]:
+    inner: Expr = _unsigned(s)
+    return inner.args if inner.op == "mul" else (inner,)
 
 
 def _existing_sum(product: Expr, rest: Expr) -> Expr | None:

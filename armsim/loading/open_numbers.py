@@ -129,7 +129,7 @@ class OpenNumbers:
                 found.setdefault(int(run), rule.reason)
         return found
 
-    def groups(self, matrix: Array) -> list[tuple[Written, Array]]:
+    def groups(self, matrix: Array) -> list[tuple[Written, NDArray[np.int64]]]:
         """The runs by what their values decide of the structure: numbers written in, and indices of the runs."""
         import numpy as np
 
@@ -141,7 +141,7 @@ class OpenNumbers:
         ]
         found = [(path, special, equal) for path, special, equal in found if equal.any()]
         if not found:
-            return [({}, np.arange(len(matrix)))]
+            return [({}, np.arange(len(matrix), dtype=np.int64))]
         patterns, which = np.unique(np.array([equal for _, _, equal in found]).T, axis=0, return_inverse=True)
         return [
             (

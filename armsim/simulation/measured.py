@@ -24,9 +24,15 @@ def measured(run: Result, names: Sequence[str]) -> dict[str, float]:
     engine = NativeEngine(replace(plan, plant=run.plant))
     start = run.plant.initial_state(scenario.initial_q, scenario.initial_qd)
     every = scenario.sample_every
-    clock = {"sample_every": every or 1, "time_ratio": scenario.time_ratio, "log_every": NEVER}
-    driver = Driver(engine.run, start, kept=plan.kept, **clock)
+    driver = Driver(
+        engine.run,
+        start,
+        kept=plan.kept,
+        log_every=NEVER,
+        sample_every=every or 1,
+        time_ratio=scenario.time_ratio,
+    )
     driver.advance(run.steps)
     due = every is not None and run.steps % every == 0
-    found = engine.measured(driver.state, driver.kept, time_at(run.steps, scenario.time_ratio), due)
+    found = engine.measured(list(driver.state), list(driver.kept), time_at(run.steps, scenario.time_ratio), due)
     return dict(zip(plan.results, found, strict=True))

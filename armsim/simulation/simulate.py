@@ -144,7 +144,7 @@ def carried_out(
         end = driver.row()
     done = driver.done
     due = scenario.sample_every is not None and done % scenario.sample_every == 0
-    measured = engine.measured(driver.state, driver.kept, time_at(done, scenario.time_ratio), due)
+    measured = engine.measured(list(driver.state), list(driver.kept), time_at(done, scenario.time_ratio), due)
     kept = min(-(-(done + (status == "diverged")) // scenario.log_every), count)
     if status == "complete" and done % scenario.log_every == 0:
         rows[kept * width : (kept + 1) * width] = end  # type: ignore[assignment]  # ctypes takes floats

@@ -21,7 +21,7 @@ from armsim.plant.equations import Damped
 from armsim.plant.state import Further
 from armsim.stability.closed_loop import Array, with_feedback
 from armsim.stability.coefficients import Coefficients
-from armsim.stability.growth import RESOLVED, DestabilisedMode, Growth, Modes, matched
+from armsim.stability.growth import RESOLVED, DestabilisedMode, Growth, Mask, Modes, matched
 
 NEUTRAL = 1e-7  # of the spectral radius: smaller real parts count as zero
 DRIFTING = 1e-5  # of the spectral radius: smaller eigenvalues are left aside, as rounding moves them
@@ -233,7 +233,7 @@ class LinearPlant(System):
         rates, expected = (np.take_along_axis(x, slow_first, axis=-1) for x in (rates, expected))
         fastest = self.spectral_radius[..., None]
         rates = np.where(np.abs(rates.real) <= NEUTRAL * fastest, 1j * rates.imag, rates)
-        judged = np.asarray((rates.real <= 0.0) & (np.abs(rates) > DRIFTING * fastest))
+        judged: Mask = np.asarray((rates.real <= 0.0) & (np.abs(rates) > DRIFTING * fastest))
         growth, joint = np.full(rates.shape, -math.inf), np.zeros(rates.shape, dtype=np.int64)
 
         factors = expected
@@ -242,7 +242,7 @@ class LinearPlant(System):
             factors = spectrum(every)
         # a mode that is not judged may grow as it does in continuous time
         may = judged if exact else judged.any(axis=-1)[..., None]
-        some = np.asarray(((np.abs(factors) > 1.0 + ROUNDING / 2) & may).any(axis=-1))
+        some: Mask = np.asarray(((np.abs(factors) > 1.0 + ROUNDING / 2) & may).any(axis=-1))
         if not some.any():
             return Growth(growth, rates, h, joint)
         factors = factors[some]
