@@ -42,9 +42,8 @@ class _Reader:
         self.plant = plant
         self.known: dict[str, tuple[str, int | None]] = {}  # kind and joint by name
         for name, kind in KINDS.items():
-            if kind.of != "joint":
-                self.known[name] = name, None
-            if kind.of != "arm":
+            self.known[name] = name, None
+            if kind.of == "either":
                 self.known |= {f"{name}_{joint.name}": (name, i) for i, joint in enumerate(plant.arm.joints)}
         self.aggregates = [*AGGREGATES, *(name for name, (kind, _) in self.known.items() if KINDS[kind].banded)]
         self.words = [name for name in (*self.known, *plant.named_columns) if not name.isidentifier()]

@@ -22,7 +22,7 @@ RUNS = {
 def names_for(plant):
     joint = plant.arm.joints[1].name
     return [
-        *(name for name, kind in KINDS.items() if name not in _electrical(plant)),
+        *(name for name in KINDS if name not in _electrical(plant)),
         *(f"{name}_{joint}" for name, kind in KINDS.items() if kind.of == "either"),
         *(f"{name}(tau_{joint}*q_{joint} + t)" for name in AGGREGATES),
         *(f"{name}(1/(qd_{joint} - t) + x*kinetic_energy)" for name in AGGREGATES),
