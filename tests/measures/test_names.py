@@ -39,6 +39,12 @@ def test_the_result_has_the_name_as_it_was_written(plant):
     assert [measure.names for measure in measures_of(names, plant)] == [(name,) for name in names]
 
 
+def test_peak_torques_are_named_after_their_joints_even_if_there_is_one(arms, plant):
+    for kinds, names in [("R", ("peak_torque_R1",)), ("RP", ("peak_torque_R1", "peak_torque_P2"))]:
+        (measure,) = measures_of(["peak_torque"], replace(plant, arm=arms.serial(kinds), command=None))
+        assert measure.names == names
+
+
 def test_units_are_of_the_joints_and_of_the_column(plant, arms):
     assert units(["max(q_R1)", "max(q_R1_deg)", "mean(tau_R1)", "integral(power_R2)", "time_of_max(q_R1)"], plant) == [
         ("rad",), ("deg",), ("N·m",), ("W·s",), ("s",)
