@@ -10,8 +10,10 @@ import armsim
 from armsim.dynamics import gravity_torque, tool_pose
 from armsim.files.document import Map
 from armsim.files.yaml_reader import parse_yaml
-from armsim.loading import read_robot
+from armsim.loading import read_robot, scenario_of
 from armsim.loading.check import check
+from armsim.measures import measures_of
+from armsim.plant import make_plant
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = (DOCS / "files.md").read_text(encoding="utf-8")
@@ -43,6 +45,21 @@ def test_the_tables_of_columns_are_those_of_the_columns():
     assert written["with_tables"](page) == page, "run `python docs/write_columns_md.py`"
     run = armsim.simulate("arm5_hold", {"duration": 0.01})
     assert all(f"`{heading}`" in page for heading in run.columns if "_R" not in heading or "_R1_" in heading)
+
+
+def test_the_tables_of_measures_are_those_of_the_catalog():
+    written = runpy.run_path(str(DOCS / "write_measures_md.py"))
+    page = (DOCS / "measures.md").read_text(encoding="utf-8")
+    assert written["with_tables"](page) == page, "run `python docs/write_measures_md.py`"
+
+
+def test_the_formulas_of_the_page_on_measures_are_measures():
+    page = (DOCS / "measures.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```text\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    plant = make_plant(scenario_of("arm5_hold"))
+    assert [measure.names for measure in measures_of(block.splitlines(), plant)] == [(x,) for x in block.splitlines()]
+    (columns,) = re.findall(r"with or without\s+their unit: (.*?)\.\n", page, re.DOTALL)
+    assert set(re.findall(r"`(\w+)`", columns)) <= set(plant.named_columns)
 
 
 def test_every_key_of_both_formats_is_on_the_page():

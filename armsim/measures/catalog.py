@@ -45,19 +45,19 @@ KINDS: dict[str, MeasureKind] = {
         "final error, target - q; of the arm the largest magnitude among its joints", "rad or m", error
     ),
     "iae": MeasureKind(
-        "integral of the absolute error \\|target - q\\|; of the arm the sum over its joints", "rad·s or m·s", iae
+        "integral of the absolute error |target - q|; of the arm the sum over its joints", "rad·s or m·s", iae
     ),
     "ise": MeasureKind("integral of the squared error, likewise", "rad²·s or m²·s", ise),
     "itae": MeasureKind("integral of time times absolute error, likewise", "rad·s² or m·s²", itae),
     "settling_time": MeasureKind(
-        "the last time at which \\|target - q\\| is above 2 % of \\|target - start\\|, or above a band [rad or m] in brackets:"
+        "the last time at which |target - q| is above 2 % of |target - start|, or above a band [rad or m] in brackets:"
         " `settling_time(1e-3)`; infinite where it is at the end; of the arm the latest of its joints'",
         "s",
         settling_time,
         banded=True,
     ),
     "overshoot": MeasureKind(
-        "how far q goes beyond the target, as a share of \\|target - start\\|; 0 if it does not, or if it starts at the target;"
+        "how far q goes beyond the target, as a share of |target - start|; 0 if it does not, or if it starts at the target;"
         " of the arm the largest of its joints'",
         "1",
         overshoot,

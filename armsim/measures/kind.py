@@ -68,12 +68,12 @@ class MeasureKind:
         doc: What it is, for docs/measures.md.
         unit: Of its result, for docs/measures.md.
         make: Makes it; may raise UsageError.
-        of: Whether it is asked of the arm, of a joint as `name_R2`, or of either.
+        of: Whether it is of the whole arm alone, or also of a joint, as `name_R2`.
         banded: Whether it takes a band in brackets.
     """
 
     doc: str
     unit: str
     make: Callable[[Request], Measure]
-    of: Literal["arm", "joint", "either"] = "either"
+    of: Literal["arm", "either"] = "either"
     banded: bool = False

@@ -42,9 +42,8 @@ class _Reader:
         self.plant = plant
         self.known: dict[str, tuple[str, int | None]] = {}  # kind and joint by name
         for name, kind in KINDS.items():
-            if kind.of != "joint":
-                self.known[name] = name, None
-            if kind.of != "arm":
+            self.known[name] = name, None
+            if kind.of == "either":
                 self.known |= {f"{name}_{joint.name}": (name, i) for i, joint in enumerate(plant.arm.joints)}
         self.aggregates = [*AGGREGATES, *(name for name, (kind, _) in self.known.items() if KINDS[kind].banded)]
         self.words = [name for name in (*self.known, *plant.named_columns) if not name.isidentifier()]
@@ -54,10 +53,10 @@ class _Reader:
         try:
             formula = parse_formula(text, self.aggregates, self.words)
             aggregates = {found.name: found for found in formula.aggregates}
-            parts = {name: self.part(text, name, aggregates.get(name)) for name in sorted(formula.names - {"pi"})}
+            parts = {name: self.part(name, aggregates.get(name)) for name in sorted(formula.names - {"pi"})}
             if formula.term[0] == "name" and formula.term[1] in parts:
-                (part,) = parts.values()
-                return replace(part, names=(text,)) if len(part.names) == 1 else part
+                ((name, part),) = parts.items()
+                return replace(part, names=(text,)) if part.names == (name,) else part
             for name, part in parts.items():
                 if len(part.names) > 1:
                     one = part.names[0] if part.names[0] in self.known else f"final({part.names[0]})"
@@ -67,7 +66,7 @@ class _Reader:
             raise _refusal(text, error.problem, error.mend) from None
         return Expression((text,), ("",), formula, parts)
 
-    def part(self, text: str, name: str, aggregate: Aggregate | None) -> Measure:
+    def part(self, name: str, aggregate: Aggregate | None) -> Measure:
         """The measure that a name in a formula is, or an aggregate."""
         if aggregate is not None and aggregate.function in AGGREGATES:
             return self.aggregated(aggregate)

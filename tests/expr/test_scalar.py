@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from armsim import expr
-from armsim.expr import fma, trace
+from armsim.expr import divided, fma, trace
 from armsim.expr.scalar import ROOT_HALF, scale2, split2
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -37,6 +37,13 @@ def test_fma_rounds_once_where_the_product_nearly_cancels(a, b, ulps):
     c = -a * b
     c += ulps * math.ulp(c)
     assert fma(a, b, c) == exact(a, b, c)
+
+
+@given(st.floats() | st.just(0.0), st.floats() | st.sampled_from([0.0, -0.0]))
+def test_division_is_ieee_754s_by_zero_too(a, b):
+    with np.errstate(all="ignore"):
+        expected = np.float64(a) / np.float64(b)
+    assert np.array_equal(divided(a, b), expected, equal_nan=True)
 
 
 def test_machine_fma_equals_exact_fractions(evaluate):

@@ -1,9 +1,8 @@
-"""Runs on floats, step by step, with measures gathered on the way."""
+"""Moments of runs on floats, and measures gathered over them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -15,7 +14,7 @@ from armsim.stability.method_choice import with_method
 
 @pytest.fixture(scope="session")
 def moments():
-    """The moments of a scenario's run on floats."""
+    """The plant of a scenario, and the moments of its run on floats."""
 
     def run(scenario, overrides=None):
         scenario = with_method(scenario_of(scenario, overrides))
@@ -27,21 +26,35 @@ def moments():
             t = k * num / den
             if plant.sampled and k % scenario.sample_every == 0:
                 state = plant.sample(t, state)
-            found.append(SimpleNamespace(t=t, state=state))
+            found.append(Moment(plant, t, state, scenario.dt, scenario.initial_q))
             if k < scenario.steps:
                 state = plant.step(t, state, scenario.dt)
-        return plant, [Moment(plant, at.t, at.state, scenario.dt, scenario.initial_q) for at in found]
+        return plant, found
 
     return run
+
+
+@pytest.fixture(scope="session")
+def given():
+    """Moments of given motions, functions of the time: of one joint, or of several."""
+
+    def make(plant, duration, steps, *q, qd=None):
+        times = [k * duration / steps for k in range(steps + 1)]
+        still = (lambda t: 0.0,) * plant.arm.n
+        start = [at(0.0) for at in q]
+        states = [plant.initial_state([at(t) for at in q], [at(t) for at in qd or still]) for t in times]
+        return [Moment(plant, t, x, duration / steps, start) for t, x in zip(times, states, strict=True)]
+
+    return make
 
 
 @pytest.fixture(scope="session")
 def gathered():
     """The results of measures over moments, by name."""
 
-    def gather(names, plant, moments):
+    def gather(names, moments):
         found = {}
-        for measure in measures_of(names, plant):
+        for measure in measures_of(names, moments[0].plant):
             kept = measure.begin()
             for now in moments:
                 kept = measure.update(kept, now)

@@ -112,3 +112,60 @@ def test_an_option_that_is_no_number_is_explained():
         '  found:    "1.1 rad" (unexpected `rad`)\n'
         "  mend:     leave units out; write * for products"
     )
+
+
+AGGREGATES = ("max", "min", "integral", "settling")
+
+
+def test_an_aggregate_is_a_name_whose_value_is_given():
+    formula = parse_formula("sqrt(integral( x**2 ) / T) + max(max(x, 0))*max(2, y)", AGGREGATES)
+    assert formula.names == {"integral(x**2)", "T", "max(max(x,0))", "y"}
+    assert [(found.function, found.argument.text) for found in formula.aggregates] == [
+        ("integral", "x**2"),
+        ("max", "max(x, 0)"),
+    ]
+    assert formula.aggregates[0].argument.evaluate({"x": 3.0}) == 9
+    assert formula.evaluate({"integral(x**2)": 8.0, "T": 2.0, "max(max(x,0))": 5.0, "y": 3.0}) == 17
+
+
+def test_an_aggregate_that_stands_twice_is_one():
+    formula = parse_formula("max(x + 1) - 2*max( x+1 )", AGGREGATES)
+    assert len(formula.aggregates) == 1
+    assert formula.evaluate({"max(x+1)": 4.0}) == -4
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("max(integral(x))", "`max` of `integral(x)`, which is one number for the whole"),
+        ("integral(1 + max(2, min(x)))", "`integral` of `min(x)`, which is one number for the whole"),
+        ("integral(x, 1)", "`integral` with 2, it takes 1 argument"),
+        ("integral(x", "a bracket is left open"),
+        ("integral()", "unexpected `)`"),
+        ("mean(x)", "there is no function `mean`"),
+        ("max(sin(x, 1))", "`sin` with 2, it takes 1 argument"),
+    ],
+)
+def test_what_is_no_aggregate_is_refused_with_its_reason(text, problem):
+    with pytest.raises(FormulaError) as caught:
+        parse_formula(text, AGGREGATES)
+    assert caught.value.problem == problem
+
+
+def test_functions_of_aggregates_may_take_several():
+    assert parse_formula("max(integral(x), min(x))", AGGREGATES).evaluate({"integral(x)": 2.0, "min(x)": 3.0}) == 3
+
+
+def test_words_with_signs_in_them_are_names_where_they_are_known():
+    words = ["left-arm", "left-arm.x", "a.b"]
+    formula = parse_formula("left-arm - left-arm.x*a.b + left -arm", words=words)
+    assert formula.names == {"left-arm", "left-arm.x", "a.b", "left", "arm"}
+    assert parse_formula("left-army", words=words).names == {"left", "army"}
+
+
+def test_a_quotient_may_be_taken_otherwise():
+    def divide(a, b):
+        return (a, b)
+
+    assert parse_formula("1/0").evaluate({}, divide=divide) == (1, 0)
+    assert parse_formula("2**-2").evaluate({}, divide=divide) == (1, 4)

@@ -1,0 +1,112 @@
+"""Times at limits of drives and outside joints' ranges, of motions for which they are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import armsim
+from armsim.control import Feedback, OpenLoop
+from armsim.model import Limit, Motor, MotorLimits
+from armsim.plant import Plant
+
+STEPS = 1000
+MOTOR = Motor(Kp=0.5, Ke=0.5, Ra=2.0, gear=10.0)
+TORQUE_ONLY = Motor(gear=-3.0)  # 7 / -3 * -3 is not 7 in doubles, for many numbers
+
+
+def wheel(arms, motor, output, command, **limits):
+    """A plant of one joint under an open-loop command of the time."""
+    (joint,) = arms.serial("R").joints
+    motor = replace(motor, limits=MotorLimits(**limits))
+    return Plant(replace(arms.serial("R"), joints=(replace(joint, motor=motor),)), OpenLoop(output, (command,)))
+
+
+def back_emf_speed(volts):
+    return volts / (MOTOR.Ke * MOTOR.gear)
+
+
+@pytest.mark.parametrize(
+    ("motor", "output", "command", "qd", "limits", "acts"),
+    [
+        # a ramp of voltage, current or torque meets its limit at a known share of the second
+        (MOTOR, "voltage", lambda t: 20 * t, lambda t: 0.0, {"voltage": 12.0}, 0.4),
+        (MOTOR, "voltage", lambda t: -20 * t, lambda t: 0.0, {"current": 6.0}, 0.4),  # u / Ra
+        (MOTOR, "voltage", lambda t: 20 * t, lambda t: 0.0, {"torque": 4.0}, 0.2),  # Kp u / Ra, at the shaft
+        (MOTOR, "voltage", lambda t: 8.0, lambda t: 2 * t, {"speed": 15.0}, 0.8 - 0.75),  # back-EMF is 8 V at 1.6 rad/s
+        (MOTOR, "torque", lambda t: 50 * t, lambda t: 0.0, {"torque": 4.0}, 0.2),  # 40 N·m at the joint
+        (MOTOR, "torque", lambda t: 50 * t, lambda t: 0.0, {"current": 8.0}, 0.2),
+        (MOTOR, "torque", lambda t: 50 * t, lambda t: 0.0, {"voltage": 16.0}, 0.2),  # Ra i
+        (MOTOR, "torque", lambda t: 7.0, lambda t: back_emf_speed(20 * t), {"voltage": 12.8}, 0.5),  # Ra i is 2.8
+        (TORQUE_ONLY, "torque", lambda t: 50 * t, lambda t: 0.0, {"torque": 10.0}, 0.4),
+        (TORQUE_ONLY, "torque", lambda t: 7.0, lambda t: -4 * t, {"speed": 9.0}, 0.0),  # a gear that reverses: it brakes
+        (TORQUE_ONLY, "torque", lambda t: 7.0, lambda t: 4 * t, {"speed": 9.0}, 0.25),
+        (MOTOR, "voltage", lambda t: 20 * t, lambda t: 3 * t, {}, 0.0),
+    ],
+)  # fmt: skip
+def test_a_limit_acts_from_where_the_command_exceeds_it(
+    arms, given, gathered, motor, output, command, qd, limits, acts
+):
+    moments = given(wheel(arms, motor, output, command, **limits), 1.0, STEPS, lambda t: 0.0, qd=[qd])
+    found = gathered(["time_at_limit", "time_at_limit_R1"], moments)
+    assert found["time_at_limit"] == found["time_at_limit_R1"] == pytest.approx(acts, abs=1 / STEPS)
+
+
+@pytest.mark.parametrize("period", [None, 0.01])
+def test_a_command_at_its_bound_is_at_a_limit(arms, given, gathered, period):
+    command = Feedback("pd", "torque", (8.0,), (0.0,), (0.0,), (1.0,), (2.0,), (None,), period)
+    plant = Plant(arms.serial("R"), command)
+    moments = given(plant, 1.0, STEPS, lambda t: t)  # 8 (1 - t) is above 2 until 0.75 s
+    if period is not None:
+        for now in moments:
+            now._state = plant.sample(now.t, now._state)
+    assert gathered(["time_at_limit"], moments)["time_at_limit"] == pytest.approx(0.75, abs=1 / STEPS)
+
+
+def test_without_a_command_no_limit_acts(arms, given, gathered):
+    plant = replace(wheel(arms, MOTOR, "voltage", None, voltage=1.0), command=None)
+    moments = given(plant, 1.0, 10, lambda t: 0.0, qd=[lambda t: 100.0])
+    assert gathered(["time_at_limit"], moments)["time_at_limit"] == 0
+
+
+def test_a_limit_of_an_inductive_motor_acts_where_the_amplifier_holds_the_current(moments, gathered):
+    changes = {
+        "integrator": {"method": "semi_implicit_euler", "dt": 1e-4},
+        "duration": 0.05,
+        "log.every": 1e-4,
+        "robot.joints[R1].motor.inductance": 1e-3,
+        "robot.joints[R1].motor.limits": {"current": 0.8},
+    }
+    run = armsim.simulate("arm5_hold", changes)
+    at = abs(run["current_R1_A"]) == 0.8
+    assert 30 < at.sum() < len(at) - 30
+    _, seen = moments("arm5_hold", changes)
+    found = gathered(["time_at_limit_R1", "time_at_limit_R2"], seen)
+    # at the last moment at 0.8 A the command asks for less already
+    assert found["time_at_limit_R1"] == pytest.approx(np.sum(at[1:] + 0.0 + at[:-1]) / 2 * 1e-4, abs=1.01e-4)
+    assert found["time_at_limit_R2"] == 0
+
+
+def test_the_arm_is_at_a_limit_while_any_joint_is(arms, given, gathered):
+    n = (0.0, 0.0)
+    plant = Plant(arms.serial("RR"), Feedback("pd", "torque", (1.0, 1.0), n, n, (0.0, 0.0), (0.3, 0.6), (None, None)))
+    moments = given(plant, 1.0, STEPS, lambda t: t, lambda t: 1 - t)
+    found = gathered(["time_at_limit", "time_at_limit_R1", "time_at_limit_R2"], moments)
+    assert found["time_at_limit_R1"] == pytest.approx(0.7, abs=1 / STEPS)
+    assert found["time_at_limit_R2"] == pytest.approx(0.4, abs=1 / STEPS)
+    assert found["time_at_limit"] == pytest.approx(1.0, abs=1 / STEPS)
+
+
+@pytest.mark.parametrize("stiffness", [None, 1e3])
+def test_time_at_a_stop_is_time_outside_the_range(arms, given, gathered, stiffness):
+    arm = arms.serial("RRR")
+    limits = (Limit(-0.2, 0.7, stiffness), Limit(-np.inf, 0.9, stiffness), None)
+    arm = replace(arm, joints=tuple(replace(j, limit=limit) for j, limit in zip(arm.joints, limits, strict=True)))
+    moments = given(Plant(arm, None), 1.0, STEPS, lambda t: t, lambda t: t - 0.5, lambda t: 9.0)
+    found = gathered([f"time_at_stop{of}" for of in ("", "_R1", "_R2", "_R3")], moments)
+    assert [*found.values()] == pytest.approx([0.3, 0.3, 0, 0], abs=1 / STEPS)
+    below = given(Plant(arm, None), 1.0, STEPS, lambda t: -t, lambda t: 1.0 - t, lambda t: 9.0)
+    found = gathered([f"time_at_stop{of}" for of in ("", "_R1", "_R2")], below)
+    assert [*found.values()] == pytest.approx([0.9, 0.8, 0.1], abs=1 / STEPS)

@@ -1,0 +1,133 @@
+"""Names of measures: what they stand for, and what is said of those that stand for nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import armsim
+from armsim.loading import scenario_of
+from armsim.measures import measures_of
+from armsim.measures.catalog import AGGREGATES, KINDS
+from armsim.plant import make_plant
+
+
+@pytest.fixture(scope="module")
+def plant():
+    return make_plant(scenario_of("arm5_hold_pi"))
+
+
+def units(names, plant):
+    return [measure.units for measure in measures_of(names, plant)]
+
+
+def test_every_kind_and_every_aggregate_is_a_measure_with_a_unit_for_each_number(plant):
+    joint = plant.arm.joints[1].name
+    names = [
+        *KINDS,
+        *(f"{name}_{joint}" for name, kind in KINDS.items() if kind.of == "either"),
+        *(f"{name}(q_{joint})" for name in AGGREGATES),
+    ]
+    for name, measure in zip(names, measures_of(names, plant), strict=True):
+        assert len(measure.units) == len(measure.names)
+        assert measure.names == (name,) or name in ("pose", "energy", "peak_torque")
+
+
+def test_the_result_has_the_name_as_it_was_written(plant):
+    names = ["settling_time( 1e-3 )", " iae", "max( q_R1 )+1", "peak_torque_R2"]
+    assert [measure.names for measure in measures_of(names, plant)] == [(name,) for name in names]
+
+
+def test_peak_torques_are_named_after_their_joints_even_if_there_is_one(arms, plant):
+    for kinds, names in [("R", ("peak_torque_R1",)), ("RP", ("peak_torque_R1", "peak_torque_P2"))]:
+        (measure,) = measures_of(["peak_torque"], replace(plant, arm=arms.serial(kinds), command=None))
+        assert measure.names == names
+
+
+def test_units_are_of_the_joints_and_of_the_column(plant, arms):
+    assert units(["max(q_R1)", "max(q_R1_deg)", "mean(tau_R1)", "integral(power_R2)", "time_of_max(q_R1)"], plant) == [
+        ("rad",), ("deg",), ("N·m",), ("W·s",), ("s",)
+    ]  # fmt: skip
+    assert units(["max(2*q_R1)", "iae + 1", "iae", "ise", "itae", "error"], plant) == [
+        ("",), ("",), ("rad·s",), ("rad²·s",), ("rad·s²",), ("rad",)
+    ]  # fmt: skip
+    two = replace(plant.command, target=(0.0, 0.0), limit=(None, None))
+    sliding = replace(plant, arm=arms.serial("PP"), command=two)
+    assert units(["iae", "error_P1", "peak_torque", "max(q_P1)"], sliding) == [("m·s",), ("m",), ("N", "N"), ("m",)]
+    mixed = replace(plant, arm=arms.serial("RP"), command=two)
+    assert units(["iae", "iae_R1", "iae_P2"], mixed) == [("",), ("rad·s",), ("m·s",)]
+
+
+def test_names_of_joints_may_have_signs_in_them(arms, given, gathered):
+    from armsim.plant import Plant
+
+    arm = arms.serial("RRR")
+    names = ("left-arm", "left", "a.b")
+    arm = replace(arm, joints=tuple(replace(j, name=name) for j, name in zip(arm.joints, names, strict=True)))
+    moments = given(Plant(arm, None), 1.0, 4, lambda t: t, lambda t: 5 * t, lambda t: 2 * t)
+    asked = ["max(q_left-arm)", "max(q_left-arm_rad - 1)", "max(q_left -q_a.b)", "max(q_left- 1)-1"]
+    assert [*gathered(asked, moments).values()] == [1, 0, 3, 3]
+    assert gathered(["time_at_limit_left-arm", "1 - time_at_stop_a.b"], moments) == {
+        "time_at_limit_left-arm": 0,
+        "1 - time_at_stop_a.b": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "found", "mend"),
+    [
+        ("settling", "there is no `settling`", "did you mean `settling_time`?"),
+        ("iae_R9", "there is no `iae_R9`", "did you mean `iae_R5`?"),
+        ("energy_R1", "there is no `energy_R1`", "did you mean `energy`?"),
+        (
+            "q_R1",
+            "there is no `q_R1`",
+            "say what of it, for example max(q_R1) or final(q_R1); aggregates are max, min, peak, time_of_max, time_of_min, "
+            "integral, mean, rms, first, final",
+        ),
+        (
+            "2*t",
+            '"2*t" (there is no `t`)',
+            "say what of it, for example max(t) or final(t); aggregates are max, min, peak, time_of_max, time_of_min, "
+            "integral, mean, rms, first, final",
+        ),
+        ("integral", "there is no `integral`", "say of what, for example integral(abs(q_R1))"),
+        ("max(tau_R7)", '"max(tau_R7)" (there is no column `tau_R7`)', "did you mean `tau_R5`?"),
+        ("max(zzzzzzz)", '"max(zzzzzzz)" (there is no column `zzzzzzz`)', "columns are those of docs/columns.md, and t"),
+        (
+            "max(iae)",
+            '"max(iae)" (there is no column `iae`)',
+            "`iae` is a measure, one number for the whole run: take it out of the brackets",
+        ),
+        (
+            "max(integral(q_R1))",
+            '"max(integral(q_R1))" (`max` of `integral(q_R1)`, which is one number for the whole)',
+            "leave out one of the two",
+        ),
+        ("pose + 1", '"pose + 1" (`pose` has 7 numbers)', "take one of them, as in final(x_m)"),
+        ("peak_torque + 1", '"peak_torque + 1" (`peak_torque` has 5 numbers)', "take one of them, as in peak_torque_R1"),
+        ("integral(t, 2)", '"integral(t, 2)" (`integral` with 2, it takes 1 argument)', "correct the formula"),
+        ("iae +", '"iae +" (it ends too early)', "correct the formula"),
+        ("iae/(2 - 2)", '"iae/(2 - 2)" (it divides by zero)', "correct the formula"),
+        ("max(q_R1/(1 - 1))", '"max(q_R1/(1 - 1))" (it divides by zero)', "correct the formula"),
+        ("settling_time(q_R1)", '"settling_time(q_R1)" (`q_R1` in a band, which is a number)', "write a number of rad or m"),
+        (
+            "zzzzzzz",
+            "there is no `zzzzzzz`",
+            f"measures are {', '.join(KINDS)}; `name_R1` is that of a joint",
+        ),
+    ],
+)  # fmt: skip
+def test_a_name_that_is_none_is_refused_with_what_was_meant(plant, name, found, mend):
+    with pytest.raises(armsim.UsageError) as caught:
+        measures_of(["iae", name], plant)
+    assert str(caught.value) == (
+        f"measure `{name}`\n  expected: a measure, or a formula of measures\n  found:    {found}\n  mend:     {mend}"
+    )
+
+
+def test_a_band_that_nothing_can_settle_in_is_refused(plant):
+    for band in ("0", "-1e-3", "1/3 - 1"):
+        with pytest.raises(armsim.UsageError, match="a band above 0 rad or m"):
+            measures_of([f"settling_time_R2({band})"], plant)

@@ -1,0 +1,136 @@
+"""Errors, settling time and overshoot of motions whose closed forms are known."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import armsim
+from armsim.control import Feedback
+from armsim.plant import Plant
+
+START, TARGET, T = 0.3, 1.5, 0.2  # rad, rad, s
+DURATION, STEPS = 2.0, 4000
+DT = DURATION / STEPS
+
+
+def holding(arms, kinds, target):
+    """A plant under PD control of torques."""
+    n = len(kinds)
+    command = Feedback("pd", "torque", (1.0,) * n, (0.0,) * n, (0.0,) * n, target, (None,) * n, (None,) * n)
+    return Plant(arms.serial(kinds), command)
+
+
+def relaxing(start, target, time):
+    return lambda t: target + (start - target) * math.exp(-t / time)
+
+
+@pytest.fixture
+def exponential(arms, given):
+    """A joint that approaches its target with time constant T."""
+    return given(holding(arms, "R", (TARGET,)), DURATION, STEPS, relaxing(START, TARGET, T))
+
+
+def test_integrals_of_an_exponential_error_are_their_closed_forms(exponential, gathered):
+    A, left = TARGET - START, math.exp(-DURATION / T)
+    found = gathered(["iae", "ise", "itae", "iae_R1", "error", "error_R1"], exponential)
+    rule = (DT / T) ** 2 / 2  # the trapezoid rule's error is below h² / 12 of the integral of the second derivative
+    assert found["iae"] == found["iae_R1"] == pytest.approx(A * T * (1 - left), rel=rule)
+    assert found["ise"] == pytest.approx(A * A * T / 2 * (1 - left**2), rel=rule)
+    assert found["itae"] == pytest.approx(A * (T * T - left * T * (DURATION + T)), rel=rule)
+    assert found["error"] == found["error_R1"] == pytest.approx(A * left, rel=1e-9)
+
+
+def test_an_exponential_settles_within_two_percent_after_the_log_of_fifty(exponential, gathered):
+    found = gathered(["settling_time", "settling_time_R1(0.1)", "settling_time(2)", "overshoot"], exponential)
+    assert 0 <= T * math.log(50) - found["settling_time"] < DT
+    assert 0 <= T * math.log((TARGET - START) / 0.1) - found["settling_time_R1(0.1)"] < DT
+    assert found["settling_time(2)"] == 0  # it begins within
+    assert found["overshoot"] == 0
+
+
+def test_what_is_outside_its_band_at_the_end_has_not_settled(exponential, gathered):
+    halfway = exponential[: STEPS // 20]
+    assert gathered(["settling_time"], halfway)["settling_time"] == math.inf
+    assert gathered(["settling_time(1.1)"], halfway)["settling_time(1.1)"] < halfway[-1].t
+
+
+def test_a_joint_that_starts_at_its_target_settles_in_an_absolute_band_alone(arms, given, gathered):
+    moments = given(holding(arms, "R", (0.0,)), 1.0, 100, lambda t: 0.01 * math.sin(math.pi * t))
+    found = gathered(["settling_time", "settling_time(0.02)", "overshoot"], moments)
+    assert found == {"settling_time": math.inf, "settling_time(0.02)": 0, "overshoot": 0}
+
+
+@pytest.mark.parametrize("zeta", [0.2, 0.5, 0.8])
+@pytest.mark.parametrize("start", [START, 2 * TARGET - START])
+def test_a_second_order_response_overshoots_by_the_exponential_of_its_damping(arms, given, gathered, zeta, start):
+    w = 10.0
+    wd = w * math.sqrt(1 - zeta**2)
+
+    def response(t):
+        decay = math.exp(-zeta * w * t)
+        return TARGET + (start - TARGET) * decay * (math.cos(wd * t) + zeta * w / wd * math.sin(wd * t))
+
+    moments = given(holding(arms, "R", (TARGET,)), DURATION, STEPS, response)
+    found = gathered(["overshoot", "overshoot_R1"], moments)
+    expected = math.exp(-math.pi * zeta / math.sqrt(1 - zeta**2))
+    # at the moment nearest to the peak, where the second derivative is w² times the overshoot
+    assert found["overshoot"] == found["overshoot_R1"] == pytest.approx(expected, rel=(w * DT) ** 2 / 8)
+
+
+def test_the_arms_measures_are_the_sum_the_latest_and_the_largest_of_its_joints(arms, given, gathered):
+    plant = holding(arms, "RP", (1.0, -2.0))
+    overshooting = [lambda t: 1.0 - math.exp(-3 * t), lambda t: -2.0 + 2.0 * math.cos(5 * t) * math.exp(-2 * t)]
+    moments = given(plant, 3.0, 1000, *overshooting)
+    kinds = ["iae", "ise", "itae", "settling_time(1e-2)", "overshoot", "error"]
+    names = [
+        *kinds,
+        *(
+            name.replace("(", f"_{joint}(") if "(" in name else f"{name}_{joint}"
+            for joint in ("R1", "P2")
+            for name in kinds
+        ),
+    ]
+    found = gathered(names, moments)
+
+    def of(name):
+        return [found[name.replace("(", f"_{joint}(") if "(" in name else f"{name}_{joint}"] for joint in ("R1", "P2")]
+
+    for name in ("iae", "ise", "itae"):
+        assert found[name] == pytest.approx(sum(of(name)), rel=1e-13)
+    assert found["settling_time(1e-2)"] == max(of("settling_time(1e-2)"))
+    assert found["overshoot"] == max(of("overshoot")) == of("overshoot")[1] > 0.2
+    assert found["error"] == max(map(abs, of("error")))
+
+
+def test_the_error_of_a_joint_keeps_its_sign(arms, given, gathered):
+    moments = given(holding(arms, "RR", (0.0, 1.0)), 1.0, 10, lambda t: 0.25 * t, lambda t: 0.9 * t)
+    found = gathered(["error", "error_R1", "error_R2"], moments)
+    assert found == pytest.approx({"error": 0.25, "error_R1": -0.25, "error_R2": 0.1}, rel=1e-15)
+
+
+def test_errors_of_a_run_are_those_of_its_rows(moments, gathered):
+    changes = {"integrator.dt": 5e-4, "log.every": 5e-4, "duration": 0.2}
+    run = armsim.simulate("arm5_hold", changes)
+    plant, seen = moments("arm5_hold", changes)
+    found = gathered(["iae", "ise_R2", "itae", "error_R4", "settling_time_R4(0.05)"], seen)
+    e, h = np.array(plant.command.target) - run.q, 5e-4
+    weights = np.full(len(e), h)
+    weights[[0, -1]] = h / 2
+    assert found["iae"] == pytest.approx(weights @ abs(e).sum(axis=1), rel=1e-12)
+    assert found["ise_R2"] == pytest.approx(weights @ e[:, 1] ** 2, rel=1e-12)
+    assert found["itae"] == pytest.approx((weights * run.t) @ abs(e).sum(axis=1), rel=1e-12)
+    assert found["error_R4"] == e[-1, 3]
+    assert found["settling_time_R4(0.05)"] == run.t[abs(e[:, 3]) > 0.05][-1]
+
+
+def test_without_a_target_there_is_no_error(arms):
+    from armsim.measures import measures_of
+
+    plant = replace(holding(arms, "R", (0.0,)), command=None)
+    for name in ("iae", "ise_R1", "itae", "settling_time", "settling_time_R1(1)", "overshoot", "error", "1 + error"):
+        with pytest.raises(armsim.UsageError, match="a feedback law, whose target is the measure's"):
+            measures_of([name], plant)
