@@ -132,9 +132,7 @@ class ForwardModel:
         if len(rows) > 1:
             shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
             raise ShapeError(f"state: expected as many rows in each array, found {shapes}")
-        count = max(rows, default=1)
-        columns = np.concatenate([np.broadcast_to(array, (count, n)) for array in arrays.values()], axis=1)
-        states = evaluate(self._batch("begin"), columns)
+        states = evaluate(self._batch("begin"), list(arrays.values()))
         return states if rows else states[0]
 
     def step(self, state: ArrayLike, inputs: ArrayLike) -> Array:
@@ -213,7 +211,7 @@ class ForwardModel:
                 f"step: expected state ({size},) with inputs ({n},), or state (m, {size}) with inputs (m, {n}), "
                 f"found state {states.shape} with inputs {inputs.shape}"
             )
-        after = evaluate(self._batch("step"), np.concatenate([states, inputs], axis=1))
+        after = evaluate(self._batch("step"), [states, inputs])
         own = [i for i, _ in self._vector.carried]
         limits = bounds(self._vector.plant)
         sound = np.abs(after[:, own]) <= [limits[source] for _, source in self._vector.carried]
@@ -224,7 +222,9 @@ class ForwardModel:
         """The kernel of `_trace` on arrays, compiled once."""
         kernel = self._batches.get(name)
         if kernel is None:
-            kernel = self._batches[name] = BatchKernel(self._trace(name), self._target)
+            kernel = self._batches[name] = BatchKernel(
+                self._trace(name), self._target, widths=[self._size, self._n] if name == "step" else [self._n] * 3
+            )
         return kernel
 
     def _trace(self, name: str) -> Function:
