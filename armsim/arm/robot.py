@@ -82,6 +82,10 @@ class Robot:
         self._algorithm = dynamics.fastest_algorithm(arm)
         self._kernels: dict[str, BatchKernel] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without its kernels, which are fetched again."""
+        return {**vars(self), "_kernels": {}}
+
     def __repr__(self) -> str:
         return f"Robot({self.arm.name}: {', '.join(self.joints)})"
 

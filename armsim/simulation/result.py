@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from armsim.errors import UsageError
 from armsim.loading import Scenario
@@ -63,6 +63,16 @@ class Result:
     advice: Advice
     seconds: dict[str, float]
     stalled: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The attributes alone, the rows that there are as bytes."""
+        kept = ctypes.sizeof(ctypes.c_double) * self.count * len(self.plant.columns)
+        return {**{field.name: getattr(self, field.name) for field in fields(self)}, "rows": bytes(self.rows)[:kept]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        rows = state["rows"]
+        shape = ctypes.c_double * (len(rows) // ctypes.sizeof(ctypes.c_double))
+        vars(self).update({**state, "rows": shape.from_buffer_copy(rows)})
 
     @property
     def steps_chosen(self) -> tuple[int, int] | None:
