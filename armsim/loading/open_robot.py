@@ -21,7 +21,7 @@ from armsim.spec.motor import DryFriction
 from armsim.spec.overrides import apply_overrides
 from armsim.spec.parameters import NUMBER
 from armsim.spec.paths import path_text
-from armsim.spec.quantity import Context, plain_number
+from armsim.spec.quantity import Context, plain, plain_number
 from armsim.spec.robot import JointKeys, LimitKeys, RobotKeys
 from armsim.spec.schema import Kind, List, Number, OneOf, Parameters, Record
 
@@ -52,6 +52,7 @@ class OpenRobot:
     def __init__(self, robot: str | os.PathLike[str] | Mapping[str, Any], paths: Sequence[str]) -> None:
         report = Report()
         self._root, _ = load_root("robots", robot, report)
+        self._lists: dict[str, list[float]] = {}
         self._data = self._checked({}, report)
         self.arm = build_robot(self._data)
         refuse_undetermined(self.arm, self._data)
@@ -62,6 +63,11 @@ class OpenRobot:
             if found.count(text) > 1:
                 raise UsageError.of("open", "every number once", f"`{path}` twice", "leave one of them out")
         read = [_at(self._data, path) for path in steps]
+        self._lists = {
+            path_text(path[:-1]): plain(_at(self._data, path[:-1]))
+            for path, item in zip(steps, read, strict=True)
+            if isinstance(path[-1], int) and not item.given
+        }
         self.written = [math.nan if item is None else float(item.value) for item in read]
         for path, keys, number in zip(self.paths, steps, self.written, strict=True):
             if math.isnan(number) or (number == 0.0 and {"friction", "motor"}.intersection(keys)):
@@ -126,7 +132,8 @@ class OpenRobot:
         refuse_undetermined(build_robot(data), data)
 
     def _checked(self, numbers: Mapping[str, float], report: Report) -> dict[str, Any]:
-        data = check_robot(apply_overrides(self._root, numbers, report), Context(report))
+        set_whole = {**self._lists, **numbers}  # of a list that the file has not, no single number can be set
+        data = check_robot(apply_overrides(self._root, set_whole, report), Context(report))
         report.raise_if_any()
         assert data is not None  # or there was a fault
         return data

@@ -255,11 +255,19 @@ class ForwardModel:
 
     def _step_batch(self, arrays: Sequence[Array]) -> Array:
         after = evaluate(self._batch("step"), arrays)
-        own = [i for i, _ in self._vector.carried]
-        limits = bounds(self._vector.plant)
-        sound = np.abs(after[:, own]) <= [limits[source] for _, source in self._vector.carried]
-        after[~sound.all(axis=1)] = math.nan
+        own, limits = self._limits
+        sound = np.abs(after[:, own]) <= limits
+        if not sound.all():
+            after[~sound.all(axis=1)] = math.nan
         return after
+
+    @cached_property
+    def _limits(self) -> tuple[slice | list[int], Array]:
+        """Where the vector holds states, and their bounds."""
+        limits = bounds(self._vector.plant)
+        own = [i for i, _ in self._vector.carried]
+        block = slice(own[0], own[-1] + 1) if own == list(range(own[0], own[-1] + 1)) else own
+        return block, np.array([limits[source] for _, source in self._vector.carried])
 
     def _open_arguments(self, values: ArrayLike | None, wrench: ArrayLike | None) -> dict[str, Array]:
         """Values and wrenches, checked, each of shape (width,) or (m, width); only those that a step of this model takes."""
