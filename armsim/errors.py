@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,9 @@ class FileFaults(ArmsimError):
     def __init__(self, faults) -> None:
         self.faults = tuple(faults)
         super().__init__("\n".join(str(fault) for fault in self.faults))
+
+    def __reduce__(self) -> tuple[type[FileFaults], tuple[tuple[Any, ...]]]:
+        return type(self), (self.faults,)
 
 
 class UsageError(ArmsimError):

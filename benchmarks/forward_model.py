@@ -34,6 +34,25 @@ def main() -> None:
             label = f"{robot}, {name}"
             print(f"{label:40}{median(found) / per * 1e6:10.3f}{min(found) / per * 1e6:10.3f}")
 
+    arm, volts, values = "arm5", np.array([1.0, -6.0, 2.0, 0.5, 0.1]), np.array([10.0, 1.0, -9.81])
+    wrench = np.array([[0.0, 0.0, 0.0, 0.0, 0.0, -5.0]])
+    opened = armsim.ForwardModel(
+        arm, dt=1e-4, open=["joints[R2].motor.Kp", "joints[1].bodies[0].cylinder.mass", "gravity[2]"]
+    )
+    laden = armsim.ForwardModel(arm, dt=1e-4, external=[{"link": "R5"}])
+    plain = armsim.ForwardModel(arm, dt=1e-4)
+    state = plain.state(qd=[0.1] * 5)
+    fresh = np.random.default_rng(0).uniform(1.0, 10.0, (CALLS, 3))
+    tasks = {
+        "plain": lambda: [plain.step(state, volts) for _ in range(CALLS)],
+        "three open numbers": lambda: [opened.step(state, volts, values) for _ in range(CALLS)],
+        "three open numbers, new in every step": lambda: [opened.step(state, volts, each) for each in fresh],
+        "a wrench": lambda: [laden.step(state, volts, wrench=wrench) for _ in range(CALLS)],
+    }
+    for name, found in in_turns(tasks, rounds).items():
+        label = f"arm5, {name}"
+        print(f"{label:40}{median(found) / CALLS * 1e6:10.3f}{min(found) / CALLS * 1e6:10.3f}")
+
 
 def questions(model: armsim.ForwardModel, inputs: np.ndarray) -> dict[str, Task]:
     """Ways to ask for a step."""

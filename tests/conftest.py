@@ -182,15 +182,10 @@ def evaluate():
 
     def run(function, columns, target=None, lanes=None) -> np.ndarray:
         kernel = BatchKernel(function, target, lanes)
-        columns = np.atleast_2d(np.asarray(columns, dtype=float))
-        count = columns.shape[1]
-        padded = -(-count // kernel.lanes) * kernel.lanes
-        args = np.zeros((columns.shape[0], padded))
-        args[:, :count] = columns
-        args[:, count:] = columns[:, -1:]
-        results = np.empty((len(function.outputs), padded))
-        kernel(args.ctypes.data, results.ctypes.data, padded)
-        return results[:, :count]
+        rows = np.ascontiguousarray(np.atleast_2d(np.asarray(columns, dtype=float)).T)
+        results = np.empty((len(rows), len(function.outputs)))
+        kernel([(rows.ctypes.data, rows.strides[0])], results.ctypes.data, len(rows))
+        return results.T
 
     return run
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from itertools import pairwise
+from threading import Thread
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -9,10 +14,12 @@ from armsim.compile import BatchKernel
 from armsim.errors import UsageError
 from armsim.files.document import clipped
 
+Array = NDArray[np.float64]
+LEAST = 8192  # rows worth a thread: starting one takes as long as some thousand rows
 NUMERIC = "fiub"  # numpy's kinds of real numbers
 
 
-def number_array(name: str, values: ArrayLike) -> NDArray[np.float64]:
+def number_array(name: str, values: ArrayLike) -> Array:
     """Values as an array of doubles; the same array if they are one already.
 
     Args:
@@ -40,13 +47,49 @@ def number_array(name: str, values: ArrayLike) -> NDArray[np.float64]:
     )
 
 
-def evaluate(kernel: BatchKernel, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A kernel's results for every row of arguments, shape (rows, results)."""
-    count, width = rows.shape
-    padded = -(-count // kernel.lanes) * kernel.lanes
-    args = np.empty((width, padded))
-    args[:, :count] = rows.T
-    args[:, count:] = rows[-1:].T if count else 0.0
-    results = np.empty((len(kernel.function.outputs), padded))
-    kernel(args.ctypes.data, results.ctypes.data, padded)
-    return np.ascontiguousarray(results[:, :count].T)
+def evaluate(kernel: BatchKernel, arrays: Sequence[Array], least: int = LEAST) -> Array:
+    """A kernel's results for every row of arguments, shape (m, results); (1, results) if no array has rows.
+
+    Rows are shared out among threads; the results do not depend on how many there are.
+
+    Args:
+        kernel: Takes as many columns from each array as its `widths` say.
+        arrays: Doubles, each of shape (m, width), or (width,) for one row that all share.
+        least: Number of rows worth a thread.
+    """
+    arrays = [x if x.strides[-1] == x.itemsize and x.flags.aligned else np.array(x, order="C") for x in arrays]
+    many = [len(x) for x in arrays if x.ndim == 2]
+    count = many[0] if many else 1
+    results = np.empty((count, len(kernel.function.outputs)))
+    args = [(x.ctypes.data, x.strides[0] if x.ndim == 2 else 0) for x in arrays]
+    into, width = results.ctypes.data, results.strides[0]
+
+    def part(first: int, last: int) -> None:
+        kernel([(at + first * stride, stride) for at, stride in args], into + first * width, last - first)
+
+    threads = min(processors(), count // least)
+    if threads < 2:
+        part(0, count)
+        return results
+    ends = [count * k // threads for k in range(threads + 1)]
+    kernel.code  # noqa: B018  compiled once
+    others = [Thread(target=part, args=pair) for pair in pairwise(ends[1:])]
+    for other in others:
+        other.start()
+    try:
+        part(0, ends[1])
+    finally:
+        for other in others:
+            other.join()
+    return results
+
+
+def joined(arrays: Sequence[Array]) -> Array:
+    """Arrays side by side, shape (m, sum of widths); those of one row repeat it."""
+    rows = np.broadcast_shapes(*(x.shape[:-1] for x in arrays)) or (1,)
+    return np.concatenate([np.broadcast_to(x, (*rows, x.shape[-1])) for x in arrays], axis=1)
+
+
+def processors() -> int:
+    """The number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

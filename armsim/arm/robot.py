@@ -14,7 +14,7 @@ from armsim import dynamics
 from armsim.actuation import drive_torques, limit_torque
 from armsim.actuation import motor as dc
 from armsim.arm.advance import Advanced, check_adaptive, check_durations, check_finite, diverged, motion, sound
-from armsim.arm.arrays import evaluate, number_array
+from armsim.arm.arrays import LEAST, evaluate, joined, number_array
 from armsim.arm.integration import check_tolerance
 from armsim.compile import BatchKernel
 from armsim.errors import ShapeError, UsageError
@@ -26,6 +26,7 @@ from armsim.simulation.engine import ENGINES
 from armsim.spatial import quaternion
 
 LARGEST_POSITION = 1e6  # rad or m; up to there sine and cosine are exact to 2 ulp
+WHOLE = 64  # motions worth a thread
 Array = NDArray[np.float64]
 Body = Callable[..., Sequence[Scalar]]
 
@@ -80,6 +81,10 @@ class Robot:
         self.engine = engine
         self._algorithm = dynamics.fastest_algorithm(arm)
         self._kernels: dict[str, BatchKernel] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without its kernels, which are fetched again."""
+        return {**vars(self), "_kernels": {}}
 
     def __repr__(self) -> str:
         return f"Robot({self.arm.name}: {', '.join(self.joints)})"
@@ -166,10 +171,7 @@ class Robot:
             raise ShapeError(f"advance: expected as many durations as rows, found {len(times)} and {many}")
         many = len(times) if times.ndim else many
         columns = [*arrays.values(), times[..., None], np.array([tolerance.rtol]), np.array([tolerance.atol])]
-        stacked = np.concatenate(
-            [np.broadcast_to(x, (1 if many is None else many, x.shape[-1])) for x in columns], axis=1
-        )
-        found = self._evaluate(f"advance by {method}", motion(self.arm, self._algorithm, method), stacked)
+        found = self._evaluate(f"advance by {method}", motion(self.arm, self._algorithm, method), columns, WHOLE)
         lost = ~sound(found, n)
         if many is None and lost[0]:
             raise diverged(found[0].tolist(), self.joints, method)
@@ -269,7 +271,7 @@ class Robot:
         n = self.arm.n
         if array.ndim not in (1, 2) or array.shape[-1] != n:
             raise ShapeError(f"{name}: expected shape ({n},) or (m, {n}), found {array.shape}")
-        if name == "q" and array.size and not np.max(np.abs(array)) <= LARGEST_POSITION:
+        if name == "q" and array.size and not -LARGEST_POSITION <= array.min() <= array.max() <= LARGEST_POSITION:
             raise UsageError(f"q: expected positions up to {LARGEST_POSITION:g}, found {np.max(np.abs(array)):g}")
         return array
 
@@ -285,25 +287,24 @@ class Robot:
         n = self.arm.n
         arrays = {key: np.zeros(n) if v is None else self._array(key, v) for key, v in given.items()}
         many = _rows(name, arrays)
-        count = 1 if many is None else many
-        columns = np.concatenate([np.broadcast_to(array, (count, n)) for array in arrays.values()], axis=1)
 
         def grouped(*x):
             return body(*(x[i * n : (i + 1) * n] for i in range(len(arrays))))
 
-        flat = self._evaluate(name, grouped, columns)
-        result = flat.reshape((count, *(shape if shape is not None else (n,))))
+        flat = self._evaluate(name, grouped, list(arrays.values()))
+        result = flat.reshape((len(flat), *(shape if shape is not None else (n,))))
         return result[0] if many is None else result
 
-    def _evaluate(self, name: str, body: Body, rows: Array) -> Array:
-        """`body`, which takes as many scalars as `rows` has columns, for every row; its kernel is kept under its name."""
+    def _evaluate(self, name: str, body: Body, arrays: Sequence[Array], least: int = LEAST) -> Array:
+        """`body`, which takes as many scalars as the arrays have columns, for every row; its kernel is kept under its name."""
         if self.engine == "python":
-            return np.array([[float(y) for y in body(*row)] for row in rows.tolist()]).reshape(len(rows), -1)
+            return np.array([[float(y) for y in body(*row)] for row in joined(arrays).tolist()])
         kernel = self._kernels.get(name)
         if kernel is None:
-            names = [f"x{i}" for i in range(rows.shape[1])]
-            kernel = self._kernels[name] = BatchKernel(trace(body, names, name))
-        return evaluate(kernel, rows)
+            widths = [array.shape[-1] for array in arrays]
+            names = [f"x{i}" for i in range(sum(widths))]
+            kernel = self._kernels[name] = BatchKernel(trace(body, names, name), widths=widths)
+        return evaluate(kernel, arrays, least)
 
 
 def _rows(name: str, arrays: Mapping[str, Array]) -> int | None:

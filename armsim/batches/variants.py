@@ -14,7 +14,7 @@ from armsim.compile.target import host
 from armsim.expr import Scalar
 from armsim.loading import Scenario
 from armsim.loading.open_numbers import OpenNumbers, Written
-from armsim.loading.plausible import determined, poses, undetermined
+from armsim.loading.plausible import determined, undetermined
 from armsim.measures import measures_of
 from armsim.plant import Plant, make_plant
 from armsim.simulation.content import content_of, content_of_file
@@ -52,7 +52,6 @@ class Family:
         plant = replace(make_plant(self.scenario), audit=audit)
         self.measures = tuple(measures_of(measure, plant))
         self.audit = audit or any(one.needs_work for one in self.measures)
-        at = list(poses(self.scenario.arm))
         self.plan = LoopPlan(
             replace(plant, audit=self.audit),
             self.scenario.dt,
@@ -61,7 +60,7 @@ class Family:
             open=tuple(f"open{i}" for i in range(len(opened.places))),
             make=self.made,
             content=self._content,
-            sound=lambda made: determined(made.arm, at),
+            sound=lambda made: determined(made.arm),
         )
 
     def variant(self, values: Sequence[Scalar]) -> Scenario:

@@ -5,7 +5,7 @@ from armsim.dynamics.clipped import Law, clipped_solve, leeway
 from armsim.dynamics.crba import crba
 from armsim.dynamics.energy import kinetic_energy, potential_energy
 from armsim.dynamics.external import ExternalWrench, external_power, link_wrenches
-from armsim.dynamics.factor import is_definite, pivots, solve_held, solve_ldl
+from armsim.dynamics.factor import ldl, pivots, solve_held, solve_ldl
 from armsim.dynamics.forward import Algorithm, fastest_algorithm, forward_dynamics
 from armsim.dynamics.jacobian import tool_jacobian
 from armsim.dynamics.kinematics import link_poses, link_velocities, own_poses, tool_pose, tool_velocity
@@ -25,8 +25,8 @@ __all__ = [
     "fastest_algorithm",
     "forward_dynamics",
     "gravity_torque",
-    "is_definite",
     "kinetic_energy",
+    "ldl",
     "leeway",
     "link_poses",
     "link_velocities",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import reduce
 from typing import Any
 
-from armsim.expr import Scalar, absolute, both, either, fma, maximum, where
+from armsim.expr import Scalar, either, fma, where
 
 
 def ldl(A: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
@@ -35,24 +34,6 @@ def pivots(A: Sequence[Sequence[float]]) -> Iterator[tuple[int, float]]:
         yield k, L[k][k]
         if L[k][k]:
             _eliminate(L, k)
-
-
-def is_definite(A: Sequence[Sequence[Scalar]], least: float) -> Scalar:
-    """Whether a symmetric matrix is positive definite, as a condition.
-
-    All pivots must exceed `least` times the largest diagonal entry.
-
-    Args:
-        A: Lower triangle, row i with i + 1 entries.
-        least: Relative size of a pivot that counts as zero.
-    """
-    try:
-        L = ldl(A)
-    except ZeroDivisionError:
-        return False
-    nothing = least * reduce(maximum, [absolute(A[i][i]) for i in range(len(A))])
-    inverses = [L[k][k] for k in range(len(L))]
-    return reduce(both, [both(inverse > 0.0, inverse * nothing < 1.0) for inverse in inverses])
 
 
 def _eliminate(L: list[list[Scalar]], k: int) -> None:

@@ -7,12 +7,12 @@ those are warnings; a mass matrix that is not positive definite is a fault.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import reduce
 from typing import Any
 
-from armsim.dynamics import crba, is_definite, pivots
-from armsim.expr import Scalar, both
+from armsim.dynamics import crba, ldl, pivots
+from armsim.expr import Scalar, absolute, both, maximum, minimum
 from armsim.files.document import Place
 from armsim.files.faults import Fault
 from armsim.loading.build import build_body
@@ -40,7 +40,8 @@ def undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> list[Fault]:
         data: What it was built from.
         path: Of the robot, within another file.
     """
-    for q in poses(arm):
+    for pose in _poses(arm):
+        q = [float(x) for x in pose]
         M = crba(arm, q)
         nothing = SINGULAR * max(abs(M[i][i]) for i in range(arm.n))
         bad, pivot = next(((k, pivot) for k, pivot in pivots(M) if not pivot > nothing), (None, 0.0))
@@ -66,11 +67,6 @@ def undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> list[Fault]:
         where = _below(path, f"joints[{bad}]")
         return [Fault(_place(data["joints"][bad]), where, f"{what} of joint `{name}`", found, mend)]
     return []
-
-
-def determined(arm: Arm, at: Iterable[Sequence[float]]) -> Scalar:
-    """Whether an arm's mass matrix is positive definite at those poses, as a condition; its numbers may be open."""
-    return reduce(both, [is_definite(crba(arm, q), SINGULAR) for q in at])
 
 
 def doubts(arm: Arm, data: dict[str, Any], path: str = "", payload: dict[str, Any] | None = None) -> list[Fault]:
@@ -250,9 +246,24 @@ def _of_stops(arm: Arm, data: dict[str, Any], path: str) -> Iterator[Fault]:
             )
 
 
-def poses(arm: Arm) -> Iterator[list[float]]:
+def determined(arm: Arm) -> Any:
+    """The condition that `undetermined` finds no fault; the arm's numbers may be expressions."""
+    sound: Any = True
+    for q in _poses(arm):
+        M = crba(arm, q)
+        nothing = SINGULAR * reduce(maximum, [absolute(M[i][i]) for i in range(arm.n)])
+        try:
+            L = ldl(M)
+        except ZeroDivisionError:
+            return False
+        for k, row in enumerate(L):  # on whose diagonal are the reciprocals of the pivots
+            sound = both(sound, both(row[k] > 0.0, row[k] * nothing < 1.0))
+    return sound
+
+
+def _poses(arm: Arm) -> Iterator[list[Scalar]]:
     """The initial pose, and poses spread over the joints' ranges (a Weyl sequence: the same at every run)."""
-    yield [float(q) for q in arm.initial]
+    yield list(arm.initial)
     for k in range(1, POSES + 1):
         pose = []
         for i, joint in enumerate(arm.joints):
@@ -260,7 +271,7 @@ def poses(arm: Arm) -> Iterator[list[float]]:
             half = math.pi if joint.kind.turns else 1.0
             lower, upper = joint.initial - half, joint.initial + half
             if joint.limit is not None:
-                lower, upper = max(lower, joint.limit.lower), min(upper, joint.limit.upper)
+                lower, upper = maximum(lower, joint.limit.lower), minimum(upper, joint.limit.upper)
             pose.append(lower + share * (upper - lower))
         yield pose
 

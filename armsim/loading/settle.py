@@ -82,6 +82,18 @@ def numbers_at(data: dict[str, Any], path: str) -> list[str]:
     return [path_text(place) for place in _places(data, steps, [], path)]
 
 
+def number_at(data: dict[str, Any], path: str) -> list[str | int]:
+    """The steps of a path to one number, joints' names replaced by indices.
+
+    Raises:
+        UsageError: There is no such number, or there are several.
+    """
+    found = [parse_path(place) for place in numbers_at(data, path)]
+    if len(found) > 1:
+        raise UsageError(f"{path}: {len(found)} numbers; name each by itself")
+    return found[0]
+
+
 def _places(here: Any, steps: list[str | int], done: list[str | int], path: str) -> list[list[str | int]]:
     so_far = path_text(done)
     if not steps:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from armsim.control import OpenLoop
+from armsim.dynamics import ExternalWrench
 from armsim.expr import Scalar
 from armsim.integrate import Tolerance
 from armsim.model import Arm
@@ -25,19 +26,25 @@ class Driven:
         command: Takes the inputs; None for open terminals.
         method: Name of the integrator.
         tolerance: Of an adaptive one.
-        external: No applied loads.
+        external: Applied loads.
     """
 
     arm: Arm
     command: OpenLoop | None
     method: str
     tolerance: Tolerance
-    external: tuple[()] = ()
+    external: tuple[ExternalWrench, ...] = ()
 
 
-def driven_plant(arm: Arm, method: str, output: Output | None, tolerance: Tolerance = USUAL) -> Plant:
-    """The plant of an arm with external inputs; see `held`."""
-    return make_plant(Driven(arm, outside(arm.n, output), method, tolerance))
+def driven_plant(
+    arm: Arm,
+    method: str,
+    output: Output | None,
+    tolerance: Tolerance = USUAL,
+    external: tuple[ExternalWrench, ...] = (),
+) -> Plant:
+    """The plant of an arm with external inputs, and with applied loads; see `held`."""
+    return make_plant(Driven(arm, outside(arm.n, output), method, tolerance, external))
 
 
 def held(plant: Plant, output: Output | None) -> Plant:

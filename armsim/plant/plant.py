@@ -8,7 +8,7 @@ control, and on request the work done so far. Inside it is a `armsim.plant.state
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -50,6 +50,10 @@ class Plant:
     algorithm: Algorithm = "crba"
     tolerance: Tolerance = Tolerance()
     audit: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The attributes alone: loads and equations are traced again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def integrator(self) -> Method:

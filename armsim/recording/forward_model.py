@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from array import array as doubles
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +19,18 @@ from armsim.arm.robot import Robot
 from armsim.compile import BatchKernel
 from armsim.compile.single import SingleKernel
 from armsim.errors import Diverged, ShapeError, UsageError
-from armsim.expr import Function, trace
+from armsim.expr import Expr, Function, Scalar, trace
 from armsim.integrate import METHODS
 from armsim.integrate.method import FAILED
 from armsim.loading import read_robot
+from armsim.loading.open_robot import OpenRobot
 from armsim.loading.voltage import voltage_refusal
 from armsim.model import Arm
 from armsim.plant import driven_plant
 from armsim.plant.driven import Output
+from armsim.recording.applied import applied_wrenches, with_numbers
+from armsim.recording.open_values import OpenValues
+from armsim.recording.single_step import open_step, plain_step
 from armsim.recording.state_vector import StateVector
 from armsim.simulation.loop_plan import bounds
 
@@ -34,7 +39,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 OUTPUTS = ("voltage", "torque")
-Room = tuple[memoryview, memoryview, Array, int, int]  # state, inputs, results, addresses of arguments and results
+Source = str | PathLike[str] | Mapping[str, Any]
 
 
 class ForwardModel:
@@ -53,11 +58,19 @@ class ForwardModel:
       that led there;
     - x, y, z: the tool in the world frame [m];
     - further states of the drives, each named by kind and joint number;
-    - states of an adaptive method: step_length [s], step_error, steps_taken and steps_refused.
+    - states of an adaptive method: step_length [s], step_error, steps_taken and steps_refused;
+    - on request current1 ... currentn: currents of the electric motors [A], due as the accelerations are; those that are states
+      of the drives stay there.
 
-    It is complete: a step depends on state and inputs alone, not on time or earlier calls. Accelerations and tool are outputs,
-    and a step ignores their slots unless the drive model has accelerations among its states. Single steps have the bits of
+    It is complete: a step depends on its arguments alone, not on time or earlier calls. Accelerations, tool and currents are
+    outputs, and a step ignores their slots unless the drive model has them among its states. Single steps have the bits of
     `armsim.simulate` with the same robot, method and dt, its inputs sampled at every step.
+
+    Numbers of the robot file that are left open are given to every step, and the step has the bits of a model of a file with
+    these numbers:
+
+        model = ForwardModel("arm5", dt=1e-3, open=["joints[R2].motor.Kp", "payload.mass"], external=[{"link": "R5"}])
+        state = model.step(state, voltages, values=[11.5, 0.2], wrench=[[0, 0, 0, 0, 0, -5]])
 
     Args:
         robot: A robot file, the name of a shipped robot, a file's content as plain data, an `armsim.Robot` or its `Arm`.
@@ -67,40 +80,63 @@ class ForwardModel:
         target: The machine to compile for; the host unless given. The bits do not depend on it.
         rtol: Relative tolerance of an adaptive method; 1e-6 unless given.
         atol: Absolute tolerance, likewise; rtol / 1000 unless given.
+        open: Paths of p numbers of the robot file that are left open, as `--set` names them without the prefix `robot.`:
+            "joints[R2].motor.Kp", "gravity[2]", "parameters.upper". The robot is then a file, a name or plain data.
+        external: Where k wrenches act, as in a scenario's `external` without force, moment and times: mappings
+            {link: R5, point: [0, 0, 0], frame: world or link}.
+        currents: Whether the currents of the electric motors are among the outputs.
 
     Attributes:
-        arm: The arm, n joints.
+        arm: The arm, n joints; with the numbers of the file where they are left open.
         dt: Length of a step [s].
         method: Name of the integrator.
         output: What the inputs are.
         tolerance: Relative and absolute tolerance of an adaptive method.
         slots: Names of the numbers of the state.
+        open: Paths of the open numbers.
 
     Raises:
-        FileFaults: The robot cannot be used; says where and why.
-        UsageError: dt, method, output or a tolerance is invalid; or inputs are voltages and a joint has no motor.
+        FileFaults: The robot or an item of `external` cannot be used; says where and why.
+        UsageError: dt, method, output, a tolerance or a path is invalid; or inputs are voltages and a joint has no motor.
     """
 
     def __init__(
         self,
-        robot: str | PathLike[str] | Mapping[str, Any] | Robot | Arm,
+        robot: Source | Robot | Arm,
         dt: float,
         method: str = "semi_implicit_euler",
         output: Output = "voltage",
         target: Target | None = None,
         rtol: float | None = None,
         atol: float | None = None,
+        open: Sequence[str] = (),
+        external: Sequence[Mapping[str, Any]] = (),
+        currents: bool = False,
     ) -> None:
-        self.arm = robot if isinstance(robot, Arm) else robot.arm if isinstance(robot, Robot) else read_robot(robot)[0]
+        self._numbers = OpenValues(OpenRobot(source_of(robot), open), target) if open else None
+        self.open = tuple(open)
+        if self._numbers is not None:
+            self.arm = self._numbers.robot.arm
+        elif isinstance(robot, Arm):
+            self.arm = robot
+        else:
+            self.arm = robot.arm if isinstance(robot, Robot) else read_robot(robot)[0]
         self.dt = check_dt(dt)
         self.method = check_method(method)
-        self.output = check_output(output, self.arm)
+        self.output = check_output(output, self._structure)
         self.tolerance = check_tolerance(self.method, rtol, atol)
-        self._vector = StateVector(driven_plant(self.arm, self.method, self.output, self.tolerance))
-        self.slots = self._vector.names
+        self._places = applied_wrenches(self.arm, external)
+        self._currents = currents
+        more = {"values": len(self.open), "wrench": 6 * len(self._places)}
+        self._more = {key: width for key, width in more.items() if width}  # numbers that a step takes besides
         self._target = target
+        self.slots = self._vector.names
         self._n, self._size = self.arm.n, len(self.slots)
         self._batches: dict[str, BatchKernel] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is compiled or traced: kernels are fetched again."""
+        return {**{key: x for key, x in vars(self).items() if key not in ("_once", "_vector")}, "_batches": {}}
 
     def __repr__(self) -> str:
         return f"ForwardModel({self.arm.name}, dt={self.dt!r}, method={self.method!r}, output={self.output!r})"
@@ -110,138 +146,195 @@ class ForwardModel:
         """Names of the joints, from base to tip."""
         return [joint.name for joint in self.arm.joints]
 
-    def state(self, q: ArrayLike | None = None, qd: ArrayLike | None = None, inputs: ArrayLike | None = None) -> Array:
+    def state(
+        self,
+        q: ArrayLike | None = None,
+        qd: ArrayLike | None = None,
+        inputs: ArrayLike | None = None,
+        values: ArrayLike | None = None,
+        wrench: ArrayLike | None = None,
+    ) -> Array:
         """The state at joint positions and velocities, shape (len(slots),); or (m, len(slots)) if one argument has m rows.
 
         Args:
             q: Joint positions [rad or m], shape (n,) or (m, n); the robot's initial pose if not given.
             qd: Joint velocities [rad/s or m/s], likewise; zero if not given.
             inputs: Inputs that the accelerations of the state are due to, likewise; zero if not given.
+            values: Of the open numbers, as `step` takes them.
+            wrench: Wrenches that the accelerations are due to, as `step` takes them.
 
         Raises:
-            UsageError: An argument is no array of numbers.
+            FileFaults: Values would be refused in the file.
+            UsageError: An argument is no array of numbers, or a value means that something is absent.
             ShapeError: An array has another shape; says both.
         """
         n = self._n
+        if q is None and any(isinstance(x, Expr) for x in self._structure.initial):
+            expected = "joint positions, as the initial ones are left open"
+            raise UsageError.of("q", expected, "none", "give the positions of the joints")
         given = {"q": self.arm.initial if q is None else q, "qd": qd, "inputs": inputs}
         arrays = {key: np.zeros(n) if x is None else number_array(key, x) for key, x in given.items()}
         for key, array in arrays.items():
             if array.ndim not in (1, 2) or array.shape[-1] != n:
                 raise ShapeError(f"{key}: expected shape ({n},) or (m, {n}), found {array.shape}")
-        rows = {len(array) for array in arrays.values() if array.ndim == 2}
-        if len(rows) > 1:
-            shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
-            raise ShapeError(f"state: expected as many rows in each array, found {shapes}")
-        count = max(rows, default=1)
-        columns = np.concatenate([np.broadcast_to(array, (count, n)) for array in arrays.values()], axis=1)
-        states = evaluate(self._batch("begin"), columns)
-        return states if rows else states[0]
+        arrays |= self._open_arguments(values, wrench)
+        rows = _rows("state", arrays)
+        states = evaluate(self._batch("begin"), list(arrays.values()))
+        return states if rows is not None else states[0]
 
-    def step(self, state: ArrayLike, inputs: ArrayLike) -> Array:
+    def step(
+        self,
+        state: ArrayLike,
+        inputs: ArrayLike,
+        values: ArrayLike | None = None,
+        wrench: ArrayLike | None = None,
+    ) -> Array:
         """The state one step later, the inputs held during the step.
 
         Args:
             state: Shape (len(slots),), or (m, len(slots)) for m arms at once.
             inputs: Voltages [V] or torques [N·m or N], shape (n,), or (m, n).
+            values: Of the p open numbers, in the units of the file, shape (p,), or (m, p); those of the file unless given.
+            wrench: Moments [N·m] and forces [N] at the k places of `external`, held during the step, shape (k, 6), or (m, k, 6),
+                the moment first; zero unless given.
 
         Returns:
             A new array, of the shape of `state`; of m arms, NaN for one that diverged.
 
         Raises:
-            UsageError: An argument is no array of numbers.
+            FileFaults: Values would be refused in the file.
+            UsageError: An argument is no array of numbers, or a value means that something is absent (friction of 0, a lossless
+                gear), which is structure.
             ShapeError: An array has another shape; says both.
             Diverged: A single arm left its bounds, or its state or an input is NaN.
         """
-        if type(inputs) is list:  # quicker than by numpy
-            try:
+        try:  # lists are quicker so than by numpy
+            if type(inputs) is list:
                 inputs = doubles("d", inputs)
-            except TypeError:  # several rows, or no numbers
-                return self._step_other(state, inputs)
-        return self._once(state, inputs)
+            if values is None and wrench is None:
+                return self._once(state, inputs)
+            if type(values) is list:
+                values = doubles("d", values)
+        except TypeError:  # several rows, or no numbers
+            return self._step_other(state, inputs, values, wrench)
+        return (self._once if self._more else self._step_other)(state, inputs, values, wrench)
 
     @cached_property
-    def _once(self) -> Callable[[ArrayLike, ArrayLike], Array]:
-        """The compiled single step, with a pool of buffers for arguments and results, one for each concurrent thread.
-
-        A closure, as attribute lookups show in a step of some microseconds. Its memory views accept doubles of the right shape
-        only; `_step_other` takes the rest.
-        """
-        vector, size = self._vector, self._size
+    def _once(self) -> Callable[..., Array]:
+        """The compiled single step."""
+        vector = self._vector
         limits = dict(zip(vector.plant.slots, bounds(vector.plant), strict=True))
         found = [math.inf if slot.source is None else limits[vector.plant.slots[slot.source]] for slot in vector.slots]
         magnitudes = [None if limit == math.inf else limit for limit in found]
         call = SingleKernel(self._trace("step"), magnitudes, self._target).call
-        rooms: list[Room] = []
+        if not self._more:
+            return plain_step(call, self._size, self._n, self._step_other, self._divergence)
+        places = len(self._places)
+        return open_step(call, self._size, self._n, places, self._numbers, self._step_other, self._divergence)
 
-        def room() -> Room:
-            arguments, results = np.zeros(size + self._n), np.zeros(size)
-            addresses = arguments.ctypes.data, results.ctypes.data
-            return memoryview(arguments[:size]), memoryview(arguments[size:]), results, *addresses  # type: ignore[arg-type]
-
-        def once(state: ArrayLike, inputs: ArrayLike) -> Array:
-            try:
-                own = rooms.pop()
-            except IndexError:
-                own = room()
-            state_in, inputs_in, results, arguments_at, results_at = own
-            try:
-                state_in[:] = state  # type: ignore[assignment]
-                inputs_in[:] = inputs  # type: ignore[assignment]
-            except (TypeError, ValueError):
-                rooms.append(own)
-                return self._step_other(state, inputs)
-            bad = call(arguments_at, results_at)
-            after: Array = results.copy()
-            rooms.append(own)
-            if bad >= 0:
-                raise self._divergence(bad, after[bad])
-            return after
-
-        return once
-
-    def _step_other(self, state: ArrayLike, inputs: ArrayLike) -> Array:
+    def _step_other(
+        self, state: ArrayLike, inputs: ArrayLike, values: ArrayLike | None = None, wrench: ArrayLike | None = None
+    ) -> Array:
         """A step from arguments that are not buffers of doubles, or have several rows."""
         states, all_inputs = number_array("state", state), number_array("inputs", inputs)
-        if states.shape == (self._size,) and all_inputs.shape == (self._n,):
-            return self._once(states, all_inputs)
-        return self._step_batch(states, all_inputs)
-
-    def _step_batch(self, states: Array, inputs: Array) -> Array:
-        size, n = self._size, self._n
-        if states.ndim != 2 or inputs.ndim != 2 or states.shape[1] != size or inputs.shape != (len(states), n):
+        n, size = self._n, self._size
+        one = states.shape == (size,) and all_inputs.shape == (n,)
+        if not one and (states.ndim != 2 or states.shape[1] != size or all_inputs.shape != (len(states), n)):
             raise ShapeError(
                 f"step: expected state ({size},) with inputs ({n},), or state (m, {size}) with inputs (m, {n}), "
-                f"found state {states.shape} with inputs {inputs.shape}"
+                f"found state {states.shape} with inputs {all_inputs.shape}"
             )
-        after = evaluate(self._batch("step"), np.concatenate([states, inputs], axis=1))
-        own = [i for i, _ in self._vector.carried]
-        limits = bounds(self._vector.plant)
-        sound = np.abs(after[:, own]) <= [limits[source] for _, source in self._vector.carried]
-        after[~sound.all(axis=1)] = math.nan
+        more = self._open_arguments(values, wrench)
+        arrays = {"state": states, "inputs": all_inputs, **more}
+        _rows("step", arrays, one)
+        if not one:
+            return self._step_batch(list(arrays.values()))
+        if "wrench" in more:
+            more["wrench"] = more["wrench"].reshape(-1, 6)
+        return self._once(states, all_inputs, **more)
+
+    def _step_batch(self, arrays: Sequence[Array]) -> Array:
+        after = evaluate(self._batch("step"), arrays)
+        own, limits = self._limits
+        sound = np.abs(after[:, own]) <= limits
+        if not sound.all():
+            after[~sound.all(axis=1)] = math.nan
         return after
+
+    @cached_property
+    def _limits(self) -> tuple[slice | list[int], Array]:
+        """Where the vector holds states, and their bounds."""
+        limits = bounds(self._vector.plant)
+        own = [i for i, _ in self._vector.carried]
+        block = slice(own[0], own[-1] + 1) if own == list(range(own[0], own[-1] + 1)) else own
+        return block, np.array([limits[source] for _, source in self._vector.carried])
+
+    def _open_arguments(self, values: ArrayLike | None, wrench: ArrayLike | None) -> dict[str, Array]:
+        """Values and wrenches, checked, each of shape (width,) or (m, width); only those that a step of this model takes."""
+        numbers, k = self._numbers, len(self._places)
+        found = {}
+        if numbers is not None:
+            array = number_array("values", numbers.robot.written if values is None else values)
+            p = len(self.open)
+            if array.ndim not in (1, 2) or array.shape[-1] != p:
+                raise ShapeError(f"values: expected shape ({p},) or (m, {p}), found {array.shape}")
+            numbers.admit(array)
+            found["values"] = array
+        elif values is not None:
+            raise UsageError.of("values", "none, as no number is open", "some", "name the numbers: open=[...]")
+        if k:
+            array = np.zeros((k, 6)) if wrench is None else number_array("wrench", wrench)
+            if array.ndim not in (2, 3) or array.shape[-2:] != (k, 6):
+                raise ShapeError(f"wrench: expected shape ({k}, 6) or (m, {k}, 6), found {array.shape}")
+            found["wrench"] = array.reshape(*array.shape[:-2], 6 * k)
+        elif wrench is not None:
+            raise UsageError.of("wrench", "none, as no place is named", "some", "name the places: external=[...]")
+        return found
 
     def _batch(self, name: str) -> BatchKernel:
         """The kernel of `_trace` on arrays, compiled once."""
         kernel = self._batches.get(name)
         if kernel is None:
-            kernel = self._batches[name] = BatchKernel(self._trace(name), self._target)
+            widths = [*self._widths(name).values()]
+            kernel = self._batches[name] = BatchKernel(self._trace(name), self._target, widths=widths)
         return kernel
+
+    def _widths(self, name: str) -> dict[str, int]:
+        """How many numbers each argument of `_trace` has."""
+        n = self._n
+        return ({"state": self._size, "u": n} if name == "step" else {"q": n, "qd": n, "u": n}) | self._more
 
     def _trace(self, name: str) -> Function:
         """The plant's "step", or "begin" (its initial state), as a function of vectors."""
-        vector, plant, n, size = self._vector, self._vector.plant, self._n, self._size
+        widths = self._widths(name)
 
-        def step(*x):
-            after = plant.step(0.0, vector.state(x[:size], x[size:]), self.dt)
-            return vector.vector(0.0, after)
+        def body(*x):
+            numbers = iter(x)
+            given = {key: list(islice(numbers, width)) for key, width in widths.items()}
+            vector = self._vector_of(given.get("values", []), given.get("wrench", [])) if self._more else self._vector
+            if name == "step":
+                return vector.vector(0.0, vector.plant.step(0.0, vector.state(given["state"], given["u"]), self.dt))
+            state = vector.plant.initial_state(given["q"], given["qd"])
+            return vector.vector(0.0, vector.with_inputs(state, given["u"]))
 
-        def begin(*x):
-            state = plant.initial_state(list(x[:n]), list(x[n : 2 * n]))
-            return vector.vector(0.0, vector.with_inputs(state, x[2 * n :]))
+        return trace(body, [f"{key}{i + 1}" for key, width in widths.items() for i in range(width)], name)
 
-        if name == "step":
-            return trace(step, [*self.slots, *(f"u{i + 1}" for i in range(n))], "step")
-        return trace(begin, [f"{kind}{i + 1}" for kind in ("q", "qd", "u") for i in range(n)], "begin")
+    @property
+    def _structure(self) -> Arm:
+        """The arm; with the open numbers as expressions."""
+        return self.arm if self._numbers is None else self._numbers.robot.structure
+
+    @cached_property
+    def _vector(self) -> StateVector:
+        """The order of the state, of a plant whose open numbers stand for themselves."""
+        return self._vector_on(self._structure, [0.0] * 6 * len(self._places))
+
+    def _vector_of(self, values: Sequence[Scalar], wrench: Sequence[Scalar]) -> StateVector:
+        return self._vector_on(self.arm if self._numbers is None else self._numbers.robot.of(values), wrench)
+
+    def _vector_on(self, arm: Arm, wrench: Sequence[Scalar]) -> StateVector:
+        loads = with_numbers(self._places, wrench)
+        return StateVector(driven_plant(arm, self.method, self.output, self.tolerance, loads), self._currents)
 
     def _divergence(self, bad: int, value: float) -> Diverged:
         slot = self._vector.slots[bad]
@@ -254,6 +347,31 @@ class ForwardModel:
                 found = f"no step of {self.method} that is short enough for the tolerance"
                 mend = "check the inputs, or take a greater rtol"
         return Diverged.of("step: the state diverged", "a state within all bounds", found, mend)
+
+
+def source_of(robot: Source | Robot | Arm) -> Source:
+    """A robot whose numbers can be left open.
+
+    Raises:
+        UsageError: It is an arm, which has been built.
+    """
+    if isinstance(robot, (Arm, Robot)):
+        mend = "give the file that it was read from"
+        raise UsageError.of("open", "a robot file, a name or plain data", f"an {type(robot).__name__}", mend)
+    return robot
+
+
+def _rows(name: str, arrays: Mapping[str, Array], one: bool = False) -> int | None:
+    """The number of rows of the arrays that have rows; None if none has, as must be where there is only one state.
+
+    Raises:
+        ShapeError: They differ.
+    """
+    rows = {len(array) for array in arrays.values() if array.ndim == 2}
+    if len(rows) > 1 or (one and rows):
+        shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
+        raise ShapeError(f"{name}: expected as many rows in each array, found {shapes}")
+    return rows.pop() if rows else None
 
 
 def check_output(output: Output, arm: Arm) -> Output:

@@ -117,7 +117,7 @@ class Playback:
         Args:
             table: Time and plant state, shape (rows, 1 + number of the plant's slots).
         """
-        return evaluate(self._complete, table)
+        return evaluate(self._complete, [table])
 
     @cached_property
     def _complete(self) -> BatchKernel:

@@ -1,7 +1,7 @@
 """The full state of a driven arm as one flat vector of named numbers.
 
 The inputs of a plant with a sampled command are the commands that it holds; its other states belong to the vector, together
-with two outputs, the accelerations and the tool's position.
+with outputs: the accelerations, the tool's position, and on request the motors' currents.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ Output = Literal["voltage", "torque"]
 MOTION = ("q", "qd", "qdd")
 TOOL = ("x", "y", "z")
 HELD = "held"
+CURRENT = "current"
 CONTROLLER = (HELD, "integral")  # states of a command, not of the arm
 ALIASES = {"before": "prev_qd"}  # kinds with another name in the vector than in the plant's state
 RATES = {"prev_qd": "qd"}  # kinds with the unit of another
@@ -50,13 +51,14 @@ class Slot:
 
 
 class StateVector:
-    """The order of the vector: q, qd, qdd of all joints, the tool's x, y, z, then the plant's further states.
+    """The order of the vector: q, qd, qdd of all joints, the tool's x, y, z, then the plant's further states, then currents.
 
     Args:
         plant: A plant from `held` or `driven_plant`.
+        currents: Whether the currents of the electric motors are outputs, where they are no states.
     """
 
-    def __init__(self, plant: Plant) -> None:
+    def __init__(self, plant: Plant, currents: bool = False) -> None:
         self.plant = plant
         named = [slot_of(plant, slot) for slot in plant.slots]
         source = {(kind, joint): i for i, (kind, joint) in enumerate(named)}
@@ -68,6 +70,9 @@ class StateVector:
             for i, (kind, joint) in enumerate(named)
             if kind not in MOTION and kind not in CONTROLLER
         ]
+        if currents:
+            motors = [i for i, joint in enumerate(plant.arm.joints) if joint.electric_motor is not None]
+            slots += [Slot(CURRENT, i) for i in motors if (CURRENT, i) not in source]
         self.slots = tuple(slots)
         self.inputs = tuple(i for i, (kind, _) in enumerate(named) if kind == HELD)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, fields
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from armsim.errors import UsageError
 from armsim.loading import Scenario
@@ -23,6 +23,10 @@ def steps_chosen(slots: Sequence[str], state: Sequence[float]) -> tuple[int, int
     """Numbers of steps that an adaptive method accepted and rejected, from a state's slots and values; None for others."""
     named = dict(zip(slots, state, strict=True))
     return (int(named["steps_taken"]), int(named["steps_refused"])) if "steps_taken" in named else None
+
+
+def _known(advice: Advice) -> Advice:
+    return advice
 
 
 @dataclass
@@ -73,6 +77,17 @@ class Result:
     def peaks(self) -> list[float]:
         """Largest magnitude of every joint's motor torque over all steps (landings) [N·m or N], n of them."""
         return [self.measures[f"peak_torque_{joint.name}"] for joint in self.plant.arm.joints]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The attributes alone, the rows that there are as bytes, the advice as it is."""
+        kept = ctypes.sizeof(ctypes.c_double) * self.count * len(self.plant.columns)
+        state = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**state, "rows": bytes(self.rows)[:kept], "advised": partial(_known, self.advice)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        rows = state["rows"]
+        shape = ctypes.c_double * (len(rows) // ctypes.sizeof(ctypes.c_double))
+        vars(self).update({**state, "rows": shape.from_buffer_copy(rows)})
 
     @property
     def steps_chosen(self) -> tuple[int, int] | None:

@@ -26,7 +26,7 @@ def folder(tmp_path, monkeypatch):
 
 def answer(kernel: BatchKernel) -> list[float]:
     args, results = np.linspace(0, 1, kernel.lanes), np.empty(kernel.lanes)
-    kernel(args.ctypes.data, results.ctypes.data, kernel.lanes)
+    kernel([(args.ctypes.data, 8)], results.ctypes.data, kernel.lanes)
     return results.tolist()
 
 
@@ -156,7 +156,7 @@ def test_processes_that_compile_the_same_kernel_at_the_same_time_all_get_it(fold
         "for number in range(6):\n"
         "    k = BatchKernel(trace(lambda x: [expr.exp(x * (1 + number))], ['x']), lanes=2)\n"
         "    a, r = np.array([0.25, 0.5]), np.empty(2)\n"
-        "    k(a.ctypes.data, r.ctypes.data, 2)\n"
+        "    k([(a.ctypes.data, 8)], r.ctypes.data, 2)\n"
         "    print(*map(float.hex, r.tolist()))\n"
     )
     command = [sys.executable, "-c", program, str(ROOT)]

@@ -171,13 +171,13 @@ def test_a_rounding_mode_left_by_another_library_changes_no_bit_and_is_put_back(
 def test_the_environment_changes_no_bit_of_a_batch_and_is_put_back(word):
     kernel = BatchKernel(trace(lambda x: [x * 0.1 + 0.3, x * 1e-290, expr.exp(x)], ["x"]))
     args = np.linspace(1e-20, 700, kernel.lanes * 4)
-    clean, disturbed = (np.empty((3, args.size)) for _ in range(2))
-    kernel(args.ctypes.data, clean.ctypes.data, args.size)
+    clean, disturbed = (np.empty((args.size, 3)) for _ in range(2))
+    kernel([(args.ctypes.data, 8)], clean.ctypes.data, args.size)
     with control_word(word) as read:
-        kernel(args.ctypes.data, disturbed.ctypes.data, args.size)
+        kernel([(args.ctypes.data, 8)], disturbed.ctypes.data, args.size)
         read()
     assert bits(disturbed) == bits(clean)
-    assert 0 < clean[1, 0] < 2.3e-308  # a subnormal that was not flushed
+    assert 0 < clean[0, 1] < 2.3e-308  # a subnormal that was not flushed
 
 
 @only_x86

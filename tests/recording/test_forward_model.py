@@ -7,15 +7,18 @@ import platform
 import sys
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 import armsim
 from armsim import ForwardModel
 from armsim.compile.target import Target
 from armsim.control import OpenLoop
-from armsim.errors import Diverged, ShapeError, UsageError
+from armsim.errors import Diverged, FileFaults, ShapeError, UsageError
+from armsim.files.shipped import shipped_path
 from armsim.integrate import METHODS
 from armsim.model import BrushDrop, Coulomb
 from armsim.plant import driven_plant
@@ -364,3 +367,259 @@ def test_a_step_of_an_adaptive_model_is_as_precise_as_asked():
     for rtol in (1e-4, 1e-6, 1e-8):
         model = ForwardModel("arm5", dt=0.02, method="rk54", rtol=rtol)
         assert np.abs(model.step(start, volts)[:10] - exact).max() < 10 * rtol
+
+
+OPEN = {
+    "joints[R2].motor.Kp": 11.5,
+    "joints[1].bodies[0].cylinder.mass": 1.3,
+    "parameters.upper": 0.41,
+    "gravity[2]": -3.7,
+    "joints[R2].limits.stiffness": 700.0,
+    "joints[R4].motor.inductance": 0.02,
+    "joints[R5].friction.coulomb": 0.01,
+    "joints[0].motor.limits.voltage": 2.0,
+    "payload.mass": 0.7,
+}
+POSE = {"q": [0.2, -1.25, 0.55, 0.3, -0.2], "qd": [-1.0, -2.0, 1.0, 3.0, -2.0]}
+VOLTS = [3.0, -6.0, 4.0, 1.0, 0.5]
+INERTIA_OF_RR = [f"joints[{i}].bodies[0].inertia.{key}" for i in range(2) for key in ("mass", "zz")]
+
+
+def file_of_arm5(**parts) -> dict:
+    """arm5 with its parameters, and with other parts."""
+    read = yaml.safe_load(Path(shipped_path("robots", "arm5")).read_text(encoding="utf-8"))
+    return {**read, "payload": {"mass": 0.1, "center": [0, 0, 0.05]}, **parts}
+
+
+def course(model, *under, steps=40) -> list[list[float]]:
+    """A state, and those after some steps."""
+    states = [model.state(*POSE.values(), VOLTS, *under)]
+    for _ in range(steps):
+        states.append(model.step(states[-1], VOLTS, *under))
+    return np.array(states).tolist()
+
+
+@pytest.mark.parametrize("method", ["semi_implicit_euler", "rk4", "velocity_implicit", "rk54", "rodas"])
+def test_numbers_left_open_give_the_bits_of_the_numbers_written_in(method):
+    paths = [path for path in OPEN if method == "semi_implicit_euler" or "coulomb" not in path]  # takes long to trace
+    values = [OPEN[path] for path in paths]
+    written = ForwardModel(armsim.load_robot(file_of_arm5(), dict(zip(paths, values))), DT, method)
+    opened = ForwardModel(file_of_arm5(), DT, method, open=paths)
+    assert opened.slots == written.slots
+    assert opened.open == tuple(paths)
+    steps = 40 if method != "rodas" else 5
+    assert course(opened, values, steps=steps) == course(written, steps=steps)
+    assert course(opened, np.array(values), steps=1) == course(written, steps=1)
+
+
+def test_without_values_a_model_takes_the_numbers_of_the_file():
+    opened = ForwardModel("arm5", DT, open=["gravity[2]", "parameters.upper", "joints[R2].motor.Ra"])
+    assert course(opened) == course(ForwardModel("arm5", DT))
+    assert opened.arm == armsim.load_robot("arm5").arm
+
+
+def test_each_open_number_is_felt():
+    paths = [path for path in OPEN if path not in ("joints[R5].friction.coulomb", "joints[R4].motor.inductance")]
+    model = ForwardModel(file_of_arm5(), DT, open=paths)
+    values = np.array([OPEN[path] for path in paths])
+    state = model.step(model.state(*POSE.values(), VOLTS, values), VOLTS, values)
+    for i, path in enumerate(paths):
+        other = values.copy()
+        other[i] *= 1.01
+        assert model.step(state, VOLTS, other).tolist() != model.step(state, VOLTS, values).tolist(), path
+
+
+def test_a_batch_of_open_numbers_is_its_arms_one_by_one():
+    paths = ["joints[R2].motor.Kp", "joints[1].bodies[0].cylinder.mass"]
+    model = ForwardModel("arm5", DT, open=paths, external=[{"link": "R5"}, {"link": "R2", "frame": "link"}])
+    rng = np.random.default_rng(5)
+    q, qd, volts = (rng.uniform(-1, 1, (21, 5)) for _ in range(3))
+    values, wrench = rng.uniform(0.5, 12, (21, 2)), rng.uniform(-3, 3, (21, 2, 6))
+    states = model.state(q, qd, volts, values, wrench)
+    after = model.step(states, volts, values, wrench)
+    for k in range(21):
+        one = model.state(q[k], qd[k], volts[k], values[k], wrench[k])
+        assert one.tolist() == states[k].tolist()
+        assert model.step(one, volts[k], values[k], wrench[k]).tolist() == after[k].tolist()
+        assert model.step(one, list(volts[k]), values[k].tolist(), wrench[k].tolist()).tolist() == after[k].tolist()
+    shared = model.step(states, volts, values[3], wrench[3])
+    assert shared[3].tolist() == after[3].tolist()
+    assert shared[4].tolist() == model.step(states[4], volts[4], values[3], wrench[3]).tolist()
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_value_that_the_file_could_not_have_is_refused_as_there(many):
+    model = ForwardModel(
+        "arm5", DT, open=["joints[1].bodies[0].cylinder.mass", "joints[R2].limits.lower", "parameters.upper"]
+    )
+    state, good = model.state(), np.array([1.0, -1.2, 0.38])
+    model.step(state, VOLTS, good)
+
+    def step(values):
+        if many:
+            return model.step(np.array([state] * 3), np.array([VOLTS] * 3), np.array([good, values, good]))
+        return model.step(state, VOLTS, values)
+
+    with pytest.raises(FileFaults) as caught:
+        step([-0.8, -1.2, 0.38])
+    assert str(caught.value) == (
+        "--set joints[1].bodies[0].cylinder.mass: joints[1].bodies[0].cylinder.mass\n"
+        "  expected: a number of kg, 0 or more\n"
+        "  found:    -0.8\n"
+        "  mend:     write the mass without its sign, for example `mass: 0.8`"
+    )
+    with pytest.raises(FileFaults, match="expected: lower smaller than upper"):
+        step([1.0, 0.8, 0.38])
+    with pytest.raises(FileFaults, match=r"arm5.yaml:\d+:\d+: joints\[1\].bodies\[0\].cylinder.height\n"):
+        step([1.0, -1.2, -0.1])
+    for bad in (math.nan, math.inf, -math.inf):
+        with pytest.raises(FileFaults, match="mend:     write a finite number"):
+            step([1.0, -1.2, bad])
+    values = good.copy()
+    step(values)
+    values[0] = -1.0  # the same array, other numbers
+    with pytest.raises(FileFaults, match="a number of kg, 0 or more"):
+        step(values)
+    with pytest.raises(FileFaults):
+        model.state(values=values)
+
+
+@pytest.mark.parametrize(
+    ("path", "absent", "where"),
+    [
+        ("joints[R2].friction.coulomb", 0.0, "joints[1].friction.coulomb"),
+        ("joints[R2].motor.efficiency", 1.0, "joints[1].motor.efficiency"),
+        ("joints[R2].motor.inductance", 0.0, "joints[1].motor.inductance"),
+        ("parameters.dry", 0.0, "joints[0].friction.coulomb"),
+    ],
+)
+def test_a_value_that_means_absence_is_structure_and_refused(path, absent, where):
+    data = file_of_arm5()
+    data["parameters"]["dry"] = 0.5
+    data["joints"][0]["friction"] = {"coulomb": "2*dry"}
+    model = ForwardModel(data, DT, open=[path])
+    with pytest.raises(UsageError) as caught:
+        model.state(values=[absent])
+    assert str(caught.value) == (
+        f"{where}\n"
+        f"  expected: a number other than {absent:g}, where it depends on a number left open\n"
+        f"  found:    {absent:g}, which means that there is none\n"
+        "  mend:     write it into the robot file, and leave it out of `open`"
+    )
+
+
+def test_masses_that_leave_accelerations_undetermined_are_refused():
+    model = ForwardModel("rr", DT, output="torque", open=[*INERTIA_OF_RR])
+    good = [1.0] * len(INERTIA_OF_RR)
+    model.state(values=good)
+    with pytest.raises(FileFaults, match="no inertia and no rotor inertia on joint"):
+        model.state(values=[0.0] * len(good))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"open": ["joints[R2].motor.kp"]}, "there is no `kp` in joints\\[1\\].motor; did you mean `Kp`"),
+        ({"open": ["gravity[2]", "gravity[2]"]}, "found:    `gravity\\[2\\]` twice"),
+        ({"open": ["joints[R2].type"]}, "not a number that can be left open"),
+        (
+            {"external": [{"link": "R5", "force": [0, 0, 1]}]},
+            "external\\[0\\]\n  expected: link, point and frame alone",
+        ),
+    ],
+)
+def test_what_cannot_be_left_open_or_loaded_is_refused(given, message):
+    with pytest.raises(UsageError, match=message):
+        ForwardModel("arm5", DT, **given)
+
+
+def test_places_and_robots_of_no_use_are_refused():
+    with pytest.raises(FileFaults, match=r"external\[0\]\.link\n  expected: the name of a joint\n"):
+        ForwardModel("arm5", DT, external=[{"link": "R9"}])
+    for robot in (armsim.load_robot("arm5"), armsim.load_robot("arm5").arm):
+        with pytest.raises(UsageError, match="open\n  expected: a robot file, a name or plain data"):
+            ForwardModel(robot, DT, open=["gravity[2]"])
+    with pytest.raises(FileFaults, match=r"joints\[1\].pitch\n  expected: no pitch on a revolute joint"):
+        ForwardModel("arm5", DT, open=["joints[1].pitch"])
+
+
+def test_shapes_of_values_and_wrenches_are_refused():
+    model = ForwardModel("arm5", DT, open=["gravity[2]"], external=[{"link": "R5"}])
+    state = model.state()
+    for values, wrench, message in (
+        ([1.0, 2.0], None, r"values: expected shape \(1,\) or \(m, 1\), found \(2,\)"),
+        (None, np.zeros(6), r"wrench: expected shape \(1, 6\) or \(m, 1, 6\), found \(6,\)"),
+        ([[-9.81]] * 3, None, r"step: expected as many rows in each array, found state \(18,\), .* values \(3, 1\)"),
+    ):
+        with pytest.raises(ShapeError, match=message):
+            model.step(state, VOLTS, values, wrench)
+    with pytest.raises(ShapeError, match="as many rows in each array"):
+        model.step(np.array([state] * 2), np.array([VOLTS] * 2), [[-9.81]] * 3)
+    plain = ForwardModel("arm5", DT)
+    with pytest.raises(UsageError, match="values\n  expected: none, as no number is open"):
+        plain.step(state, VOLTS, [1.0])
+    with pytest.raises(UsageError, match="wrench\n  expected: none, as no place is named"):
+        plain.step(state, VOLTS, wrench=np.zeros((1, 6)))
+
+
+def test_wrenches_accelerate_as_the_jacobian_says():
+    arm = armsim.load_robot("two_link")
+    rng = np.random.default_rng(2)
+    at_tool = {"link": "elbow", "point": [0.8, 0, 0]}
+    model = ForwardModel("two_link", DT, output="torque", external=[at_tool, {**at_tool, "frame": "link"}])
+    for _ in range(5):
+        q, qd, tau, wrench = rng.uniform(-2, 2, 2), rng.uniform(-2, 2, 2), rng.uniform(-9, 9, 2), rng.uniform(-5, 5, 6)
+        felt = arm.jacobian(q).T @ wrench  # the angular velocity first
+        state = model.state(q, qd, tau, wrench=[wrench, np.zeros(6)])
+        assert state[4:6] == pytest.approx(arm.forward_dynamics(q, qd, tau + felt), rel=1e-11)
+        c, s = math.cos(q.sum()), math.sin(q.sum())
+        into_link = np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])  # the elbow's frame turns about the world's z
+        turned = np.concatenate([into_link @ wrench[:3], into_link @ wrench[3:]])
+        again = model.state(q, qd, tau, wrench=[np.zeros(6), turned])
+        assert again[4:6] == pytest.approx(state[4:6], rel=1e-11)
+
+
+def test_a_step_under_a_wrench_is_simulate_to_the_bit():
+    place = {"link": "R5", "point": [0.01, 0, 0.05], "frame": "link"}
+    force, moment = [1.0, 2.0, -5.0], [0.1, 0.2, 0.3]
+    asked = {**scenario(signals=VOLTS, steps=300), "external": [{**place, "force": force, "moment": moment}]}
+    run = armsim.simulate(asked)
+    model = ForwardModel("arm5", dt=DT, external=[place])
+    wrench = np.array([[*moment, *force]])
+    state = model.state(run.q[0], run.qd[0], VOLTS, wrench=wrench)
+    for k in range(301):
+        assert state[:5].tolist() == run.q[k].tolist()
+        assert state[10:15].tolist() == run.qdd[k].tolist()
+        state = model.step(state, VOLTS, wrench=wrench)
+    assert np.abs(run.q - armsim.simulate(scenario(signals=VOLTS, steps=300)).q).max() > 0.01
+    idle = ForwardModel("arm5", dt=DT)
+    assert model.step(state, VOLTS)[:10] == pytest.approx(idle.step(state, VOLTS)[:10], rel=1e-12)
+
+
+@pytest.mark.parametrize("method", ["semi_implicit_euler", "rk54"])
+def test_currents_are_those_of_simulate(method):
+    run = armsim.simulate(scenario(method, signals=VOLTS, steps=100))
+    model = ForwardModel("arm5", DT, method, currents=True)
+    plain = ForwardModel("arm5", DT, method)
+    assert model.slots == (*plain.slots, *(f"current{i}" for i in range(1, 6)))
+    state = model.state(run.q[0], run.qd[0], VOLTS)
+    for k in range(101):
+        assert state[-5:].tolist() == [run[f"current_{name}_A"][k] for name in model.joints]
+        before, state = state, model.step(state, VOLTS)
+        assert state[:-5].tolist() == plain.step(before[:-5], VOLTS).tolist()
+
+
+def test_currents_of_torques_are_the_motors_demand():
+    robot = armsim.load_robot("arm5")
+    model = ForwardModel(robot, DT, output="torque", currents=True)
+    tau = [1.0, -9.0, 5.0, 0.2, 0.1]
+    state = model.state(*POSE.values(), tau)
+    assert state[-5:] == pytest.approx(robot.motor_demand(POSE["qd"], tau)[1], rel=1e-12)
+
+
+def test_a_current_that_is_a_state_is_not_told_twice():
+    data = file_of_arm5()
+    data["joints"][2]["motor"]["inductance"] = 0.02
+    model = ForwardModel(data, DT, currents=True)
+    assert model.slots[18:] == ("current3", "current1", "current2", "current4", "current5")
+    assert ForwardModel("rr", DT, output="torque", currents=True).slots[6:] == ("x", "y", "z")

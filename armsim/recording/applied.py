@@ -1,0 +1,57 @@
+"""Where wrenches act on an arm that is driven from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from armsim.dynamics import ExternalWrench
+from armsim.errors import UsageError
+from armsim.expr import Scalar
+from armsim.files.document import Place, document
+from armsim.files.faults import Report
+from armsim.model import Arm
+from armsim.spatial import Vector
+from armsim.spec.quantity import Context
+from armsim.spec.scenario import ExternalKeys
+
+ANOTHER = ("force", "moment", "from", "to")  # keys of a scenario's `external` that a step is given, or has no use for
+
+
+def applied_wrenches(arm: Arm, external: Sequence[Mapping[str, Any]]) -> tuple[ExternalWrench, ...]:
+    """Wrenches of zero at the places that mappings name: {link: R5, point: [0, 0, 0], frame: world}, as in a scenario.
+
+    Raises:
+        FileFaults: A link is unknown, or another value invalid.
+        UsageError: A mapping has forces, moments or times.
+    """
+    report = Report()
+    context = Context(report, joints=tuple((joint.name, joint.type) for joint in arm.joints))
+    read = []
+    for i, item in enumerate(external):
+        path = f"external[{i}]"
+        surplus = [key for key in ANOTHER if key in item]
+        if surplus:
+            mend = "leave it out, and give `wrench` to `step`"
+            raise UsageError.of(path, "link, point and frame alone", f"`{surplus[0]}`", mend)
+        read.append(ExternalKeys().read(document(dict(item), Place("<external>")), path, context))
+    report.raise_if_any()
+    names = [joint.name for joint in arm.joints]
+    return tuple(
+        ExternalWrench(
+            link=names.index(data["link"]),
+            point=Vector(*(x.value for x in data["point"])),
+            frame=data["frame"],
+        )
+        for data in read
+        if data is not None  # or there was a fault
+    )
+
+
+def with_numbers(places: Sequence[ExternalWrench], numbers: Sequence[Scalar]) -> tuple[ExternalWrench, ...]:
+    """The wrenches with their moments [N·m] and forces [N]: six numbers for each, the moment first."""
+    return tuple(
+        replace(place, moment=Vector(*numbers[6 * i : 6 * i + 3]), force=Vector(*numbers[6 * i + 3 : 6 * i + 6]))
+        for i, place in enumerate(places)
+    )

@@ -1,0 +1,104 @@
+"""Single steps in machine code, called from Python.
+
+Closures, as attribute lookups show in a step of some microseconds. Each has a pool of buffers for arguments and results, one for
+each concurrent thread. Memory views accept doubles of the right shape only; `other` takes the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armsim.recording.open_values import OpenValues
+
+Array = NDArray[np.float64]
+Call = Callable[[int, int], int]  # of `armsim.compile.single.SingleKernel`
+Refused = Callable[[int, float], Exception]  # from a slot out of bounds and its number
+Room = tuple[memoryview, memoryview, Array, int, int]  # state, inputs, results, addresses of arguments and results
+
+
+def plain_step(call: Call, size: int, n: int, other: Callable[..., Array], refused: Refused) -> Callable[..., Array]:
+    """The step of an arm as a function of its state, `size` numbers, and n inputs."""
+    rooms: list[Room] = []
+
+    def room() -> Room:
+        arguments, results = np.zeros(size + n), np.zeros(size)
+        addresses = arguments.ctypes.data, results.ctypes.data
+        return memoryview(arguments[:size]), memoryview(arguments[size:]), results, *addresses  # type: ignore[arg-type]
+
+    def once(state: ArrayLike, inputs: ArrayLike) -> Array:
+        try:
+            own = rooms.pop()
+        except IndexError:
+            own = room()
+        state_in, inputs_in, results, arguments_at, results_at = own
+        try:
+            state_in[:] = state  # type: ignore[assignment]
+            inputs_in[:] = inputs  # type: ignore[assignment]
+        except (TypeError, ValueError):
+            rooms.append(own)
+            return other(state, inputs)
+        bad = call(arguments_at, results_at)
+        after: Array = results.copy()
+        rooms.append(own)
+        if bad >= 0:
+            raise refused(bad, after[bad])
+        return after
+
+    return once
+
+
+def open_step(
+    call: Call,
+    size: int,
+    n: int,
+    loads: int,
+    numbers: OpenValues | None,
+    other: Callable[..., Array],
+    refused: Refused,
+) -> Callable[..., Array]:
+    """The step as a function of values of open numbers as well, the file's unless given, and of wrenches, zero unless given."""
+    rooms: list[tuple[Any, ...]] = []
+    known = set() if numbers is None else numbers.known
+    written = np.array([] if numbers is None else numbers.robot.written)
+    p, shape, nothing = len(written), (loads, 6), np.zeros((loads, 6))
+
+    def room() -> tuple[Any, ...]:
+        arguments, results = np.zeros(size + n + p + 6 * loads), np.zeros(size)
+        parts = np.split(arguments, np.cumsum([size, n, p]))
+        views = *(memoryview(part) for part in parts[:3]), parts[3].reshape(shape)  # type: ignore[arg-type]
+        return *views, results, arguments.ctypes.data, results.ctypes.data
+
+    def once(
+        state: ArrayLike, inputs: ArrayLike, values: ArrayLike | None = None, wrench: ArrayLike | None = None
+    ) -> Array:
+        try:
+            own = rooms.pop()
+        except IndexError:
+            own = room()
+        state_in, inputs_in, values_in, wrench_in, results, arguments_at, results_at = own
+        try:
+            state_in[:] = state
+            inputs_in[:] = inputs
+            values_in[:] = written if values is None else values
+            if loads or wrench is not None:
+                given = nothing if wrench is None else wrench
+                if type(given) is not np.ndarray or given.shape != shape or given.dtype != float:
+                    raise TypeError
+                wrench_in[:] = given
+        except (TypeError, ValueError):
+            rooms.append(own)
+            return other(state, inputs, values, wrench)
+        if numbers is not None and (key := values_in.tobytes()) not in known:
+            numbers.admit_one(key)
+        bad = call(arguments_at, results_at)
+        after: Array = results.copy()
+        rooms.append(own)
+        if bad >= 0:
+            raise refused(bad, after[bad])
+        return after
+
+    return once
