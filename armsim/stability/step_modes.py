@@ -233,7 +233,7 @@ class LinearPlant(System):
         rates, expected = (np.take_along_axis(x, slow_first, axis=-1) for x in (rates, expected))
         fastest = self.spectral_radius[..., None]
         rates = np.where(np.abs(rates.real) <= NEUTRAL * fastest, 1j * rates.imag, rates)
-        judged: Mask = np.asarray((rates.real <= 0.0) & (np.abs(rates) > DRIFTING * fastest))
+        judged: Mask = (rates.real <= 0.0) & (np.abs(rates) > DRIFTING * fastest)
         growth, joint = np.full(rates.shape, -math.inf), np.zeros(rates.shape, dtype=np.int64)
 
         factors = expected
@@ -241,7 +241,7 @@ class LinearPlant(System):
             every = stepped(self)
             factors = spectrum(every)
         # a mode that is not judged may grow as it does in continuous time
-        may = judged if exact else judged.any(axis=-1)[..., None]
+        may = judged if exact else judged.any(axis=-1, keepdims=True)
         some: Mask = np.asarray(((np.abs(factors) > 1.0 + ROUNDING / 2) & may).any(axis=-1))
         if not some.any():
             return Growth(growth, rates, h, joint)

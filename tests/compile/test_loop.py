@@ -14,7 +14,9 @@ from armsim.expr import absolute, maximum, trace
 
 def counter(sample=None, bound=1e9) -> SteppingLoop:
     """x grows by the held value each step; the row is (t, x, held); the largest |x| is kept."""
-    cycle = trace(lambda t, x, held, most: [x + held, held, maximum(absolute(x), most), t, x, held], ["t", "x", "held", "most"])
+    cycle = trace(
+        lambda t, x, held, most: [x + held, held, maximum(absolute(x), most), t, x, held], ["t", "x", "held", "most"]
+    )
     taken = None if sample is None else trace(sample, ["t", "x", "held"])
     return SteppingLoop(LoopBody(cycle, taken, states=2, kept=1, bounds=(bound, 1e9)))
 

@@ -131,7 +131,10 @@ def test_a_number_left_open_in_degrees_is_in_degrees():
     ("path", "message"),
     [
         ("joints[R1].motor.Kq", "joints[R1].motor.Kq: there is no `Kq` in joints[0].motor; did you mean `Kp`?"),
-        ("joints[R7].motor.Kp", "joints[R7].motor.Kp: joints has 5 items, and `R7` is none of them; did you mean `R5`?"),
+        (
+            "joints[R7].motor.Kp",
+            "joints[R7].motor.Kp: joints has 5 items, and `R7` is none of them; did you mean `R5`?",
+        ),
         ("joints[R1].name", "joints[R1].name: not a number that can be left open"),
         ("joints[R1].bodies", "joints[R1].bodies: not a number that can be left open"),
     ],

@@ -142,11 +142,28 @@ def oscillators(k: np.ndarray, d: np.ndarray, h: float) -> tuple[np.ndarray, np.
     return A, np.eye(2) + h * A
 
 
-def test_a_target_at_the_start_is_no_point_of_its_own():
+def test_some_variants_may_begin_at_their_target():
     scenario = {**slide(), "control": {**slide()["control"], "target": [0.1]}}
     make = opened(scenario, ["control.target[0]", "control.kp[0]"])
     values = [[target, kp] for target in (0.1, 0.2) for kp in (10.0, 1000.0, 4000.0, 9000.0)]
     assert list(StepAdviser(make, 2).advice(values)) == [alone(make, row) for row in values]
+
+
+def test_where_no_step_is_short_enough_a_variant_is_refused_though_friction_may_stop_it_at_a_slightly_shorter_one():
+    make = opened(slide(joint=RUBS), ["control.kp[0]", "control.kd[0]"])
+    values = [[(h_w / 0.01) ** 2, 0.0] for h_w in (0.49, 0.52, 0.6)]  # h |λ| > 0.5 is no swing that the step resolves
+    found = StepAdviser(make, 2).advice(values)
+    assert found.refused.tolist() == [False, True, True]
+    assert list(found) == [alone(make, row) for row in values]
+
+
+def test_stops_are_not_blamed_where_the_step_is_unstable_without_them_however_slowly():
+    hard = {"limits": {**STOP["limits"], "stiffness": 1e6}}
+    make = opened(slide(joint=hard, duration=0.02), ["control.kd[0]"])
+    values = [[0.999], [1.5]]  # explicit Euler is stable from h w² = 1 on
+    found = StepAdviser(make, 1).advice(values)
+    assert found.speaks.tolist() == [False, True]
+    assert list(found) == [alone(make, row) for row in values]
 
 
 def test_a_number_that_means_absent_is_judged_as_written_in():
