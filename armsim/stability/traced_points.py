@@ -139,18 +139,13 @@ class TracedPoints:
     def _evaluated(self, values: Array, kinds: Sequence[float], q: Array) -> Array:
         """The function's results for every variant at points of these kinds, shape (kinds, variants, results)."""
         kernel, count = self.kernel, len(values)
-        padded = -(-count * len(kinds) // kernel.lanes) * kernel.lanes
-        width = len(kernel.function.inputs)
-        args = np.ones((width, padded))
-        rows = args[:, : count * len(kinds)].reshape(width, len(kinds), count)
-        rows[: self.count] = values.T[:, None]
-        rows[self.count] = np.array(kinds)[:, None]
-        rows[self.count + 1 :] = q.T[:, None]
-        args[:, : count * len(kinds)] = rows.reshape(width, -1)
-        args[:, count * len(kinds) :] = args[:, :1]
-        results = np.empty((len(kernel.function.outputs), padded))
-        kernel(args.ctypes.data, results.ctypes.data, padded)
-        return np.ascontiguousarray(results[:, : count * len(kinds)].T).reshape(len(kinds), count, -1)
+        args = np.empty((len(kinds), count, len(kernel.function.inputs)))
+        args[..., : self.count] = values
+        args[..., self.count] = np.array(kinds)[:, None]
+        args[..., self.count + 1 :] = q
+        results = np.empty((len(kinds), count, len(kernel.function.outputs)))
+        kernel([(args.ctypes.data, args.strides[1])], results.ctypes.data, len(kinds) * count)
+        return results
 
     def _at_rest(self, values: Array, finite: Mask, start: Array) -> tuple[Array, Mask, Mask]:
         """The function's results where the arms hang, shape (variants, results); which do; which have no mass matrix."""
