@@ -7,6 +7,7 @@ What others use:
 
 - `method_choice.with_method`: the scenario with the method that `auto` picks;
 - `step_advice.heeded`, `advice_on`: the advice on a scenario's step, a refusal raised or returned;
+- `many.StepAdviser`: the advice on thousands of variants of a scenario, which differ in numbers;
 - `advice.Advice`: that advice; `advice.listed`: names joined for a sentence;
 - `step_modes.stable_steps`: the largest stable step of every fixed-step method at a state;
 - `departure.causes`, `remedy.remedy`: how a run came to diverge, and which steps would have been stable there;

@@ -30,6 +30,16 @@ CLOSENESS = 1e-4  # relative precision of a largest stable step
 SHORTEST, LONGEST = 1e-9, 10.0  # s: range of the search for largest stable steps
 TERMS = 10  # of the exponential series
 
+KEPT = {
+    "accelerations",
+    "continuous_rates",
+    "currents",
+    "force",
+    "integrals",
+    "matrix",
+    "modes",
+}  # of a part of the plants
+
 # R(h λ), of methods that treat all modes alike; for the others exp(h λ) stands in, to match eigenvalues with modes
 STABILITY_FUNCTIONS: dict[str, Callable[[Modes], Modes]] = {
     "explicit_euler": lambda z: 1 + z,
@@ -61,28 +71,12 @@ class LinearPlant(System):
         self.moving = 2 * self.n + z + k  # states that change within a step
         self.size = self.moving + (m if self.sampled else 0)
         self.advanced = 2 * self.n + z  # of these, those that the method advances
-
-        x = self._identity
-        q, v, integrals, currents = self._parts(x)
-        u = x[..., self.moving :, :] if self.sampled else np.zeros((*self.axes, m, self.size))
-        own = np.concatenate([q, v, currents], axis=-2)
-        if self.law is not None and not self.sampled:
-            u = self.law.K @ own + self.law.Kz @ integrals
         self.M = given.M
-        self.force = np.concatenate([given.Fq, given.Fv, given.Fi], axis=-1) @ own + given.Fu @ u
-        self.currents = given.I @ np.concatenate([own, u], axis=-2)
-        self.integrals = np.zeros((*self.axes, 0, self.size))
-        if z and self.law is not None:
-            self.integrals = self.law.Z @ own + self.law.Zz @ integrals
-        by_own = np.diagonal(self.force[..., self.n : 2 * self.n], axis1=-2, axis2=-1)
-        self.D = rows_of(np.maximum(-by_own, 0.0)[..., None])
-        self.rest = rows_of(x[..., self.advanced :, :])  # constant within a step: currents advance by themselves
 
     def __getitem__(self, which: Any) -> LinearPlant:
         """Some of the plants, by an index or mask of the leading axes; what is known of them is kept."""
         some = LinearPlant(self.coefficients[which])
-        known = {name: x for name, x in vars(self).items() if name in ("accelerations", "matrix", "modes")}
-        vars(some).update({name: x[which] for name, x in known.items()})
+        vars(some).update({name: x[which] for name, x in vars(self).items() if name in KEPT})
         return some
 
     @cached_property
@@ -95,9 +89,44 @@ class LinearPlant(System):
         return x[..., :n, :], x[..., n : 2 * n, :], x[..., 2 * n : z, :], x[..., z : self.moving, :]
 
     @cached_property
+    def _own_and_commands(self) -> tuple[Array, Array]:
+        """Positions, velocities and currents, and the commands, by the state."""
+        q, v, integrals, currents = self._parts(self._identity)
+        own = np.concatenate([q, v, currents], axis=-2)
+        if self.sampled:
+            return own, self._identity[..., self.moving :, :]
+        if self.law is None:
+            return own, np.zeros((*self.axes, self.coefficients.Fu.shape[-1], self.size))
+        return own, self.law.K @ own + self.law.Kz @ integrals
+
+    @cached_property
+    def force(self) -> Array:
+        """Joint forces by the state, shape (..., n, size)."""
+        own, u = self._own_and_commands
+        given = self.coefficients
+        return np.asarray(np.concatenate([given.Fq, given.Fv, given.Fi], axis=-1) @ own + given.Fu @ u)
+
+    @cached_property
+    def currents(self) -> Array:
+        """Rates of the currents by the state, shape (..., k, size)."""
+        return np.asarray(self.coefficients.I @ np.concatenate(self._own_and_commands, axis=-2))
+
+    @cached_property
+    def integrals(self) -> Array:
+        """Rates of the integrals by the state, shape (..., z, size); none under sampled feedback."""
+        if self.law is None or self.sampled:
+            return np.zeros((*self.axes, 0, self.size))
+        return np.asarray(self.law.Z @ self._own_and_commands[0] + self.law.Zz @ self._parts(self._identity)[2])
+
+    @cached_property
+    def rest(self) -> list[Array]:
+        """The states that are constant within a step: currents advance by themselves."""
+        return rows_of(self._identity[..., self.advanced :, :])
+
+    @cached_property
     def accelerations(self) -> Array:
         """Joint accelerations by the state, shape (..., n, size)."""
-        return np.linalg.solve(self.M, self.force)
+        return np.asarray(np.linalg.solve(self.M, self.force), dtype=float)
 
     def _rates_of(self, t: float, y: Motion) -> Motion:
         x = np.stack([*y.q, *y.v, *y.z, *self.rest], axis=-2)
@@ -107,7 +136,9 @@ class LinearPlant(System):
         """A kick implicit in the velocities, as of an arm; see `armsim.plant.equations.Damped`."""
         x = np.stack([*y.q, *y.v, *y.z, *self.rest], axis=-2)
         M = [[self.M[..., i, j, None] for j in range(i + 1)] for i in range(self.n)]
-        now = Damped(M, rows_of(self.force @ x), self.D, [], Further(rows_of(self.integrals @ x), []))
+        by_own = np.diagonal(self.force[..., self.n : 2 * self.n], axis1=-2, axis2=-1)
+        D = rows_of(np.maximum(-by_own, 0.0)[..., None])
+        now = Damped(M, rows_of(self.force @ x), D, [], Further(rows_of(self.integrals @ x), []))
         v, _, _ = now.velocities_after(y.v, h)
         return Motion(y.q, v, advanced(y.z, h, now.z.integrals), [])
 
@@ -169,7 +200,7 @@ class LinearPlant(System):
         def stepped(plant: LinearPlant) -> Array:
             return plant.step_matrix(method, h)[..., : self.moving, : self.moving]
 
-        exact = method in STABILITY_FUNCTIONS and not self.currents.shape[-2]
+        exact = method in STABILITY_FUNCTIONS and self.advanced == self.moving
         return self._compared(self.modes, expected, stepped, h, exact, joints)
 
     def loop(self, flow: Array, period: float) -> Array:
@@ -236,6 +267,10 @@ class LinearPlant(System):
         judged: Mask = (rates.real <= 0.0) & (np.abs(rates) > DRIFTING * fastest)
         growth, joint = np.full(rates.shape, -math.inf), np.zeros(rates.shape, dtype=np.int64)
 
+        if exact and not joints:
+            sizes = np.where(judged, np.abs(expected), 0.0)
+            growth = np.where(sizes > 1.0 + ROUNDING, np.log(np.maximum(sizes, 1.0)) / h, -math.inf)
+            return Growth(growth, rates, h, joint)
         factors = expected
         if not exact:
             every = stepped(self)
