@@ -24,8 +24,8 @@ def measures_of(names: Sequence[str] | str, plant: Plant) -> list[Measure]:
     """The measures of a plant's runs by their names.
 
     Args:
-        names: One, or several: each a name of `armsim.measures.catalog.KINDS`, for a joint as `iae_R2`; or a formula of them and of aggregates
-            over time, as `iae + 0.1*max(abs(tau_R2))`. Its result has the name that is given here.
+        names: One, or several: each a name of `armsim.measures.catalog.KINDS`, for a joint as `iae_R2`; or a formula of them and
+            of aggregates over time, as `iae + 0.1*max(abs(tau_R2))`. Its result has the name that is given here.
         plant: The plant.
 
     Raises:
