@@ -44,7 +44,7 @@ class Prepared:
         scenario: str | PathLike[str] | Mapping[str, Any],
         open: Sequence[str] | Mapping[str, Any],
         overrides: Mapping[str, Any] | None,
-        measure: Sequence[str],
+        measure: Sequence[str] | str,
         force_step: bool,
     ) -> None:
         if isinstance(open, str) or not open:
@@ -52,7 +52,7 @@ class Prepared:
         given = scenario if isinstance(scenario, Mapping) else os.fspath(scenario)
         self._opened = open_numbers(given, open, overrides)
         self.open = tuple(self._opened.asked)
-        self._measure = list(dict.fromkeys([*measure, SUMMARISED]))
+        self._measure = list(dict.fromkeys([*([measure] if isinstance(measure, str) else measure), SUMMARISED]))
         self._force_step = force_step
         self._families: dict[tuple[tuple[str, float], ...], tuple[Family, SteppingLoop]] = {}
         file = np.array([[self._opened.number(place) for place in self._opened.places]])
@@ -147,7 +147,7 @@ def prepare(
     scenario: str | PathLike[str] | Mapping[str, Any],
     open: Sequence[str] | Mapping[str, Any],
     overrides: Mapping[str, Any] | None = None,
-    measure: Sequence[str] = (),
+    measure: Sequence[str] | str = (),
     force_step: bool = False,
 ) -> Prepared:
     """Make a scenario ready for runs with other numbers.

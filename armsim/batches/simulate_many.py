@@ -41,7 +41,7 @@ def simulate_many(
     scenario: str | PathLike[str] | Mapping[str, Any],
     values: Mapping[str, ArrayLike],
     overrides: Mapping[str, Any] | None = None,
-    measure: Sequence[str] = (),
+    measure: Sequence[str] | str = (),
     rows: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -109,13 +109,13 @@ class _Study:
         self,
         opened: OpenNumbers,
         matrix: Array,
-        measure: Sequence[str],
+        measure: Sequence[str] | str,
         rows: bool,
         threads: int,
         progress: Progress | None,
         force_step: bool,
     ) -> None:
-        self.opened, self.matrix, self.measure, self.with_rows = opened, matrix, list(measure), rows
+        self.opened, self.matrix, self.measure, self.with_rows = opened, matrix, measure, rows
         self.threads, self.progress, self.force_step = threads, progress, force_step
         self.status = np.full(len(matrix), "interrupted", dtype="<U11")
         self.reason = np.full(len(matrix), "", dtype=object)

@@ -43,7 +43,7 @@ class Family:
         opened: OpenNumbers,
         written: Written,
         values: Sequence[float],
-        measure: Sequence[str] = (),
+        measure: Sequence[str] | str = (),
         rows: bool = False,
         audit: bool = False,
     ) -> None:

@@ -31,14 +31,16 @@ class Target:
     Attributes:
         cpu: LLVM's name of the processor; "" for the host's own.
         features: LLVM's feature string; ignored for the host's own.
+        platform: LLVM's target triple; "" for that of this process.
     """
 
     cpu: str = ""
     features: str = ""
+    platform: str = ""
 
     @cached_property
     def triple(self) -> str:
-        return str(llvm().get_process_triple())
+        return self.platform or str(llvm().get_process_triple())
 
     @cached_property
     def _processor(self) -> tuple[str, str]:
@@ -77,6 +79,9 @@ class Target:
         """A fresh target machine; an execution engine takes ownership of it."""
         cpu, features = self._processor
         placement = {"codemodel": "small", "reloc": "pic"} if self.compact else {}
+        if self.platform:
+            llvm().initialize_all_targets()
+            llvm().initialize_all_asmprinters()
         target = llvm().Target.from_triple(self.triple)
         return target.create_target_machine(cpu=cpu, features=features, opt=OPTIMISATION, jit=True, **placement)
 

@@ -9,8 +9,16 @@ What others use:
 - `measure.Measure`, `moment.Moment`: their interface.
 """
 
-from armsim.measures.measure import Measure
-from armsim.measures.moment import Moment
-from armsim.measures.names import measures_of
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from armsim.door import opened
+
+if TYPE_CHECKING:
+    from armsim.measures.measure import Measure
+    from armsim.measures.moment import Moment
+    from armsim.measures.names import measures_of
 
 __all__ = ["Measure", "Moment", "measures_of"]
+__getattr__ = opened(__name__, {"Measure": "measure", "Moment": "moment", "measures_of": "names"})

@@ -20,19 +20,19 @@ from armsim.spec.formula import Aggregate, Formula, FormulaError, parse_formula
 EXPECTED = "a measure, or a formula of measures"
 
 
-def measures_of(names: Sequence[str], plant: Plant) -> list[Measure]:
+def measures_of(names: Sequence[str] | str, plant: Plant) -> list[Measure]:
     """The measures of a plant's runs by their names.
 
     Args:
-        names: Each a name of `armsim.measures.catalog.KINDS`, for a joint as `iae_R2`; or a formula of them and of aggregates
-            over time, as `iae + 0.1*max(abs(tau_R2))`. Its result has the name that is given here.
+        names: One, or several: each a name of `armsim.measures.catalog.KINDS`, for a joint as `iae_R2`; or a formula of them and
+            of aggregates over time, as `iae + 0.1*max(abs(tau_R2))`. Its result has the name that is given here.
         plant: The plant.
 
     Raises:
         UsageError: An unknown name, a formula that is none, or a measure that the plant's runs do not have.
     """
     reader = _Reader(plant)
-    return [reader.measure(name) for name in names]
+    return [reader.measure(name) for name in ([names] if isinstance(names, str) else names)]
 
 
 class _Reader:

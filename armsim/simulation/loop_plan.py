@@ -56,7 +56,9 @@ class LoopPlan:
     sound: Callable[[Plant], Scalar] | None = None
 
     @classmethod
-    def of(cls, plant: Plant, dt: float, measure: Sequence[str] = (), start: Sequence[float] | None = None) -> LoopPlan:
+    def of(
+        cls, plant: Plant, dt: float, measure: Sequence[str] | str = (), start: Sequence[float] | None = None
+    ) -> LoopPlan:
         """What `armsim.simulate` computes: rows, the largest motor torques for its summary, and what is measured besides.
 
         Args:

@@ -33,7 +33,7 @@ def simulate(
     engine: str = "llvm",
     progress: Progress | None = None,
     force_step: bool = False,
-    measure: Sequence[str] = (),
+    measure: Sequence[str] | str = (),
 ) -> Run:
     """Run a scenario.
 

@@ -51,7 +51,7 @@ class DestabilisedMode:
 
 
 @dataclass(frozen=True)
-class Growth:
+class GrowthRates:
     """What a step does to the modes of plants, in arrays of shape (..., modes), slow modes first.
 
     Attributes:
@@ -66,9 +66,9 @@ class Growth:
     h: float
     joint: npt.NDArray[np.int64]
 
-    def __getitem__(self, which: Any) -> Growth:
+    def __getitem__(self, which: Any) -> GrowthRates:
         """Those of some of the plants."""
-        return Growth(self.growth[which], self.rate[which], self.h, self.joint[which])
+        return GrowthRates(self.growth[which], self.rate[which], self.h, self.joint[which])
 
     @property
     def swings(self) -> Mask:

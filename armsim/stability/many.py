@@ -26,9 +26,7 @@ from armsim.stability.verdicts import Times, VariantsCheck, Verdicts
 BLOCK = 1000  # variants that are judged together
 SPECIAL = sorted(set(ABSENT.values()))  # values by which a number may change what there is
 
-Pattern = tuple[
-    float | None, ...
-]  # for each open number the value that decides what there is; None where it stays open
+Pattern = tuple[float | None, ...]  # for each open number its value where that decides what there is, else None
 
 
 class StepAdviser:
@@ -53,7 +51,7 @@ class StepAdviser:
         Args:
             values: The open numbers, shape (variants, count).
         """
-        rows = np.ascontiguousarray(values, dtype=float).reshape(-1, self.count)
+        rows = np.array(values, dtype=float, ndmin=2)
         made = Verdicts(*(np.zeros(len(rows), dtype=bool) for _ in Verdicts._fields))
         patterns = self._patterns(rows)
         for pattern, chosen in patterns.items():

@@ -21,7 +21,7 @@ from armsim.plant.equations import Damped
 from armsim.plant.state import Further
 from armsim.stability.closed_loop import Array, with_feedback
 from armsim.stability.coefficients import Coefficients
-from armsim.stability.growth import RESOLVED, DestabilisedMode, Growth, Mask, Modes, matched
+from armsim.stability.growth import RESOLVED, DestabilisedMode, GrowthRates, Modes, matched
 
 NEUTRAL = 1e-7  # of the spectral radius: smaller real parts count as zero
 DRIFTING = 1e-5  # of the spectral radius: smaller eigenvalues are left aside, as rounding moves them
@@ -193,7 +193,7 @@ class LinearPlant(System):
         """The modes of a single plant that steps of h seconds destabilise, the fastest growing first."""
         return self.growing(method, h).modes
 
-    def growing(self, method: str, h: float, joints: bool = True) -> Growth:
+    def growing(self, method: str, h: float, joints: bool = True) -> GrowthRates:
         """What steps of h seconds do to the modes; without joints by the stability function, where that is exact."""
         expected = STABILITY_FUNCTIONS.get(method, np.exp)(h * self.modes)
 
@@ -231,7 +231,7 @@ class LinearPlant(System):
         """As `destabilised`, of the sampled loop: its modes that are stable if the plant moves exactly between samples."""
         return self.growing_loop(method, h, period).modes
 
-    def growing_loop(self, method: str, h: float, period: float, rates: Modes | None = None) -> Growth:
+    def growing_loop(self, method: str, h: float, period: float, rates: Modes | None = None) -> GrowthRates:
         """As `growing`, of the sampled loop; `rates` are its `loop_rates`, if known."""
         rates = self.loop_rates(period) if rates is None else rates
 
@@ -249,7 +249,7 @@ class LinearPlant(System):
         h: float,
         exact: bool = False,
         joints: bool = True,
-    ) -> Growth:
+    ) -> GrowthRates:
         """The modes that a step destabilises, its eigenvalues matched to those of continuous time.
 
         Args:
@@ -264,22 +264,22 @@ class LinearPlant(System):
         rates, expected = (np.take_along_axis(x, slow_first, axis=-1) for x in (rates, expected))
         fastest = self.spectral_radius[..., None]
         rates = np.where(np.abs(rates.real) <= NEUTRAL * fastest, 1j * rates.imag, rates)
-        judged: Mask = (rates.real <= 0.0) & (np.abs(rates) > DRIFTING * fastest)
+        judged = (rates.real <= 0.0) & (np.abs(rates) > DRIFTING * fastest)
         growth, joint = np.full(rates.shape, -math.inf), np.zeros(rates.shape, dtype=np.int64)
 
         if exact and not joints:
             sizes = np.where(judged, np.abs(expected), 0.0)
             growth = np.where(sizes > 1.0 + ROUNDING, np.log(np.maximum(sizes, 1.0)) / h, -math.inf)
-            return Growth(growth, rates, h, joint)
+            return GrowthRates(growth, rates, h, joint)
         factors = expected
         if not exact:
             every = stepped(self)
             factors = spectrum(every)
         # a mode that is not judged may grow as it does in continuous time
         may = judged if exact else judged.any(axis=-1, keepdims=True)
-        some: Mask = np.asarray(((np.abs(factors) > 1.0 + ROUNDING / 2) & may).any(axis=-1))
+        some = np.asarray(((np.abs(factors) > 1.0 + ROUNDING / 2) & may).any(axis=-1))
         if not some.any():
-            return Growth(growth, rates, h, joint)
+            return GrowthRates(growth, rates, h, joint)
         factors = factors[some]
         if joints:
             there = stepped(self[some]) if exact else every[some]
@@ -292,7 +292,7 @@ class LinearPlant(System):
             speeds = np.sqrt(np.diagonal(self.M[some], axis1=-2, axis2=-1))[..., None]
             speeds = speeds * np.abs(shapes[..., self.n : 2 * self.n, :])
             joint[some] = np.take_along_axis(speeds.argmax(axis=-2), taken, axis=-1)
-        return Growth(growth, rates, h, joint)
+        return GrowthRates(growth, rates, h, joint)
 
     def least_real_eigenvalue(self, method: str, h: float) -> Array:
         """The least real eigenvalue of the step's matrix, shape (...); 0 if none is negative."""

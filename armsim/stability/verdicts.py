@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from armsim.stability.closed_loop import Array
-from armsim.stability.growth import Growth, Mask, Modes
+from armsim.stability.growth import GrowthRates, Mask, Modes
 from armsim.stability.operating_points import BOUNCE, NOTICED, REST, START, TARGET
 from armsim.stability.step_check import BLOWN_UP, DOUBTFUL, MARGIN
 from armsim.stability.step_modes import LinearPlant
@@ -95,11 +95,11 @@ class VariantsCheck:
             speaks = np.asarray(speaks | (~disturbed[0] & chatters.any(axis=0)))
         return Verdicts(refused, unsure, speaks)
 
-    def _shows(self, found: Growth) -> Mask:
+    def _shows(self, found: GrowthRates) -> Mask:
         """Which modes grow by so much that it shows in the run."""
         return np.asarray(found.growth * self.times.duration > NOTICED)
 
-    def _harm(self, found: Growth) -> Mask:
+    def _harm(self, found: GrowthRates) -> Mask:
         """Which of these are not undamped oscillations."""
         return self._shows(found) & ~found.swings
 
@@ -156,12 +156,12 @@ class VariantsCheck:
         return np.asarray(engaged.least_real_eigenvalue(self.method, self.times.dt) < BOUNCE[self.method])
 
 
-def _disturbs(found: Growth) -> Mask:
+def _disturbs(found: GrowthRates) -> Mask:
     """Whether a step destabilises more than undamped oscillations, however slowly it grows."""
     return np.asarray(((found.growth > -math.inf) & ~found.swings).any(axis=-1))
 
 
-def _fastest(found: Growth, which: Mask) -> tuple[Array, npt.NDArray[np.int64]]:
+def _fastest(found: GrowthRates, which: Mask) -> tuple[Array, npt.NDArray[np.int64]]:
     """Growth rate and joint of the fastest growing of some modes; minus infinity where there is none."""
     growth = np.where(which, found.growth, -math.inf)
     fastest = growth.argmax(axis=-1)[..., None]

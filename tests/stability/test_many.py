@@ -225,3 +225,9 @@ def test_a_part_of_the_advice_is_the_advice_on_that_part():
     assert list(found[5:8]) == [found[k] for k in (5, 6, 7)]
     assert found[-1] == found[19]
     assert len(StepAdviser(make, 2).advice(np.zeros((0, 2)))) == 0
+
+
+def test_a_scenario_without_open_numbers_is_judged_too():
+    found = StepAdviser(opened("arm5_hold", [], {"integrator.dt": 1e-3}), 0).advice(np.zeros((2, 0)))
+    assert found.refused.tolist() == [True, True]
+    assert found[1] == alone(opened("arm5_hold", [], {"integrator.dt": 1e-3}), [])
