@@ -6,6 +6,7 @@ import ctypes
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -15,6 +16,7 @@ from armsim.batches.variants import Family
 from armsim.compile import SteppingLoop
 from armsim.errors import UsageError
 from armsim.loading.open_numbers import Written, open_numbers
+from armsim.loading.written import file_with_numbers
 from armsim.plant import Plant
 from armsim.simulation.driver import Progress
 from armsim.simulation.engine import doubles, finished
@@ -81,7 +83,8 @@ class Prepared:
         ((written, _),) = self._opened.groups(matrix)
         row = matrix[0].tolist()
         family, loop = self._family(written, row)
-        scenario = family.variant(row)
+        numbers = dict(zip(self._opened.places, row, strict=True))
+        scenario = replace(family.variant(row), file=file_with_numbers(self._opened.file, numbers))
         engine = OpenEngine(family.plan, family.plant(scenario), loop, row)
         if not engine.sound:
             raise UsageError(family.undetermined(row))
