@@ -39,10 +39,21 @@ ABSENCES = {
     "inductance": "no current of its own",
     "max": "no brush drop",
 }
-OPEN = {
-    "parameters": "with all numbers whose formulas have it",
-    "inputs": "takes the place of a formula or a table",
+OPEN = {  # by the first key on the way that is here
+    "parameters": "an operand of the formulas that have it",
     "initial": "the state at the start",
+    "control": "an operand of the feedback law",
+    "inputs": "a constant command, in place of a formula or a table",
+    "external": "an operand of the applied load",
+    "motor": "an operand of the motor",
+    "friction": "an operand of the friction",
+    "limits": "an operand of the stop",
+    "bodies": "an operand of the inertias",
+    "payload": "an operand of the inertias",
+    "gravity": "an operand of the dynamics",
+    "base": "an operand of the kinematics",
+    "tool": "an operand of the kinematics",
+    "mdh": "an operand of the kinematics",
 }
 
 
@@ -84,11 +95,13 @@ def line(path: str, opened: bool) -> str:
     keys = [step for step in parse_path(path.replace("[*]", "[0]")) if isinstance(step, str)]
     if not opened:
         return f"| `{path}` | structure | {STRUCTURE[keys[-1]]} | a kernel for each value |"
-    why = next((OPEN[key] for key in keys if key in OPEN), "an operand")
-    if keys[-1] in ABSENT:
-        why = f"{plain_number(ABSENT[keys[-1]])}, {ABSENCES[keys[-1]]}, is a group of its own"
+    why = next(OPEN[key] for key in keys if key in OPEN)
+    if "parameters" in keys:
+        pass
+    elif keys[-1] in ABSENT:
+        why += f"; {plain_number(ABSENT[keys[-1]])}, {ABSENCES[keys[-1]]}, is a group of its own"
     elif keys[-1] in GROUPS:
-        why = GROUPS[keys[-1]]
+        why += f"; {GROUPS[keys[-1]]}"
     return f"| `{path}` | open | {why} | of the number written in |"
 
 
@@ -100,14 +113,12 @@ def table() -> str:
         found |= {key(path): is_open(file, path) for path in numbers(file)}
     own, robot = ([path for path in found if path.startswith("robot.") == of_robot] for of_robot in (False, True))
     lines = [line(path, found[path]) for path in [*sorted(own), *sorted(robot)]]
-    return "\n".join(["| number | | why | bits |", "| --- | --- | --- | --- |", *lines])
+    return "\n".join(["| number | | because it is | bits |", "| --- | --- | --- | --- |", *lines])
 
 
 def with_tables(page: str) -> str:
     """The page with its table as it is today."""
-    return re.sub(
-        r"(<!-- numbers -->\n).*?(<!-- end -->)", lambda m: f"{m[1]}{table()}\n{m[2]}", page, flags=re.DOTALL
-    )
+    return re.sub(r"(<!-- numbers -->\n).*?(<!-- end -->)", lambda m: f"{m[1]}{table()}\n{m[2]}", page, flags=re.DOTALL)
 
 
 if __name__ == "__main__":
