@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import ctypes
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib.util import find_spec
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -178,11 +176,10 @@ def print_widths(rounds: int) -> None:
 def print_study(rounds: int) -> None:
     """1000 variants of the whole hold."""
     space: dict[str, Any] = {}
-    exec(STUDY, space)  # noqa: S102  the text that the process runs
-    run: Callable[[], None] = lambda: exec(SIMULATE, space)  # noqa: S102, E731
+    exec(STUDY, space)
     whole = f"{STUDY}\n{SIMULATE}\nassert many.complete.all()"
     tasks: dict[str, Task] = {
-        "in a warm process": run,
+        "in a warm process": lambda: exec(SIMULATE, space),
         "as a process": lambda: process([sys.executable, "-c", whole], env=os.environ),
     }
     times = in_turns(tasks, rounds)

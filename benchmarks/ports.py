@@ -67,7 +67,7 @@ def bound(loop: SteppingLoop) -> Bound:
 
 def cycle() -> float:
     """The time of a processor's cycle in vector code [s]: a chain of fused multiply-adds that wait for each other."""
-    lanes = host().lanes
+    lanes = host().register
     real = f"<{lanes} x double>"
     fma = f"@llvm.fma.v{lanes}f64"
     body = [f"  %x{i + 1} = call {real} {fma}({real} %x{i}, {real} %a, {real} %a)" for i in range(CHAIN)]
@@ -89,9 +89,8 @@ end:
 }}"""
     chain = Library(host().object_code(ir), host()).function("chain", None, ctypes.c_void_p, ctypes.c_int64)
     numbers, times = (ctypes.c_double * lanes)(), []
-    registers = 2 if lanes * 8 > 64 else 1
     for _ in range(20):
         began = time.perf_counter()
         chain(numbers, 20_000)
         times.append(time.perf_counter() - began)
-    return min(times) / (20_000 * CHAIN * LATENCY) * (1 if registers == 1 else 1)
+    return min(times) / (20_000 * CHAIN * LATENCY)

@@ -16,12 +16,10 @@ from armsim.loading.open_numbers import Written, open_numbers
 from armsim.plant import Plant
 from armsim.simulation.driver import Progress
 from armsim.simulation.engine import doubles, finished
-from armsim.simulation.loop_plan import LoopPlan
+from armsim.simulation.loop_plan import SUMMARISED, LoopPlan
 from armsim.simulation.run import Run
 from armsim.simulation.simulate import carried_out
 from armsim.stability.step_advice import heed
-
-SUMMARISED = "peak_torque"  # what the summary of a run asks of its measures
 
 
 class Prepared:

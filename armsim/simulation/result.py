@@ -44,6 +44,7 @@ class Result:
         count: Number of rows.
         end: The row of the state reached, whether or not one was due.
         measures: Results of the measures by name, over all steps (landings).
+        units: Theirs; empty for a pure number, or one of no single unit.
         state: The state reached; of a diverged run, the last one within bounds.
         approach: Of a diverged run, the last states within bounds, one step apart; else empty.
         engine: "llvm" or "python".
@@ -61,6 +62,7 @@ class Result:
     count: int
     end: list[float] = field(repr=False)
     measures: dict[str, float]
+    units: dict[str, str]
     state: list[float] = field(repr=False)
     approach: list[list[float]] = field(repr=False)
     engine: str

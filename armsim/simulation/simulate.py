@@ -160,6 +160,7 @@ def carried_out(
         count=kept,
         end=end,
         measures=dict(zip(engine.plan.results, measured, strict=True)),
+        units=dict(zip(engine.plan.results, engine.plan.units, strict=True)),
         state=list(driver.state),
         approach=approach,
         engine=engine.name,
