@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
-from typing import TYPE_CHECKING
 
 from armsim.compile.environment import enter_and_leave
 from armsim.compile.ir import Module
+from armsim.compile.loop_body import LoopBody
 from armsim.compile.lower import lower
 from armsim.compile.schedule import scheduled
 from armsim.compile.target import Target
 from armsim.expr import Expr, Function
-
-if TYPE_CHECKING:
-    from armsim.compile.loop import LoopBody
 
 
 def loop_text(body: LoopBody, target: Target, lanes: int) -> str:
