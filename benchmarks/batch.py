@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import ctypes
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib.util import find_spec
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -19,7 +17,7 @@ from arm5_hold import line, processor
 from casadi_step import casadi_step
 from hold import OVERRIDES, SCENARIO, read_case
 from peers import law_of, mjcf
-from ports import bound, cycle
+from ports import bound, operation
 from timing import Task, in_turns, process, ratio
 
 import armsim
@@ -48,7 +46,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="times that each thing is timed [5]")
     rounds = parser.parse_args().rounds
     print(f"{SCENARIO.name} by semi-implicit Euler, {LANES} arms that differ in gains and a mass, {STEPS} steps each")
-    print(f"{processor()}, {os.cpu_count()} cores, {host().lanes} lanes")
+    print(f"{processor()}, {os.cpu_count()} cores, {host().register} lanes")
     with tempfile.TemporaryDirectory(prefix="armsim-benchmark-") as made:
         os.environ["ARMSIM_CACHE_DIR"] = made
         print_steps(rounds)
@@ -122,14 +120,14 @@ def print_steps(rounds: int) -> None:
         line(f"  {name}", f"{median(steps) * 1e9:.1f}", f"{min(steps) * 1e9:.1f}", f"{1 / ratio(steps, base):.2f}")
     two = ratio(times["lanes, one thread of the pool"], times["lanes, two threads"])
     line("  two threads are faster than one by", f"{two:.2f}")
-    seconds = cycle()
+    seconds = operation()
     print()
-    line("bound by the vector instructions of a step", "instructions", "cycles", "ns an arm", "lanes/bound")
+    line(f"bound by vector instructions, {seconds * 1e9:.3f} ns each", "instructions", "ns an arm", "lanes/bound")
     for name, case in (("lanes, one core", full), ("lanes, without them", bare)):
         found = bound(case.loop)
-        ns = found.cycles * seconds * 1e9 / case.loop.lanes
+        ns = found.operations * seconds * 1e9 / case.loop.lanes
         least = min(times[name]) / arms[name] * 1e9
-        cells = (f"{found.instructions}", f"{found.cycles:.0f}", f"{ns:.1f}", f"{least / ns:.2f}")
+        cells = (f"{found.instructions}", f"{ns:.1f}", f"{least / ns:.2f}")
         line(f"  {name}: {found.registers}", *cells)
 
 
@@ -178,11 +176,10 @@ def print_widths(rounds: int) -> None:
 def print_study(rounds: int) -> None:
     """1000 variants of the whole hold."""
     space: dict[str, Any] = {}
-    exec(STUDY, space)  # noqa: S102  the text that the process runs
-    run: Callable[[], None] = lambda: exec(SIMULATE, space)  # noqa: S102, E731
+    exec(STUDY, space)
     whole = f"{STUDY}\n{SIMULATE}\nassert many.complete.all()"
     tasks: dict[str, Task] = {
-        "in a warm process": run,
+        "in a warm process": lambda: exec(SIMULATE, space),
         "as a process": lambda: process([sys.executable, "-c", whole], env=os.environ),
     }
     times = in_turns(tasks, rounds)

@@ -7,6 +7,8 @@ import re
 import time
 from dataclasses import dataclass
 
+import numpy as np
+
 from armsim.compile import SteppingLoop
 from armsim.compile.target import Library, host, llvm
 
@@ -20,7 +22,7 @@ ARITHMETIC = re.compile(
     r"v?(add|sub|mul|div|sqrt|max|min|and|andn|or|xor|cmp\w*|fn?m(add|sub)\d+|blendm|blendv|rndscale|round|ternlogd?q?"
     r"|pand|por|pxor|padd|psub|psll|psra|psrl|ptest\w*|permt2|shuf|unpck\w)(p[ds]|[dq]|pd)?"
 )
-LATENCY, CHAIN = 4, 64  # cycles of a fused multiply-add, and how many in a row
+CHAINS, LONG, TURNS = 12, 8, 50_000  # multiply-adds that wait for nothing but the one before them in their chain
 
 
 @dataclass(frozen=True)
@@ -32,14 +34,14 @@ class Bound:
         divisions: Divisions and roots among them.
         spills: Stores to and loads from the stack in it.
         registers: Their kind.
-        cycles: That they take at least.
+        operations: Whose time they take at least, if all ports are busy.
     """
 
     instructions: int
     divisions: int
     spills: int
     registers: str
-    cycles: float
+    operations: int
 
 
 def bound(loop: SteppingLoop) -> Bound:
@@ -61,37 +63,35 @@ def bound(loop: SteppingLoop) -> Bound:
             divisions += name.startswith(("vdiv", "vsqrt", "div", "sqrt"))
             kinds[kind or "xmm"] += 1
     registers = max(kinds, key=kinds.__getitem__)
-    cycles = max(instructions / PORTS, divisions * DIVISION[registers])
-    return Bound(instructions, divisions, spills, registers, cycles)
+    return Bound(instructions, divisions, spills, registers, max(instructions, divisions * DIVISION[registers]))
 
 
-def cycle() -> float:
-    """The time of a processor's cycle in vector code [s]: a chain of fused multiply-adds that wait for each other."""
-    lanes = host().lanes
+def operation() -> float:
+    """The time of a vector multiply-add where nothing waits for another [s], as long as all units are busy."""
+    lanes = host().register
     real = f"<{lanes} x double>"
     fma = f"@llvm.fma.v{lanes}f64"
-    body = [f"  %x{i + 1} = call {real} {fma}({real} %x{i}, {real} %a, {real} %a)" for i in range(CHAIN)]
-    ir = f"""declare {real} {fma}({real}, {real}, {real})
-define void @chain(ptr %p, i64 %n) {{
-entry:
-  %a = load {real}, ptr %p, align 8
-  br label %head
-head:
-  %k = phi i64 [ 0, %entry ], [ %k1, %head ]
-  %x0 = phi {real} [ %a, %entry ], [ %x{CHAIN}, %head ]
-{chr(10).join(body)}
-  %k1 = add i64 %k, 1
-  %more = icmp slt i64 %k1, %n
-  br i1 %more, label %head, label %end
-end:
-  store {real} %x{CHAIN}, ptr %p, align 8
-  ret void
-}}"""
-    chain = Library(host().object_code(ir), host()).function("chain", None, ctypes.c_void_p, ctypes.c_int64)
-    numbers, times = (ctypes.c_double * lanes)(), []
-    registers = 2 if lanes * 8 > 64 else 1
+    begin = [
+        f"  %p{c} = getelementptr {real}, ptr %p, i64 {c}\n  %i{c} = load {real}, ptr %p{c}" for c in range(CHAINS)
+    ]
+    head = [f"  %x0c{c} = phi {real} [ %i{c}, %entry ], [ %x{LONG}c{c}, %head ]" for c in range(CHAINS)]
+    work = [
+        f"  %x{i + 1}c{c} = call {real} {fma}({real} %x{i}c{c}, {real} %i0, {real} %i0)"
+        for i in range(LONG)
+        for c in range(CHAINS)
+    ]
+    end = [f"  store {real} %x{LONG}c{c}, ptr %p{c}" for c in range(CHAINS)]
+    parts = [f"declare {real} {fma}({real}, {real}, {real})", "define void @chains(ptr %p, i64 %n) {", "entry:", *begin]
+    parts += ["  br label %head", "head:", "  %k = phi i64 [ 0, %entry ], [ %k1, %head ]", *head, *work]
+    parts += ["  %k1 = add i64 %k, 1", "  %more = icmp slt i64 %k1, %n", "  br i1 %more, label %head, label %end"]
+    parts += ["end:", *end, "  ret void", "}"]
+    chains = Library(host().object_code("\n".join(parts)), host()).function(
+        "chains", None, ctypes.c_void_p, ctypes.c_int64
+    )
+    numbers, times = np.zeros((CHAINS + 1) * lanes), []
+    aligned = -(-numbers.ctypes.data // (8 * lanes)) * 8 * lanes
     for _ in range(20):
         began = time.perf_counter()
-        chain(numbers, 20_000)
+        chains(aligned, TURNS)
         times.append(time.perf_counter() - began)
-    return min(times) / (20_000 * CHAIN * LATENCY) * (1 if registers == 1 else 1)
+    return min(times) / (TURNS * LONG * CHAINS)

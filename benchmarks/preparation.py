@@ -24,7 +24,7 @@ def main() -> None:
     prepared = hold.NativeHold(scenario).engine.preparation
     names = ("import armsim", "read scenario and robot", "load llvmlite")
     parts = {name: after - before for name, before, after in zip(names, marks, marks[1:], strict=False)}
-    parts |= {"trace": prepared["trace_s"], "print": prepared["print_s"]}
+    parts |= {"trace": prepared.get("trace_s", 0.0), "print": prepared.get("print_s", 0.0)}  # neither if it is cached
     parts["compile, or fetch from the cache"] = prepared.get("compile_s", prepared.get("fetch_s"))
     parts["trace, print and compile"] = sum(prepared.values())
     print(json.dumps(parts))

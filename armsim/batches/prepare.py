@@ -15,17 +15,17 @@ import numpy as np
 from armsim.batches.variants import Family
 from armsim.compile import SteppingLoop
 from armsim.errors import UsageError
+from armsim.loading import Scenario
 from armsim.loading.open_numbers import Written, open_numbers
 from armsim.loading.written import file_with_numbers
 from armsim.plant import Plant
 from armsim.simulation.driver import Progress
 from armsim.simulation.engine import doubles, finished
-from armsim.simulation.loop_plan import LoopPlan
+from armsim.simulation.loop_plan import SUMMARISED, LoopPlan
 from armsim.simulation.run import Run
 from armsim.simulation.simulate import carried_out
+from armsim.stability.advice import Advice
 from armsim.stability.step_advice import heed
-
-SUMMARISED = "peak_torque"  # what the summary of a run asks of its measures
 
 
 class Prepared:
@@ -60,7 +60,7 @@ class Prepared:
         file = np.array([[self._opened.number(place) for place in self._opened.places]])
         ((written, _),) = self._opened.groups(file)
         family, _ = self._family(written, file[0].tolist())
-        family.adviser.advice(file)  # compiles it
+        family.adviser.refuses(file)  # compiles it
 
     def __repr__(self) -> str:
         return f"Prepared({self._opened.file.name}, open={list(self.open)})"
@@ -83,16 +83,22 @@ class Prepared:
         ((written, _),) = self._opened.groups(matrix)
         row = matrix[0].tolist()
         family, loop = self._family(written, row)
-        numbers = dict(zip(self._opened.places, row, strict=True))
-        scenario = replace(family.variant(row), file=file_with_numbers(self._opened.file, numbers))
-        engine = OpenEngine(family.plan, family.plant(scenario), loop, row)
+        engine = OpenEngine(family.plan, loop, row)
         if not engine.sound:
             raise UsageError(family.undetermined(row))
-        advices = family.adviser.advice(matrix)
-        if advices.refused[0]:
-            heed(advices[0], self._force_step)
+        if family.adviser.refuses(matrix)[0]:
+            heed(family.adviser.one(matrix[0]), self._force_step)
         seconds = {"ready_s": time.perf_counter() - began}
-        return carried_out(scenario, engine, lambda: heed(advices[0], True), progress, seconds, began)
+
+        def advised() -> Advice:
+            return heed(family.adviser.one(matrix[0]), True)
+
+        def asked() -> tuple[Scenario, Plant]:
+            numbers = dict(zip(self._opened.places, row, strict=True))
+            scenario = replace(family.variant(row), file=file_with_numbers(self._opened.file, numbers))
+            return scenario, family.plant(scenario)
+
+        return carried_out(family.scenario, engine, advised, progress, seconds, began, engine.start, asked)
 
     def _family(self, written: Written, values: Sequence[float]) -> tuple[Family, SteppingLoop]:
         key = tuple(written.items())
@@ -109,23 +115,22 @@ class OpenEngine:
 
     Args:
         plan: What it computes.
-        plant: The plant with the numbers written in.
         loop: The compiled loop.
         values: The numbers.
+
+    Attributes:
+        start: The state at the start.
+        sound: Whether the numbers determine the accelerations.
     """
 
     name = "llvm"
 
-    def __init__(self, plan: LoopPlan, plant: Plant, loop: SteppingLoop, values: Sequence[float]) -> None:
-        self.plan, self.plant, self.preparation = plan, plant, dict[str, float]()
+    def __init__(self, plan: LoopPlan, loop: SteppingLoop, values: Sequence[float]) -> None:
+        self.plan, self.plant, self.preparation = plan, plan.plant, dict[str, float]()
         self._loop, self._open = loop, doubles(values)
-
-    @property
-    def sound(self) -> bool:
-        """Whether the numbers determine the accelerations."""
         state, check = doubles([0.0] * len(self.plant.slots)), doubles([0.0])
-        self._loop.blocks.begin(1, 0, 0, *map(ctypes.addressof, (self._open, state, check)))
-        return bool(check[0] > 0.0)
+        loop.blocks.begin(1, 0, 0, *map(ctypes.addressof, (self._open, state, check)))
+        self.start, self.sound = list(state), check[0] > 0.0
 
     def run(
         self,

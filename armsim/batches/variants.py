@@ -79,7 +79,7 @@ class Family:
     def loop(self, lanes: int | None = None) -> SteppingLoop:
         """The compiled loop for that many lanes; for as many as suit the machine unless given."""
         target = host()
-        return SteppingLoop(self.plan.body, target, target.lanes if lanes is None else lanes, self.plan.key)
+        return SteppingLoop(self.plan.body, target, target.register if lanes is None else lanes, self.plan.key)
 
     @cached_property
     def adviser(self) -> StepAdviser:

@@ -29,6 +29,7 @@ Examples:
   armsim simulate my_arm/hold.yaml -o results
   armsim simulate arm5_hold --set "control.kp[0]=80" --set duration=2
   armsim simulate arm5_hold --set "robot.joints[R2].motor.Ra=1.2" --deg
+  armsim simulate arm5_hold --measure iae --measure "max(abs(tau_R2))"
   armsim simulate runs/arm5_hold-001/run.yaml -o again    the same, to the bit
 """,
 )
@@ -37,6 +38,13 @@ Examples:
     "-o", "--output", metavar="DIR", help="Folder for the run [default: runs/<scenario>-001, next free number]."
 )
 @set_option
+@click.option(
+    "--measure",
+    "measures",
+    metavar="NAME",
+    multiple=True,
+    help="Also measure this over all steps: iae, settling_time_R2, max(abs(tau_R2)), ... (docs/measures.md); repeatable.",
+)
 @click.option("--force", is_flag=True, help="Replace an earlier armsim run in the output folder.")
 @click.option(
     "--engine",
@@ -54,6 +62,7 @@ def command(
     scenario: str,
     output: str | None,
     settings: tuple[str, ...],
+    measures: tuple[str, ...],
     force: bool,
     engine: str,
     force_step: bool,
@@ -74,7 +83,7 @@ def command(
     if output is not None:
         check_target(output, force)
     with progress_bar("simulating", not quiet and not as_json) as progress:
-        run = simulate(scenario, assignments(settings), engine, progress, force_step)
+        run = simulate(scenario, assignments(settings), engine, progress, force_step, measures)
     folder = run.save(output, force, degrees)
     summary = {**run.summary(), "folder": str(folder)}
     if as_json:

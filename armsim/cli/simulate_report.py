@@ -21,6 +21,8 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
         lines += _energy_lines(summary, 6 if verbose else 3)
     else:
         lines.append("")
+    measures = summary.get("measures", {})
+    lines += [f"measure  {name}: {number(m['value'], 6)} {m['unit']}".rstrip() for name, m in measures.items()]
     lines += [wrapped(f"! {warning}") for warning in summary["advice"]]
     if verbose and summary["would_chatter"]:
         stops = ", ".join(f"{joint} up to {most:.3g} s" for joint, most in summary["would_chatter"].items())

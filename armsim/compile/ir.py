@@ -245,7 +245,7 @@ class Module:
         if function not in self._functions:
             self._functions[function] = f"@{function.name}{len(self._functions)}"
             names = {node: f"%in{i}" for i, node in enumerate(function.inputs)}
-            lines = self.lines(scheduled(function.live()), names)
+            lines = self.lines(scheduled(function.live(), self.width), names)
             for i, out in enumerate(function.outputs):
                 lines.append(f"  %out{i} = getelementptr {self.real}, ptr %out, i64 {i}")
                 lines.append(f"  store {self.real} {self.operand(out, names)}, ptr %out{i}")
@@ -267,7 +267,7 @@ class Module:
             for i, node in enumerate(loop.body.inputs[: loop.size]):
                 names[node] = f"%s{i}"
             test = self.lines(loop.body.live([done]), names)
-            work = self.lines(scheduled(loop.body.live(after)), names)
+            work = self.lines(scheduled(loop.body.live(after), self.width), names)
             ended = self.operand(done, names)
             params = [f"{self.real} %in{i}" for i in range(len(loop.body.inputs))]
             lines = [f"define internal void {name}({', '.join([*params, 'ptr noalias %out'])}) noinline {{", "entry:"]

@@ -4,42 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from armsim.compile import cache
 from armsim.compile.kernel import Compiled, compiled
+from armsim.compile.loop_body import LoopBody
 from armsim.compile.loop_text import loop_text
 from armsim.compile.target import Target, host
-from armsim.expr import Function
 
 POINTER, WHOLE, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
-
-
-@dataclass(frozen=True)
-class LoopBody:
-    """The body of a time-stepping loop, as traced functions.
-
-    Attributes:
-        cycle: (t, *state, *kept, *open) to (*state a step later, *kept after this step, *row). What only the row needs is
-            computed only when a row is due.
-        sample: (t, *state, *open) to the state after a sample, or None where nothing is sampled.
-        states: Number of state entries.
-        kept: Number of accumulators, which every step updates.
-        bounds: For each state entry, the magnitude beyond which the run has diverged; inf for one that is not checked.
-        begin: (*open) to (*state at the start, *checks); None where the state is given from outside.
-        finish: (t, *state, *kept, *open) to results, at the end of a run; None without results.
-    """
-
-    cycle: Function
-    sample: Function | None
-    states: int
-    kept: int
-    bounds: Sequence[float]
-    begin: Function | None = None
-    finish: Function | None = None
 
 
 class Blocks(NamedTuple):

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf
-from typing import TYPE_CHECKING
 
 from armsim.compile.environment import enter_and_leave
 from armsim.compile.ir import Module
+from armsim.compile.loop_body import LoopBody
 from armsim.compile.lower import lower
 from armsim.compile.schedule import scheduled
 from armsim.compile.target import Target
 from armsim.expr import Expr, Function
-
-if TYPE_CHECKING:
-    from armsim.compile.loop import LoopBody
 
 
 def loop_text(body: LoopBody, target: Target, lanes: int) -> str:
@@ -51,6 +48,8 @@ class _Printer:
         self.module, self.body = module, body
         self.real = module.real
         self.pack = module.width == 1
+        # one run waits for its own results, so its state stays in registers; lanes need these for the step
+        self.resident = module.width == 1
         self.open = len(body.cycle.inputs) - 1 - body.states - body.kept
         declare, self.enter, self.leave = enter_and_leave(target.triple)
         for line in declare.splitlines():
@@ -89,8 +88,10 @@ class _Printer:
         out += ["  %log_in = phi i64 [ %log_rest, %begun ], [ %log_next, %next ]"]
         out += ["  %sample_in = phi i64 [ %sample_rest, %begun ], [ %sample_next, %next ]"]
         out += ["  %room = phi ptr [ %rows, %begun ], [ %room_next, %next ]"]
-        out += [f"  %h{i} = phi {real} [ %init{i}, %begun ], [ {next_state[i]}, %next ]" for i in range(n)]
+        if self.resident:
+            out += [f"  %h{i} = phi {real} [ %init{i}, %begun ], [ {next_state[i]}, %next ]" for i in range(n)]
         out += ["  %more = icmp slt i64 %k, %last", "  br i1 %more, label %time, label %done", "time:"]
+        out += [] if self.resident else self._load("%state", "h", n)
         out += [
             "  %scaled = mul i64 %k, %num",
             "  %top = sitofp i64 %scaled to double",
@@ -109,15 +110,24 @@ class _Printer:
         out += [f"  %room_after = getelementptr {real}, ptr %room, i64 {len(row)}", "  br label %check", "check:"]
         out += ["  %room_next = phi ptr [ %room, %stepped ], [ %room_after, %logged ]", *self._sound(next_state)]
         out += ["  br i1 %sound, label %next, label %bad", "next:", "  %k1 = add i64 %k, 1"]
+        out += [] if self.resident else self._store(next_state, "%state", "v")
         for counter in ("log", "sample"):
             out += [
                 f"  %{counter}_1 = add i64 %{counter}_in, 1",
                 f"  %{counter}_full = icmp eq i64 %{counter}_1, %{counter}_every",
                 f"  %{counter}_next = select i1 %{counter}_full, i64 0, i64 %{counter}_1",
             ]
-        out += ["  br label %head", "bad:", *self._store([f"%h{i}" for i in range(n)], "%state", "b")]
-        out += [*self._store(next_state, "%after", "w"), *self.leave, "  ret i64 %k"]
-        out += ["done:", *self._store([f"%h{i}" for i in range(n)], "%state", "v"), *self.leave, "  ret i64 %last", "}"]
+        reached = self._store([f"%h{i}" for i in range(n)], "%state", "b") if self.resident else []
+        out += [
+            "  br label %head",
+            "bad:",
+            *reached,
+            *self._store(next_state, "%after", "w"),
+            *self.leave,
+            "  ret i64 %k",
+        ]
+        reached = self._store([f"%h{i}" for i in range(n)], "%state", "v") if self.resident else []
+        out += ["done:", *reached, *self.leave, "  ret i64 %last", "}"]
         return "\n".join(out)
 
     def begin(self, function: Function) -> str:
@@ -178,7 +188,7 @@ class _Printer:
 
     def _ordered(self, nodes: Sequence[Expr], names: dict[Expr, str]) -> list[Expr]:
         """Those of the nodes that are not printed yet, in the order in which they are issued."""
-        return scheduled([node for node in nodes if node not in names])
+        return scheduled([node for node in nodes if node not in names], self.module.width)
 
     def _sample_block(self) -> list[str]:
         """The block that samples the command when it is due, and the branch around it."""

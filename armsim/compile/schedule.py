@@ -6,7 +6,7 @@ chains of a step (bias forces, mass matrix, its factorisation) would run one aft
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
 from armsim.expr import Expr
@@ -27,16 +27,23 @@ LATENCY = {
     "lane": 3,
     "pack": 45,
 }
+IN_VECTORS = {**LATENCY, "div": 24, "sqrt": 30}  # of registers of 8
 ARITHMETIC = 4
 CALL = 400
 ISSUE = 4  # operations per cycle; found by trial, between the number of arithmetic units (2) and the issue width
+IN_LANES = 1  # of vectors; found by trial: two units, and values stay in registers for a shorter time
 
 
-def scheduled(nodes: Sequence[Expr]) -> list[Expr]:
+def scheduled(nodes: Sequence[Expr], lanes: int = 1) -> list[Expr]:
     """The same nodes in another topological order, by list scheduling.
 
     Of all operations whose operands are available, the one with the longest path of latencies to the end is issued next.
+
+    Args:
+        nodes: In topological order.
+        lanes: Of every value.
     """
+    latencies, issue = (LATENCY, ISSUE) if lanes == 1 else (IN_VECTORS, IN_LANES)
     inside = set(nodes)
     users: dict[Expr, list[Expr]] = {node: [] for node in nodes}
     missing: dict[Expr, int] = {}
@@ -47,7 +54,7 @@ def scheduled(nodes: Sequence[Expr]) -> list[Expr]:
             users[arg].append(node)
     path: dict[Expr, int] = {}
     for node in reversed(nodes):
-        path[node] = _latency(node) + max([path[user] for user in users[node]], default=0)
+        path[node] = _latency(node, latencies) + max([path[user] for user in users[node]], default=0)
 
     ready = [(-path[node], node.index, node) for node in nodes if not missing[node]]
     heapify(ready)
@@ -56,17 +63,17 @@ def scheduled(nodes: Sequence[Expr]) -> list[Expr]:
     order: list[Expr] = []
     slot = 0
     while ready or pending:
-        cycle = slot // ISSUE
+        cycle = slot // issue
         while pending and pending[0][0] <= cycle:
             _, index, node = heappop(pending)
             heappush(ready, (-path[node], index, node))
         if not ready:
-            slot = pending[0][0] * ISSUE
+            slot = pending[0][0] * issue
             continue
         node = heappop(ready)[2]
         order.append(node)
         slot += 1
-        done = cycle + _latency(node)
+        done = cycle + _latency(node, latencies)
         for user in users[node]:
             missing[user] -= 1
             operands_at[user] = max(operands_at[user], done)
@@ -75,7 +82,7 @@ def scheduled(nodes: Sequence[Expr]) -> list[Expr]:
     return order
 
 
-def _latency(node: Expr) -> int:
+def _latency(node: Expr, latencies: Mapping[str, int]) -> int:
     if node.op in ("call", "loop"):
         return CALL
-    return LATENCY.get(node.op, ARITHMETIC)
+    return latencies.get(node.op, ARITHMETIC)

@@ -58,12 +58,15 @@ class Target:
         return repr((versions, self.triple, *self._processor))
 
     @cached_property
+    def register(self) -> int:
+        """Doubles in a vector register."""
+        features = f"{self._processor[1]},"
+        return 8 if "+avx512f," in features else 4 if "+avx," in features else 2
+
+    @property
     def lanes(self) -> int:
-        """Lanes of vector code: two vector registers of doubles."""
-        _, features = self._processor
-        if "+avx512f" in features:
-            return 16
-        return 8 if "+avx," in features or features.endswith("+avx") else 4
+        """Lanes of vector code for single functions: two registers of doubles."""
+        return 2 * self.register
 
     @cached_property
     def compact(self) -> bool:

@@ -57,7 +57,17 @@ def record(run: Result, summary: dict[str, Any], degrees: bool) -> dict[str, Any
         "seconds": summary["seconds"],
         **{
             key: summary[key]
-            for key in ("advice", "would_chatter", "diverged", "tool", "energy", "audit", "joints", "outside_limits")
+            for key in (
+                "advice",
+                "would_chatter",
+                "diverged",
+                "tool",
+                "energy",
+                "audit",
+                "joints",
+                "outside_limits",
+                "measures",
+            )
             if key in summary
         },
         "sources": [{"path": source.path, "sha256": source.sha256} for source in run.scenario.sources],

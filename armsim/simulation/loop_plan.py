@@ -20,6 +20,8 @@ from armsim.simulation.content import content_of
 # magnitudes beyond which a run has diverged, by kind of state; that of positions is also the range of our sine
 BOUNDS = {"q": 1e6, "qd": 1e9, "integral": 1e15, "held": 1e15, "current": 1e9, "stuck": 1.0, "before": 1e9}
 
+SUMMARISED = "peak_torque"  # the measure that the summary of every run is made from
+
 Made = tuple[Plant, Sequence[Scalar], Sequence[Scalar]]  # plant, and joint positions and velocities at the start
 
 
@@ -67,7 +69,7 @@ class LoopPlan:
             measure: Names of measures.
             start: Joint positions at the start [rad or m], for these.
         """
-        summarised = peak_torque(Request("peak_torque", plant))
+        summarised = peak_torque(Request(SUMMARISED, plant))
         if not measure:
             return cls(plant, dt, (summarised,))
         from armsim.measures.names import measures_of
@@ -91,6 +93,11 @@ class LoopPlan:
     def results(self) -> tuple[str, ...]:
         """Names of the measures' results."""
         return tuple(name for measure in self.measures for name in measure.names)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Units of the results."""
+        return tuple(unit for measure in self.measures for unit in measure.units)
 
     def body(self) -> LoopBody:
         """The loop's body, traced."""

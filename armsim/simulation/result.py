@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from armsim.errors import UsageError
 from armsim.loading import Scenario
@@ -19,14 +19,17 @@ if TYPE_CHECKING:
     import numpy as np
 
 
+T = TypeVar("T")
+
+
 def steps_chosen(slots: Sequence[str], state: Sequence[float]) -> tuple[int, int] | None:
     """Numbers of steps that an adaptive method accepted and rejected, from a state's slots and values; None for others."""
     named = dict(zip(slots, state, strict=True))
     return (int(named["steps_taken"]), int(named["steps_refused"])) if "steps_taken" in named else None
 
 
-def _known(advice: Advice) -> Advice:
-    return advice
+def _known(value: T) -> T:
+    return value
 
 
 @dataclass
@@ -36,14 +39,14 @@ class Result:
     Row k of every array is the state at `t[k]`, with the accelerations, torques and voltages that act from then on.
 
     Attributes:
-        scenario: What was run.
-        plant: The arm with its drives.
+        asked: Gives what was run, a scenario and its plant, when it is asked for.
         status: "complete", "interrupted" or "diverged".
         steps: Number of steps carried out; of an adaptive method, of landings.
         rows: All rows, one after the other; see `Plant.columns`.
         count: Number of rows.
         end: The row of the state reached, whether or not one was due.
         measures: Results of the measures by name, over all steps (landings).
+        units: Theirs; empty for a pure number, or one of no single unit.
         state: The state reached; of a diverged run, the last one within bounds.
         approach: Of a diverged run, the last states within bounds, one step apart; else empty.
         engine: "llvm" or "python".
@@ -53,20 +56,34 @@ class Result:
             tolerance, or the Newton iteration of an implicit one did not converge.
     """
 
-    scenario: Scenario
-    plant: Plant
+    asked: Callable[[], tuple[Scenario, Plant]] = field(repr=False)
     status: str
     steps: int
     rows: ctypes.Array = field(repr=False)
     count: int
     end: list[float] = field(repr=False)
     measures: dict[str, float]
+    units: dict[str, str]
     state: list[float] = field(repr=False)
     approach: list[list[float]] = field(repr=False)
     engine: str
     advised: Callable[[], Advice] = field(repr=False)
     seconds: dict[str, float]
     stalled: bool = False
+
+    @cached_property
+    def _asked(self) -> tuple[Scenario, Plant]:
+        return self.asked()
+
+    @property
+    def scenario(self) -> Scenario:
+        """What was run."""
+        return self._asked[0]
+
+    @property
+    def plant(self) -> Plant:
+        """The arm with its drives."""
+        return self._asked[1]
 
     @cached_property
     def advice(self) -> Advice:
@@ -82,7 +99,12 @@ class Result:
         """The attributes alone, the rows that there are as bytes, the advice as it is."""
         kept = ctypes.sizeof(ctypes.c_double) * self.count * len(self.plant.columns)
         state = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {**state, "rows": bytes(self.rows)[:kept], "advised": partial(_known, self.advice)}
+        return {
+            **state,
+            "rows": bytes(self.rows)[:kept],
+            "advised": partial(_known, self.advice),
+            "asked": partial(_known, self._asked),
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         rows = state["rows"]

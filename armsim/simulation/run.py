@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from armsim.simulation.folder import write_run
-from armsim.simulation.measured import measured
 from armsim.simulation.result import Result
 from armsim.simulation.summary import summarize
 
@@ -48,6 +47,8 @@ class Run(Result):
         Raises:
             UsageError: A measure is unknown, or this run does not have it.
         """
+        from armsim.simulation.measured import measured
+
         missing = [name for name in names if name not in self.measures]
         found = {name: self.measures[name] for name in names if name in self.measures}
         found |= measured(self, missing) if missing else {}

@@ -13,7 +13,7 @@ from typing import Any
 
 from armsim.errors import UsageError
 from armsim.loading import Scenario, scenario_of
-from armsim.plant import make_plant
+from armsim.plant import Plant, make_plant
 from armsim.simulation.driver import Driver, Progress
 from armsim.simulation.engine import Engine, NativeEngine, make_engine
 from armsim.simulation.loop_plan import LoopPlan
@@ -90,6 +90,8 @@ def carried_out(
     progress: Progress | None,
     seconds: Mapping[str, float],
     began: float,
+    start: Sequence[float] | None = None,
+    asked: Callable[[], tuple[Scenario, Plant]] | None = None,
 ) -> Run:
     """Carry out a run with an engine that is ready.
 
@@ -100,6 +102,8 @@ def carried_out(
         progress: See `simulate`.
         seconds: Wall time spent so far, by part [s].
         began: When, as `time.perf_counter` has it.
+        start: The state at the start; that of the scenario unless given.
+        asked: Gives the scenario and the plant of the run, if those given here only have its times and columns.
     """
     plant = engine.plant
     width = len(plant.columns)
@@ -114,7 +118,7 @@ def carried_out(
     rows = (ctypes.c_double * (count * width))()
     driver = Driver(
         engine.run,
-        plant.initial_state(scenario.initial_q, scenario.initial_qd),
+        plant.initial_state(scenario.initial_q, scenario.initial_qd) if start is None else start,
         width=width,
         kept=engine.plan.kept,
         log_every=scenario.log_every,
@@ -152,14 +156,14 @@ def carried_out(
     if kept and not all(map(math.isfinite, rows[(kept - 1) * width : kept * width])):
         kept -= 1  # the row of a diverging step may not be finite
     return Run(
-        scenario=scenario,
-        plant=plant,
+        asked=asked or (lambda: (scenario, plant)),
         status=status,
         steps=done,
         rows=rows,
         count=kept,
         end=end,
         measures=dict(zip(engine.plan.results, measured, strict=True)),
+        units=dict(zip(engine.plan.results, engine.plan.units, strict=True)),
         state=list(driver.state),
         approach=approach,
         engine=engine.name,

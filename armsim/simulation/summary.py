@@ -11,6 +11,7 @@ from armsim.control import Feedback
 from armsim.loading import Scenario
 from armsim.plant.statics import steady_droop
 from armsim.simulation.energy_balance import audit
+from armsim.simulation.loop_plan import SUMMARISED
 from armsim.simulation.result import Result
 from armsim.spec.timing import time_at
 from armsim.stability.departure import causes
@@ -23,7 +24,7 @@ def summarize(run: Result) -> dict[str, Any]:
     error (target - q) and, under pd, the steady-state error under gravity (droop); the largest motor torque and current over
     all steps. Then the tool, the energies and their balance, and the joints that left their range. `advice` has the warnings on
     the step, of chattering stops only those that were met; `would_chatter` has all of these, with the largest stable step with
-    the stop engaged [s]. Of a diverged run, `diverged` has its diagnosis.
+    the stop engaged [s]. `measures` has what was asked for. Of a diverged run, `diverged` has its diagnosis.
     """
     plant, scenario = run.plant, run.scenario
     summary: dict[str, Any] = {
@@ -59,6 +60,9 @@ def summarize(run: Result) -> dict[str, Any]:
         }
         summary["audit"] = audit(run)
         summary["outside_limits"] = outside
+    asked = {name: value for name, value in run.measures.items() if not name.startswith(f"{SUMMARISED}_")}
+    if asked:
+        summary["measures"] = {name: {"value": value, "unit": run.units[name]} for name, value in asked.items()}
     if run.status == "diverged":
         summary["diverged"] = {
             "slot": run.fastest_to_diverge(),

@@ -62,6 +62,17 @@ class StepAdviser:
                     found[block] = part
         return Advices(self, rows, made.refused, made.speaks)
 
+    def refuses(self, values: npt.ArrayLike) -> Mask:
+        """Which variants' step is refused, shape (variants,): as `advice` says, sooner where none is."""
+        rows = np.array(values, dtype=float, ndmin=2)
+        found: Mask = np.zeros(len(rows), dtype=bool)
+        for pattern, chosen in self._patterns(rows).items():
+            check = self.check(pattern)
+            doubtful = chosen[check.may_refuse(rows[chosen])]
+            if len(doubtful):
+                found[doubtful] = check.verdicts(rows[doubtful]).refused
+        return found
+
     def check(self, pattern: Pattern) -> FormCheck:
         """The check of the variants with these numbers written in."""
         if pattern not in self._checks:
@@ -145,6 +156,22 @@ class FormCheck:
         period = None if command is None else command.period
         return Times(self.scenario.dt, self.scenario.steps * self.scenario.dt, period)
 
+    def may_refuse(self, values: Array) -> Mask:
+        """Which variants `verdicts` may refuse."""
+        made: Mask = np.zeros(len(values), dtype=bool)
+        if self.silent:
+            return made
+        points, finite = self.traced.at(values)
+        if finite.any():
+            with np.errstate(all="ignore"):
+                made[finite] = VariantsCheck(self.plant.method, self.times, points, self.sticky).may_refuse()
+        return made
+
+    @cached_property
+    def sticky(self) -> tuple[bool, ...]:
+        """Which joints have dry friction."""
+        return tuple(sticks(joint) for joint in self.plant.arm.joints)
+
     def verdicts(self, values: Array) -> Verdicts:
         """The verdicts on variants, all of them decided."""
         made = Verdicts(*(np.zeros(len(values), dtype=bool) for _ in Verdicts._fields))
@@ -153,9 +180,8 @@ class FormCheck:
         points, finite = self.traced.at(values)
         if not finite.any():
             return made
-        sticky = tuple(sticks(joint) for joint in self.plant.arm.joints)
         with np.errstate(all="ignore"):  # of steps far too long, powers overflow
-            found = VariantsCheck(self.plant.method, self.times, points, sticky).verdicts()
+            found = VariantsCheck(self.plant.method, self.times, points, self.sticky).verdicts()
         for k in np.flatnonzero(found.unsure):
             found.refused[k] = self._advice_at(points, int(k)).refusal is not None
         for whole, part in zip(made, found, strict=True):

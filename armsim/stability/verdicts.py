@@ -6,6 +6,7 @@ The criteria are those of `armsim.stability.step_check`, on arrays.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from armsim.stability.closed_loop import Array
 from armsim.stability.growth import GrowthRates, Mask, Modes
 from armsim.stability.operating_points import BOUNCE, NOTICED, REST, START, TARGET
 from armsim.stability.step_check import BLOWN_UP, DOUBTFUL, MARGIN
-from armsim.stability.step_modes import LinearPlant
+from armsim.stability.step_modes import LinearPlant, spectrum
 from armsim.stability.traced_points import Points
 
 
@@ -60,10 +61,34 @@ class VariantsCheck:
     def __init__(self, method: str, times: Times, points: Points, sticky: tuple[bool, ...]) -> None:
         self.method, self.times, self.points = method, times, points
         self.sticky = np.array(sticky, dtype=bool)
-        self.every = LinearPlant(points.coefficients)
-        self.every.modes  # noqa: B018  found for all at once
-        self.free = self.every[: len(points.where)]
-        self.period = times.period if self.free.sampled else None
+
+    @cached_property
+    def every(self) -> LinearPlant:
+        """The plants at all points."""
+        found = LinearPlant(self.points.coefficients)
+        found.modes  # noqa: B018  found for all at once
+        return found
+
+    @cached_property
+    def free(self) -> LinearPlant:
+        """Those without an engaged stop."""
+        return self.every[: len(self.points.where)]
+
+    @property
+    def period(self) -> float | None:
+        """Sampling period of the feedback [s], where there is one at these points."""
+        return self.times.period if self.free.sampled else None
+
+    def may_refuse(self) -> Mask:
+        """Which variants the verdicts may refuse: those in which something grows enough, whatever it is; shape (variants,)."""
+        dt, duration, period = self.times
+        free = LinearPlant(self.points.coefficients[: len(self.points.where)])
+        step = free.step_matrix(self.method, dt)
+        growth = _growth(step[..., : free.moving, : free.moving], dt)
+        if period is not None and free.sampled:
+            flow = np.linalg.matrix_power(step, max(1, round(period / dt)))
+            growth = np.maximum(growth, _growth(free.loop(flow, period), period))
+        return np.asarray((self.points.there & ~(growth * duration <= BLOWN_UP)).any(axis=0))
 
     def verdicts(self) -> Verdicts:
         """The verdicts."""
@@ -154,6 +179,11 @@ class VariantsCheck:
             return np.zeros((len(self.points.stops), self.points.there.shape[1]), dtype=bool)
         engaged = self.every[len(self.points.where) :]
         return np.asarray(engaged.least_real_eigenvalue(self.method, self.times.dt) < BOUNCE[self.method])
+
+
+def _growth(step: Array, h: float) -> Array:
+    """The rate at which the fastest motion grows under a step of h seconds [1/s], shape (...)."""
+    return np.asarray(np.log(np.maximum(np.abs(spectrum(step)).max(axis=-1, initial=0.0), 1.0)) / h)
 
 
 def _disturbs(found: GrowthRates) -> Mask:

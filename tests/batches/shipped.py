@@ -112,6 +112,12 @@ def unadvised() -> Iterator[None]:
         def advice(self, values):
             return SilentAdvices(len(values))
 
+        def refuses(self, values):
+            return np.zeros(len(values), dtype=bool)
+
+        def one(self, values):
+            return Advice()
+
     class SilentAdvices(list):
         def __init__(self, count):
             super().__init__([Advice()] * count)
