@@ -41,8 +41,11 @@ class File:
         if file.data["external"]:
             self.short |= {"external[0].from": dt, "external[0].to": 3 * dt}
         self.open = {path: x for path, x in self.numbers.items() if TABLE.get(key(path)) == "open"}
-        self.absent = [path for path in self.open if self.value(path) == ABSENT.get(last(path))]
         self.random = Random(config)
+        absent = [path for path in self.open if self.value(path) == ABSENT.get(last(path))]
+        self.absent = [path for path in absent if self.takes({path: self.moved(path)})]
+        for path in {*absent} - {*self.absent}:  # an inductance of a motor without a resistance, say
+            del self.open[path]
 
     def value(self, path: str) -> float:
         return float(self.numbers[path].value)

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import armsim
 from armsim.batches.variants import Family
 from armsim.integrate import METHODS
-from armsim.loading.build import ABSENT
 
 from .shipped import CONFIGS, File, key, last, unadvised
 
@@ -41,8 +40,6 @@ def near(file: File, path: str) -> st.SearchStrategy[float]:
     x = file.value(path)
     if last(path) == "efficiency":
         return st.sampled_from([1.0, 0.9])
-    if last(path) in ABSENT and not file.takes({path: 0.03}):
-        return st.just(x)
     if x == 0.0:
         return st.sampled_from([0.0, 0.03])
     return st.floats(0.99, 1.01).map(lambda share: share * x)
