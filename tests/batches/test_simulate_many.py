@@ -266,7 +266,10 @@ def test_the_progress_is_told_in_the_thread_of_the_caller():
 def test_ctrl_c_keeps_the_runs_that_are_done_and_marks_the_others(monkeypatch):
     monkeypatch.setattr(module, "UNIT", 1)  # parts of one block
 
+    told = []
+
     def stop(done, runs):
+        told.append(done)
         raise KeyboardInterrupt
 
     runs = 2000
@@ -279,6 +282,7 @@ def test_ctrl_c_keeps_the_runs_that_are_done_and_marks_the_others(monkeypatch):
     for array in (found.q, found.qd, found.rows, found["iae"]):
         assert np.isnan(array[~found.complete]).all()
     assert (found.reason == "").all()
+    assert len(told) == 1
 
 
 def test_ctrl_c_before_anything_is_done_is_raised(monkeypatch):
