@@ -27,7 +27,7 @@ def studies(draw) -> tuple[File, str, int, dict[str, list[float]]]:
     """A shipped scenario, a method, a number of lanes, and values of some numbers for a few runs."""
     file = shipped(draw(st.sampled_from(CONFIGS)))
     keys = draw(
-        st.lists(st.sampled_from(sorted({key(path) for path in file.open})), min_size=1, max_size=5, unique=True)
+        st.lists(st.sampled_from(sorted({key(path) for path in file.open})), min_size=1, max_size=12, unique=True)
     )
     paths = [draw(st.sampled_from([path for path in file.open if key(path) == found])) for found in keys]
     runs = draw(st.integers(2, 3))
