@@ -156,14 +156,15 @@ def _absences(
 ) -> Iterator[Absence]:
     done = set()
     for place, quantity in watched.items():
-        *above, key = parse_path(place)
-        if above[-1:] == ["parameters"]:
+        steps = parse_path(place)
+        key = next(step for step in reversed(steps) if isinstance(step, str))
+        if "parameters" in steps:
             continue
         if key in SIDES:
-            path = path_text(above)
+            path = path_text(steps[:-1])
             if path not in done:
                 done.add(path)
                 sides = tuple((f"{path}.{side}", numbers[f"{path}.{side}"].value) for side in SIDES)
                 yield Absence(sides, structural["coulomb"], path)
         elif key in structural:
-            yield Absence(((place, quantity.value),), structural[str(key)], place)
+            yield Absence(((place, quantity.value),), structural[key], place)

@@ -109,7 +109,7 @@ class OpenNumbers:
         values = self._values(matrix)
         for requirement in (x for data in self._data for x in data.requirements):
             for right in requirement.conditions(values):
-                if not np.all(right):
+                if right is not True and not np.all(right):
                     for run in np.flatnonzero(~np.atleast_1d(right)).tolist():
                         found.setdefault(run, _reason(requirement, values, run))
         return found
@@ -121,7 +121,7 @@ class OpenNumbers:
         values = self._values(matrix)
         absences = [absence for data in self._data for absence in data.absences]
         present = [reduce(operator.or_, absence.differences(values)) for absence in absences]
-        if all(np.all(here) for here in present):
+        if all(here is True or np.all(here) for here in present):
             return [({}, np.arange(len(matrix), dtype=np.int64))]
         arrays = [np.broadcast_to(here, len(matrix)) for here in present]
         patterns, which = np.unique(np.array(arrays).T, axis=0, return_inverse=True)
@@ -188,15 +188,15 @@ def open_numbers(
     file = load_scenario_file(given, overrides)
     values = paths if isinstance(paths, Mapping) else {}
     first = {path: _first(path, x) for path, x in values.items() if lacking(_whole(file), path)}
-    absent = stand_ins(_whole(file), list(paths), first, _defaults(file))
-    set_before = {**(overrides or {}), **absent}
-    if absent:
+    set_before = dict(overrides or {})
+    while absent := stand_ins(_whole(file), list(paths), first, _defaults(file)):
+        set_before |= absent
         file = load_scenario_file(given, set_before)
     asked = places_of(_whole(file), list(paths))
     places = tuple(place for found in asked.values() for place in found)
     doubts = doubtful(_whole(file), places)
     if doubts:
-        load_scenario_file(given, {**set_before, **doubts})
+        load_scenario_file(given, set_before | doubts)
     index = {place: i for i, place in enumerate(places)}
     return OpenNumbers(file, places, {path: tuple(index[place] for place in found) for path, found in asked.items()})
 

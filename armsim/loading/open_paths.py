@@ -60,7 +60,7 @@ def lacking(data: dict[str, Any], path: str) -> str:
 def stand_ins(
     data: dict[str, Any], paths: Sequence[str], first: Mapping[str, Any], lists: Mapping[str, Sequence[float]]
 ) -> dict[str, Any]:
-    """Values for what the paths name and the file lacks, as overrides.
+    """Values for what the paths name and the file lacks, as overrides; to be asked again of a file that has them.
 
     Args:
         data: As read.
@@ -72,18 +72,19 @@ def stand_ins(
         UsageError: A path names an item of another list that the file lacks.
     """
     found: dict[str, Any] = {}
+    items: dict[str, str] = {}
     for path in paths:
         key = lacking(data, path)
-        if not key:
-            continue
-        beyond = parse_path(path)[len(parse_path(key)) :]
+        beyond = parse_path(path)[len(parse_path(key)) :] if key else []
         if key in lists:
             found[key] = list(lists[key])
-        elif beyond and (isinstance(beyond[0], int) or beyond[0] == EVERY):
-            expected, mend = f"an item of a list that the file has: there is no {key}", f"write {key} into the file"
-            raise UsageError.of(path, expected, "none", f"{mend}, or leave all of {key} open")
-        else:
+        elif any(isinstance(step, int) or step == EVERY for step in beyond):  # the rest may bring the list
+            items[path] = key
+        elif key:
             found[path] = first.get(path, STAND_IN)
+    if items and not found:
+        path, key = next(iter(items.items()))
+        raise UsageError.of(path, "an item of a list that the file has", f"no {key}", f"write {key} into the file")
     return found
 
 

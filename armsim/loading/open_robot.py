@@ -19,7 +19,7 @@ from armsim.loading.robot_file import check_robot, load_root, refuse_undetermine
 from armsim.model import Arm
 from armsim.spec.overrides import apply_overrides
 from armsim.spec.paths import parse_path, path_text
-from armsim.spec.quantity import Context, Quantity, plain, plain_number
+from armsim.spec.quantity import Context, plain, plain_number
 from armsim.spec.robot import RobotKeys
 
 
@@ -49,18 +49,20 @@ class OpenRobot:
         data = self._checked({}, report)
         self.arm = build_robot(data)
         refuse_undetermined(self.arm, data)
-        absent = stand_ins(data, paths, {}, {})
-        self._data = self._checked(absent, report) if absent else data
+        self._data, set_before = data, dict[str, Any]()
+        while absent := stand_ins(self._data, paths, {}, {}):
+            set_before |= absent
+            self._data = self._checked(set_before, report)
         found = places_of(self._data, paths)
         self._places = [place for places in found.values() for place in places]
         self.paths = tuple(x for path, places in found.items() for x in ([path] if len(places) == 1 else places))
         steps = [parse_path(place) for place in self._places]
-        for place, item in zip(steps, (_at(data, place) for place in steps), strict=True):
-            if isinstance(place[-1], int) and isinstance(item, Quantity) and not item.given:
-                self._lists[path_text(place[:-1])] = plain(_at(data, place[:-1]))
+        for place in steps:
+            if isinstance(place[-1], int) and not _at(self._data, place).given:
+                self._lists[path_text(place[:-1])] = plain(_at(self._data, place[:-1]))
         read = [_at(data, place) for place in steps]
         self.written = [math.nan if item is None else float(item.value) for item in read]
-        self._checked(doubtful(self._data, self._places), report)
+        self._checked(set_before | doubtful(self._data, self._places), report)
 
     @cached_property
     def _open(self) -> OpenData:
