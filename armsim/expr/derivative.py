@@ -194,16 +194,17 @@ def _over(number: float, x: Expr) -> Any:
 
 
 def _product_plus(p: Any, x: Any, s: Any) -> Any:
-    """fma(p, x, s), or the graph's existing node that is its negative.
+    """fma(p, x, s), by the graph's existing node up to signs.
 
     The components of a rotated vector, fma(c, x, -s y) and fma(s, x, c y), are each other's derivatives by the angle up to sign.
     One that fuses the other product is left alone: whether there is one depends on which numbers are 0, and decides the rounding.
     """
     result = fma(p, x, s)
-    if isinstance(result, Expr) and result.op == "fma" and isinstance(s, Expr):
-        u, v, addend = result.args
-        found = result.graph.existing("fma", -u, v, -addend)
-        if found is None:
-            found = result.graph.existing("fma", u, -v, -addend)
-        return result if found is None else -found
+    if not isinstance(result, Expr) or result.op != "fma":
+        return result
+    u, v, addend = result.args
+    for sign, same in ((1, (-u, -v, addend)), (-1, (-u, v, -addend)), (-1, (u, -v, -addend))):
+        found = result.graph.existing("fma", *same)
+        if found is not None:
+            return found if sign > 0 else -found
     return result

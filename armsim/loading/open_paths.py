@@ -26,7 +26,7 @@ def places_of(data: dict[str, Any], paths: Sequence[str]) -> dict[str, tuple[str
         twice = next((place for place in places if place in known), None)
         if twice is not None or path in found:
             expected = "numbers that no other path names"
-            raise UsageError.of(path, expected, f"{twice or path} twice", "leave one of the paths out")
+            raise UsageError.of(path, expected, f"`{twice or path}` twice", "leave one of the paths out")
         known.update(places)
         found[path] = tuple(places)
     return found
