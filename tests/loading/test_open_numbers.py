@@ -16,12 +16,12 @@ from armsim.loading.open_numbers import open_numbers
 from armsim.loading.open_robot import OpenRobot
 from armsim.recording.forward_model import ForwardModel
 
-TUBE = {"axis": "z", "height": "length", "outer_radius": 0.3, "inner_radius": 0.04, "density": 2700}
+TUBE = {"axis": "z", "height": "length", "outer_radius": 0.3, "inner_radius": "wall", "density": 2700}
 ROBOT = {
     "format": "armsim/robot/1",
     "name": "arm",
     "gravity": [0, 0, -9.81],
-    "parameters": {"length": 0.3, "fc": 0.1, "wall": "0.1*length"},
+    "parameters": {"length": 0.3, "fc": 0.1, "wall": "core + 0.01", "core": "0.1*length"},
     "joints": [
         {
             "name": "J1",
@@ -44,13 +44,14 @@ ROBOT = {
     ],
     "payload": {"tube": {**TUBE, "height": 0.1}},
 }
+SOLID = {"axis": "z", "height": 0.1, "outer_radius": 0.3, "inner_radius": 0.04, "density": 2700}
 SCENARIO = {
     "format": "armsim/scenario/1",
     "robot": ROBOT,
     "duration": 0.1,
     "integrator": {"method": "semi_implicit_euler", "dt": 1e-3},
     "control": {"law": "pd", "output": "voltage", "kp": [4, 5], "kd": 1, "limit": 20},
-    "payload": {"tube": {**TUBE, "height": 0.1}},
+    "payload": {"tube": SOLID},
 }
 
 
@@ -201,6 +202,7 @@ RULES = {
     ),
     "tube carried": ({"payload.tube.outer_radius": 0.041}, {"payload.tube.outer_radius": 0.04}),
     "by a formula": ({"parameters.length": 0.4}, {"parameters.length": -0.4}),
+    "by a formula of formulas": ({"parameters.length": 2.89}, {"parameters.length": 2.91}),
     "parameter": ({"parameters.fc": 0.2}, {"parameters.fc": math.inf}),
     "one side": ({"joints[0].motor.coulomb.positive": 0.2}, {"joints[0].motor.coulomb.positive": -0.2}),
 }
@@ -249,8 +251,8 @@ def test_a_refusal_names_the_number_what_was_expected_and_what_was_found(path, v
 
 def test_a_formula_without_a_value_refuses_its_run_alone():
     given = scenario()
-    given["robot"]["parameters"]["wall"] = "0.003/length"
-    opened = open_numbers(given, ["robot.parameters.length"])
+    given["robot"]["parameters"]["slip"] = "1/fc"
+    opened = open_numbers(given, ["robot.parameters.fc"])
     assert list(opened.refused(np.array([[0.1], [0.0], [0.2]]))) == [1]
     assert list(opened.refused(np.array([[0.0]]))) == [0]
 
