@@ -53,6 +53,12 @@ def test_the_tables_of_measures_are_those_of_the_catalog():
     assert written["with_tables"](page) == page, "run `python docs/write_measures_md.py`"
 
 
+def test_the_table_of_open_numbers_is_that_of_the_shipped_files():
+    written = runpy.run_path(str(DOCS / "write_batches_md.py"))
+    page = (DOCS / "batches.md").read_text(encoding="utf-8")
+    assert written["with_tables"](page) == page, "run `python docs/write_batches_md.py`"
+
+
 def test_the_formulas_of_the_page_on_measures_are_measures():
     page = (DOCS / "measures.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```text\n(.*?)^```", page, re.DOTALL | re.MULTILINE)

@@ -1,4 +1,4 @@
-"""docs/motors.md, friction.md and linear.md: their files are sound, their figures and outputs are what armsim says today."""
+"""Pages of docs/: their files are sound, their figures, outputs and Python are what armsim says today."""
 
 import math
 import re
@@ -14,11 +14,12 @@ from armsim.loading import read_robot
 from armsim.loading.check import check
 
 DOCS = Path(__file__).parent.parent / "docs"
-MOTORS, FRICTION, LINEAR = (
-    (DOCS / name).read_text(encoding="utf-8") for name in ("motors.md", "friction.md", "linear.md")
+MOTORS, FRICTION, LINEAR, BATCHES = (
+    (DOCS / name).read_text(encoding="utf-8") for name in ("motors.md", "friction.md", "linear.md", "batches.md")
 )
 FILE = re.compile(r"^<!-- file: (\S+) -->\n```yaml\n(.*?)^```", re.DOTALL | re.MULTILINE)
 OUTPUT = re.compile(r"^<!-- output: (.+?) -->\n```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
+PYTHON = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 BODY = "    bodies: [{point: {mass: 1, center: [1, 0, 0]}}]\n"
 
 
@@ -90,9 +91,37 @@ def test_the_tests_that_the_page_names_are_there():
 
 
 def test_the_python_of_the_page_on_linear_equations_runs():
-    (text,) = re.findall(r"^```python\n(.*?)^```", LINEAR, re.DOTALL | re.MULTILINE)
+    (text,) = PYTHON.findall(LINEAR)
     names: dict = {}
     exec(compile(text, "linear.md", "exec"), names)
     assert names["plant"].A.shape == (10, 10)
     assert max(names["loop"].real) < 0
     assert abs(names["run"].q[-1] - names["lin"].about.q).max() < 0.05  # five time constants of a second
+
+
+def test_the_python_of_the_page_on_many_runs_runs():
+    pytest.importorskip("pandas")
+    names: dict = {}
+    exec(compile("".join(PYTHON.findall(BATCHES)), "batches.md", "exec"), names)
+    assert names["run"].scenario.command.kp[1] == 80
+    assert len(names["frame"]) == len(names["kp"]) == 64
+    assert names["best"] in names["kp"]
+    assert 0 < len(names["good"]) < 64
+    assert names["state"].shape == (32, len(names["model"].slots))
+    assert abs(names["state"]).max() < 1e4  # none diverged
+
+
+def test_the_page_on_many_runs_has_every_status_and_every_array_of_the_result():
+    import dataclasses
+
+    import armsim
+
+    for status in ("complete", "diverged", "refused", "interrupted"):
+        assert f"| `{status}` |" in BATCHES
+    told = {
+        name
+        for line in re.findall(r"^\| `many\..*", BATCHES, re.MULTILINE)
+        for name in re.findall(r"many\.(\w+)", line)
+    }
+    fields = {field.name for field in dataclasses.fields(armsim.Many)}
+    assert fields - told == {"scenario", "joints", "given", "status", "reason", "measures", "headings"}

@@ -64,7 +64,8 @@ class Many(Mapping[str, NDArray[Any]]):
     def __repr__(self) -> str:
         kinds, counts = np.unique(self.status, return_counts=True)
         found = ", ".join(f"{count} {kind}" for kind, count in zip(kinds, counts, strict=True))
-        return f"Many({self.scenario}: {len(self.status)} runs, {found}; {', '.join(self.measures)})"
+        measures = f"; {', '.join(self.measures)}" if self.measures else ""
+        return f"Many({self.scenario}: {len(self.status)} run{'s' * (len(self.status) != 1)}, {found}{measures})"
 
     @property
     def complete(self) -> NDArray[np.bool_]:

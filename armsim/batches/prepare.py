@@ -6,14 +6,18 @@ import ctypes
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import Any
+
+import numpy as np
 
 from armsim.batches.variants import Family
 from armsim.compile import SteppingLoop
 from armsim.errors import UsageError
 from armsim.loading import Scenario
 from armsim.loading.open_numbers import Written, open_numbers
+from armsim.loading.written import file_with_numbers
 from armsim.plant import Plant
 from armsim.simulation.driver import Progress
 from armsim.simulation.engine import doubles, finished
@@ -45,13 +49,18 @@ class Prepared:
         measure: Sequence[str] | str,
         force_step: bool,
     ) -> None:
+        if isinstance(open, str) or not open:
+            raise UsageError.of("open", "a list of paths", repr(open), 'write for example ["control.kp[0]"]')
         given = scenario if isinstance(scenario, Mapping) else os.fspath(scenario)
         self._opened = open_numbers(given, open, overrides)
         self.open = tuple(self._opened.asked)
         self._measure = list(dict.fromkeys([*([measure] if isinstance(measure, str) else measure), SUMMARISED]))
         self._force_step = force_step
         self._families: dict[tuple[tuple[str, float], ...], tuple[Family, SteppingLoop]] = {}
-        self._family({}, [self._opened.number(place) for place in self._opened.places])
+        file = np.array([[self._opened.number(place) for place in self._opened.places]])
+        ((written, _),) = self._opened.groups(file)
+        family, _ = self._family(written, file[0].tolist())
+        family.adviser.refuses(file)  # compiles it
 
     def __repr__(self) -> str:
         return f"Prepared({self._opened.file.name}, open={list(self.open)})"
@@ -85,7 +94,8 @@ class Prepared:
             return heed(family.adviser.one(matrix[0]), True)
 
         def asked() -> tuple[Scenario, Plant]:
-            scenario = family.variant(row)
+            numbers = dict(zip(self._opened.places, row, strict=True))
+            scenario = replace(family.variant(row), file=file_with_numbers(self._opened.file, numbers))
             return scenario, family.plant(scenario)
 
         return carried_out(family.scenario, engine, advised, progress, seconds, began, engine.start, asked)
@@ -94,7 +104,9 @@ class Prepared:
         key = tuple(written.items())
         if key not in self._families:
             family = Family(self._opened, written, values, self._measure, rows=True, audit=True)
-            self._families[key] = family, family.loop(lanes=1)
+            loop = family.loop(lanes=1)
+            loop.code  # noqa: B018  compiled or fetched
+            self._families[key] = family, loop
         return self._families[key]
 
 

@@ -133,13 +133,16 @@ class _Study:
         valid = np.flatnonzero(self.status != "refused")
         if not len(valid):
             self._room(Family(self.opened, {}, self._sound_values(), self.measure, self.with_rows))
+            self._count(len(self.matrix))
             return
+        self.done = len(self.matrix) - len(valid)
         groups = self.opened.groups(self.matrix[valid])
         try:
             for written, members in groups:
                 self._family(written, valid[members])
         except KeyboardInterrupt:
-            self.stop.set()
+            if self.template is None:
+                raise
 
     def _sound_values(self) -> list[float]:
         """Values that the files take."""
@@ -158,12 +161,13 @@ class _Study:
         loop = family.loop(lanes=None)
         loop.code  # noqa: B018  compiled or fetched here, to be timed apart
         ready = time.perf_counter()
-        members = self._advised(family, members)
+        stable = self._advised(family, members)
         advised = time.perf_counter()
         self.seconds["prepare_s"] += ready - began
         self.seconds["advice_s"] += advised - ready
         try:
-            self._carry_out(family, loop, members)
+            self._count(len(members) - len(stable))
+            self._carry_out(family, loop, stable)
         finally:
             self.seconds["loop_s"] += time.perf_counter() - advised
 
@@ -234,8 +238,9 @@ class _Study:
                         self._collect(family, waiting)
                 while waiting:
                     self._collect(family, waiting)
-            except KeyboardInterrupt:
+            except BaseException:  # Ctrl-C, or an error of the progress
                 self.stop.set()
+                self.progress = None
                 while waiting:
                     self._collect(family, waiting)
                 raise
@@ -246,7 +251,12 @@ class _Study:
         for future in finished:
             part = waiting.pop(future)
             self._take(family, part, future.result())
-        if finished and self.progress is not None:
+            self._count(len(part))
+
+    def _count(self, runs: int) -> None:
+        """Runs that are done, for the progress."""
+        self.done += runs
+        if runs and self.progress is not None:
             self.progress(self.done, len(self.matrix))
 
     def _take(self, family: Family, part: NDArray[np.int64], ended: Ended) -> None:
@@ -262,7 +272,6 @@ class _Study:
         unfinished = ~(ended.complete | ended.diverged)
         self.q[part[unfinished]], self.qd[part[unfinished]] = math.nan, math.nan
         self.rows[part[unfinished]] = math.nan
-        self.done += len(part)
 
     def result(self, values: Mapping[str, Array], seconds: float) -> Many:
         """The arrays."""

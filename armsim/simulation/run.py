@@ -50,11 +50,9 @@ class Run(Result):
         from armsim.simulation.measured import measured
 
         missing = [name for name in names if name not in self.measures]
-        found = {**self.measures, **(measured(self, missing) if missing else {})}
-        asked = [name for name in found if name in names or name not in self.measures]
-        if len(names) == 1 and len(asked) == 1:
-            return found[asked[0]]
-        return {name: found[name] for name in asked}
+        found = {name: self.measures[name] for name in names if name in self.measures}
+        found |= measured(self, missing) if missing else {}
+        return next(iter(found.values())) if len(names) == len(found) == 1 else found
 
     def summary(self) -> dict[str, Any]:
         """What the command line prints, as plain data; see `armsim.simulation.summary`."""

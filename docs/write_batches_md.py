@@ -1,0 +1,125 @@
+"""Write the table of docs/batches.md from the shipped files: `python docs/write_batches_md.py`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from armsim.errors import UsageError
+from armsim.loading import load_scenario_file
+from armsim.loading.build import ABSENT
+from armsim.loading.checked import ScenarioFile
+from armsim.loading.settle import numbers_at
+from armsim.spec.paths import parse_path, path_text
+from armsim.spec.quantity import Quantity, plain_number
+
+PAGE = Path(__file__).with_name("batches.md")
+CONFIGS = Path(__file__).parent.parent / "configs"
+STRUCTURE = {
+    "dt": "all times are multiples of it",
+    "duration": "the number of steps",
+    "every": "the number of steps between rows",
+    "period": "the number of steps between samples",
+    "from": "the first step of the force",
+    "to": "the last step of the force",
+}
+GROUPS = {
+    "lower": "-.inf, no end of the range, is a group of its own",
+    "upper": ".inf, no end of the range, is a group of its own",
+    "positive": "0 on both sides, no dry friction, is a group of its own",
+    "negative": "0 on both sides, no dry friction, is a group of its own",
+    "viscous": "with `method: auto` 0, which damps nothing, is a group of its own",
+    "kd": "with `method: auto` 0, which damps nothing, is a group of its own",
+}
+ABSENCES = {
+    "coulomb": "no dry friction",
+    "efficiency": "a lossless gear",
+    "inductance": "no current of its own",
+    "max": "no brush drop",
+}
+OPEN = {  # by the first key on the way that is here
+    "parameters": "an operand of the formulas that have it",
+    "initial": "the state at the start",
+    "control": "an operand of the feedback law",
+    "inputs": "a constant command, in place of a formula or a table",
+    "external": "an operand of the applied load",
+    "motor": "an operand of the motor",
+    "friction": "an operand of the friction",
+    "limits": "an operand of the stop",
+    "bodies": "an operand of the inertias",
+    "payload": "an operand of the inertias",
+    "gravity": "an operand of the dynamics",
+    "base": "an operand of the kinematics",
+    "tool": "an operand of the kinematics",
+    "mdh": "an operand of the kinematics",
+}
+
+
+def numbers(file: ScenarioFile) -> dict[str, Quantity]:
+    """All numbers of a scenario and its robot, given or by default, by path."""
+    own = {key: value for key, value in file.data.items() if key != "robot"}
+    found = dict(_numbers(own, ()))
+    return found | {f"robot.{path}": number for path, number in _numbers(file.robot.data, ())}
+
+
+def _numbers(data: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str, Quantity]]:
+    if isinstance(data, Quantity):
+        yield path_text(list(path)), data
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            yield from _numbers(value, (*path, key))
+    elif isinstance(data, list):
+        for i, value in enumerate(data):
+            yield from _numbers(value, (*path, i))
+
+
+def key(path: str) -> str:
+    """A path with `[*]` for all indices."""
+    return re.sub(r"\[\d+\]", "[*]", path)
+
+
+def is_open(file: ScenarioFile, path: str) -> bool:
+    """Whether a number may be left open."""
+    data = file.robot.data if path.startswith("robot.") else file.data
+    try:
+        numbers_at(data, path.removeprefix("robot."))
+    except UsageError:
+        return False
+    return True
+
+
+def line(path: str, opened: bool) -> str:
+    """The line of a number."""
+    keys = [step for step in parse_path(path.replace("[*]", "[0]")) if isinstance(step, str)]
+    if not opened:
+        return f"| `{path}` | structure | {STRUCTURE[keys[-1]]} | a kernel for each value |"
+    why = next(OPEN[key] for key in keys if key in OPEN)
+    if "parameters" in keys:
+        pass
+    elif keys[-1] in ABSENT:
+        why += f"; {plain_number(ABSENT[keys[-1]])}, {ABSENCES[keys[-1]]}, is a group of its own"
+    elif keys[-1] in GROUPS:
+        why += f"; {GROUPS[keys[-1]]}"
+    return f"| `{path}` | open | {why} | of the number written in |"
+
+
+def table() -> str:
+    """All numbers of the shipped files."""
+    found: dict[str, bool] = {}
+    for config in sorted(CONFIGS.glob("*.yaml")):
+        file = load_scenario_file(config)
+        found |= {key(path): is_open(file, path) for path in numbers(file)}
+    own, robot = ([path for path in found if path.startswith("robot.") == of_robot] for of_robot in (False, True))
+    lines = [line(path, found[path]) for path in [*sorted(own), *sorted(robot)]]
+    return "\n".join(["| number | | because it is | bits |", "| --- | --- | --- | --- |", *lines])
+
+
+def with_tables(page: str) -> str:
+    """The page with its table as it is today."""
+    return re.sub(r"(<!-- numbers -->\n).*?(<!-- end -->)", lambda m: f"{m[1]}{table()}\n{m[2]}", page, flags=re.DOTALL)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

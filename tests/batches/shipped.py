@@ -1,0 +1,132 @@
+"""Shipped scenarios, cut to a few steps, and their numbers."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+import armsim
+from armsim import FileFaults
+from armsim.loading import load_scenario_file, scenario_of
+from armsim.loading.build import ABSENT
+from armsim.plant import make_plant
+from armsim.stability.advice import Advice
+from armsim.stability.method_choice import with_method
+
+ROOT = Path(__file__).parent.parent.parent
+CONFIGS = sorted(path.stem for path in (ROOT / "configs").glob("*.yaml"))
+PAGE = (ROOT / "docs" / "batches.md").read_text(encoding="utf-8")
+WRITER = runpy.run_path(str(ROOT / "docs" / "write_batches_md.py"))
+TABLE = dict(re.findall(r"^\| `([^`]+)` \| (open|structure) \|", PAGE, re.MULTILINE))
+key = WRITER["key"]  # of a path: with `[*]` for indices
+
+
+class File:
+    """A shipped scenario, cut to a few steps, and its numbers by path."""
+
+    def __init__(self, config: str) -> None:
+        self.name = config
+        file = load_scenario_file(config)
+        self.numbers = WRITER["numbers"](file)
+        dt = file.steps["dt"]
+        self.steps = 5 if file.steps["period"] is None else file.steps["period"] + 2
+        self.short = {"duration": self.steps * dt, "log.every": dt}
+        if file.data["external"]:
+            self.short |= {"external[0].from": dt, "external[0].to": 3 * dt}
+        self.open = {path: x for path, x in self.numbers.items() if TABLE.get(key(path)) == "open"}
+        self.random = Random(config)
+        absent = [path for path in self.open if self.value(path) == ABSENT.get(last(path))]
+        self.absent = [path for path in absent if self.takes({path: self.moved(path)})]
+        for path in {*absent} - {*self.absent}:  # an inductance of a motor without a resistance, say
+            del self.open[path]
+
+    def value(self, path: str) -> float:
+        return float(self.numbers[path].value)
+
+    def moved(self, path: str) -> float:
+        """Another value that the file takes: near its own; below the largest where it is the largest."""
+        number = self.numbers[path]
+        if last(path) == "efficiency":
+            return self.random.uniform(0.8, 0.9)
+        if number.value == 0.0:
+            return self.random.uniform(0.02, 0.05)
+        return number.value * (1 + self.random.uniform(2e-3, 1e-2))
+
+    def overrides(self, values: dict[str, float]) -> dict[str, object]:
+        """The numbers as `--set` takes them: a list that the file has not, or has as one number for all, only as a whole."""
+        made: dict[str, object] = {}
+        for path, x in values.items():
+            whole, index = re.fullmatch(r"(.*?)(?:\[(\d+)\])?", path).groups()
+            if index is None or whole.startswith("inputs"):
+                made[path] = x
+            elif whole not in made:
+                length = sum(other.startswith(f"{whole}[") for other in self.numbers)
+                places = [f"{whole}[{i}]" for i in range(length)]
+                made[whole] = [values.get(place, self.value(place)) for place in places]
+        return made
+
+    def takes(self, values: dict[str, float]) -> bool:
+        """Whether these numbers may be written in: an inductance needs a motor's resistance, for example."""
+        try:
+            scenario_of(self.name, {**self.short, **self.overrides(values)})
+        except FileFaults:
+            return False
+        return True
+
+    def simulated(self, values: dict[str, float]) -> armsim.Run:
+        """The run with these numbers written in."""
+        return armsim.simulate(self.name, {**self.short, **self.overrides(values)}, force_step=True)
+
+    def course(self, values: dict[str, float]) -> np.ndarray:
+        """The rows of the run with these numbers written in, on floats."""
+        scenario = with_method(scenario_of(self.name, {**self.short, **self.overrides(values)}))
+        plant, rows = make_plant(scenario), []
+        state = plant.initial_state(scenario.initial_q, scenario.initial_qd)
+        num, den = scenario.time_ratio
+        for k in range(self.steps + 1):
+            t = k * num / den
+            if plant.sampled and k % scenario.sample_every == 0:
+                state = plant.sample(t, state)
+            rows.append(plant.observe(t, state))
+            state = plant.step(t, state, scenario.dt)
+        return np.array(rows)
+
+
+def last(path: str) -> str:
+    """The last key of a path."""
+    return re.sub(r"\[\d+\]", "", path).rsplit(".", 1)[-1]
+
+
+@contextmanager
+def unadvised() -> Iterator[None]:
+    """Without advice on the step, which takes longer than a few steps."""
+
+    class Silent:
+        def __init__(self, make, count):
+            pass
+
+        def advice(self, values):
+            return SilentAdvices(len(values))
+
+        def refuses(self, values):
+            return np.zeros(len(values), dtype=bool)
+
+        def one(self, values):
+            return Advice()
+
+    class SilentAdvices(list):
+        def __init__(self, count):
+            super().__init__([Advice()] * count)
+            self.refused = self.speaks = np.zeros(count, dtype=bool)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("armsim.batches.variants.StepAdviser", Silent)
+        patch.setattr("armsim.simulation.simulate.heeded", lambda *given: Advice())
+        yield

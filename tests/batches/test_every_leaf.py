@@ -1,0 +1,86 @@
+"""Every number of the shipped files, left open, gives the bits of the number written in, or is structure, as docs say."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+import armsim
+from armsim import UsageError
+
+from .shipped import CONFIGS, TABLE, File, key, unadvised
+
+EVERY = bool(
+    os.environ.get("ARMSIM_EVERY_LEAF")
+)  # whether every number of a file is opened alone, too, and not just two
+
+
+def same_robot(config: str) -> list[str]:
+    """The scenarios of its robot."""
+    name = config.split("_")[0]
+    return [other for other in CONFIGS if other.split("_")[0] == name]
+
+
+@pytest.fixture(params=CONFIGS)
+def file(request):
+    return File(request.param)
+
+
+def test_the_page_has_every_number_of_every_shipped_file(file):
+    assert {key(path) for path in file.numbers} <= set(TABLE)
+
+
+def test_what_the_page_calls_structure_is_refused(file):
+    structure = [path for path in file.numbers if TABLE[key(path)] == "structure"]
+    assert len(structure) >= 3  # dt, duration, log.every
+    for path in structure:
+        with pytest.raises(UsageError) as refused:
+            armsim.prepare(file.name, [path], file.short)
+        assert str(refused.value).endswith("part of the structure, which cannot be left open; set it instead"), path
+
+
+def test_one_kernel_with_all_numbers_open_has_the_bits_of_each_number_written_in(file):
+    base = {path: file.value(path) if path in file.absent else file.moved(path) for path in file.open}
+    others = same_robot(file.name)
+    turn = others.index(file.name)
+    own = [path for path in base if path not in file.absent]
+    mine = [p for i, p in enumerate(own) if not p.startswith("robot.") or i % len(others) == turn]
+    values = {path: np.full(len(mine) + 2, value) for path, value in base.items()}
+    for run, path in enumerate(mine):
+        values[path][run] = file.value(path)
+    for path in file.open:
+        values[path][-1] = file.value(path)
+    with unadvised():
+        many = armsim.simulate_many(file.name, values, file.short, rows=True)
+    assert (many.status == "complete").all(), set(many.reason)
+    assert len(many.families) == 1
+    assert np.array_equal(many.rows[-2], file.course(base))
+    assert np.array_equal(many.rows[-1], file.course({path: file.value(path) for path in file.open}))
+    felt = 0
+    for run, path in enumerate(mine):
+        expected = file.course({**base, path: file.value(path)})
+        assert np.array_equal(many.rows[run], expected), path
+        felt += not np.array_equal(many.rows[run], many.rows[-2])
+    assert felt > 0.6 * len(mine)  # a test of bits is worth what they depend on
+
+
+def test_a_prepared_run_with_all_numbers_open_has_the_bits_of_the_numbers_written_in(file):
+    with unadvised():
+        sim = armsim.prepare(file.name, list(file.open), file.short)
+    for choose in (file.value, file.moved):
+        values = {path: file.value(path) if path in file.absent else choose(path) for path in file.open}
+        run = sim(values)
+        assert np.array_equal(run.table, file.course(values))
+
+
+def test_single_numbers_left_open_have_the_bits_of_the_number_written_in(file):
+    present = [path for path in file.open if path not in file.absent]
+    some = [*file.open] if EVERY else [file.random.choice(present), file.random.choice(file.absent)]
+    for path in some:
+        sim = armsim.prepare(file.name, [path], file.short, force_step=True)
+        for value in (file.value(path), file.moved(path)):
+            run, one = sim({path: value}), file.simulated({path: value})
+            assert np.array_equal(run.table, one.table), path
+            assert list(run.state) == list(one.state), path
