@@ -36,7 +36,7 @@ GROUPS = {
 ABSENCES = {
     "coulomb": "no dry friction",
     "efficiency": "a lossless gear",
-    "inductance": "no current of its own",
+    "inductance": "no current of its own, as it must be without `Kp` and `Ra`",
     "max": "no brush drop",
 }
 OPEN = {  # by the first key on the way that is here

@@ -32,9 +32,7 @@ Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 WAIT = 0.05  # s between looks at Ctrl-C
 UNIT = 32  # blocks that a thread carries out at a time, at most
-TOLD = (
-    10  # runs of a family for which the advice on the step is put into words, which takes as long as thousands of steps
-)
+TOLD = 3  # runs of a family whose advice is put into words, which takes as long as thousands of steps
 
 
 def simulate_many(

@@ -7,12 +7,12 @@ A graph is differentiated as traced, before `armsim.compile` lowers it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from armsim.expr.elementary import cos, sin
 from armsim.expr.function import Function, innermost, shared, trace
-from armsim.expr.graph import CONDITIONS, Expr, Graph, in_order
+from armsim.expr.graph import CONDITIONS, Expr, Graph
 from armsim.expr.replay import replay
 from armsim.expr.scalar import either, fma, lookup, where
 from armsim.expr.tree import flatten, leaves, unflatten
@@ -138,7 +138,7 @@ def _by_chain_rule(node: Expr, known: dict[Expr, Partials]) -> Partials:
     for arg, slope in _local_partials(node):
         if isinstance(arg, Expr) and arg in known:
             for k, x in known[arg].items():
-                total[k] = _product_plus(slope, x, total[k], known) if k in total else slope * x
+                total[k] = _product_plus(slope, x, total[k]) if k in total else slope * x
     return total
 
 
@@ -193,44 +193,18 @@ def _over(number: float, x: Expr) -> Any:
     return where(elsewhere, number / where(elsewhere, x, 1.0), float("inf"))
 
 
-def _product_plus(p: Any, x: Any, s: Any, known: Mapping[Expr, Partials]) -> Any:
-    """p x + s; for a product s the graph's existing node, whichever of the two products is fused in it.
+def _product_plus(p: Any, x: Any, s: Any) -> Any:
+    """fma(p, x, s), by the graph's existing node up to signs.
 
-    The components of a rotated vector, c x - s y and s x + c y, are each other's derivatives by the angle up to sign. Which
-    product is fused decides the rounding, so it must not depend on which numbers are open: the other one is taken only if
-    all factors depend on what is differentiated by.
+    The components of a rotated vector, fma(c, x, -s y) and fma(s, x, c y), are each other's derivatives by the angle up to sign.
+    One that fuses the other product is left alone: whether there is one depends on which numbers are 0, and decides the rounding.
     """
-    product = p * x
-    if isinstance(product, Expr) and isinstance(s, Expr):
-        found = _existing_sum(product, s)
-        if found is None and all(_unsigned(factor) in known for factor in (p, x, *_factors(s))):
-            found = _existing_sum(s, product)
+    result = fma(p, x, s)
+    if not isinstance(result, Expr) or result.op != "fma":
+        return result
+    u, v, addend = result.args
+    for sign, same in ((1, (-u, -v, addend)), (-1, (-u, v, -addend)), (-1, (u, -v, -addend))):
+        found = result.graph.existing("fma", *same)
         if found is not None:
-            return found
-    return fma(p, x, s)
-
-
-def _unsigned(x: Any) -> Any:
-    return x.args[0] if isinstance(x, Expr) and x.op == "neg" else x
-
-
-def _factors(s: Expr) -> tuple[Any, ...]:
-    inner: Expr = _unsigned(s)
-    return inner.args if inner.op == "mul" else (inner,)
-
-
-def _existing_sum(product: Expr, rest: Expr) -> Expr | None:
-    """product + rest by an existing fused multiply-add of either sign; None if the graph has none."""
-    positive = product.op != "neg"
-    inner = product if positive else product.args[0]
-    if inner.op != "mul" or not isinstance(inner.args[1], Expr):
-        return None
-    u, v = inner.args
-    for sign in (True, False):
-        addend = rest if sign else -rest
-        factors = [(u, v)] if positive is sign else [(-u, v), (-v, u)]
-        for pair in factors:
-            found = inner.graph.existing("fma", *in_order(*pair), addend)
-            if found is not None:
-                return found if sign else -found
-    return None
+            return found if sign > 0 else -found
+    return result

@@ -13,6 +13,7 @@ from typing import Any
 
 NUMBERS = (float, int)
 CONDITIONS = frozenset(("lt", "le", "and", "not", "bit"))  # operations with a boolean result
+COMMUTATIVE = frozenset(("add", "mul", "fma"))  # in their first two operands
 
 
 class Expr:
@@ -158,6 +159,8 @@ class Graph:
             else:
                 key.append(arg)
             own.append(arg)
+        if op in COMMUTATIVE:
+            key[1:3] = sorted(key[1:3])
         return own, tuple(key)
 
     def _own(self, arg: Any) -> Any:
@@ -201,7 +204,9 @@ def add(a, b):
         return b
     if not isinstance(b, Expr) and b == 0:
         return a
-    return graph_of(a, b).node("add", *in_order(a, b))
+    if not isinstance(a, Expr):
+        a, b = b, a
+    return graph_of(a, b).node("add", a, b)
 
 
 def subtract(a, b):
@@ -229,7 +234,7 @@ def multiply(a, b):
     if not isinstance(b, Expr) and b == 1:
         product = a
     else:
-        product = graph_of(a, b).node("mul", *in_order(a, b))
+        product = graph_of(a, b).node("mul", a, b)
     return product if sign > 0 else -product
 
 
@@ -281,7 +286,7 @@ def fused(a, b, c):
     graph = graph_of(a, b)
     if isinstance(c, Expr) and c.graph.depth > graph.depth:
         graph = c.graph
-    return graph.node("fma", *in_order(a, b), c)
+    return graph.node("fma", a, b, c)
 
 
 def select(condition, a, b):
@@ -292,15 +297,6 @@ def select(condition, a, b):
         return select(condition.args[0], b, a)
     deepest = max((e for e in (condition, a, b) if isinstance(e, Expr)), key=lambda e: e.graph.depth)
     return deepest.graph.node("where", condition, a, b)
-
-
-def in_order(a, b):
-    """Operands of a commutative operation in canonical order, so that a + b and b + a are one node: by age, constants last."""
-    if not isinstance(a, Expr):
-        return b, a
-    if not isinstance(b, Expr):
-        return a, b
-    return (a, b) if (a.graph.depth, a.index) <= (b.graph.depth, b.index) else (b, a)
 
 
 def constant(value) -> float:

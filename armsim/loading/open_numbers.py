@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import operator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, Any
 
 from armsim.errors import UsageError
 from armsim.expr import Scalar
-from armsim.files.faults import Report
-from armsim.loading.build import ABSENT
+from armsim.loading.build import RADIANS
 from armsim.loading.checked import ScenarioFile
+from armsim.loading.open_data import STRUCTURAL, OpenData, Requirement
+from armsim.loading.open_paths import doubtful, lacking, places_of, stand_ins
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.scenario_file import Given, load_scenario_file
-from armsim.loading.settle import numbers_at, settle
+from armsim.model import JOINT_TYPES
 from armsim.spec.formula import Formula, FormulaError
-from armsim.spec.overrides import split_overrides
 from armsim.spec.paths import parse_path
-from armsim.spec.quantity import Context, Quantity, plain_number
-from armsim.spec.scenario import AUTO
+from armsim.spec.quantity import plain_number
+from armsim.spec.robot import RobotKeys
+from armsim.spec.scenario import AUTO, ScenarioKeys
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,10 +31,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 ROBOT = "robot."
-OPEN = object()  # in place of the value of a number that is open
-# values that decide what is computed, by key: they are written in, and runs that have them are a group of their own
-SPECIAL: dict[str, float] = {**ABSENT, "positive": 0.0, "negative": 0.0, "lower": -math.inf, "upper": math.inf}
-SPECIAL_TO_AUTO = {"viscous": 0.0, "kd": 0.0}  # as well, where the method is picked by what can damp
+STRUCTURAL_TO_AUTO = {"viscous": 0.0, "kd": 0.0}  # where the method is picked by what can damp
 Written = Mapping[str, float]
 
 
@@ -87,16 +86,8 @@ class OpenNumbers:
 
     def _columns(self, path: str, values: Any, one: bool) -> Array:
         """Values of a path: shape (m, 1) or (m, k), or () for one value for all."""
-        import numpy as np
-
         many = len(self.asked[path])
-        try:
-            array = np.asarray(values)
-        except ValueError:  # ragged
-            array = np.empty(0, dtype=object)
-        if array.dtype.kind not in "fiu" or array.size == 0:
-            raise UsageError.of(path, "real numbers, one for each run", repr(values)[:60], "give an array of numbers")
-        array = array.astype(float)
+        array = _array(path, values)
         shapes = (
             [(), (many,)] if one else [(), (len(array) if array.ndim else 0,), (len(array) if array.ndim else 0, many)]
         )
@@ -110,23 +101,17 @@ class OpenNumbers:
     def refused(self, matrix: Array) -> dict[int, str]:
         """The runs whose values the files would not take, with the reason.
 
-        Checked are the bounds of every number, and of those that depend on it by a formula, and the order of limits and radii.
+        Checked are the bounds of every number, and of those that depend on it by a formula, and the relations between numbers.
         """
         import numpy as np
 
         found: dict[int, str] = {}
         values = self._values(matrix)
-        for number in self._watched:
-            right = np.asarray(number.quantity.kind.admits(values[number.path]))
-            if not right.all():
-                expected = number.quantity.kind.expected(Context(Report()))
-                for run in np.flatnonzero(~right):
-                    bad = plain_number(float(values[number.path][run]))
-                    found.setdefault(int(run), f"{number.path}: expected {expected}, found {bad}")
-        for rule in self._rules:
-            wrong = rule.broken(*(values.get(path, number) for path, number in rule.numbers))
-            for run in np.flatnonzero(wrong):
-                found.setdefault(int(run), rule.reason)
+        for requirement in (x for data in self._data for x in data.requirements):
+            for right in requirement.conditions(values):
+                if right is not True and not np.all(right):
+                    for run in np.flatnonzero(~np.atleast_1d(right)).tolist():
+                        found.setdefault(run, _reason(requirement, values, run))
         return found
 
     def groups(self, matrix: Array) -> list[tuple[Written, NDArray[np.int64]]]:
@@ -134,56 +119,55 @@ class OpenNumbers:
         import numpy as np
 
         values = self._values(matrix)
-        found = [
-            (number.path, number.special, values[number.path] == number.special)
-            for number in self._watched
-            if number.special is not None
-        ]
-        found = [(path, special, equal) for path, special, equal in found if equal.any()]
-        if not found:
+        absences = [absence for data in self._data for absence in data.absences]
+        present = [reduce(operator.or_, absence.differences(values)) for absence in absences]
+        if all(here is True or np.all(here) for here in present):
             return [({}, np.arange(len(matrix), dtype=np.int64))]
-        patterns, which = np.unique(np.array([equal for _, _, equal in found]).T, axis=0, return_inverse=True)
+        arrays = [np.broadcast_to(here, len(matrix)) for here in present]
+        patterns, which = np.unique(np.array(arrays).T, axis=0, return_inverse=True)
         return [
             (
-                {path: special for (path, special, _), written in zip(found, pattern, strict=True) if written},
+                {
+                    path: absence.value
+                    for absence, here in zip(absences, pattern, strict=True)
+                    for path, _ in absence.numbers
+                    if path in values and not here
+                },
                 np.flatnonzero(which.reshape(-1) == i),
             )
             for i, pattern in enumerate(patterns)
         ]
 
-    def _values(self, matrix: Array) -> dict[str, Array]:
-        """The values of all numbers that are open or depend on one, shape (m,) each."""
-        found = {place: matrix[:, i] for i, place in enumerate(self.places)}
-        if all(number.path in found for number in self._watched):
-            return found
-        return {path: values for path, _, values in self._settled(found, _on_arrays)}
+    def _values(self, matrix: Array) -> dict[str, Any]:
+        """The values of all numbers that are open or depend on one: floats of a single run, else arrays of shape (m,)."""
+        if len(matrix) == 1:
+            columns, evaluate = matrix[0].tolist(), _on_floats
+        else:
+            columns, evaluate = list(matrix.T), _on_arrays
+        opened = dict(zip(self.places, columns, strict=True))
+        found: dict[str, Any] = {}
+        for data in self._data:
+            found |= data.values({place: opened[place] for place in data.places}, evaluate)
+        return found
 
-    def _settled(self, values: Mapping[str, Any], evaluate: Any) -> Iterator[tuple[str, Quantity, Any]]:
-        """The numbers that are open or depend on one: path, as read, value."""
-        own, robot = split_overrides(values)
-        yield from _opened(self.file.robot.data, settle(self.file.robot.data, robot, evaluate), ROBOT)
+    @cached_property
+    def _data(self) -> tuple[OpenData, OpenData]:
+        """The data of the scenario and of its robot."""
+        robot = [place for place in self.places if place.startswith(ROBOT)]
+        own = [place for place in self.places if not place.startswith(ROBOT)]
+        structural = STRUCTURAL | (STRUCTURAL_TO_AUTO if self.file.data["integrator"]["method"] == AUTO else {})
         scenario = {key: value for key, value in self.file.data.items() if key != "robot"}
-        yield from _opened(scenario, settle(scenario, own, evaluate), "")
-
-    @cached_property
-    def _watched(self) -> list[_Number]:
-        special = {**SPECIAL, **(SPECIAL_TO_AUTO if self.file.data["integrator"]["method"] == AUTO else {})}
-        marks = dict.fromkeys(self.places, OPEN)
-        return [
-            _Number(path, quantity, next((special[key] for key in reversed(_keys(path)) if key in special), None))
-            for path, quantity, _ in self._settled(marks, lambda formula, values: OPEN)
-        ]
-
-    @cached_property
-    def _rules(self) -> list[_Rule]:
-        """The rules between numbers of the robot that open ones take part in; see `armsim.spec.robot`."""
-        watched = {number.path for number in self._watched}
-        return [rule for rule in _rules_of(self.file.robot.data) if any(path in watched for path, _ in rule.numbers)]
+        return (
+            OpenData(RobotKeys(), self.file.robot.data, robot, ROBOT.rstrip("."), structural),
+            OpenData(ScenarioKeys(), scenario, own, structural=structural),
+        )
 
     def number(self, place: str) -> float:
-        """The value of one of `places` in its file."""
-        quantity = _quantity({**self.file.data, "robot": self.file.robot.data}, place)
-        return float(quantity.value)
+        """The value of one of `places` in its file; a stand-in where the file has none."""
+        here: Any = _whole(self.file)
+        for step in parse_path(place):
+            here = here[step]
+        return float(here.value)
 
 
 def open_numbers(
@@ -194,7 +178,7 @@ def open_numbers(
     Args:
         given: A scenario file, a shipped scenario's name, or a file's content.
         paths: As `--set` names them; a list of numbers stands for all of them, `[*]` for all items of a list. With values: what
-            the file leaves out gets the first of them.
+            the file leaves out gets the first of them; without, a number that stands in.
         overrides: Values to set before, by path.
 
     Raises:
@@ -202,117 +186,81 @@ def open_numbers(
         UsageError: There is no number at a path, or it is part of the structure.
     """
     file = load_scenario_file(given, overrides)
-    absent = {path: _first(paths[path]) for path in paths if isinstance(paths, Mapping) and _lacks(file, path)}
-    if absent:
-        file = load_scenario_file(given, {**(overrides or {}), **absent})
-    places: list[str] = []
-    asked: dict[str, tuple[int, ...]] = {}
-    for path in paths:
-        found = _found(file, path)
-        twice = next((place for place in found if place in places), None)
-        if twice is not None:
-            raise UsageError.of(path, "numbers that no other path names", twice, "leave one of the paths out")
-        asked[path] = tuple(range(len(places), len(places) + len(found)))
-        places += found
-    return OpenNumbers(file, tuple(places), asked)
+    values = paths if isinstance(paths, Mapping) else {}
+    first = {path: _first(path, x) for path, x in values.items() if lacking(_whole(file), path)}
+    set_before = dict(overrides or {})
+    while absent := stand_ins(_whole(file), list(paths), first, _defaults(file)):
+        set_before |= absent
+        file = load_scenario_file(given, set_before)
+    asked = places_of(_whole(file), list(paths))
+    places = tuple(place for found in asked.values() for place in found)
+    doubts = doubtful(_whole(file), places)
+    if doubts:
+        load_scenario_file(given, set_before | doubts)
+    index = {place: i for i, place in enumerate(places)}
+    return OpenNumbers(file, places, {path: tuple(index[place] for place in found) for path, found in asked.items()})
 
 
-def _found(file: ScenarioFile, path: str) -> list[str]:
-    """The numbers that a path stands for, those of the robot with their prefix."""
-    if path.startswith(ROBOT):
-        try:
-            return [f"{ROBOT}{place}" for place in numbers_at(file.robot.data, path.removeprefix(ROBOT))]
-        except UsageError as error:
-            raise UsageError(f"{ROBOT}{error}") from None
-    if path == "robot":
-        raise UsageError(f"{path}: not a number that can be left open; go on with one of {', '.join(file.robot.data)}")
-    return numbers_at(file.data, path)
+def _whole(file: ScenarioFile) -> dict[str, Any]:
+    """The data of a scenario with those of its robot."""
+    return {**file.data, "robot": file.robot.data}
 
 
-def _lacks(file: ScenarioFile, path: str) -> bool:
-    """Whether there is no value at a path yet, but a file may have one there."""
-    try:
-        found = _found(file, path)
-    except UsageError:
-        return "[*]" not in path
-    data = {**file.data, "robot": file.robot.data}
-    return any(_quantity(data, place) is None for place in found)
+def _defaults(file: ScenarioFile) -> dict[str, list[float]]:
+    """The defaults of the lists that a scenario may leave out, in its units."""
+    robot, degrees = file.robot.data, file.data["units"]["angle"] == "deg"
+    pose = [float(joint["initial"].value) for joint in robot["joints"]]
+    if degrees != (robot["units"]["angle"] == "deg"):
+        turns = [RADIANS if JOINT_TYPES[joint["type"]].turns else 1.0 for joint in robot["joints"]]
+        pose = [x / turn if degrees else x * turn for x, turn in zip(pose, turns, strict=True)]
+    return {"initial.q": pose, "control.target": pose, "initial.qd": [0.0] * len(pose)}
 
 
-def _quantity(data: dict[str, Any], place: str) -> Any:
-    here: Any = data
-    for step in parse_path(place):
-        here = here[step]
-    return here
-
-
-def _first(values: Any) -> Any:
+def _first(path: str, values: Any) -> Any:
     """The first run's value of an array of values, as plain data."""
-    import numpy as np
-
-    array = np.asarray(values)
+    array = _array(path, values)
     return (array if array.ndim == 0 else array[0]).tolist()
 
 
-def _on_arrays(formula: Formula, values: Mapping[str, Any]) -> Any:
-    """The value of a formula on arrays of parameters, NaN where it has none."""
+def _array(path: str, values: Any) -> Array:
+    """Values of a path as doubles.
+
+    Raises:
+        UsageError: They are no real numbers.
+    """
     import numpy as np
 
-    given = {name: values[name] for name in formula.names if name in values}
-    arrays = np.broadcast_arrays(*given.values())
-    found = np.empty(arrays[0].shape)
-    for i, row in enumerate(zip(*(array.tolist() for array in arrays), strict=True)):
-        try:
-            found[i] = formula.evaluate(dict(zip(given, row, strict=True)))
-        except FormulaError:
-            found[i] = math.nan
-    return found
+    try:
+        array = np.asarray(values)
+    except ValueError:  # ragged
+        array = np.empty(0, dtype=object)
+    if array.dtype.kind not in "fiu" or array.size == 0:
+        raise UsageError.of(path, "real numbers, one for each run", repr(values)[:60], "give an array of numbers")
+    return array.astype(float)
 
 
-def _opened(read: Any, settled: Any, path: str) -> Iterator[tuple[str, Quantity, Any]]:
-    """The numbers that have another value than the file's: path, as read, value."""
-    if isinstance(read, dict):
-        dot = "" if not path or path.endswith(".") else "."
-        for key, value in read.items():
-            yield from _opened(value, settled[key], f"{path}{dot}{key}")
-    elif isinstance(read, list):
-        for i, (item, value) in enumerate(zip(read, settled, strict=True)):
-            yield from _opened(item, value, f"{path}[{i}]")
-    elif isinstance(read, Quantity) and not isinstance(settled, (int, float)):
-        yield path, read, settled
+def _reason(requirement: Requirement, values: Mapping[str, Any], run: int) -> str:
+    """Why a run is refused; of a number's bounds with what was found."""
+    reason = f"{requirement.path}: expected {requirement.expected}"
+    if len(requirement.numbers) > 1:
+        return reason
+    value = values[requirement.numbers[0][0]]
+    return f"{reason}, found {plain_number(float(value if isinstance(value, float) else value[run]))}"
 
 
-def _keys(path: str) -> list[str]:
-    return [step for step in parse_path(path) if isinstance(step, str)]
+def _on_floats(formula: Formula, values: Mapping[str, Any]) -> float:
+    """The value of a formula of parameters, NaN where it has none."""
+    try:
+        return float(formula.evaluate(values))
+    except FormulaError:
+        return math.nan
 
 
-class _Number(NamedTuple):
-    """A number that is open or depends on one: its path, as read, and the value that decides structure, if one does."""
+def _on_arrays(formula: Formula, values: Mapping[str, Any]) -> Any:
+    """The values of a formula of arrays of parameters, NaN where it has none."""
+    import numpy as np
 
-    path: str
-    quantity: Quantity
-    special: float | None
-
-
-class _Rule(NamedTuple):
-    """A rule between numbers: their paths and values, whether they break it, and the reason."""
-
-    numbers: list[tuple[str, float]]
-    broken: Callable[..., Any]
-    reason: str
-
-
-def _rules_of(robot: dict[str, Any]) -> Iterator[_Rule]:
-    for i, joint in enumerate(robot["joints"]):
-        where, limits = f"{ROBOT}joints[{i}]", joint["limits"]
-        if limits is not None:
-            ends = [(f"{where}.limits.{key}", limits[key].value) for key in ("lower", "upper")]
-            within = [(f"{where}.initial", joint["initial"].value), *ends]
-            yield _Rule(ends, lambda a, b: a >= b, f"{where}.limits: expected lower smaller than upper")
-            reason = f"{where}.initial: expected a position within the limits"
-            yield _Rule(within, lambda q, a, b: (q < a) | (q > b), reason)
-        for k, body in enumerate(joint["bodies"]):
-            if "tube" in body:
-                tube = f"{where}.bodies[{k}].tube"
-                radii = [(f"{tube}.{key}", body["tube"][key].value) for key in ("inner_radius", "outer_radius")]
-                yield _Rule(radii, lambda a, b: a >= b, f"{tube}: expected inner_radius smaller than outer_radius")
+    names = [name for name in formula.names if name in values]
+    arrays = np.broadcast_arrays(*(values[name] for name in names))
+    rows = zip(*(array.tolist() for array in arrays), strict=True)
+    return np.array([_on_floats(formula, dict(zip(names, row, strict=True))) for row in rows])

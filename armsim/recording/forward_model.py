@@ -80,8 +80,9 @@ class ForwardModel:
         target: The machine to compile for; the host unless given. The bits do not depend on it.
         rtol: Relative tolerance of an adaptive method; 1e-6 unless given.
         atol: Absolute tolerance, likewise; rtol / 1000 unless given.
-        open: Paths of p numbers of the robot file that are left open, as `--set` names them without the prefix `robot.`:
-            "joints[R2].motor.Kp", "gravity[2]", "parameters.upper". The robot is then a file, a name or plain data.
+        open: Paths of numbers of the robot file that are left open, as `--set` names them without the prefix `robot.`:
+            "joints[R2].motor.Kp", "gravity" for all of a list, "joints[*].motor.Kp". They stand for p numbers, in this order. The
+            robot is then a file, a name or plain data.
         external: Where k wrenches act, as in a scenario's `external` without force, moment and times: mappings
             {link: R5, point: [0, 0, 0], frame: world or link}.
         currents: Whether the currents of the electric motors are among the outputs.
@@ -93,7 +94,7 @@ class ForwardModel:
         output: What the inputs are.
         tolerance: Relative and absolute tolerance of an adaptive method.
         slots: Names of the numbers of the state.
-        open: Paths of the open numbers.
+        open: Paths of the p open numbers.
 
     Raises:
         FileFaults: The robot or an item of `external` cannot be used; says where and why.
@@ -114,7 +115,7 @@ class ForwardModel:
         currents: bool = False,
     ) -> None:
         self._numbers = OpenValues(OpenRobot(source_of(robot), open), target) if open else None
-        self.open = tuple(open)
+        self.open = () if self._numbers is None else self._numbers.robot.paths
         if self._numbers is not None:
             self.arm = self._numbers.robot.arm
         elif isinstance(robot, Arm):

@@ -6,7 +6,7 @@ from typing import Any
 
 from armsim.files.document import Map, Node, shown
 from armsim.spec.quantity import Context
-from armsim.spec.schema import Choice, List, Number, OneOf, Record
+from armsim.spec.schema import Choice, List, Number, OneOf, Record, Relation
 
 
 def axis() -> Choice:
@@ -75,6 +75,11 @@ class SphereKeys(SolidKeys):
     radius = size("radius", "0.05")
 
 
+HOLLOW = Relation(
+    ("inner_radius", "outer_radius"), lambda inner, outer: [inner < outer], "inner_radius smaller than outer_radius"
+)
+
+
 class TubeKeys(SolidKeys):
     """A hollow cylinder, open at both ends."""
 
@@ -83,10 +88,12 @@ class TubeKeys(SolidKeys):
     outer_radius = size("outer radius", "0.05")
     inner_radius = size("inner radius", "0.04")
 
+    relations = (HOLLOW,)
+
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
         super().check(data, node, path, context)
-        inner, outer = data["inner_radius"], data["outer_radius"]
-        if inner is not None and outer is not None and inner.value >= outer.value:
+        if not HOLLOW.holds(data):
+            inner, outer = HOLLOW.numbers(data)
             expected = f"a radius smaller than outer_radius, {outer.text}"
             context.report.add(
                 inner.place, f"{path}.inner_radius", expected, inner.text, "swap the radii or correct one"

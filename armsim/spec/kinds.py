@@ -19,6 +19,7 @@ class _Required:
 
 REQUIRED = _Required()
 NAME = re.compile(r"[^\W\d][\w.-]*")
+LARGEST = math.nextafter(math.inf, 0.0)
 
 
 def join(path: str, key: str) -> str:
@@ -134,18 +135,16 @@ class Number(Kind):
         """The unit in this file: deg for rad where the file uses degrees."""
         return self.unit.replace("rad", "deg") if self.angle and context.degrees else self.unit
 
-    def admits(self, x: Any) -> Any:
-        """Whether a number is valid, or which of an array of numbers are."""
-        right = (x == x) & ((abs(x) < math.inf) | self.infinite)
+    def conditions(self, x: Any) -> list[Any]:
+        """Conditions that all hold for a valid number: a float, an array of them or an expression. None holds for NaN."""
+        found = [abs(x) <= (math.inf if self.infinite else LARGEST if self.largest is None else self.largest)]
         if self.minimum is not None:
-            right = right & (x >= self.minimum)
+            found.append(x >= self.minimum)
         if self.above is not None:
-            right = right & (x > self.above)
+            found.append(x > self.above)
         if self.nonzero:
-            right = right & (x != 0)
-        if self.largest is not None:
-            right = right & ((abs(x) <= self.largest) | (abs(x) == math.inf))
-        return right
+            found.append(abs(x) > 0.0)
+        return found
 
     def read(self, node: Node, path: str, context: Context) -> Quantity | None:
         if not isinstance(node, Scalar) or isinstance(node.value, bool) or node.value is None:
@@ -197,13 +196,14 @@ class Number(Kind):
 
     def _check(self, quantity: Quantity, node: Node, path: str, context: Context) -> bool:
         value = quantity.value
+        if all(self.conditions(value)):
+            return True
         found = node.text if isinstance(node, Scalar) else ""
         if quantity.formula is not None:
             found = f"{found} = {plain_number(float(f'{value:.6g}'))}"
         found = clipped(found)
         key = re.sub(r"\[.*", "", path.rsplit(".", 1)[-1])
-        mend = ""
-        if math.isnan(value) or (math.isinf(value) and not self.infinite):
+        if not math.isfinite(value):
             mend = "write a finite number"
         elif (self.minimum == 0 or self.above == 0) and value < 0:
             if quantity.formula is not None:
@@ -218,13 +218,12 @@ class Number(Kind):
             )
         elif self.nonzero and value == 0:
             mend = f"write another number, for example `{key}: {self.example or 1}`"
-        elif self.largest is not None and math.isfinite(value) and abs(value) > self.largest:
+        elif self.largest is not None:
             both_sides = self.above is None and self.minimum is None
             bounds = f"between {-self.largest:g} and {self.largest:g}" if both_sides else f"up to {self.largest:g}"
             mend = f"write a number {bounds}"
-        if mend:
-            self.fault(node, path, context, mend, found)
-        return not mend
+        self.fault(node, path, context, mend, found)
+        return False
 
 
 class Text(Kind):

@@ -10,7 +10,7 @@ from armsim.model import JOINT_TYPES
 from armsim.spec.bodies import BODIES, Payload
 from armsim.spec.motor import DryFriction, JointCoulombKeys, MotorKeys
 from armsim.spec.quantity import Context, plain_number
-from armsim.spec.schema import Choice, Kind, List, Number, OneOf, Parameters, Record, Text, join
+from armsim.spec.schema import Choice, Kind, List, Number, OneOf, Parameters, Record, Relation, Text, join
 
 FORMAT = "armsim/robot/1"
 NO_VECTOR = (0.0, 0.0, 0.0)
@@ -88,6 +88,9 @@ FRAMES: dict[str, Kind] = {
 }
 
 
+RANGE = Relation(("lower", "upper"), lambda lower, upper: [lower < upper], "lower smaller than upper")
+
+
 class LimitKeys(Record):
     """The range of a joint. With a stiffness there are stops at its ends; without, it is checked and reported only."""
 
@@ -96,12 +99,14 @@ class LimitKeys(Record):
     stiffness = Number("N·m/rad or N/m", minimum=0, default=None, doc="of the stops", note="no stops", example="1000")
     damping = Number("N·m·s/rad or N·s/m", minimum=0, default=0.0, doc="of the stops", example="10")
 
+    relations = (RANGE,)
+
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
-        lower, upper = data["lower"], data["upper"]
-        if lower is not None and upper is not None and lower.value >= upper.value:
+        if not RANGE.holds(data):
+            lower, upper = RANGE.numbers(data)
             found = f"lower {lower.text}, upper {upper.text}"
             mend = "swap them" if lower.value > upper.value else "leave a range between them"
-            context.report.add(lower.place, path, "lower smaller than upper", found, mend)
+            context.report.add(lower.place, path, RANGE.expected, found, mend)
 
 
 class FrictionKeys(Record):
@@ -109,6 +114,15 @@ class FrictionKeys(Record):
 
     viscous = Number("N·m·s/rad or N·s/m", minimum=0, default=0.0, doc="viscous friction", example="0.1")
     coulomb = DryFriction("N·m or N", JointCoulombKeys(), example="0.5")
+
+
+WITHIN = Relation(
+    ("limits.lower", "initial", "limits.upper"),
+    lambda lower, q, upper: [lower <= q, q <= upper],
+    "a position within the limits",
+    "initial",
+)
+SLIDES = Relation(("pitch",), lambda pitch: [abs(pitch) > 0.0], "a number of m other than 0", "pitch")
 
 
 class JointKeys(Record):
@@ -134,15 +148,14 @@ class JointKeys(Record):
     )
     motor = MotorKeys(default=None, doc="its motor", note="no motor")
 
+    relations = (WITHIN, SLIDES)
+
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
         self._check_emulated(data, path, context)
         self._check_pitch(data, node, path, context)
-        initial, limits = data["initial"], data["limits"]
-        if initial is None or limits is None or limits["lower"] is None or limits["upper"] is None:
-            return
-        lower, upper = limits["lower"], limits["upper"]
-        if lower.value < upper.value and not lower.value <= initial.value <= upper.value:
-            expected = f"a position within the limits, {plain_number(lower.value)} to {plain_number(upper.value)}"
+        if not WITHIN.holds(data) and RANGE.holds(data["limits"]):
+            lower, initial, upper = WITHIN.numbers(data)
+            expected = f"{WITHIN.expected}, {plain_number(lower.value)} to {plain_number(upper.value)}"
             mend = "give an initial position within the limits, or correct the limits"
             kind = JOINT_TYPES.get(data["type"])
             one_turn = kind is not None and kind.turns and not kind.has_pitch  # a screw goes through many
@@ -159,11 +172,9 @@ class JointKeys(Record):
         if kind.has_pitch and pitch is None:
             mend = "write how far it slides in a turn, for example `pitch: 0.005`"
             context.report.add(node.place, path, "the pitch of a screw, in m", "nothing: the key is missing", mend)
-        elif kind.has_pitch and pitch.value == 0:
+        elif kind.has_pitch and not SLIDES.holds(data):
             mend = "write how far it slides in a turn, for example `pitch: 0.005`, or `type: revolute`"
-            context.report.add(
-                pitch.place, path, "a number of m other than 0", f"{pitch.text}: it would not slide", mend
-            )
+            context.report.add(pitch.place, path, SLIDES.expected, f"{pitch.text}: it would not slide", mend)
         elif not kind.has_pitch and pitch is not None:
             mend = "write `type: screw`, or leave the pitch out"
             context.report.add(pitch.place, path, f"no pitch on a {kind.name} joint", pitch.text, mend)

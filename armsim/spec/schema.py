@@ -7,6 +7,7 @@ Invalid or absent values are None.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,7 +16,20 @@ from armsim.files.faults import suggestion
 from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text, join
 from armsim.spec.quantity import Context, Quantity, plain_number
 
-__all__ = ["Choice", "Kind", "List", "Number", "OneOf", "Parameters", "PerJoint", "Record", "Rule", "Text", "join"]
+__all__ = [
+    "Choice",
+    "Kind",
+    "List",
+    "Number",
+    "OneOf",
+    "Parameters",
+    "PerJoint",
+    "Record",
+    "Relation",
+    "Rule",
+    "Text",
+    "join",
+]
 
 
 class List(Kind):
@@ -89,17 +103,49 @@ class Rule:
         return right and all(node.get(key) is not None for key in self.given)
 
 
+@dataclass(frozen=True)
+class Relation:
+    """A constraint between the numbers of a record.
+
+    Attributes:
+        keys: The numbers, by path below the record; it applies where all of them have values.
+        conditions: Makes of the numbers, floats, arrays or expressions, conditions that all must hold.
+        expected: What is valid, in words.
+        at: The key at which a fault is reported; empty for the record.
+    """
+
+    keys: tuple[str, ...]
+    conditions: Callable[..., Sequence[Any]]
+    expected: str
+    at: str = ""
+
+    def numbers(self, data: dict[str, Any]) -> list[Quantity]:
+        """The numbers in a record that has been read; none where one of them has no value."""
+        found: list[Any] = [data] * len(self.keys)
+        for i, key in enumerate(self.keys):
+            for step in key.split("."):
+                found[i] = None if found[i] is None else found[i][step]
+        return [] if None in found else found
+
+    def holds(self, data: dict[str, Any]) -> bool:
+        """Whether it holds in a record that has been read, or does not apply."""
+        numbers = self.numbers(data)
+        return not numbers or all(self.conditions(*(number.value for number in numbers)))
+
+
 class Record(Kind):
     """A mapping with known keys: one attribute of the class for each; `from_` declares the key `from`.
 
     Attributes:
         fields: The kind of each key.
         rules: Constraints between keys.
+        relations: Constraints between their numbers, which subclasses report.
         exactly_one: Keys of which exactly one must have a value.
     """
 
     fields: ClassVar[dict[str, Kind]] = {}
     rules: ClassVar[tuple[Rule, ...]] = ()
+    relations: ClassVar[tuple[Relation, ...]] = ()
     exactly_one: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:

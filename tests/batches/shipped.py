@@ -44,8 +44,8 @@ class File:
         self.random = Random(config)
         absent = [path for path in self.open if self.value(path) == ABSENT.get(last(path))]
         self.absent = [path for path in absent if self.takes({path: self.moved(path)})]
-        for path in {*absent} - {*self.absent}:  # an inductance of a motor without a resistance, say
-            del self.open[path]
+        self.fixed = [path for path in absent if path not in self.absent]  # an inductance without a resistance, say
+        self.open = {path: x for path, x in self.open.items() if path not in self.fixed}
 
     def value(self, path: str) -> float:
         return float(self.numbers[path].value)

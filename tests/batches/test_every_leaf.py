@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import armsim
-from armsim import UsageError
+from armsim import FileFaults, UsageError
 
 from .shipped import CONFIGS, TABLE, File, key, unadvised
 
@@ -39,6 +39,12 @@ def test_what_the_page_calls_structure_is_refused(file):
         with pytest.raises(UsageError) as refused:
             armsim.prepare(file.name, [path], file.short)
         assert str(refused.value).endswith("part of the structure, which cannot be left open; set it instead"), path
+
+
+def test_a_number_of_which_the_file_takes_no_other_value_cannot_be_open(file):
+    for path in file.fixed:
+        with pytest.raises(FileFaults, match="missing, and `inductance` needs it"):
+            armsim.prepare(file.name, [path], file.short)
 
 
 def test_one_kernel_with_all_numbers_open_has_the_bits_of_each_number_written_in(file):

@@ -105,7 +105,7 @@ def test_a_derivative_of_inverse_dynamics_costs_less_than_half_of_it_per_input(a
 def test_a_turned_vector_is_differentiated_for_nothing():
     def text(angle, x, y):
         c, s = cos(angle), sin(angle)
-        return [fma(c, x, -(s * y)), fma(s, x, c * y), fma(c, y, -(s * x)), fma(c, x, s * y)]
+        return [fma(c, x, -(s * y)), fma(s, x, c * y), fma(-s, x, c * y), fma(c, x, s * y)]
 
     f = trace(text, ["angle", "x", "y"])
     g = jacobian(f)
@@ -126,6 +126,23 @@ def test_the_derivative_by_a_number_left_open_has_the_bits_of_the_number_written
     written = jacobian(trace(lambda angle: text(angle, 0.7, -1.1), ["angle"]), [0])
     for k in range(200):
         assert replay(opened, [0.1 * k, 0.7, -1.1]) == replay(written, [0.1 * k])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # with z = 0 written in, the first factor is older than the second
+        lambda x, z, c, s: [(w := s, v := exp(x), fma(z, c, w) * v)[-1]],
+        lambda x, z, c, s: [(w := s, v := exp(x), fma(fma(z, c, w), v, x))[-1]],
+    ],
+    ids=["product", "fma"],
+)
+def test_the_derivative_by_a_number_that_is_zero_or_one_has_the_bits_of_the_number_written_in(text):
+    opened = jacobian(trace(lambda x, z: text(x, z, cos(x), sin(x)), ["x", "z"]), [0])
+    for z in (0.0, 1.0, -1.0):
+        written = jacobian(trace(lambda x, z=z: text(x, z, cos(x), sin(x)), ["x"]), [0])
+        for k in range(200):
+            assert replay(opened, [0.1 * k - 9.0, z]) == replay(written, [0.1 * k - 9.0])
 
 
 def test_what_does_not_depend_on_an_input_has_the_number_zero_for_a_derivative():

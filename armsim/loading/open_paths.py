@@ -1,0 +1,101 @@
+"""The numbers that paths stand for, and values for those that a file lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from armsim.errors import UsageError
+from armsim.loading.settle import numbers_at
+from armsim.spec.paths import EVERY, PathError, joint_index, parse_path, path_text
+from armsim.spec.quantity import Quantity
+
+STAND_IN = 0.5  # for a number that the file lacks: it means of none that something is absent, and few forbid it
+
+
+def places_of(data: dict[str, Any], paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The numbers that each path stands for, by paths of their own, joints by index; see `numbers_at`.
+
+    Raises:
+        UsageError: There is no such number, it is part of the structure, or two paths stand for the same one.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    known: set[str] = set()
+    for path in paths:
+        places = numbers_at(data, path)
+        twice = next((place for place in places if place in known), None)
+        if twice is not None or path in found:
+            expected = "numbers that no other path names"
+            raise UsageError.of(path, expected, f"`{twice or path}` twice", "leave one of the paths out")
+        known.update(places)
+        found[path] = tuple(places)
+    return found
+
+
+def lacking(data: dict[str, Any], path: str) -> str:
+    """The key without a value at which a path ends, or which it goes beyond; empty if there is none."""
+    try:
+        steps = parse_path(path)
+    except PathError:
+        return ""
+    here: Any = data
+    done: list[str | int] = []
+    for step in steps:
+        if isinstance(here, dict) and step in here:
+            here = here[step]
+        elif isinstance(here, list) and here:
+            names = [item.get("name") if isinstance(item, dict) else None for item in here]
+            index = 0 if step == EVERY and isinstance(here[0], Quantity) else joint_index(step, names)
+            if index is None:
+                return ""
+            here, step = here[index], index
+        else:
+            return ""
+        done.append(step)
+        if here is None:
+            return path_text(done)
+    return ""
+
+
+def stand_ins(
+    data: dict[str, Any], paths: Sequence[str], first: Mapping[str, Any], lists: Mapping[str, Sequence[float]]
+) -> dict[str, Any]:
+    """Values for what the paths name and the file lacks, as overrides; to be asked again of a file that has them.
+
+    Args:
+        data: As read.
+        paths: Of numbers.
+        first: Values to take, by path; `STAND_IN` elsewhere.
+        lists: Defaults of lists that the file may leave out, by path.
+
+    Raises:
+        UsageError: A path names an item of another list that the file lacks.
+    """
+    found: dict[str, Any] = {}
+    items: dict[str, str] = {}
+    for path in paths:
+        key = lacking(data, path)
+        beyond = parse_path(path)[len(parse_path(key)) :] if key else []
+        if key in lists:
+            found[key] = list(lists[key])
+        elif any(isinstance(step, int) or step == EVERY for step in beyond):  # the rest may bring the list
+            items[path] = key
+        elif key:
+            found[path] = first.get(path, STAND_IN)
+    if items and not found:
+        path, key = next(iter(items.items()))
+        raise UsageError.of(path, "an item of a list that the file has", f"no {key}", f"write {key} into the file")
+    return found
+
+
+def doubtful(data: dict[str, Any], places: Sequence[str]) -> dict[str, float]:
+    """Other values for numbers of friction and motors that are as if left out, since other keys may forbid such numbers."""
+    found = {}
+    for place in places:
+        steps = parse_path(place)
+        here: Any = data
+        for step in steps:
+            here = here[step]
+        if {"friction", "motor"}.intersection(steps) and here.value in (0.0, here.kind.default):
+            found[place] = STAND_IN
+    return found
