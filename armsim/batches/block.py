@@ -17,7 +17,7 @@ from armsim.spec.timing import time_at
 
 Array = NDArray[np.float64]
 CHUNK = 0.05  # s between looks at Ctrl-C and at the progress
-FIRST = 128  # steps before the first look
+FIRST, LEAST = 128, 16  # steps before the first look, and at least between looks
 ROOM = 2**25  # bytes of rows between looks
 LINE = 64  # bytes of a cache line, on which vectors begin
 
@@ -87,6 +87,7 @@ class Lanes:
         self.loop, self.plan, self.clock, self.stopped = loop, plan, clock, stopped
         self.states, self.columns = len(plan.plant.slots), len(plan.plant.columns) if plan.rows else 0
         self._bounds = np.array(bounds(plan.plant))[:, None]
+        self._checked = np.isfinite(self._bounds)
 
     def run(self, values: Array) -> Ended:
         """The runs with these open numbers, shape (runs, open), from their start to their end."""
@@ -128,12 +129,12 @@ class Lanes:
         row = blocks * self.columns * self.loop.lanes * 8
         longest = max(1, ROOM // row) * clock.log_every if clock.log_every and row else clock.steps
         while done < clock.steps and self.live.any() and not self.stopped():
-            began = time.perf_counter()
+            self.seconds = 0.0
             last = min(done + min(chunk, longest), clock.steps)
             for first, count in _spans(np.any(self.live, axis=1)):
                 self._stretch(first, count, done, last)
             done = last
-            chunk = max(1, min(10 * chunk, int(chunk * CHUNK / max(time.perf_counter() - began, 1e-9))))
+            chunk = max(LEAST, min(10 * chunk, int(chunk * CHUNK / max(self.seconds, 1e-9))))
         state = self.state.transpose(0, 2, 1).reshape(-1, self.states)
         live = self.live.reshape(-1)
         self.ended.state[live], self.ended.steps[live] = state[live], done
@@ -159,6 +160,7 @@ class Lanes:
         some = slice(first_block, first_block + blocks)
         numbers = (self.state[some], self.after[some], rows, self.kept[some], self.open[some])
         num, den = clock.time_ratio
+        began = time.perf_counter()
         self.loop.blocks.run(
             blocks,
             self.reached[some].ctypes.data,
@@ -171,6 +173,7 @@ class Lanes:
             num,
             float(den),
         )
+        self.seconds += time.perf_counter() - began
         if self.columns and count:
             self._keep_rows(first_block, rows[:, :count], begun, every)
         for block in np.flatnonzero(self.reached[some] < last) + first_block:
@@ -183,14 +186,13 @@ class Lanes:
             count = min(rows.shape[1], self.reached[block] // every + 1 - begun)
             lanes = np.flatnonzero(self.live[block])
             if count > 0 and len(lanes):
-                into = self.ended.rows[block * width + lanes]
-                into[:, begun : begun + count] = rows[i, :count].transpose(2, 0, 1)[lanes]
-                self.ended.rows[block * width + lanes] = into
+                into = self.ended.rows[block * width : (block + 1) * width, begun : begun + count]
+                into[lanes] = rows[i, :count].transpose(2, 0, 1)[lanes]
 
     def _leave(self, block: int, last: int) -> None:
         """End the runs of a block that a step led out of bounds, and go on with the others."""
         step, width = int(self.reached[block]), self.loop.lanes
-        out = ~(np.abs(self.after[block]) <= self._bounds).all(axis=0)
+        out = (self._checked & ~(np.abs(self.after[block]) <= self._bounds)).any(axis=0)
         for lane in np.flatnonzero(out & self.live[block]):
             run = block * width + lane
             self.ended.state[run], self.ended.after[run] = self.state[block, :, lane], self.after[block, :, lane]

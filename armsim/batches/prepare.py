@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -49,18 +48,22 @@ class Prepared:
         measure: Sequence[str] | str,
         force_step: bool,
     ) -> None:
-        if isinstance(open, str) or not open:
+        paths = open if isinstance(open, Mapping) else [] if isinstance(open, str) else list(open)
+        if not paths or not all(isinstance(path, str) for path in paths):
             raise UsageError.of("open", "a list of paths", repr(open), 'write for example ["control.kp[0]"]')
-        given = scenario if isinstance(scenario, Mapping) else os.fspath(scenario)
-        self._opened = open_numbers(given, open, overrides)
+        self._arguments = (scenario, paths, overrides, measure, force_step)
+        self._opened = open_numbers(scenario, paths, overrides)
         self.open = tuple(self._opened.asked)
-        self._measure = list(dict.fromkeys([*([measure] if isinstance(measure, str) else measure), SUMMARISED]))
+        self._measure = measure
         self._force_step = force_step
         self._families: dict[tuple[tuple[str, float], ...], tuple[Family, SteppingLoop]] = {}
         file = np.array([[self._opened.number(place) for place in self._opened.places]])
         ((written, _),) = self._opened.groups(file)
         family, _ = self._family(written, file[0].tolist())
         family.adviser.refuses(file)  # compiles it
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Prepared, self._arguments  # made ready again on the other side
 
     def __repr__(self) -> str:
         return f"Prepared({self._opened.file.name}, open={list(self.open)})"
@@ -103,7 +106,7 @@ class Prepared:
     def _family(self, written: Written, values: Sequence[float]) -> tuple[Family, SteppingLoop]:
         key = tuple(written.items())
         if key not in self._families:
-            family = Family(self._opened, written, values, self._measure, rows=True, audit=True)
+            family = Family(self._opened, written, values, self._measure, True, True, [SUMMARISED])
             loop = family.loop(lanes=1)
             loop.code  # noqa: B018  compiled or fetched
             self._families[key] = family, loop

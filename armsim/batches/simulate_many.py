@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import os
 import threading
 import time
@@ -58,7 +59,7 @@ def simulate_many(
         measure: Names of what is measured, see docs/measures.md.
         rows: Whether rows are kept, at the scenario's `log.every`.
         threads: How many threads; as many as there are processors unless given.
-        progress: Called with runs done and runs in all, from this thread.
+        progress: Called with runs done and runs in all, from this thread; an exception that it raises ends the call.
         force_step: Run even with a step that is refused.
 
     Returns:
@@ -69,12 +70,13 @@ def simulate_many(
         UsageError: There is no number at a path, an array has another shape, or a measure is unknown.
     """
     began = time.perf_counter()
-    if not values:
+    if not isinstance(values, Mapping):  # a data frame, say
+        values = dict(values.items()) if hasattr(values, "items") else {}
+    if not values or not all(isinstance(path, str) for path in values):
         raise UsageError.of(
             "values", "a path with its values", "none", 'write for example {"control.kp[0]": [40, 60, 80]}'
         )
-    given = scenario if isinstance(scenario, Mapping) else os.fspath(scenario)
-    opened = open_numbers(given, values, overrides)
+    opened = open_numbers(scenario, values, overrides)
     matrix = opened.matrix(values)
     study = _Study(opened, matrix, measure, rows, check_threads(threads), progress, force_step)
     study.run()
@@ -90,14 +92,20 @@ def check_threads(threads: int | None) -> int:
     """
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+    try:
+        count = 0 if isinstance(threads, bool) else operator.index(threads)
+    except TypeError:
+        count = 0
+    if count < 1:
         raise UsageError.of("threads", "how many, 1 or more", repr(threads), "leave it out to take all processors")
-    return threads
+    return count
 
 
 def _given(values: ArrayLike, runs: int) -> Array:
-    array = np.asarray(values, dtype=float)
-    return array if array.ndim else np.full(runs, float(array))
+    array = np.array(values, dtype=float)
+    if array.ndim == 0:
+        return np.full(runs, float(array))
+    return array[:, 0] if array.shape[1:] == (1,) else array
 
 
 class _Study:
@@ -171,15 +179,16 @@ class _Study:
 
     def _advised(self, family: Family, members: NDArray[np.int64]) -> NDArray[np.int64]:
         """The members whose step is not refused; the first of those that are learn how to mend it."""
-        advices = family.adviser.advice(self.matrix[members])
-        told = 0
-        for i in np.flatnonzero(advices.speaks):
-            run = int(members[i])
-            if told < TOLD:
-                told += 1
-                self._say(run, family, advices[int(i)])
-            elif advices.refused[i] and not self.force_step:
-                self.refuse(run, f"integrator.dt: expected a step that is stable, found {family.scenario.dt:g} s")
+        refused = family.adviser.refuses(self.matrix[members])
+        told = np.concatenate([np.flatnonzero(refused)[:TOLD], np.flatnonzero(~refused)[:TOLD]])
+        for i in told.tolist():
+            self._say(int(members[i]), family, family.adviser.one(self.matrix[members[i]]))
+        for run in members[refused].tolist() if not self.force_step else []:
+            if self.status[run] != "refused":
+                first = int(members[told[0]])
+                self.refuse(
+                    run, f"integrator.dt: {family.scenario.dt:g} s is too long a step, as it is for run {first}"
+                )
         kept: NDArray[np.int64] = members[self.status[members] != "refused"]
         return kept
 
@@ -190,7 +199,8 @@ class _Study:
         except UsageError as error:
             self.refuse(run, str(error))
         else:
-            self.warnings[run] = said
+            if said:
+                self.warnings[run] = said
 
     def _room(self, family: Family) -> None:
         """Arrays for the results."""
@@ -309,5 +319,6 @@ def _divergence(family: Family, state: Array, after: Array, steps: int) -> str:
     t = time_at(steps, scenario.time_ratio)
     if FAILED in after:
         return f"no step of {plant.method} was short enough at {t:g} s"
-    shares = np.abs(state) / np.array(bounds(plant))
+    limits = np.array(bounds(plant))
+    shares = np.where(np.isfinite(limits), np.abs(state) / limits, 0.0)
     return f"{plant.slots[int(np.argmax(shares))]} left all bounds at {t:g} s"

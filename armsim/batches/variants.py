@@ -36,6 +36,7 @@ class Family:
         measure: Names of what is measured.
         rows: Whether rows are computed.
         audit: Whether work is counted, whether or not a measure needs it.
+        summarised: Names of what is measured besides, for a summary.
     """
 
     def __init__(
@@ -46,16 +47,21 @@ class Family:
         measure: Sequence[str] | str = (),
         rows: bool = False,
         audit: bool = False,
+        summarised: Sequence[str] = (),
     ) -> None:
         self.opened, self.written = opened, dict(written)
         self.scenario = self.variant(values)
         plant = replace(make_plant(self.scenario), audit=audit)
-        self.measures = tuple(measures_of(measure, plant))
+        asked = measures_of(measure, plant)
+        besides = [one for one in measures_of(summarised, plant) if one.names not in [other.names for other in asked]]
+        self.measures = (*asked, *besides)
+        silent = tuple(name for one in besides for name in one.names)
         self.audit = audit or any(one.needs_work for one in self.measures)
         self.plan = LoopPlan(
             replace(plant, audit=self.audit),
             self.scenario.dt,
             self.measures,
+            silent,
             rows=rows,
             open=tuple(f"open{i}" for i in range(len(opened.places))),
             make=self.made,

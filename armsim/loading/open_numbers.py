@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -185,6 +186,9 @@ def open_numbers(
         FileFaults: The scenario or its robot cannot be used; says where and why.
         UsageError: There is no number at a path, or it is part of the structure.
     """
+    if not isinstance(given, (str, os.PathLike, Mapping)):
+        expected = "a scenario file, the name of a shipped one, or a file's content"
+        raise UsageError.of("scenario", expected, type(given).__name__, "give what the scenario was read from")
     file = load_scenario_file(given, overrides)
     values = paths if isinstance(paths, Mapping) else {}
     first = {path: _first(path, x) for path, x in values.items() if lacking(_whole(file), path)}
@@ -230,10 +234,14 @@ def _array(path: str, values: Any) -> Array:
     """
     import numpy as np
 
+    if np.ma.is_masked(values):
+        raise UsageError.of(path, "a number for each run", "a masked array", "fill in what is masked, or leave it out")
     try:
         array = np.asarray(values)
     except ValueError:  # ragged
         array = np.empty(0, dtype=object)
+    if array.dtype.kind == "O" and all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in array.flat):
+        array = array.astype(float)
     if array.dtype.kind not in "fiu" or array.size == 0:
         raise UsageError.of(path, "real numbers, one for each run", repr(values)[:60], "give an array of numbers")
     return array.astype(float)

@@ -82,18 +82,6 @@ def numbers_at(data: dict[str, Any], path: str) -> list[str]:
     return [path_text(place) for place in _places(data, steps, [], path)]
 
 
-def number_at(data: dict[str, Any], path: str) -> list[str | int]:
-    """The steps of a path to one number, joints' names replaced by indices.
-
-    Raises:
-        UsageError: There is no such number, or there are several.
-    """
-    found = [parse_path(place) for place in numbers_at(data, path)]
-    if len(found) > 1:
-        raise UsageError(f"{path}: {len(found)} numbers; name each by itself")
-    return found[0]
-
-
 def _places(here: Any, steps: list[str | int], done: list[str | int], path: str) -> list[list[str | int]]:
     so_far = path_text(done)
     if not steps:
@@ -140,13 +128,17 @@ def _value(here: Any, steps: list[str | int]) -> Any:
 
 
 def _ends(here: Any, done: list[str | int], path: str) -> list[list[str | int]]:
-    if STRUCTURE.intersection(done):
+    if "parameters" not in done[:2] and STRUCTURE.intersection(done):
         raise UsageError(f"{path}: part of the structure, which cannot be left open; set it instead")
     if here is None or isinstance(here, Quantity):
         return [done]
     if isinstance(here, list) and here and all(isinstance(item, Quantity) for item in here):
         return [[*done, i] for i in range(len(here))]
+    if isinstance(here, dict) and "table" in here:
+        raise UsageError(f"{path}: a column of a CSV file, which cannot be left open; give a number in its place")
     if isinstance(here, dict):
         mend = f"; go on with one of {', '.join(here)}" if here else ""
         raise UsageError(f"{path}: not a number that can be left open{mend}")
+    if isinstance(here, list) and any(isinstance(item, dict) and "table" in item for item in here):
+        raise UsageError(f"{path}: not a list of numbers alone; name those that are numbers one by one")
     raise UsageError(f"{path}: not a number that can be left open")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from armsim.errors import UsageError
@@ -31,8 +31,11 @@ def measures_of(names: Sequence[str] | str, plant: Plant) -> list[Measure]:
     Raises:
         UsageError: An unknown name, a formula that is none, or a measure that the plant's runs do not have.
     """
+    several = [names] if isinstance(names, str) else names
+    if not isinstance(several, Iterable) or not all(isinstance(name, str) for name in several):
+        raise UsageError.of("measure", "names of measures", repr(names), 'write for example measure=["iae"]')
     reader = _Reader(plant)
-    return [reader.measure(name) for name in ([names] if isinstance(names, str) else names)]
+    return [reader.measure(name) for name in several]
 
 
 class _Reader:
@@ -122,7 +125,10 @@ def _meant(word: str, known: Collection[str]) -> str | None:
 
 def _tried(formula: Formula, names: Sequence[str]) -> None:
     """Raises FormulaError where the formula has no value whatever its names are."""
-    trace(lambda *x: [formula.evaluate(dict(zip(names, x, strict=True)))], names)
+    try:
+        trace(lambda *x: [formula.evaluate(dict(zip(names, x, strict=True)))], names)
+    except ValueError:  # a constant that is no number
+        raise FormulaError("it has no value") from None
 
 
 def _number(formula: Formula) -> float:

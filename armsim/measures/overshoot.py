@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from armsim.expr import Scalar, absolute, divided, maximum, where
+from armsim.expr import Scalar, absolute, maximum, where
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
@@ -31,7 +31,9 @@ class Overshoot(Measure):
 
     def result(self, kept: list[Scalar], end: Moment) -> list[Scalar]:
         sizes = [absolute(span) for span in self._spans(end)]
-        shares = [where(size > 0.0, divided(most, size), 0.0) for most, size in zip(kept, sizes, strict=True)]
+        shares = [
+            where(size > 0.0, most / where(size > 0.0, size, 1.0), 0.0) for most, size in zip(kept, sizes, strict=True)
+        ]
         return [reduce(maximum, shares)]
 
     def _spans(self, now: Moment) -> list[Scalar]:

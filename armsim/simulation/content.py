@@ -46,7 +46,7 @@ def _describe(x: Any, parts: list[str]) -> None:
     elif kind is Formula:
         parts.append(f"Formula({x.text!r})")
     elif is_dataclass(x):
-        parts.append(f"{kind.__name__}(")
+        parts.append(f"{kind.__module__}.{kind.__name__}(")
         for field in fields(x):
             _describe(getattr(x, field.name), parts)
         parts.append(")")
@@ -59,6 +59,8 @@ def _describe(x: Any, parts: list[str]) -> None:
 
 def content_of_file(data: Any, open_places: Collection[str], path: str = "") -> Any:
     """A file's data with marks for the numbers that are open; formulas, which may depend on them, as they are written."""
+    if isinstance(data, dict) and "table" in data:  # where it comes from does not matter
+        return data["table"]
     if isinstance(data, dict):
         dot = "" if not path or path.endswith(".") else "."
         return {key: content_of_file(value, open_places, f"{path}{dot}{key}") for key, value in data.items()}

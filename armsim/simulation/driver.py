@@ -106,12 +106,14 @@ class Driver:
         bad = self.done
         first = max(self._checkpoints[0][0], bad - LAST_STEPS)
         step, state, _ = max((point for point in self._checkpoints if point[0] <= first), key=lambda point: point[0])
+        kept = list(self.kept)
         self.state[:] = state  # type: ignore[assignment]  # ctypes takes floats
         self._again(step, first)
         states = [list(self.state)]
         for k in range(first, bad):
             self._again(k, k + 1)
             states.append(list(self.state))
+        self.kept[:] = kept
         return states
 
     def _again(self, first: int, last: int) -> None:

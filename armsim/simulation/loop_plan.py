@@ -39,6 +39,7 @@ class LoopPlan:
         plant: The plant, on numbers; with open numbers, one of those that they make.
         dt: Length of a step [s]; of an adaptive method the time between its landings.
         measures: What is measured.
+        summarised: Names of those results that only the summary asks for, the largest motor torques.
         start: Joint positions at the start [rad or m]; None where no measure asks.
         rows: Whether there are rows.
         open: Names of the open numbers.
@@ -50,6 +51,7 @@ class LoopPlan:
     plant: Plant
     dt: float
     measures: tuple[Measure, ...] = ()
+    summarised: tuple[str, ...] = ()
     start: tuple[float, ...] | None = None
     rows: bool = True
     open: tuple[str, ...] = ()
@@ -71,11 +73,13 @@ class LoopPlan:
         """
         summarised = peak_torque(Request(SUMMARISED, plant))
         if not measure:
-            return cls(plant, dt, (summarised,))
+            return cls(plant, dt, (summarised,), summarised.names)
         from armsim.measures.names import measures_of
 
-        asked = [one for one in measures_of(measure, plant) if one.names != summarised.names]
-        return cls(plant, dt, (summarised, *asked), None if start is None else tuple(start))
+        asked = measures_of(measure, plant)
+        known = [summarised] if summarised.names not in [one.names for one in asked] else []
+        silent = tuple(name for one in known for name in one.names)
+        return cls(plant, dt, (*known, *asked), silent, None if start is None else tuple(start))
 
     @property
     def key(self) -> str:

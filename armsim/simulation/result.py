@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
@@ -46,7 +47,7 @@ class Result:
         count: Number of rows.
         end: The row of the state reached, whether or not one was due.
         measures: Results of the measures by name, over all steps (landings).
-        units: Theirs; empty for a pure number, or one of no single unit.
+        units: Of those that were asked for; empty for a pure number, or one of no single unit.
         state: The state reached; of a diverged run, the last one within bounds.
         approach: Of a diverged run, the last states within bounds, one step apart; else empty.
         engine: "llvm" or "python".
@@ -212,5 +213,6 @@ class Result:
         """
         if self.status != "diverged":
             raise UsageError("the run did not diverge")
-        shares = [abs(x) / bound for x, bound in zip(self.state, bounds(self.plant), strict=True)]
+        limits = bounds(self.plant)
+        shares = [abs(x) / bound if bound < math.inf else 0.0 for x, bound in zip(self.state, limits, strict=True)]
         return self.plant.slots[max(range(len(shares)), key=shares.__getitem__)]

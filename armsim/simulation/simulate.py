@@ -16,7 +16,7 @@ from armsim.loading import Scenario, scenario_of
 from armsim.plant import Plant, make_plant
 from armsim.simulation.driver import Driver, Progress
 from armsim.simulation.engine import Engine, NativeEngine, make_engine
-from armsim.simulation.loop_plan import LoopPlan
+from armsim.simulation.loop_plan import SUMMARISED, LoopPlan
 from armsim.simulation.run import Run
 from armsim.spec.timing import time_at
 from armsim.stability.advice import Advice
@@ -149,6 +149,11 @@ def carried_out(
     done = driver.done
     due = scenario.sample_every is not None and done % scenario.sample_every == 0
     measured = engine.measured(list(driver.state), list(driver.kept), time_at(done, scenario.time_ratio), due)
+    if status == "diverged":  # there is no end to measure at, but the summary tells how large torques became
+        peaks = f"{SUMMARISED}_"
+        measured = [
+            x if name.startswith(peaks) else math.nan for name, x in zip(engine.plan.results, measured, strict=True)
+        ]
     kept = min(-(-(done + (status == "diverged")) // scenario.log_every), count)
     if status == "complete" and done % scenario.log_every == 0:
         rows[kept * width : (kept + 1) * width] = end  # type: ignore[assignment]  # ctypes takes floats
@@ -163,7 +168,11 @@ def carried_out(
         count=kept,
         end=end,
         measures=dict(zip(engine.plan.results, measured, strict=True)),
-        units=dict(zip(engine.plan.results, engine.plan.units, strict=True)),
+        units={
+            name: unit
+            for name, unit in zip(engine.plan.results, engine.plan.units, strict=True)
+            if name not in engine.plan.summarised
+        },
         state=list(driver.state),
         approach=approach,
         engine=engine.name,

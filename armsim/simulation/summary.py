@@ -11,7 +11,6 @@ from armsim.control import Feedback
 from armsim.loading import Scenario
 from armsim.plant.statics import steady_droop
 from armsim.simulation.energy_balance import audit
-from armsim.simulation.loop_plan import SUMMARISED
 from armsim.simulation.result import Result
 from armsim.spec.timing import time_at
 from armsim.stability.departure import causes
@@ -60,9 +59,8 @@ def summarize(run: Result) -> dict[str, Any]:
         }
         summary["audit"] = audit(run)
         summary["outside_limits"] = outside
-    asked = {name: value for name, value in run.measures.items() if not name.startswith(f"{SUMMARISED}_")}
-    if asked:
-        summary["measures"] = {name: {"value": value, "unit": run.units[name]} for name, value in asked.items()}
+    if run.units:
+        summary["measures"] = {name: {"value": run.measures[name], "unit": unit} for name, unit in run.units.items()}
     if run.status == "diverged":
         summary["diverged"] = {
             "slot": run.fastest_to_diverge(),

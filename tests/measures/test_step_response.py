@@ -134,3 +134,11 @@ def test_without_a_target_there_is_no_error(arms):
     for name in ("iae", "ise_R1", "itae", "settling_time", "settling_time_R1(1)", "overshoot", "error", "1 + error"):
         with pytest.raises(armsim.UsageError, match="a feedback law, whose target is the measure's"):
             measures_of([name], plant)
+
+
+def test_a_joint_that_is_written_to_start_at_its_target_overshoots_by_nothing():
+    # both are constants of the compiled loop, whose difference is an exact zero
+    start = {"duration": 0.05, "initial.q": [-60, 60], "control.target": [-60, 60]}
+    for engine in ("llvm", "python"):
+        run = armsim.simulate("two_link_hold", start, engine=engine, measure=["overshoot", "overshoot_elbow"])
+        assert run.measures["overshoot"] == run.measures["overshoot_elbow"] == 0.0
