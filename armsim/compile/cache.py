@@ -45,8 +45,12 @@ def key(*parts: str) -> str:
 @lru_cache(maxsize=1)
 def sources() -> str:
     """A digest of armsim's own text, for keys of what its code makes from known content."""
+    return digest_of(Path(__file__).parent.parent)
+
+
+def digest_of(package: Path) -> str:
+    """A digest of the names and the text of all modules of a package."""
     digest = hashlib.sha256()
-    package = Path(__file__).parent.parent
     for path in sorted(package.rglob("*.py")):
         data = path.read_bytes()
         digest.update(f"{path.relative_to(package).as_posix()} {len(data)}\n".encode() + data)

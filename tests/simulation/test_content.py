@@ -1,0 +1,119 @@
+"""The key of a kernel: whatever changes the graph changes it, and what does not leaves it alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from armsim.batches.variants import Family
+from armsim.compile.cache import digest_of
+from armsim.loading import read_scenario
+from armsim.loading.open_numbers import open_numbers
+from armsim.plant import make_plant
+from armsim.simulation.content import content_of
+from armsim.simulation.loop_plan import LoopPlan
+
+SCENARIO = "arm5_hold_pi"
+CSV = "t_s,u\n0,1\n0.5,2\n1,4\n"
+
+
+def key(scenario, overrides=None, measure=(), **changes) -> str:
+    """The key of a run's loop."""
+    read = read_scenario(scenario, overrides)
+    plant = replace(make_plant(read), **changes)
+    return LoopPlan.of(plant, read.dt, measure, read.initial_q).key
+
+
+def open_key(overrides=None, measure=(), paths=("control.kp[0]",), scenario=SCENARIO) -> str:
+    """The key of a loop with open numbers."""
+    opened = open_numbers(scenario, list(paths), overrides)
+    values = [opened.number(place) for place in opened.places]
+    return Family(opened, {}, values, measure).plan.key
+
+
+OTHER = {
+    "gain": {"control.kp[1]": 61},
+    "limit": {"control.limit": [20] * 5},
+    "law": {"control.law": "pid", "control.kd": [1, 1, 1, 1, 1]},
+    "period": {"control.period": 2e-3},
+    "mass": {"robot.joints[R2].bodies[0].cylinder.mass": 3.0000000000000004},
+    "friction": {"robot.joints[R3].friction.viscous": 0.01},
+    "gravity": {"robot.gravity": [0, 0, -9.80665]},
+    "sign of a zero": {"robot.gravity": [0, -0.0, -9.81]},
+    "payload": {"payload.mass": 0.1},
+    "step": {"integrator.dt": 5e-5},
+    "method": {"integrator.method": "rk4"},
+    "tolerance": {"integrator": {"method": "rk54", "rtol": 1e-7}},
+    "other tolerance": {"integrator": {"method": "rk54", "rtol": 1e-8}},
+    "force": {"external": [{"link": "R5", "force": [0, 0, -5]}]},
+    "force for a time": {"external": [{"link": "R5", "force": [0, 0, -5], "from": 1, "to": 2}]},
+    "force for another time": {"external": [{"link": "R5", "force": [0, 0, -5], "from": 1, "to": 3}]},
+}
+
+
+def test_whatever_is_simulated_is_in_the_key():
+    keys = {"as shipped": key(SCENARIO)} | {name: key(SCENARIO, overrides) for name, overrides in OTHER.items()}
+    keys |= {"audit": key(SCENARIO, audit=True), "measure": key(SCENARIO, measure=["iae"])}
+    keys |= {f"band {band}": key(SCENARIO, measure=[f"settling_time({band})"]) for band in (0.1, 0.2)}
+    keys["start"] = key(SCENARIO, {"initial.q": [0.1, -1, 0.2, 0, 0]}, measure=["iae"])
+    assert all(keys.values())
+    assert len(set(keys.values())) == len(keys)
+    opened = {name: open_key(overrides) for name, overrides in OTHER.items()}
+    opened |= {"as shipped": open_key(), "measure": open_key(measure=["iae"])}
+    opened["another number"] = open_key(paths=["control.kp[1]"])
+    opened["two"] = open_key(paths=["control.kp[0]", "control.kp[1]"])
+    opened["their order"] = open_key(paths=["control.kp[1]", "control.kp[0]"])
+    assert all(opened.values())
+    assert len({*opened.values(), *keys.values()}) == len(opened) + len(keys)
+
+
+def test_what_no_step_depends_on_is_not_in_the_key():
+    same = {"duration": 3, "log.every": 0.1, "name": "other", "initial.q": [0.1, -1, 0.2, 0, 0]}
+    assert key(SCENARIO, same) == key(SCENARIO)
+    assert open_key({"control.kp[0]": 33.0, "duration": 3, "log.every": 0.1}) == open_key()
+
+
+@pytest.mark.parametrize("hold", ["zero", "linear"])
+def test_the_numbers_of_a_csv_input_are_in_the_key_and_its_place_is_not(tmp_path, hold):
+    def of(folder: str, text: str, opened: bool, kept: str = hold) -> str:
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "u.csv").write_text(text)
+        column = {"csv": str(tmp_path / folder / "u.csv"), "column": "u", "hold": kept}
+        overrides = {"control": None, "inputs": {"torque": [column, 0, 0, 0, 0]}, "integrator.dt": 1e-4}
+        return open_key(overrides, paths=["inputs.torque[1]"]) if opened else key("arm5_hold", overrides)
+
+    for opened in (False, True):
+        first = of("a", CSV, opened)
+        assert of("b", CSV, opened) == first
+        assert of("a", CSV.replace("1,4", "1,5"), opened) != first
+        assert of("a", CSV.replace("0.5,2", "0.25,2"), opened) != first
+        assert of("a", CSV, opened, "zero" if hold == "linear" else "linear") != first
+
+
+def test_formulas_that_agree_in_value_but_not_in_an_open_parameter_differ():
+    def scenario(length):
+        body = {"point": {"mass": 1, "center": [length, 0, 0]}}
+        joint = {"name": "a", "type": "revolute", "mdh": {}, "bodies": [body]}
+        robot = {"format": "armsim/robot/1", "name": "one", "parameters": {"l": 0.4}, "joints": [joint]}
+        step = {"method": "rk4", "dt": 1e-2}
+        return {"format": "armsim/scenario/1", "robot": robot, "duration": 1, "integrator": step}
+
+    paths = ["robot.parameters.l"]
+    assert open_key(paths=paths, scenario=scenario("l")) != open_key(paths=paths, scenario=scenario(0.4))
+
+
+def test_what_has_no_text_has_no_key():
+    assert content_of([1.0, lambda t: t]) == ""
+
+
+def test_the_digest_of_a_package_is_that_of_all_its_modules(tmp_path):
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "a.py").write_text("x = 1\n")
+    (tmp_path / "inner" / "b.py").write_text("y = 1\n")
+    digests = [digest_of(tmp_path)]
+    for path, text in (("inner/b.py", "y = 2\n"), ("c.py", "y = 1\n"), ("a.py", "x = 1\ny")):
+        (tmp_path / path).write_text(text)
+        digests.append(digest_of(tmp_path))
+    (tmp_path / "c.py").rename(tmp_path / "d.py")
+    assert len({*digests, digest_of(tmp_path)}) == 5
