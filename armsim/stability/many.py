@@ -97,12 +97,12 @@ class StepAdviser:
             return Advice()
         points, finite = self.traced.at(values[None])
         try:
-            return self._in_words(points, 0) if finite[0] else Advice()
+            return self._alone(points, 0).advice() if finite[0] else Advice()
         except np.linalg.LinAlgError:  # as where the equations of motion have no finite value
             return Advice()
 
-    def _in_words(self, points: Points, k: int) -> Advice:
-        """The advice on the k-th of some variants."""
+    def _alone(self, points: Points, k: int) -> StepCheck:
+        """The check of the k-th of some variants."""
         dt, duration, period = self.times
         free = len(points.where)
         seen: list[tuple[int, str, str | None]] = [
@@ -111,7 +111,7 @@ class StepAdviser:
         seen += [(free + s, STOP, self.plant.arm.joints[i].name) for s, i in enumerate(points.stops)]
         at = [(LinearPlant(points.coefficients[p, k]), where, stop) for p, where, stop in seen]
         found = [OperatingPoint(near, where, period, duration, stop) for near, where, stop in at]
-        return StepCheck(self.plant.method, dt, found, self.plant.arm).advice()
+        return StepCheck(self.plant.method, dt, found, self.plant.arm)
 
     def _verdict(self, values: Array) -> list[bool]:
         """Whether one variant's step is refused, and whether there is anything to say; from the words."""
@@ -146,7 +146,7 @@ class StepAdviser:
         """Which variants are refused, those included of which that hangs on the largest stable step."""
         refused, unsure = check.refused()
         for k in np.flatnonzero(unsure):
-            refused[k] = self._in_words(check.points, int(k)).refusal is not None
+            refused[k] = self._alone(check.points, int(k)).refuses()
         return refused
 
 
@@ -167,15 +167,11 @@ def _judged(
         tell: Called with the verdicts on every block, from this thread.
     """
     blocks = [rows[first : first + BLOCK] for first in range(0, len(rows), BLOCK)] or [rows]
-    with ThreadPoolExecutor(threads) as pool:
-        found = []
-        try:
-            for made in (pool.map if len(blocks) > 1 else map)(lambda block: _parted(judge, alone, block), blocks):
-                found.append(made)
-                tell(made)
-        except BaseException:  # Ctrl-C, or an error of the progress
-            pool.shutdown(cancel_futures=True)
-            raise
+    found = []
+    with ThreadPoolExecutor(threads) as pool:  # where the loop is left by Ctrl-C, blocks that wait are cancelled
+        for made in (pool.map if len(blocks) > 1 else map)(lambda block: _parted(judge, alone, block), blocks):
+            found.append(made)
+            tell(made)
     return np.concatenate(found, axis=-1)
 
 

@@ -17,12 +17,11 @@ from armsim.stability.growth import GrowthRates, Mask, Modes
 from armsim.stability.operating_points import BOUNCE, NOTICED, REST, START, TARGET
 from armsim.stability.spectral_bound import is_bounded
 from armsim.stability.step_check import BLOWN_UP, DOUBTFUL, MARGIN
-from armsim.stability.step_modes import LinearPlant
+from armsim.stability.step_modes import CLOSENESS, LinearPlant
 from armsim.stability.traced_points import Points
 
-CLEARED = (
-    BLOWN_UP / 2
-)  # ln of the growth over a run, up to which nothing else is asked; half, as verdicts round otherwise
+CLEARED = BLOWN_UP / 2  # ln of the growth over a run, up to which a bound clears a variant; half, for rounding
+SHORTER = (1 + 2 * CLOSENESS, *(1.5**-k for k in range(1, 9)))  # of a step: where the search for the largest looks
 
 
 class Instabilities(NamedTuple):
@@ -32,12 +31,14 @@ class Instabilities(NamedTuple):
         unstable: Whether one of them is.
         by_samples: Whether it is the latter.
         worst: Growth rate of the mode that grows fastest [1/s].
+        decays: Whether it decays in continuous time.
         joint: Its joint.
     """
 
     unstable: Mask
     by_samples: Mask
     worst: Array
+    decays: Mask
     joint: npt.NDArray[np.int64]
 
 
@@ -135,14 +136,14 @@ class VariantsCheck:
         there, step = self.points.there, self._step
         harm = self._harm(step)
         by_samples: Mask = np.zeros_like(there)
-        worst, joint = _fastest(step, harm)
+        worst, decays, joint = _fastest(step, harm)
         if self.period is not None:
             loop = self.free.growing_loop(self.method, self.times.dt, self.period, self._loop_rates)
             in_loop = self._harm(loop)
             by_samples = np.asarray(~harm.any(axis=-1) & in_loop.any(axis=-1))
-            most, which = _fastest(loop, in_loop)
+            most, _, which = _fastest(loop, in_loop)
             worst, joint = np.where(by_samples, most, worst), np.where(by_samples, which, joint)
-        return Instabilities(there & (harm.any(axis=-1) | by_samples), by_samples, worst, joint)
+        return Instabilities(there & (harm.any(axis=-1) | by_samples), by_samples, worst, decays, joint)
 
     def _sampled_step(self, step: Array) -> Array:
         """The sampled loops from sample to sample, by the matrices of a step."""
@@ -164,7 +165,7 @@ class VariantsCheck:
 
     def _refused(self, found: Instabilities) -> tuple[Mask, Mask]:
         """Which variants are refused, and of which that hangs on the largest stable step; see `StepCheck`."""
-        unstable, by_samples, worst, joint = found
+        unstable, by_samples, worst, decays, joint = found
         duration, where = self.times.duration, self.points.where
         counts = unstable & (worst * duration > BLOWN_UP) & (np.array(where) != REST)[:, None]
         no = np.zeros(unstable.shape[1], dtype=bool)
@@ -187,6 +188,10 @@ class VariantsCheck:
             too_long[open_] = ~stable
             refused = refused | too_long.any(axis=0)
             open_ &= ~too_long & ~refused
+        if open_.any():  # where shorter steps are stable too, the largest is no shorter than dt / DOUBTFUL
+            near = self.free[open_]
+            takes = [near.are_stable(self.method, self.times.dt / DOUBTFUL * part) for part in SHORTER]
+            open_[open_] = ~(decays[open_] & np.all(takes, axis=0))
         return refused, np.asarray(open_.any(axis=0))
 
     def _settling_times(self) -> Array:
@@ -207,10 +212,9 @@ def _disturbs(found: GrowthRates) -> Mask:
     return np.asarray(((found.growth > -math.inf) & ~found.swings).any(axis=-1))
 
 
-def _fastest(found: GrowthRates, which: Mask) -> tuple[Array, npt.NDArray[np.int64]]:
-    """Growth rate and joint of the fastest growing of some modes; minus infinity where there is none."""
+def _fastest(found: GrowthRates, which: Mask) -> tuple[Array, Mask, npt.NDArray[np.int64]]:
+    """Growth rate of the fastest growing of some modes, minus infinity where there is none; whether it decays; its joint."""
     growth = np.where(which, found.growth, -math.inf)
     fastest = growth.argmax(axis=-1)[..., None]
-    return np.take_along_axis(growth, fastest, axis=-1)[..., 0], np.take_along_axis(found.joint, fastest, axis=-1)[
-        ..., 0
-    ]
+    of_it = [np.take_along_axis(x, fastest, axis=-1)[..., 0] for x in (growth, found.rate.real < 0.0, found.joint)]
+    return of_it[0], of_it[1], of_it[2]

@@ -82,13 +82,15 @@ def test_a_family_known_in_the_cache_is_advised_without_tracing(path, monkeypatc
 
 
 def test_families_that_differ_in_what_is_not_open_share_no_operating_points():
-    values = {KD: [48.0]}
     found = []
-    for mass in (1.0, 1.2):
+    for mass, law in ((1.0, {}), (1.2, {}), (1.0, {"period": 0.0425}), (1.0, {"law": "pid", "ki": [0.1]})):
         scenario = hardly_growing(0.0)
+        scenario["control"] |= law
         scenario["robot"]["joints"][0]["bodies"] = [{"point": {"mass": mass}}]
-        opened = open_numbers(scenario, values)
+        opened = open_numbers(scenario, {KD: [48.0]})
         adviser = Family(opened, {}, [48.0]).adviser
-        assert adviser.one(np.array([48.0])) == alone(scenario, opened.places, np.array([48.0]))
-        found.append(adviser.refuses([[48.0]]).tolist())
-    assert found == [[True], [False]]  # explicit Euler takes steps up to 2 m / kd
+        advice = alone(scenario, opened.places, np.array([48.0]))
+        assert adviser.one(np.array([48.0])) == advice
+        assert adviser.refuses([[48.0]]).tolist() == [advice.refusal is not None]
+        found.append(advice.refusal is not None)
+    assert found[:2] == [True, False]  # explicit Euler takes steps up to 2 m / kd

@@ -11,6 +11,7 @@ import pytest
 
 from armsim.loading import Scenario, build_scenario, load_scenario_file
 from armsim.plant import make_plant
+from armsim.stability import step_modes
 from armsim.stability.advice import Advice
 from armsim.stability.many import BLOCK, StepAdviser
 from armsim.stability.method_choice import with_method
@@ -216,3 +217,72 @@ def test_a_scenario_without_open_numbers_is_judged_too():
     found = adviser(make, []).advice(np.zeros((2, 0)))
     assert found.refused.tolist() == [True, True]
     assert found[1] == alone(make, [])
+
+
+def test_a_variant_for_which_linear_algebra_fails_is_told_nothing_and_spoils_no_other(monkeypatch):
+    make = opened(slide(), [*SLIDE])
+    values = spread(40, *SLIDE.values())
+    asked = adviser(make, values[0])
+    whole, failing = asked.advice(values), int(np.flatnonzero(asked.refuses(values))[3])
+    eigenvalues = step_modes.spectrum
+
+    def spectrum(matrices):
+        if np.any(matrices == -values[failing, 0]):  # the stiffness in its system matrix, of 1 kg
+            raise np.linalg.LinAlgError("no convergence")
+        return eigenvalues(matrices)
+
+    monkeypatch.setattr(step_modes, "spectrum", spectrum)
+    expected = np.where(np.arange(40) == failing, False, whole.refused)
+    assert asked.refuses(values).tolist() == expected.tolist()
+    assert asked.advice(values).refused.tolist() == expected.tolist()
+    assert asked.one(values[failing]) == Advice()
+
+
+def test_what_grows_between_samples_is_refused_though_the_sampled_loop_is_stable():
+    h = 0.01
+    control = {"law": "pd", "output": "torque", "kp": 1 / h**2, "kd": 0, "period": h}
+    make = opened(slide(control=control), ["robot.joints[0].friction.viscous"])
+    damping = np.array([190.0, 199.0, 210.0])  # explicit Euler's factor of the velocity is 1 - h d
+    loop = [np.roots([1.0, h * d - 2.0, 2.0 - h * d]) for d in damping]  # (z - 1) (z - 1 + h d) + h² kp
+    assert np.abs(loop).max() < 0.95
+    assert adviser(make, damping[:1]).refuses(damping[:, None]).tolist() == [False, False, True]
+    assert alone(make, damping[2:]).refusal is not None
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_progress_counts_every_variant_once(threads):
+    values = spread(3 * BLOCK + 1, *SLIDE.values())
+    asked, seen = adviser(opened(slide(), [*SLIDE]), values[0]), []
+    refused = asked.refuses(values, lambda done, total: seen.append((done, total)), threads)
+    assert refused.tolist() == asked.refuses(values).tolist()
+    assert seen[-1] == (len(values), len(values))
+    assert seen == sorted(set(seen))
+    assert seen[0][0] <= BLOCK
+
+
+def test_ctrl_c_stops_between_blocks(monkeypatch):
+    values = spread(50 * BLOCK, *SLIDE.values())
+    asked, judged = adviser(opened(slide(), [*SLIDE]), values[0]), []
+    look = asked._may_refuse
+
+    def may_refuse(block):
+        judged.append(len(block))
+        return look(block)
+
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(asked, "_may_refuse", may_refuse)
+    with pytest.raises(KeyboardInterrupt):
+        asked.refuses(values, interrupt)
+    assert len(judged) < 50
+
+
+def test_dry_friction_at_a_step_barely_too_long_is_decided_as_alone_without_words(monkeypatch):
+    make = opened(slide(joint=RUBS, duration=1000), ["control.kp[0]", "control.kd[0]"])
+    values = np.stack([np.full(60, 10.0), np.linspace(195.0, 230.0, 60)], axis=-1)  # stable up to dt = 2 / kd, about
+    asked = adviser(make, values[0])
+    expected = [alone(make, row).refusal is not None for row in values]
+    monkeypatch.setattr(StepAdviser, "one", None)
+    assert asked.refuses(values).tolist() == expected
+    assert 0 < sum(expected) < 50
