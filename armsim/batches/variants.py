@@ -90,7 +90,7 @@ class Family:
     @cached_property
     def adviser(self) -> StepAdviser:
         """The advice on their step."""
-        return StepAdviser(self.variant, len(self.opened.places))
+        return StepAdviser(self.scenario, self.variant, len(self.opened.places), self._content)
 
     @cached_property
     def _content(self) -> str:

@@ -7,10 +7,11 @@ registers on its way into the kernel and out of it.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import islice
 
+from armsim.compile import cache
 from armsim.compile.environment import enter_and_leave
 from armsim.compile.ir import Module
 from armsim.compile.kernel import Compiled, compiled
@@ -25,23 +26,31 @@ class BatchKernel:
     """A traced function in machine code, vectorised over the rows of a batch.
 
     Args:
-        function: (scalars) to (scalars).
+        function: (scalars) to (scalars), or what traces it; with a key it is called only if the code is not in the cache.
         target: The machine to compile for.
         lanes: Rows per vector; the target's own choice unless given. The results do not depend on it.
         widths: Numbers of columns of the arrays that hold the arguments, one after the other; a single array unless given.
+        key: Names all that the function depends on, for the cache; without one, it is printed and its text is the key.
     """
 
     def __init__(
         self,
-        function: Function,
+        function: Function | Callable[[], Function],
         target: Target | None = None,
         lanes: int | None = None,
         widths: Sequence[int] | None = None,
+        key: str = "",
     ) -> None:
-        self.function = function
+        self._make = (lambda: function) if isinstance(function, Function) else function
         self.target = target or host()
         self.lanes = lanes or self.target.lanes
-        self.widths = (len(function.inputs),) if widths is None else tuple(widths)
+        self.widths = (len(self.function.inputs),) if widths is None else tuple(widths)
+        self._key = key
+
+    @cached_property
+    def function(self) -> Function:
+        """The function."""
+        return self._make()
 
     @cached_property
     def ir(self) -> str:
@@ -51,7 +60,9 @@ class BatchKernel:
     @cached_property
     def code(self) -> Compiled:
         """The loaded code; compiled or fetched when first asked for."""
-        return compiled(lambda: self.ir, self.target, self.ir)
+        if not self._key:
+            return compiled(lambda: self.ir, self.target, self.ir)
+        return compiled(lambda: self.ir, self.target, f"batch {self.lanes} {self.widths} {cache.sources()} {self._key}")
 
     @cached_property
     def _map(self):

@@ -51,6 +51,12 @@ class Coefficients:
         law = None if about.law is None else gains(about.law, m, 2 * n + k, dtype)
         return cls(*_six(arrays), law, about.law is not None and about.plant.sampled)
 
+    @classmethod
+    def shaped(cls, shapes: Sequence[Sequence[int]], sampled: bool) -> Coefficients:
+        """Zeros of these shapes, in the order of `arrays`."""
+        arrays = [np.zeros(shape) for shape in shapes]
+        return cls(*_six(arrays), Gains(*arrays[6:]) if arrays[6:] else None, sampled)
+
     @property
     def arrays(self) -> tuple[Array, ...]:
         """All arrays, those of the law last."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import overload
 
@@ -10,10 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from armsim.actuation import sticks
-from armsim.expr import flatten, trace
 from armsim.loading import Scenario
-from armsim.loading.build import ABSENT
-from armsim.spec.formula import FormulaError
 from armsim.stability.advice import Advice, chooses_steps
 from armsim.stability.closed_loop import Array
 from armsim.stability.growth import Mask
@@ -21,29 +19,38 @@ from armsim.stability.operating_points import STOP, OperatingPoint
 from armsim.stability.step_check import StepCheck
 from armsim.stability.step_modes import LinearPlant
 from armsim.stability.traced_points import Make, Points, TracedPoints
-from armsim.stability.verdicts import Times, VariantsCheck, Verdicts
+from armsim.stability.verdicts import Times, VariantsCheck
 
-BLOCK = 1000  # variants that are judged together
-SPECIAL = sorted(set(ABSENT.values()))  # values by which a number may change what there is
+BLOCK = 250  # variants that are judged together, so that their matrices stay in the processor's cache
 
-Pattern = tuple[float | None, ...]  # for each open number its value where that decides what there is, else None
+Progress = Callable[[int, int], None]  # variants decided, variants in all
+Judge = Callable[[Array], Mask]  # from open numbers, shape (variants, count), to shape (..., variants)
 
 
 class StepAdviser:
-    """Advice on the step for any values of a scenario's open numbers.
+    """Advice on the step for any values of a scenario's open numbers, which decide nothing of what there is.
 
-    What does not depend on them is traced and compiled once. Where a number is one that means absent (no dry friction, no
-    inductance), the variants with it are a scenario of their own, and compiled when they are first asked for.
+    That a friction of zero is none, say, is for `armsim.loading.open_numbers` to know, which groups variants by it.
 
     Args:
+        scenario: One of the variants.
         make: The scenario with these scalars (floats or expressions) in place of its open numbers; its method is picked.
         count: How many numbers are open.
+        key: Names all that `make` depends on: what is known in the cache by it is not traced. Without one, it is.
     """
 
-    def __init__(self, make: Make, count: int) -> None:
-        self.make, self.count = make, count
-        self._checks: dict[Pattern, FormCheck] = {}
-        self._special: dict[tuple[int, float], bool] = {}
+    def __init__(self, scenario: Scenario, make: Make, count: int, key: str = "") -> None:
+        self.traced = TracedPoints(scenario, make, count, key)
+        self.plant = self.traced.plant
+        command = self.plant.command
+        period = None if command is None else command.period
+        self.times = Times(scenario.dt, scenario.steps * scenario.dt, period)
+        self.sticky = tuple(sticks(joint) for joint in self.plant.arm.joints)
+
+    @cached_property
+    def silent(self) -> bool:
+        """Whether nothing is ever said: it does not apply, or there are no operating points."""
+        return chooses_steps(self.plant) or self.traced.form is None
 
     def advice(self, values: npt.ArrayLike) -> Advices:
         """The advice on every variant; as `advice_on` gives it for the scenario with these numbers written in.
@@ -52,151 +59,50 @@ class StepAdviser:
             values: The open numbers, shape (variants, count).
         """
         rows = np.array(values, dtype=float, ndmin=2)
-        made = Verdicts(*(np.zeros(len(rows), dtype=bool) for _ in Verdicts._fields))
-        patterns = self._patterns(rows)
-        for pattern, chosen in patterns.items():
-            check = self.check(pattern)
-            for first in range(0, len(chosen), BLOCK):
-                block = chosen[first : first + BLOCK]
-                for found, part in zip(made, check.verdicts(rows[block]), strict=True):
-                    found[block] = part
-        return Advices(self, rows, made.refused, made.speaks)
+        refused, speaks = _judged(self._verdicts, self._verdict, rows)
+        return Advices(self, rows, refused, speaks)
 
-    def refuses(self, values: npt.ArrayLike) -> Mask:
-        """Which variants' step is refused, shape (variants,): as `advice` says, sooner where none is."""
+    def refuses(self, values: npt.ArrayLike, progress: Progress | None = None, threads: int = 1) -> Mask:
+        """Which variants' step is refused, shape (variants,): as `advice` says, sooner.
+
+        Args:
+            values: The open numbers, shape (variants, count).
+            progress: Called with variants decided and variants in all, from this thread.
+            threads: How many threads.
+        """
         rows = np.array(values, dtype=float, ndmin=2)
-        found: Mask = np.zeros(len(rows), dtype=bool)
-        for pattern, chosen in self._patterns(rows).items():
-            check = self.check(pattern)
-            doubtful = chosen[check.may_refuse(rows[chosen])]
-            if len(doubtful):
-                found[doubtful] = check.verdicts(rows[doubtful]).refused
+        done = 0
+
+        def tell(decided: Mask) -> None:
+            nonlocal done
+            done += int(decided.sum())
+            if progress is not None and decided.any():
+                progress(done, len(rows))
+
+        (found,) = _judged(self._may_refuse, lambda row: [True], rows, threads, lambda may: tell(~may))
+        doubtful = rows[found]
+        (refused,) = _judged(
+            self._refused,
+            lambda row: self._verdict(row)[:1],
+            doubtful,
+            threads,
+            lambda block: tell(np.ones_like(block)),
+        )
+        found[found] = refused
         return found
 
-    def check(self, pattern: Pattern) -> FormCheck:
-        """The check of the variants with these numbers written in."""
-        if pattern not in self._checks:
-
-            def make(values: Sequence[object]) -> Scenario:
-                return self.make([x if given is None else given for x, given in zip(values, pattern, strict=True)])
-
-            self._checks[pattern] = FormCheck(make, self.count)
-        return self._checks[pattern]
-
     def one(self, values: Array) -> Advice:
-        """The advice on one variant, in words."""
-        ((pattern, _),) = self._patterns(values[None]).items()
-        return self.check(pattern).advice(values)
-
-    def _patterns(self, rows: Array) -> dict[Pattern, npt.NDArray[np.int64]]:
-        """The variants by what there is."""
-        form: Pattern = (None,) * self.count
-        columns = [(j, x) for x in SPECIAL for j in np.flatnonzero((rows == x).any(axis=0)).tolist()]
-        deciding = [(j, x) for j, x in columns if self._decides(j, x)]
-        if not deciding:
-            return {form: np.arange(len(rows))}
-        has = np.stack([rows[:, j] == x for j, x in deciding], axis=-1)
-        combinations, which = np.unique(has, axis=0, return_inverse=True)
-        groups = {}
-        for k, combination in enumerate(combinations):
-            pattern = list(form)
-            for (j, x), given in zip(deciding, combination, strict=True):
-                if given:
-                    pattern[j] = x
-            groups[tuple(pattern)] = np.flatnonzero(which == k)
-        return groups
-
-    def _decides(self, j: int, x: float) -> bool:
-        """Whether number j decides what there is by having this value, the others being open, or having it too."""
-        if (j, x) not in self._special:
-            own: Pattern = tuple(x if i == j else None for i in range(self.count))
-            rest: Pattern = tuple(None if i == j else x for i in range(self.count))
-            pairs: list[tuple[Pattern, Pattern]] = [((None,) * self.count, own), (rest, (x,) * self.count)]
-            self._special[j, x] = any(self._form(a) != self._form(b) for a, b in pairs)
-        return self._special[j, x]
-
-    def _form(self, pattern: Pattern) -> object:
-        """What there is in the scenario with these numbers written in."""
-        forms: list[object] = []
-
-        def read(*values: object) -> list[float]:
-            scenario = self.make([x if given is None else given for x, given in zip(values, pattern, strict=True)])
-            forms.append(flatten((scenario.arm, scenario.command, scenario.method))[1])
-            return []
-
-        try:
-            trace(read, [f"open{i}" for i in range(self.count)])
-        except (ArithmeticError, FormulaError):
-            forms.append(None)
-        return forms[0]
-
-
-class FormCheck:
-    """The check of the step of variants that differ in numbers alone, not in what there is.
-
-    Args:
-        make: The scenario; see `StepAdviser`.
-        count: How many numbers are open.
-    """
-
-    def __init__(self, make: Make, count: int) -> None:
-        self.traced = TracedPoints(make, count)
-        self.scenario, self.plant = self.traced.scenario, self.traced.plant
-        self.silent = chooses_steps(self.plant)
-        if not self.silent:
-            try:
-                self.traced.function  # noqa: B018  traces it
-            except (ArithmeticError, FormulaError):  # there is no advice without operating points
-                self.silent = True
-
-    @cached_property
-    def times(self) -> Times:
-        """The times of the run."""
-        command = self.plant.command
-        period = None if command is None else command.period
-        return Times(self.scenario.dt, self.scenario.steps * self.scenario.dt, period)
-
-    def may_refuse(self, values: Array) -> Mask:
-        """Which variants `verdicts` may refuse."""
-        made: Mask = np.zeros(len(values), dtype=bool)
-        if self.silent:
-            return made
-        points, finite = self.traced.at(values)
-        if finite.any():
-            with np.errstate(all="ignore"):
-                made[finite] = VariantsCheck(self.plant.method, self.times, points, self.sticky).may_refuse()
-        return made
-
-    @cached_property
-    def sticky(self) -> tuple[bool, ...]:
-        """Which joints have dry friction."""
-        return tuple(sticks(joint) for joint in self.plant.arm.joints)
-
-    def verdicts(self, values: Array) -> Verdicts:
-        """The verdicts on variants, all of them decided."""
-        made = Verdicts(*(np.zeros(len(values), dtype=bool) for _ in Verdicts._fields))
-        if self.silent:
-            return made
-        points, finite = self.traced.at(values)
-        if not finite.any():
-            return made
-        with np.errstate(all="ignore"):  # of steps far too long, powers overflow
-            found = VariantsCheck(self.plant.method, self.times, points, self.sticky).verdicts()
-        for k in np.flatnonzero(found.unsure):
-            found.refused[k] = self._advice_at(points, int(k)).refusal is not None
-        for whole, part in zip(made, found, strict=True):
-            whole[finite] = part
-        return made
-
-    def advice(self, values: Array) -> Advice:
         """The advice on one variant, in words."""
         if self.silent:
             return Advice()
         points, finite = self.traced.at(values[None])
-        return self._advice_at(points, 0) if finite[0] else Advice()
+        try:
+            return self._alone(points, 0).advice() if finite[0] else Advice()
+        except np.linalg.LinAlgError:  # as where the equations of motion have no finite value
+            return Advice()
 
-    def _advice_at(self, points: Points, k: int) -> Advice:
-        """The advice on the k-th of some variants."""
+    def _alone(self, points: Points, k: int) -> StepCheck:
+        """The check of the k-th of some variants."""
         dt, duration, period = self.times
         free = len(points.where)
         seen: list[tuple[int, str, str | None]] = [
@@ -205,7 +111,79 @@ class FormCheck:
         seen += [(free + s, STOP, self.plant.arm.joints[i].name) for s, i in enumerate(points.stops)]
         at = [(LinearPlant(points.coefficients[p, k]), where, stop) for p, where, stop in seen]
         found = [OperatingPoint(near, where, period, duration, stop) for near, where, stop in at]
-        return StepCheck(self.plant.method, dt, found, self.plant.arm).advice()
+        return StepCheck(self.plant.method, dt, found, self.plant.arm)
+
+    def _verdict(self, values: Array) -> list[bool]:
+        """Whether one variant's step is refused, and whether there is anything to say; from the words."""
+        advice = self.one(values)
+        return [advice.refusal is not None, advice != Advice()]
+
+    def _may_refuse(self, values: Array) -> Mask:
+        """Which variants may be refused, shape (1, variants)."""
+        return self._found(values, 1, lambda check: [check.may_refuse()], every=False)
+
+    def _refused(self, values: Array) -> Mask:
+        """Which variants are refused, shape (1, variants)."""
+        return self._found(values, 1, lambda check: [self._decided(check)])
+
+    def _verdicts(self, values: Array) -> Mask:
+        """Which variants are refused, and of which there is anything to say, shape (2, variants)."""
+        return self._found(values, 2, lambda check: [self._decided(check), check.speaks()])
+
+    def _found(
+        self, values: Array, height: int, ask: Callable[[VariantsCheck], Sequence[Mask]], every: bool = True
+    ) -> Mask:
+        """What a check says of variants, shape (height, variants); false where the equations of motion are not finite."""
+        made: Mask = np.zeros((height, len(values)), dtype=bool)
+        if not self.silent and len(values):
+            points, finite = self.traced.at(values, every)
+            if finite.any():
+                with np.errstate(all="ignore"):  # of steps far too long, powers overflow
+                    made[:, finite] = ask(VariantsCheck(self.plant.method, self.times, points, self.sticky))
+        return made
+
+    def _decided(self, check: VariantsCheck) -> Mask:
+        """Which variants are refused, those included of which that hangs on the largest stable step."""
+        refused, unsure = check.refused()
+        for k in np.flatnonzero(unsure):
+            refused[k] = self._alone(check.points, int(k)).refuses()
+        return refused
+
+
+def _judged(
+    judge: Judge,
+    alone: Callable[[Array], Sequence[bool]],
+    rows: Array,
+    threads: int = 1,
+    tell: Callable[[Mask], None] = lambda block: None,
+) -> Mask:
+    """Verdicts on variants, block by block on threads, shape (..., variants).
+
+    Args:
+        judge: Gives those on some variants.
+        alone: Gives those on one variant, for which linear algebra fails.
+        rows: The open numbers, shape (variants, count).
+        threads: How many.
+        tell: Called with the verdicts on every block, from this thread.
+    """
+    blocks = [rows[first : first + BLOCK] for first in range(0, len(rows), BLOCK)] or [rows]
+    found = []
+    with ThreadPoolExecutor(threads) as pool:  # where the loop is left by Ctrl-C, blocks that wait are cancelled
+        for made in (pool.map if len(blocks) > 1 else map)(lambda block: _parted(judge, alone, block), blocks):
+            found.append(made)
+            tell(made)
+    return np.concatenate(found, axis=-1)
+
+
+def _parted(judge: Judge, alone: Callable[[Array], Sequence[bool]], rows: Array) -> Mask:
+    """Verdicts on variants, those apart for which linear algebra fails; see `_judged`."""
+    try:
+        return judge(rows)
+    except np.linalg.LinAlgError:
+        if len(rows) == 1:
+            return np.array(alone(rows[0]))[:, None]
+        middle = len(rows) // 2
+        return np.concatenate([_parted(judge, alone, part) for part in (rows[:middle], rows[middle:])], axis=-1)
 
 
 class Advices(Sequence[Advice]):

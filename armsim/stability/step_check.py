@@ -102,6 +102,10 @@ class StepCheck:
         doubtful = (elsewhere and not stays) or sticks(self.joints[instability.mode.joint])
         return not doubtful or self.dt > DOUBTFUL * instability.longest
 
+    def refuses(self) -> bool:
+        """Whether there is a refusal, without its words."""
+        return any(self._refused(instability) for instability in self._instabilities())
+
     def _refusal(self) -> Refusal | None:
         found = next((instability for instability in self._instabilities() if self._refused(instability)), None)
         if found is None:

@@ -311,7 +311,7 @@ class LinearPlant(System):
 
     def are_stable(self, method: str, h: float) -> npt.NDArray[np.bool_]:
         """As `is_stable`, of each plant, shape (...)."""
-        found = self.growing(method, h)
+        found = self.growing(method, h, joints=False)
         harmless = (found.growth == -math.inf) | (found.swings & ~(found.rate.real < 0.0))
         return np.asarray(harmless.all(axis=-1))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from armsim.actuation import any_sticks
-from armsim.compile import BatchKernel
+from armsim.compile import BatchKernel, cache
 from armsim.control import Feedback
 from armsim.expr import Function, Scalar, trace, where
 from armsim.loading import Scenario
-from armsim.plant import Linearizer, Plant, make_plant
+from armsim.plant import Linearization, Linearizer, make_plant
+from armsim.spec.formula import FormulaError
 from armsim.stability.closed_loop import Array
 from armsim.stability.coefficients import Coefficients
 from armsim.stability.growth import Mask
@@ -44,49 +46,50 @@ class Points:
 
 
 class TracedPoints:
-    """The operating points of a scenario as a function of its open numbers.
+    """The operating points of a scenario as a function of its open numbers, which decide nothing of what there is.
 
     Args:
-        make: The scenario.
+        scenario: With numbers in place of them.
+        make: With scalars.
         count: How many numbers are open.
+        key: Names all that `make` depends on, for the cache; without one, it is traced.
 
     Attributes:
-        scenario: By expressions; what does not depend on its open numbers may be read from it.
-        plant: Likewise.
-
+        plant: That of the scenario.
     """
 
-    scenario: Scenario
-    plant: Plant
-
-    def __init__(self, make: Make, count: int) -> None:
-        self.make, self.count = make, count
-        trace(self._read, self._names(), "open")
-        arm, command = self.plant.arm, self.plant.command
-        limits = [joint.limit for joint in arm.joints]
+    def __init__(self, scenario: Scenario, make: Make, count: int, key: str = "") -> None:
+        self.plant, self.make, self.count, self._key = make_plant(scenario), make, count, key
+        limits = [joint.limit for joint in self.plant.arm.joints]
         self.stops = tuple(i for i, x in enumerate(limits) if x is not None and x.stiffness is not None)
-        self.hangs = command is None and not any_sticks(arm)
+        self.hangs = self.plant.command is None and not any_sticks(self.plant.arm)
 
     @cached_property
-    def function(self) -> Function:
-        """One operating point: from the open numbers, its kind, and joint positions for the kind `ELSEWHERE`.
+    def traced(self) -> tuple[Function, Coefficients]:
+        """One operating point, and the structure of its coefficients.
+
+        Arguments are the open numbers, the point's kind, and joint positions for the kind `ELSEWHERE`. Results are joint
+        positions, accelerations, stiffness and damping of the stops, and the coefficients.
 
         Raises:
             ArithmeticError, FormulaError: The equations of motion have no finite value, whatever the open numbers are.
         """
-        places = [f"q{i}" for i in range(self.plant.arm.n)]
-        return trace(self._linearized, [*self._names(), "kind", *places], "operating_point")
+        forms: list[Coefficients] = []
 
-    def _names(self) -> list[str]:
-        return [f"open{i}" for i in range(self.count)]
+        def linearized(*x: Scalar) -> list[Scalar]:
+            about = self._linearized(x)
+            form = Coefficients.of(about, object)
+            forms.append(form)
+            limits = [about.plant.arm.joints[i].limit for i in self.stops]
+            stops = [x for limit in limits if limit is not None for x in (limit.stiffness, limit.damping)]
+            coefficients = [x for block in form.arrays for x in block.ravel().tolist()]
+            return [*about.q, *about.qdd, *stops, *coefficients]
 
-    def _read(self, *values: Scalar) -> list[Scalar]:
-        self.scenario = self.make(values)
-        self.plant = make_plant(self.scenario)
-        return []
+        names = [*(f"open{i}" for i in range(self.count)), "kind", *(f"q{i}" for i in range(self.plant.arm.n))]
+        return trace(linearized, names, "operating_point"), forms[0]
 
-    def _linearized(self, *x: Scalar) -> list[Scalar]:
-        """Joint positions, accelerations, stiffness and damping of the stops, and coefficients, at one operating point."""
+    def _linearized(self, x: Sequence[Scalar]) -> Linearization:
+        """The linearisation at one operating point."""
         values, kind, given = x[: self.count], x[self.count], x[self.count + 1 :]
         scenario = self.make(values)
         plant = make_plant(scenario)
@@ -95,25 +98,40 @@ class TracedPoints:
         places = zip(scenario.initial_q, target, given, strict=True)
         q = [where(starts, start, where(aims, aim, elsewhere)) for start, aim, elsewhere in places]
         qd = [where(starts, v, 0.0) for v in scenario.initial_qd]
-        about = away_from_stops(Linearizer(plant), q, qd)
-        self._form = Coefficients.of(about, object)
-        limits = [plant.arm.joints[i].limit for i in self.stops]
-        stops = [x for limit in limits if limit is not None for x in (limit.stiffness, limit.damping)]
-        coefficients = [x for block in self._form.arrays for x in block.ravel().tolist()]
-        return [*q, *about.qdd, *stops, *coefficients]
+        return away_from_stops(Linearizer(plant), q, qd)
+
+    @cached_property
+    def form(self) -> Coefficients | None:
+        """The structure of the coefficients, from the cache or traced; None where there are no operating points."""
+        name = cache.key("operating points", cache.sources(), self._key)
+        known = cache.load(name) if self._key else None
+        if known is not None:
+            given = json.loads(known)
+            return None if given is None else Coefficients.shaped(**given)
+        try:
+            _, form = self.traced
+            given = {"shapes": [array.shape for array in form.arrays], "sampled": form.sampled}
+        except (ArithmeticError, FormulaError):
+            form, given = None, None
+        if self._key:
+            cache.store(name, json.dumps(given).encode())
+        return form
 
     @cached_property
     def kernel(self) -> BatchKernel:
         """The compiled function."""
-        return BatchKernel(self.function)
+        widths = [self.count + 1 + self.plant.arm.n]
+        return BatchKernel(lambda: self.traced[0], widths=widths, key=self._key and f"operating point {self._key}")
 
-    def at(self, values: Array) -> tuple[Points, Mask]:
+    def at(self, values: Array, every: bool = True) -> tuple[Points, Mask]:
         """The operating points of variants, and which variants have finite equations of motion; the points are those of these.
 
         Args:
             values: The open numbers, shape (variants, count).
+            every: Whether those where an arm hangs, and those with an engaged stop, are wanted.
         """
-        n = self.plant.arm.n
+        n, form, stops = self.plant.arm.n, self.form, self.stops if every else ()
+        assert form is not None
         kinds, names = [AT_START], [START]
         if isinstance(self.plant.command, Feedback):
             kinds, names = [*kinds, AT_TARGET], [*names, TARGET]
@@ -121,35 +139,43 @@ class TracedPoints:
         finite: Mask = np.asarray(np.isfinite(found).all(axis=(0, -1)))
         there = np.ones(found.shape[:2], dtype=bool)
         there[1:] = (found[1:, :, :n] != found[:1, :, :n]).any(axis=-1)
-        if self.hangs:
+        if every and self.hangs:
             hanging, exists, failed = self._at_rest(values, finite, found[0, :, :n])
             found = np.concatenate([found, hanging[None]])
             there = np.concatenate([there, exists[None]])
             names, finite = [*names, REST], finite & ~failed
-        found, there = found[:, finite], there[:, finite]
+        if not finite.all():
+            found, there = found[:, finite], there[:, finite]
         first = 2 * (n + len(self.stops))
         free = len(found)
-        points = self._form.unflattened(np.concatenate([found, *[found[:1]] * len(self.stops)])[..., first:])
-        for k, i in enumerate(self.stops):
+        rows = np.concatenate([found, *[found[:1]] * len(stops)]) if stops else found
+        points = form.unflattened(rows[..., first:])
+        for k, i in enumerate(stops):
             stiffness, damping = found[0, :, 2 * (n + k) : 2 * (n + k + 1)].T
             points.Fq[free + k, :, i, i] -= stiffness
             points.Fv[free + k, :, i, i] -= damping
-        return Points(tuple(names), there, self.stops, points), finite
+        return Points(tuple(names), there, stops, points), finite
 
     def _evaluated(self, values: Array, kinds: Sequence[float], q: Array) -> Array:
         """The function's results for every variant at points of these kinds, shape (kinds, variants, results)."""
-        kernel, count = self.kernel, len(values)
-        args = np.empty((len(kinds), count, len(kernel.function.inputs)))
+        count = len(values)
+        args = np.empty((len(kinds), count, *self.kernel.widths))
         args[..., : self.count] = values
         args[..., self.count] = np.array(kinds)[:, None]
         args[..., self.count + 1 :] = q
-        results = np.empty((len(kinds), count, len(kernel.function.outputs)))
-        kernel([(args.ctypes.data, args.strides[1])], results.ctypes.data, len(kinds) * count)
+        results = np.empty((len(kinds), count, self._size))
+        self.kernel([(args.ctypes.data, args.strides[1])], results.ctypes.data, len(kinds) * count)
         return results
+
+    @property
+    def _size(self) -> int:
+        """Number of the function's results."""
+        assert self.form is not None
+        return 2 * (self.plant.arm.n + len(self.stops)) + sum(array.size for array in self.form.arrays)
 
     def _at_rest(self, values: Array, finite: Mask, start: Array) -> tuple[Array, Mask, Mask]:
         """The function's results where the arms hang, shape (variants, results); which do; which have no mass matrix."""
-        n, size, first = self.plant.arm.n, len(self.function.outputs), 2 * (self.plant.arm.n + len(self.stops))
+        n, first = self.plant.arm.n, 2 * (self.plant.arm.n + len(self.stops))
         chosen = np.flatnonzero(finite)
 
         def look(which: npt.NDArray[np.int64], q: Array) -> tuple[Array, Array, Array]:
@@ -158,7 +184,7 @@ class TracedPoints:
             return M, -Fq, rows[:, n : 2 * n]
 
         at, found, failed = equilibria(look, start[chosen])
-        results = np.zeros((len(values), size))
+        results = np.zeros((len(values), self._size))
         results[chosen] = self._evaluated(values[chosen], [ELSEWHERE], np.where(found[:, None], at, start[chosen]))[0]
         exists, without = np.zeros(len(values), dtype=bool), np.zeros(len(values), dtype=bool)
         exists[chosen], without[chosen] = found, failed

@@ -15,23 +15,31 @@ import numpy.typing as npt
 from armsim.stability.closed_loop import Array
 from armsim.stability.growth import GrowthRates, Mask, Modes
 from armsim.stability.operating_points import BOUNCE, NOTICED, REST, START, TARGET
+from armsim.stability.spectral_bound import is_bounded
 from armsim.stability.step_check import BLOWN_UP, DOUBTFUL, MARGIN
-from armsim.stability.step_modes import LinearPlant, spectrum
+from armsim.stability.step_modes import CLOSENESS, LinearPlant
 from armsim.stability.traced_points import Points
 
+CLEARED = BLOWN_UP / 2  # ln of the growth over a run, up to which a bound clears a variant; half, for rounding
+SHORTER = (1 + 2 * CLOSENESS, *(1.5**-k for k in range(1, 9)))  # of a step: where the search for the largest looks
 
-class Verdicts(NamedTuple):
-    """Whether there is advice on the step of each variant; arrays of shape (variants,).
+
+class Instabilities(NamedTuple):
+    """Where the step, or the sampled loop, is unstable; arrays of shape (points without a stop, variants).
 
     Attributes:
-        refused: Whether the step is refused.
-        unsure: Whether that hangs on the largest stable step, and was not decided; not refused so far.
-        speaks: Whether there is a refusal or a warning.
+        unstable: Whether one of them is.
+        by_samples: Whether it is the latter.
+        worst: Growth rate of the mode that grows fastest [1/s].
+        decays: Whether it decays in continuous time.
+        joint: Its joint.
     """
 
-    refused: Mask
-    unsure: Mask
-    speaks: Mask
+    unstable: Mask
+    by_samples: Mask
+    worst: Array
+    decays: Mask
+    joint: npt.NDArray[np.int64]
 
 
 class Times(NamedTuple):
@@ -63,16 +71,14 @@ class VariantsCheck:
         self.sticky = np.array(sticky, dtype=bool)
 
     @cached_property
-    def every(self) -> LinearPlant:
-        """The plants at all points."""
-        found = LinearPlant(self.points.coefficients)
-        found.modes  # noqa: B018  found for all at once
-        return found
+    def free(self) -> LinearPlant:
+        """The plants at the points without an engaged stop."""
+        return LinearPlant(self.points.coefficients[: len(self.points.where)])
 
     @cached_property
-    def free(self) -> LinearPlant:
-        """Those without an engaged stop."""
-        return self.every[: len(self.points.where)]
+    def engaged(self) -> LinearPlant:
+        """The plants at the others."""
+        return LinearPlant(self.points.coefficients[len(self.points.where) :])
 
     @property
     def period(self) -> float | None:
@@ -80,45 +86,70 @@ class VariantsCheck:
         return self.times.period if self.free.sampled else None
 
     def may_refuse(self) -> Mask:
-        """Which variants the verdicts may refuse: those in which something grows enough, whatever it is; shape (variants,)."""
-        dt, duration, period = self.times
-        free = LinearPlant(self.points.coefficients[: len(self.points.where)])
-        step = free.step_matrix(self.method, dt)
-        growth = _growth(step[..., : free.moving, : free.moving], dt)
-        if period is not None and free.sampled:
-            flow = np.linalg.matrix_power(step, max(1, round(period / dt)))
-            growth = np.maximum(growth, _growth(free.loop(flow, period), period))
-        return np.asarray((self.points.there & ~(growth * duration <= BLOWN_UP)).any(axis=0))
+        """Which variants the verdicts may refuse: those in which something may grow enough, whatever it is; shape (variants,)."""
+        dt, duration, period = self.times.dt, self.times.duration, self.period
+        moving = self.free.moving
+        step = self.free.step_matrix(self.method, dt)
+        calm = is_bounded(step[..., :moving, :moving], CLEARED * dt / duration)
+        if period is not None:
+            in_loop = is_bounded(self._sampled_step(step), CLEARED * period / duration)
+            falls = in_loop & ~calm  # commands held, an arm may fall whatever the step
+            if falls.any():
+                growth = self.free[falls].growing(self.method, dt, False).growth
+                calm[falls] = (growth * duration <= CLEARED).all(axis=-1)
+            calm &= in_loop
+        return np.asarray((self.points.there & ~calm).any(axis=0))
 
-    def verdicts(self) -> Verdicts:
-        """The verdicts."""
-        there = self.points.there
-        mixed = bool(self.sticky.any() and not self.sticky.all())  # otherwise it does not matter which joint it is
-        everywhere = self.every.growing(self.method, self.times.dt, mixed)
-        step = everywhere[: len(there)]
-        harm = self._harm(step)
-        by_samples: Mask = np.zeros_like(there)
-        seldom: Mask = np.zeros_like(there)
-        worst, joint = _fastest(step, harm)
-        if self.period is not None:
-            rates = self.free.loop_rates(self.period)
-            loop = self.free.growing_loop(self.method, self.times.dt, self.period, rates)
-            in_loop = self._harm(loop)
-            by_samples = np.asarray(~harm.any(axis=-1) & in_loop.any(axis=-1))
-            most, which = _fastest(loop, in_loop)
-            worst, joint = np.where(by_samples, most, worst), np.where(by_samples, which, joint)
-            seldom = self._grows(rates) & ~self._grows(self.free.continuous_rates)
-        unstable = there & (harm.any(axis=-1) | by_samples)
-        refused, unsure = self._refused(unstable, by_samples, worst, joint)
+    def refused(self) -> tuple[Mask, Mask]:
+        """Which variants are refused; and of which that hangs on the largest stable step, not refused so far."""
+        return self._refused(self._instabilities)
 
+    def speaks(self) -> Mask:
+        """Of which variants there is anything to say, be it a refusal or a warning."""
+        there, step = self.points.there, self._step
         swings = there & (self._shows(step) & step.swings).any(axis=-1)
         near = there & self._harm(self.free.growing(self.method, MARGIN * self.times.dt, False)).any(axis=-1)
-        speaks: Mask = np.asarray((unstable | swings | near | (there & seldom)).any(axis=0))
+        speaks: Mask = np.asarray((self._instabilities.unstable | swings | near).any(axis=0))
+        if self.period is not None:
+            seldom = self._grows(self._loop_rates) & ~self._grows(self.free.continuous_rates)
+            speaks = np.asarray(speaks | (there & seldom).any(axis=0))
         if self.points.stops:
-            disturbed = _disturbs(everywhere)
-            chatters = disturbed[len(there) :] | self._bounces()
-            speaks = np.asarray(speaks | (~disturbed[0] & chatters.any(axis=0)))
-        return Verdicts(refused, unsure, speaks)
+            chatters = _disturbs(self.engaged.growing(self.method, self.times.dt, False)) | self._bounces()
+            speaks = np.asarray(speaks | (~_disturbs(step)[0] & chatters.any(axis=0)))
+        return speaks
+
+    @cached_property
+    def _step(self) -> GrowthRates:
+        """What the step does to the modes."""
+        mixed = bool(self.sticky.any() and not self.sticky.all())  # otherwise it does not matter which joint it is
+        return self.free.growing(self.method, self.times.dt, mixed)
+
+    @cached_property
+    def _loop_rates(self) -> Modes:
+        """The eigenvalues of the exact sampled loops [1/s]."""
+        assert self.period is not None
+        return self.free.loop_rates(self.period)
+
+    @cached_property
+    def _instabilities(self) -> Instabilities:
+        """The instabilities of the step, or else of the sampled loop."""
+        there, step = self.points.there, self._step
+        harm = self._harm(step)
+        by_samples: Mask = np.zeros_like(there)
+        worst, decays, joint = _fastest(step, harm)
+        if self.period is not None:
+            loop = self.free.growing_loop(self.method, self.times.dt, self.period, self._loop_rates)
+            in_loop = self._harm(loop)
+            by_samples = np.asarray(~harm.any(axis=-1) & in_loop.any(axis=-1))
+            most, _, which = _fastest(loop, in_loop)
+            worst, joint = np.where(by_samples, most, worst), np.where(by_samples, which, joint)
+        return Instabilities(there & (harm.any(axis=-1) | by_samples), by_samples, worst, decays, joint)
+
+    def _sampled_step(self, step: Array) -> Array:
+        """The sampled loops from sample to sample, by the matrices of a step."""
+        assert self.period is not None
+        flow = np.linalg.matrix_power(step, max(1, round(self.period / self.times.dt)))
+        return self.free.loop(flow, self.period)
 
     def _shows(self, found: GrowthRates) -> Mask:
         """Which modes grow by so much that it shows in the run."""
@@ -132,17 +163,9 @@ class VariantsCheck:
         """Whether a loop is unstable, by its eigenvalues."""
         return np.asarray(rates.real.max(axis=-1, initial=0.0) * self.times.duration > NOTICED)
 
-    def _refused(
-        self, unstable: Mask, by_samples: Mask, worst: Array, joint: npt.NDArray[np.int64]
-    ) -> tuple[Mask, Mask]:
-        """Which variants are refused, and of which that hangs on the largest stable step; see `StepCheck`.
-
-        Args:
-            unstable: Where the step, or the sampled loop, is unstable, shape (points, variants).
-            by_samples: Where it is the latter.
-            worst: Growth rate of the mode that grows fastest [1/s].
-            joint: Its joint.
-        """
+    def _refused(self, found: Instabilities) -> tuple[Mask, Mask]:
+        """Which variants are refused, and of which that hangs on the largest stable step; see `StepCheck`."""
+        unstable, by_samples, worst, decays, joint = found
         duration, where = self.times.duration, self.points.where
         counts = unstable & (worst * duration > BLOWN_UP) & (np.array(where) != REST)[:, None]
         no = np.zeros(unstable.shape[1], dtype=bool)
@@ -165,6 +188,10 @@ class VariantsCheck:
             too_long[open_] = ~stable
             refused = refused | too_long.any(axis=0)
             open_ &= ~too_long & ~refused
+        if open_.any():  # where shorter steps are stable too, the largest is no shorter than dt / DOUBTFUL
+            near = self.free[open_]
+            takes = [near.are_stable(self.method, self.times.dt / DOUBTFUL * part) for part in SHORTER]
+            open_[open_] = ~(decays[open_] & np.all(takes, axis=0))
         return refused, np.asarray(open_.any(axis=0))
 
     def _settling_times(self) -> Array:
@@ -177,13 +204,7 @@ class VariantsCheck:
         """Whether an implicit step reverses the motion into a stop, shape (stops, variants); see `OperatingPoint`."""
         if self.method not in BOUNCE:
             return np.zeros((len(self.points.stops), self.points.there.shape[1]), dtype=bool)
-        engaged = self.every[len(self.points.where) :]
-        return np.asarray(engaged.least_real_eigenvalue(self.method, self.times.dt) < BOUNCE[self.method])
-
-
-def _growth(step: Array, h: float) -> Array:
-    """The rate at which the fastest motion grows under a step of h seconds [1/s], shape (...)."""
-    return np.asarray(np.log(np.maximum(np.abs(spectrum(step)).max(axis=-1, initial=0.0), 1.0)) / h)
+        return np.asarray(self.engaged.least_real_eigenvalue(self.method, self.times.dt) < BOUNCE[self.method])
 
 
 def _disturbs(found: GrowthRates) -> Mask:
@@ -191,10 +212,9 @@ def _disturbs(found: GrowthRates) -> Mask:
     return np.asarray(((found.growth > -math.inf) & ~found.swings).any(axis=-1))
 
 
-def _fastest(found: GrowthRates, which: Mask) -> tuple[Array, npt.NDArray[np.int64]]:
-    """Growth rate and joint of the fastest growing of some modes; minus infinity where there is none."""
+def _fastest(found: GrowthRates, which: Mask) -> tuple[Array, Mask, npt.NDArray[np.int64]]:
+    """Growth rate of the fastest growing of some modes, minus infinity where there is none; whether it decays; its joint."""
     growth = np.where(which, found.growth, -math.inf)
     fastest = growth.argmax(axis=-1)[..., None]
-    return np.take_along_axis(growth, fastest, axis=-1)[..., 0], np.take_along_axis(found.joint, fastest, axis=-1)[
-        ..., 0
-    ]
+    of_it = [np.take_along_axis(x, fastest, axis=-1)[..., 0] for x in (growth, found.rate.real < 0.0, found.joint)]
+    return of_it[0], of_it[1], of_it[2]

@@ -109,7 +109,7 @@ def unadvised() -> Iterator[None]:
     """Without advice on the step, which takes longer than a few steps."""
 
     class Silent:
-        def __init__(self, make, count):
+        def __init__(self, *given):
             pass
 
         def advice(self, values):

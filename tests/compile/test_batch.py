@@ -68,3 +68,22 @@ def test_threads_change_no_bit(monkeypatch, threads):
     assert alone.tolist() == one_by_one(arrays)
     shared = [arrays[0][0], arrays[1]]
     assert evaluate(BatchKernel(FUNCTION, widths=[3, 2]), shared, least=10).tolist() == one_by_one(shared)
+
+
+def test_a_kernel_that_is_known_by_its_key_is_not_traced_again():
+    made = []
+
+    def make():
+        made.append(1)
+        return trace(lambda a: [a * 0.37], ["a"])
+
+    for _ in range(2):
+        kernel = BatchKernel(make, widths=[1], key="a kernel of test_batch")
+        results = np.empty((3, 1))
+        args = np.array([[1.0], [2.0], [3.0]])
+        kernel([(args.ctypes.data, 8)], results.ctypes.data, 3)
+        assert results.ravel().tolist() == [0.37, 0.74, 3.0 * 0.37]
+    assert made == [1]
+    BatchKernel(make, widths=[1], lanes=1, key="a kernel of test_batch").code  # noqa: B018  of other lanes, other code
+    BatchKernel(make, widths=[1], key="another kernel of test_batch").code  # noqa: B018
+    assert made == [1, 1, 1]

@@ -11,6 +11,7 @@ import pytest
 
 from armsim.loading import Scenario, build_scenario, load_scenario_file
 from armsim.plant import make_plant
+from armsim.stability import step_modes
 from armsim.stability.advice import Advice
 from armsim.stability.many import BLOCK, StepAdviser
 from armsim.stability.method_choice import with_method
@@ -28,6 +29,10 @@ def opened(scenario: str | dict, paths: Sequence[str], overrides: dict | None = 
 def alone(make: Make, values: Sequence[float]) -> Advice:
     scenario = make([float(x) for x in values])
     return check_step(scenario, make_plant(scenario))
+
+
+def adviser(make: Make, row: Sequence[float]) -> StepAdviser:
+    return StepAdviser(make([float(x) for x in row]), make, len(row))
 
 
 def slide(**keys: Any) -> dict:
@@ -110,9 +115,11 @@ def test_every_variant_is_told_what_it_is_told_alone(case):
     scenario, ranges, overrides, count = CASES[case]
     make = opened(scenario, [*ranges], overrides)
     values = spread(count, *ranges.values())
-    found = StepAdviser(make, len(ranges)).advice(values)
+    asked = adviser(make, values[0])
+    found = asked.advice(values)
     expected = [alone(make, row) for row in values]
     assert found.refused.tolist() == [advice.refusal is not None for advice in expected]
+    assert asked.refuses(values).tolist() == found.refused.tolist()
     assert found.speaks.tolist() == [advice != Advice() for advice in expected]
     assert list(found) == expected
     assert found.speaks.sum() > 0
@@ -121,7 +128,7 @@ def test_every_variant_is_told_what_it_is_told_alone(case):
 
 def test_a_slide_is_refused_from_the_closed_forms_growth_on():
     values = spread(2 * BLOCK + 7, (1, 1e4), (0.1, 300))
-    found = StepAdviser(opened(slide(), [*SLIDE]), 2).advice(values)
+    found = adviser(opened(slide(), [*SLIDE]), values[0]).advice(values)
     (k, d), h = values.T, 0.01
     rates, factors = (np.linalg.eigvals(rows) for rows in oscillators(k, d, h))
     growth = np.log(np.abs(factors)).max(axis=-1) / h  # by explicit Euler; det = 1 - h d + h² k
@@ -146,13 +153,13 @@ def test_some_variants_may_begin_at_their_target():
     scenario = {**slide(), "control": {**slide()["control"], "target": [0.1]}}
     make = opened(scenario, ["control.target[0]", "control.kp[0]"])
     values = [[target, kp] for target in (0.1, 0.2) for kp in (10.0, 1000.0, 4000.0, 9000.0)]
-    assert list(StepAdviser(make, 2).advice(values)) == [alone(make, row) for row in values]
+    assert list(adviser(make, values[0]).advice(values)) == [alone(make, row) for row in values]
 
 
 def test_where_no_step_is_short_enough_a_variant_is_refused_though_friction_may_stop_it_at_a_slightly_shorter_one():
     make = opened(slide(joint=RUBS), ["control.kp[0]", "control.kd[0]"])
     values = [[(h_w / 0.01) ** 2, 0.0] for h_w in (0.49, 0.52, 0.6)]  # h |λ| > 0.5 is no swing that the step resolves
-    found = StepAdviser(make, 2).advice(values)
+    found = adviser(make, values[0]).advice(values)
     assert found.refused.tolist() == [False, True, True]
     assert list(found) == [alone(make, row) for row in values]
 
@@ -161,35 +168,14 @@ def test_stops_are_not_blamed_where_the_step_is_unstable_without_them_however_sl
     hard = {"limits": {**STOP["limits"], "stiffness": 1e6}}
     make = opened(slide(joint=hard, duration=0.02), ["control.kd[0]"])
     values = [[0.999], [1.5]]  # explicit Euler is stable from h w² = 1 on
-    found = StepAdviser(make, 1).advice(values)
+    found = adviser(make, values[0]).advice(values)
     assert found.speaks.tolist() == [False, True]
-    assert list(found) == [alone(make, row) for row in values]
-
-
-def test_a_number_that_means_absent_is_judged_as_written_in():
-    hardly = slide(joint=RUBS, integrator={"method": "explicit_euler", "dt": 0.0425}, duration=42.5)
-    hardly["control"] |= {"kp": 10, "kd": 50}
-    make = opened(hardly, ["robot.joints[0].friction.coulomb", "control.kd[0]"])
-    values = [[0.1, 50.0], [0.0, 50.0], [0.1, 0.0], [0.0, 20.0], [0.2, 49.0], [0.0, 49.0]]
-    found = StepAdviser(make, 2).advice(values)
-    assert found.refused[:2].tolist() == [False, True]  # friction may stop what hardly grows
-    assert list(found) == [alone(make, row) for row in values]
-
-
-def test_two_numbers_that_mean_absent_only_together_are_judged_as_written_in():
-    hardly = slide(joint={"friction": {"coulomb": {"positive": 0.1, "negative": 0.1}}})
-    hardly |= {"integrator": {"method": "explicit_euler", "dt": 0.0425}, "duration": 42.5}
-    hardly["control"] |= {"kp": 10, "kd": 50}
-    make = opened(hardly, [f"robot.joints[0].friction.coulomb.{side}" for side in ("positive", "negative")])
-    values = [[0.1, 0.1], [0.0, 0.1], [0.0, 0.0]]
-    found = StepAdviser(make, 2).advice(values)
-    assert found.refused.tolist() == [False, False, True]
     assert list(found) == [alone(make, row) for row in values]
 
 
 def test_nothing_is_said_of_variants_without_finite_equations():
     make = opened("arm5_fall", ["initial.qd[0]"], {"integrator.dt": 1e-3, "log.every": 1e-2})
-    found = StepAdviser(make, 1).advice([[0.0], [1e200], [math.nan], [0.1]])
+    found = adviser(make, [0.0]).advice([[0.0], [1e200], [math.nan], [0.1]])
     assert found.speaks.tolist() == [True, False, False, True]
     assert found.refused.tolist() == [True, False, False, True]
     assert found[1] == Advice()
@@ -198,7 +184,7 @@ def test_nothing_is_said_of_variants_without_finite_equations():
 def test_steps_out_of_all_bounds_are_refused_and_spoil_no_other_variant():
     make = opened(slide(control={**SAMPLED, "period": 1.0}), ["control.kp[0]", "robot.joints[0].friction.viscous"])
     values = [[1.0, 0.1], [1.0, 1e9], [1e300, 0.1], [1.0, 0.1]]
-    found = StepAdviser(make, 2).advice(values)
+    found = adviser(make, values[0]).advice(values)
     assert found.refused.tolist()[:2] == [False, True]
     assert found.refused[3] == found.refused[0]
     assert found[3] == found[0] == alone(make, values[0])
@@ -206,28 +192,97 @@ def test_steps_out_of_all_bounds_are_refused_and_spoil_no_other_variant():
 
 def test_nothing_is_said_of_methods_that_choose_their_steps():
     for method in ("rk54", "rodas"):
-        found = StepAdviser(opened("arm5_hold", ["control.kp[0]"], {"integrator.method": method}), 1).advice(
-            [[60.0], [6e5]]
-        )
+        make = opened("arm5_hold", ["control.kp[0]"], {"integrator.method": method})
+        found = adviser(make, [60.0]).advice([[60.0], [6e5]])
         assert list(found) == [Advice(), Advice()]
 
 
 def test_nothing_is_said_of_dynamechs_motors():
     motors = {f"robot.joints[R{i}].motor.model": "dynamechs" for i in range(1, 6)}
     coarse = {**motors, "integrator.dt": 1e-3, "duration": 2e-3, "log.every": 1e-3}
-    assert list(StepAdviser(opened("arm5_fall", ["initial.q[0]"], coarse), 1).advice([[0.0]])) == [Advice()]
+    assert list(adviser(opened("arm5_fall", ["initial.q[0]"], coarse), [0.0]).advice([[0.0]])) == [Advice()]
 
 
 def test_a_part_of_the_advice_is_the_advice_on_that_part():
     make = opened(slide(), [*SLIDE])
     values = spread(20, *SLIDE.values())
-    found = StepAdviser(make, 2).advice(values)
+    found = adviser(make, values[0]).advice(values)
     assert list(found[5:8]) == [found[k] for k in (5, 6, 7)]
     assert found[-1] == found[19]
-    assert len(StepAdviser(make, 2).advice(np.zeros((0, 2)))) == 0
+    assert len(adviser(make, values[0]).advice(np.zeros((0, 2)))) == 0
 
 
 def test_a_scenario_without_open_numbers_is_judged_too():
-    found = StepAdviser(opened("arm5_hold", [], {"integrator.dt": 1e-3}), 0).advice(np.zeros((2, 0)))
+    make = opened("arm5_hold", [], {"integrator.dt": 1e-3})
+    found = adviser(make, []).advice(np.zeros((2, 0)))
     assert found.refused.tolist() == [True, True]
-    assert found[1] == alone(opened("arm5_hold", [], {"integrator.dt": 1e-3}), [])
+    assert found[1] == alone(make, [])
+
+
+def test_a_variant_for_which_linear_algebra_fails_is_told_nothing_and_spoils_no_other(monkeypatch):
+    make = opened(slide(), [*SLIDE])
+    values = spread(40, *SLIDE.values())
+    asked = adviser(make, values[0])
+    whole, failing = asked.advice(values), int(np.flatnonzero(asked.refuses(values))[3])
+    eigenvalues = step_modes.spectrum
+
+    def spectrum(matrices):
+        if np.any(matrices == -values[failing, 0]):  # the stiffness in its system matrix, of 1 kg
+            raise np.linalg.LinAlgError("no convergence")
+        return eigenvalues(matrices)
+
+    monkeypatch.setattr(step_modes, "spectrum", spectrum)
+    expected = np.where(np.arange(40) == failing, False, whole.refused)
+    assert asked.refuses(values).tolist() == expected.tolist()
+    assert asked.advice(values).refused.tolist() == expected.tolist()
+    assert asked.one(values[failing]) == Advice()
+
+
+def test_what_grows_between_samples_is_refused_though_the_sampled_loop_is_stable():
+    h = 0.01
+    control = {"law": "pd", "output": "torque", "kp": 1 / h**2, "kd": 0, "period": h}
+    make = opened(slide(control=control), ["robot.joints[0].friction.viscous"])
+    damping = np.array([190.0, 199.0, 210.0])  # explicit Euler's factor of the velocity is 1 - h d
+    loop = [np.roots([1.0, h * d - 2.0, 2.0 - h * d]) for d in damping]  # (z - 1) (z - 1 + h d) + h² kp
+    assert np.abs(loop).max() < 0.95
+    assert adviser(make, damping[:1]).refuses(damping[:, None]).tolist() == [False, False, True]
+    assert alone(make, damping[2:]).refusal is not None
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_progress_counts_every_variant_once(threads):
+    values = spread(3 * BLOCK + 1, *SLIDE.values())
+    asked, seen = adviser(opened(slide(), [*SLIDE]), values[0]), []
+    refused = asked.refuses(values, lambda done, total: seen.append((done, total)), threads)
+    assert refused.tolist() == asked.refuses(values).tolist()
+    assert seen[-1] == (len(values), len(values))
+    assert seen == sorted(set(seen))
+    assert seen[0][0] <= BLOCK
+
+
+def test_ctrl_c_stops_between_blocks(monkeypatch):
+    values = spread(50 * BLOCK, *SLIDE.values())
+    asked, judged = adviser(opened(slide(), [*SLIDE]), values[0]), []
+    look = asked._may_refuse
+
+    def may_refuse(block):
+        judged.append(len(block))
+        return look(block)
+
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(asked, "_may_refuse", may_refuse)
+    with pytest.raises(KeyboardInterrupt):
+        asked.refuses(values, interrupt)
+    assert len(judged) < 50
+
+
+def test_dry_friction_at_a_step_barely_too_long_is_decided_as_alone_without_words(monkeypatch):
+    make = opened(slide(joint=RUBS, duration=1000), ["control.kp[0]", "control.kd[0]"])
+    values = np.stack([np.full(60, 10.0), np.linspace(195.0, 230.0, 60)], axis=-1)  # stable up to dt = 2 / kd, about
+    asked = adviser(make, values[0])
+    expected = [alone(make, row).refusal is not None for row in values]
+    monkeypatch.setattr(StepAdviser, "one", None)
+    assert asked.refuses(values).tolist() == expected
+    assert 0 < sum(expected) < 50
