@@ -179,7 +179,7 @@ class _Study:
 
     def _advised(self, family: Family, members: NDArray[np.int64]) -> NDArray[np.int64]:
         """The members whose step is not refused; the first of those that are learn how to mend it."""
-        refused = family.adviser.refuses(self.matrix[members])
+        refused = family.adviser.refuses(self.matrix[members], threads=self.threads)
         told = np.concatenate([np.flatnonzero(refused)[:TOLD], np.flatnonzero(~refused)[:TOLD]])
         for i in told.tolist():
             self._say(int(members[i]), family, family.adviser.one(self.matrix[members[i]]))
