@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice
 from math import inf
+from operator import sub
 from typing import Any, Literal
 
 from armsim.control import Feedback, OpenLoop
@@ -119,7 +120,8 @@ class RecordedSignal:
     @property
     def spacing(self) -> float:
         """The shortest time between two of its values [s]; infinite for one value alone."""
-        return min((later - x for x, later in pairwise(self.table.x)), default=inf)
+        x = self.table.x
+        return min(map(sub, islice(x, 1, None), x), default=inf)
 
     def __call__(self, t: Scalar) -> Scalar:
         return lookup(self.table, t)
