@@ -17,7 +17,7 @@ from armsim.cli.options import (
     verbose_option,
 )
 from armsim.cli.progress import progress_bar
-from armsim.errors import Diverged
+from armsim.errors import Diverged, UsageError
 
 
 @click.command(
@@ -78,13 +78,14 @@ def command(
     fall of potential energy in the run.
     """
     from armsim.files.run_folder import check_target
-    from armsim.simulation.simulate import simulate
+    from armsim.simulation.simulate import simulate_into
 
     if output is not None:
         check_target(output, force)
     with progress_bar("simulating", not quiet and not as_json) as progress:
-        run = simulate(scenario, assignments(settings), engine, progress, force_step, measures)
-    folder = run.save(output, force, degrees)
+        run, folder = simulate_into(
+            output, scenario, assignments(settings), engine, progress, force_step, measures, force, degrees
+        )
     summary = {**run.summary(), "folder": str(folder)}
     if as_json:
         from armsim.cli.simulate_report import in_degrees
@@ -94,6 +95,10 @@ def command(
         from armsim.cli.simulate_report import report
 
         click.echo(report(summary, degrees, verbose))
+    if run.failure:
+        found = f"{run.failure} after {run.count} rows"
+        mend = f"make room, or log less often\n({folder} has these rows, and the run is marked as interrupted)"
+        raise UsageError.of(str(folder), "room for the rows", found, mend)
     if run.status == "diverged":
         raise Diverged(divergence(summary["diverged"], run.scenario))
     return INTERRUPTED if run.status == "interrupted" else 0

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import platform
+from collections import deque
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from armsim.files.csv_writer import write_csv
-from armsim.files.run_folder import RUN_FORMAT, new_run_folder
+from armsim.files.csv_writer import CsvFile
+from armsim.files.run_folder import RUN_FORMAT, RunFolder, new_run_folder
 from armsim.files.yaml_writer import yaml_text
+from armsim.loading import Scenario
+from armsim.plant import Plant
 from armsim.plant.columns import FILES, headings
 from armsim.simulation.result import Result
 from armsim.version import __version__
@@ -23,21 +26,60 @@ def write_run(
 ) -> Path:
     """Write a run's folder atomically; see `Run.save`."""
     with new_run_folder(folder, run.scenario.name, force) as made:
-        for name in FILES:
-            columns = headings(run.plant.arm, name, degrees)
-            write_csv(
-                made.file(f"{name}.csv"),
-                ["t_s", *(column.text for column in columns)],
-                run.rows,
-                width=len(run.plant.columns),
-                count=run.count,
-                pick=[column.index for column in columns],
-                factors=[column.factor for column in columns],
-                lead=run.times,
-            )
-        with open(made.file("run.yaml"), "w", encoding="utf-8", newline="\n") as file:
-            file.write(yaml_text(record(run, summary, degrees), COMMENT))
+        with RunFiles(made, run.scenario, run.plant, degrees) as files:
+            for first, block in run.blocks():
+                files.write(block, first, len(block) // len(run.plant.columns))
+        write_record(made, run, summary, degrees)
     return Path(made.path)
+
+
+def write_record(folder: RunFolder, run: Result, summary: dict[str, Any], degrees: bool) -> None:
+    """Write run.yaml."""
+    with open(folder.file("run.yaml"), "w", encoding="utf-8", newline="\n") as file:
+        file.write(yaml_text(record(run, summary, degrees), COMMENT))
+
+
+class RunFiles:
+    """The tables of a run's folder, which take rows block by block; see `armsim.simulation.row_log.RowSink`.
+
+    Args:
+        folder: The folder.
+        scenario: What is run.
+        plant: Its arm.
+        degrees: Whether joint angles are in degrees.
+    """
+
+    def __init__(self, folder: RunFolder, scenario: Scenario, plant: Plant, degrees: bool) -> None:
+        self._width = len(plant.columns)
+        self._clock = scenario.log_every * scenario.time_ratio[0], scenario.time_ratio[1]
+        self._tables = [CsvFile(folder.file(f"{name}.csv"), headings(plant.arm, name, degrees)) for name in FILES]
+        self._marks: deque[tuple[int, list[int]]] = deque(maxlen=2)  # rows, and the lengths of the files with them
+        self._mark(0)
+
+    def __enter__(self) -> RunFiles:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for table in self._tables:
+            table.close()
+
+    def write(self, block: memoryview[float], first: int, count: int) -> None:
+        """Write rows to all tables."""
+        num, den = self._clock
+        times = [k * num / den for k in range(first, first + count)]
+        for table in self._tables:
+            table.add(block, self._width, count, times)
+        self._mark(first + count)
+
+    def cut(self) -> int:
+        """Cut the tables back to the block before the last whole one, which makes room for run.yaml on a full disk."""
+        rows, lengths = self._marks[0]
+        for table, length in zip(self._tables, lengths, strict=True):
+            table.cut(length)
+        return rows
+
+    def _mark(self, rows: int) -> None:
+        self._marks.append((rows, [table.length for table in self._tables]))
 
 
 def record(run: Result, summary: dict[str, Any], degrees: bool) -> dict[str, Any]:

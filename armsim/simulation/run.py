@@ -7,7 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from armsim.simulation.folder import write_run
+from armsim.files.run_folder import RunFolder
+from armsim.simulation.folder import write_record, write_run
 from armsim.simulation.result import Result
 from armsim.simulation.summary import summarize
 
@@ -30,6 +31,10 @@ class Run(Result):
             UsageError: The folder must not be overwritten, or cannot be written.
         """
         return write_run(self, self._summary, folder, force, degrees)
+
+    def record(self, folder: RunFolder, degrees: bool) -> None:
+        """Write run.yaml into a folder that has the rows already."""
+        write_record(folder, self, self._summary, degrees)
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
