@@ -13,7 +13,7 @@ from armsim.loading import Scenario
 from armsim.plant import Plant
 from armsim.plant.columns import Heading, headings
 from armsim.simulation.loop_plan import bounds
-from armsim.simulation.row_log import DOUBLE, IN_MEMORY
+from armsim.simulation.row_log import DOUBLE, held_in_memory
 from armsim.simulation.row_totals import RowTotals
 from armsim.stability.advice import Advice
 
@@ -188,7 +188,7 @@ class Result:
     def blocks(self) -> Iterator[tuple[int, memoryview[float]]]:
         """Blocks of rows: the index of their first row, and their numbers, row by row."""
         width = len(self.plant.columns)
-        at_once = max(1, IN_MEMORY // (DOUBLE * width))
+        at_once = max(1, held_in_memory(width))
         flat = memoryview(self.rows).cast("B").cast("d")
         for first in range(0, self.count - self.skipped, at_once):
             last = min(first + at_once, self.count - self.skipped)
@@ -205,9 +205,9 @@ class Result:
         return totals
 
     def latest(self) -> tuple[list[float], dict[str, list[tuple[float, ...]]]]:
-        """Times [s] of the last rows, as many as `IN_MEMORY` bytes hold, and quantities in them, a tuple for each row."""
+        """Times [s] of the last rows, as many as memory holds, and quantities in them, a tuple for each row."""
         width = len(self.plant.columns)
-        first = max(self.skipped, self.count - IN_MEMORY // (DOUBLE * width))
+        first = max(self.skipped, self.count - held_in_memory(width))
         flat = memoryview(self.rows).cast("B").cast("d")[: (self.count - self.skipped) * width]
         rows = flat[(first - self.skipped) * width :]
         num, den = self.scenario.time_ratio
