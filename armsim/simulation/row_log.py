@@ -56,7 +56,7 @@ class KeptRows:
     skipped: int = 0
     failure: str = ""
     gathered: RowTotals | None = None
-    spilled: IO[bytes] | None = None
+    spilled: Spill | None = None
 
 
 class RowLog(Protocol):
@@ -208,17 +208,17 @@ class SpilledRows(RowStream):
     """
 
     def __init__(self, totals: RowTotals) -> None:
-        self._spill = _Spill(totals.width)
+        self._spill = Spill(totals.width)
         super().__init__(self._spill, totals)
 
     def finish(self, count: int, end: Sequence[float] | None) -> KeptRows:
-        """See `RowLog`. The file goes away with its last user."""
+        """See `RowLog`."""
         kept = super().finish(count, end)
-        return replace(kept, rows=self._spill.rows(kept.count), skipped=0, spilled=self._spill.file)
+        return replace(kept, rows=self._spill.rows(kept.count), skipped=0, spilled=self._spill)
 
 
-class _Spill:
-    """Rows in a temporary file; see `RowSink`."""
+class Spill:
+    """Rows in a temporary file, which goes away with this; see `RowSink`."""
 
     def __init__(self, width: int) -> None:
         import tempfile
@@ -233,6 +233,10 @@ class _Spill:
                 error.strerror or str(error),
                 "name one in the environment variable TMPDIR, or log less often",
             ) from None
+
+    def __del__(self) -> None:
+        if hasattr(self, "file"):
+            self.file.close()
 
     def write(self, block: memoryview[float], first: int, count: int) -> None:
         left = block.cast("B")
