@@ -24,7 +24,7 @@ from armsim.integrate.method import FAILED
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
 from armsim.plant.columns import headings
 from armsim.simulation.loop_plan import bounds
-from armsim.simulation.simulate import LARGEST_LOG
+from armsim.simulation.row_log import LARGEST_LOG
 from armsim.spec.timing import time_at
 from armsim.stability.advice import Advice
 from armsim.stability.step_advice import heed

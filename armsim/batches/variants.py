@@ -17,7 +17,7 @@ from armsim.loading.open_numbers import OpenNumbers, Written
 from armsim.loading.plausible import determined, undetermined
 from armsim.measures import measures_of
 from armsim.plant import Plant, make_plant
-from armsim.simulation.content import content_of, content_of_file
+from armsim.simulation.content import content_of, content_of_file, tables_in
 from armsim.simulation.loop_plan import LoopPlan, Made
 from armsim.stability.many import StepAdviser
 from armsim.stability.method_choice import with_method
@@ -85,7 +85,8 @@ class Family:
     def loop(self, lanes: int | None = None) -> SteppingLoop:
         """The compiled loop for that many lanes; for as many as suit the machine unless given."""
         target = host()
-        return SteppingLoop(self.plan.body, target, target.register if lanes is None else lanes, self.plan.key)
+        lanes = target.register if lanes is None else lanes
+        return SteppingLoop(self.plan.body, target, lanes, self.plan.key, lambda: tables_in(self.plan.plant))
 
     @cached_property
     def adviser(self) -> StepAdviser:

@@ -41,7 +41,11 @@ Examples:
 @qd_option
 @joint_option("qdd", "Joint accelerations [rad/s² or m/s²]. [default: 0]")
 @click.option("--payload", metavar="KG", help="Point mass at the tool, in place of the robot's payload.")
-@click.option("--trajectory", metavar="CSV", help="Do it for every row of a file with the columns of trajectory.csv.")
+@click.option(
+    "--trajectory",
+    metavar="CSV",
+    help="Do it for every row of a file with the columns of trajectory.csv; also of Parquet.",
+)
 @click.option("-o", "--output", metavar="CSV", help="Where the torques along the trajectory go: a new file.")
 @click.option("--force", is_flag=True, help="Let -o replace a file that exists.")
 @deg_option
@@ -131,11 +135,11 @@ def _along(
     from armsim.arm.inverse import demand_table, motion_of
     from armsim.arm.overload import overloads_along
     from armsim.arm.robot import load_robot
-    from armsim.files.csv_reader import read_csv
     from armsim.files.csv_writer import write_csv
+    from armsim.files.table_reader import read_table
 
     arm = load_robot(robot, overrides)
-    t, q, qd, qdd = motion_of(arm, read_csv(trajectory).columns)
+    t, q, qd, qdd = motion_of(arm, read_table(trajectory).columns)
     headings, rows = demand_table(arm, t, q, qd, qdd)
     exceeded = overloads_along(arm, t, qd, rows[:, 1 : 1 + arm.arm.n])
     try:

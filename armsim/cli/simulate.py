@@ -17,7 +17,7 @@ from armsim.cli.options import (
     verbose_option,
 )
 from armsim.cli.progress import progress_bar
-from armsim.errors import Diverged
+from armsim.errors import Diverged, UsageError
 
 
 @click.command(
@@ -73,18 +73,21 @@ def command(
 ) -> int:
     """Run SCENARIO, a scenario file or the name of a shipped one, and write trajectory.csv, torque.csv and run.yaml.
 
+    Many rows are written while the run goes on. `log: {format: parquet}` in the scenario writes Parquet in place of CSV.
+
     The energy of the arm is held against the work that was done on it: the residual, which no work explains, is the
     integrator's error. It is given in percent of the energy exchanged: the largest work, kinetic energy, or rise or
     fall of potential energy in the run.
     """
     from armsim.files.run_folder import check_target
-    from armsim.simulation.simulate import simulate
+    from armsim.simulation.simulate import simulate_into
 
     if output is not None:
         check_target(output, force)
     with progress_bar("simulating", not quiet and not as_json) as progress:
-        run = simulate(scenario, assignments(settings), engine, progress, force_step, measures)
-    folder = run.save(output, force, degrees)
+        run, folder = simulate_into(
+            output, scenario, assignments(settings), engine, progress, force_step, measures, force, degrees
+        )
     summary = {**run.summary(), "folder": str(folder)}
     if as_json:
         from armsim.cli.simulate_report import in_degrees
@@ -92,8 +95,13 @@ def command(
         print_json(in_degrees(summary) if degrees else summary)
     elif not quiet:
         from armsim.cli.simulate_report import report
+        from armsim.simulation.folder import tables_of
 
-        click.echo(report(summary, degrees, verbose))
+        click.echo(report({**summary, "tables": tables_of(run.scenario)}, degrees, verbose))
+    if run.failure:
+        found = f"{run.failure} after {run.count} rows"
+        mend = f"make room, or log less often\n({folder} has these rows, and the run is marked as interrupted)"
+        raise UsageError.of(str(folder), "room for the rows", found, mend)
     if run.status == "diverged":
         raise Diverged(divergence(summary["diverged"], run.scenario))
     return INTERRUPTED if run.status == "interrupted" else 0

@@ -16,6 +16,7 @@ from armsim.compile.environment import enter_and_leave
 from armsim.compile.ir import Module
 from armsim.compile.kernel import Compiled, compiled
 from armsim.compile.lower import lower
+from armsim.compile.tables import looked_up
 from armsim.compile.target import Target, host
 from armsim.expr import Expr, Function
 
@@ -60,9 +61,8 @@ class BatchKernel:
     @cached_property
     def code(self) -> Compiled:
         """The loaded code; compiled or fetched when first asked for."""
-        if not self._key:
-            return compiled(lambda: self.ir, self.target, self.ir)
-        return compiled(lambda: self.ir, self.target, f"batch {self.lanes} {self.widths} {cache.sources()} {self._key}")
+        key = f"batch {self.lanes} {self.widths} {cache.sources()} {self._key}" if self._key else self.ir
+        return compiled(lambda: self.ir, self.target, key, lambda: looked_up(self.function))
 
     @cached_property
     def _map(self):

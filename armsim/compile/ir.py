@@ -12,6 +12,7 @@ from typing import Any
 
 from armsim.compile.lower import PACK
 from armsim.compile.schedule import scheduled
+from armsim.compile.tables import symbol
 from armsim.errors import CompileError
 from armsim.expr import Expr, Function, Loop, Table
 from armsim.expr.elementary import SHIFT
@@ -307,25 +308,27 @@ class Module:
     def table(self, table: Table) -> str:
         """The name of the function of a table: `Table.at`, by bisection."""
         if table not in self._tables:
-            k, n = len(self._tables), len(table.x)
+            k, n, at = len(self._tables), len(table.x), f"@{symbol(table)}"
             self._tables[table] = f"@table{k}"
-            for part, values in (("x", table.x), ("y", table.y)):
-                numbers = ", ".join(f"double 0x{bits(v):016X}" for v in values)
-                self._globals.append(f"@table{k}{part} = internal constant [{n} x double] [{numbers}]")
-            self.add(TABLE_AT.format(k=k, n=n, last=n - 1, linear="true" if table.hold == "linear" else "false"))
+            self.declare(f"{at} = dso_local global [2 x ptr] zeroinitializer")
+            linear = "true" if table.hold == "linear" else "false"
+            self.add(TABLE_AT.format(k=k, at=at, n=n, last=n - 1, linear=linear))
         return self._tables[table]
 
 
 # bisection: low2 ends as the last abscissa at or before t, or the first one
 TABLE_AT = """define internal double @table{k}(double %t) noinline {{
 entry:
+  %xs = load ptr, ptr {at}
+  %at1 = getelementptr ptr, ptr {at}, i64 1
+  %ys = load ptr, ptr %at1
   br label %search
 search:
   %low = phi i64 [ 0, %entry ], [ %low2, %search ]
   %high = phi i64 [ {n}, %entry ], [ %high2, %search ]
   %both = add i64 %low, %high
   %mid = lshr i64 %both, 1
-  %px = getelementptr double, ptr @table{k}x, i64 %mid
+  %px = getelementptr double, ptr %xs, i64 %mid
   %x = load double, ptr %px
   %before = fcmp ole double %x, %t
   %low2 = select i1 %before, i64 %mid, i64 %low
@@ -334,9 +337,9 @@ search:
   %more = icmp ugt i64 %gap, 1
   br i1 %more, label %search, label %found
 found:
-  %py0 = getelementptr double, ptr @table{k}y, i64 %low2
+  %py0 = getelementptr double, ptr %ys, i64 %low2
   %y0 = load double, ptr %py0
-  %first = load double, ptr @table{k}x
+  %first = load double, ptr %xs
   %after = fcmp ogt double %t, %first
   %inner = icmp ult i64 %low2, {last}
   %between = and i1 %after, %inner
@@ -346,9 +349,9 @@ hold:
   ret double %y0
 interpolate:
   %next = add i64 %low2, 1
-  %px0 = getelementptr double, ptr @table{k}x, i64 %low2
-  %px1 = getelementptr double, ptr @table{k}x, i64 %next
-  %py1 = getelementptr double, ptr @table{k}y, i64 %next
+  %px0 = getelementptr double, ptr %xs, i64 %low2
+  %px1 = getelementptr double, ptr %xs, i64 %next
+  %py1 = getelementptr double, ptr %ys, i64 %next
   %x0 = load double, ptr %px0
   %x1 = load double, ptr %px1
   %y1 = load double, ptr %py1

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from armsim.compile import cache
 from armsim.compile.target import Library, Target
+from armsim.expr import Table
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,16 @@ class Compiled:
     seconds: float
 
 
-def compiled(ir: Callable[[], str], target: Target, key: str) -> Compiled:
+def compiled(
+    ir: Callable[[], str], target: Target, key: str, tables: Callable[[], Iterable[Table]] = tuple
+) -> Compiled:
     """The loaded code of an IR module for a target.
 
     Args:
         ir: Makes its text; called only if the code is not in the cache.
         target: The machine.
         key: Names all that the text depends on; the text itself, or what it is made from.
+        tables: Gives the tables that it looks up; called only if there are any.
     """
     began = time.perf_counter()
     name = cache.key(key, target.key)
@@ -40,4 +44,4 @@ def compiled(ir: Callable[[], str], target: Target, key: str) -> Compiled:
     if code is None:
         code = target.object_code(ir())
         cache.store(name, code)
-    return Compiled(Library(code, target), cached, time.perf_counter() - began)
+    return Compiled(Library(code, target, tables), cached, time.perf_counter() - began)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,7 +12,9 @@ from armsim.compile import cache
 from armsim.compile.kernel import Compiled, compiled
 from armsim.compile.loop_body import LoopBody
 from armsim.compile.loop_text import loop_text
+from armsim.compile.tables import looked_up
 from armsim.compile.target import Target, host
+from armsim.expr import Table
 
 POINTER, WHOLE, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 
@@ -42,18 +44,24 @@ class SteppingLoop:
         target: The machine to compile for.
         lanes: Runs that are carried out at once.
         key: Names all that the body depends on, for the cache; without one, the body is printed and its text is the key.
+        tables: With a key, gives the tables that the body looks up.
 
     Attributes:
         seconds: Wall time of making the body ("trace_s") and of printing it ("print_s"), if that was necessary.
     """
 
     def __init__(
-        self, body: Callable[[], LoopBody] | LoopBody, target: Target | None = None, lanes: int = 1, key: str = ""
+        self,
+        body: Callable[[], LoopBody] | LoopBody,
+        target: Target | None = None,
+        lanes: int = 1,
+        key: str = "",
+        tables: Callable[[], Iterable[Table]] = tuple,
     ) -> None:
         self._make = (lambda: body) if isinstance(body, LoopBody) else body
         self.target = target or host()
         self.lanes = lanes
-        self._key = key
+        self._key, self._tables = key, tables
         self.seconds: dict[str, float] = {}
 
     @cached_property
@@ -62,6 +70,8 @@ class SteppingLoop:
         began = time.perf_counter()
         body = self._make()
         made = time.perf_counter()
+        printed = list(looked_up(body.cycle, body.sample, body.begin, body.finish))
+        self._tables = lambda: printed
         text = loop_text(body, self.target, self.lanes)
         self.seconds = {"trace_s": made - began, "print_s": time.perf_counter() - made}
         return text
@@ -70,8 +80,9 @@ class SteppingLoop:
     def code(self) -> Compiled:
         """The loaded code; compiled or fetched when first asked for."""
         if not self._key:
-            return compiled(lambda: self.ir, self.target, self.ir)
-        return compiled(lambda: self.ir, self.target, f"loop {self.lanes} {cache.sources()} {self._key}")
+            return compiled(lambda: self.ir, self.target, self.ir, lambda: self._tables())
+        key = f"loop {self.lanes} {cache.sources()} {self._key}"
+        return compiled(lambda: self.ir, self.target, key, lambda: self._tables())
 
     def _function(self, name: str, result: Any, *args: Any) -> Any:
         return self.code.library.function(name, result, *args)

@@ -11,6 +11,7 @@ from armsim.compile.ir import Module
 from armsim.compile.kernel import Compiled, compiled
 from armsim.compile.lower import lower
 from armsim.compile.schedule import scheduled
+from armsim.compile.tables import looked_up
 from armsim.compile.target import Target, host
 from armsim.expr import Expr, Function
 
@@ -39,7 +40,7 @@ class SingleKernel:
     @cached_property
     def code(self) -> Compiled:
         """The loaded code; compiled or fetched when first asked for."""
-        return compiled(lambda: self.ir, self.target, self.ir)
+        return compiled(lambda: self.ir, self.target, self.ir, lambda: looked_up(self.function))
 
     @cached_property
     def call(self) -> Callable[[int, int], int]:

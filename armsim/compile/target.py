@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
+from armsim.compile.tables import resolved
 from armsim.errors import CompileError
+from armsim.expr import Table
 
 OPTIMISATION = 2  # level of LLVM's code generator; passes over IR are not run: they cost as much again and gain nothing
 
@@ -105,15 +108,17 @@ class Library:
     Args:
         code: As `Target.object_code` gives it.
         target: What it was compiled for.
+        tables: Gives the tables that it looks up; called only if there are any.
     """
 
-    def __init__(self, code: bytes, target: Target) -> None:
+    def __init__(self, code: bytes, target: Target, tables: Callable[[], Iterable[Table]] = tuple) -> None:
         binding = llvm()
         self._engine = binding.create_mcjit_compiler(
             binding.parse_assembly(""), target.machine(), use_lmm=target.compact or None
         )
         self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
+        self._tables = resolved(code, tables, self._engine.get_global_value_address)
 
     def function(self, name: str, result: Any, *args: Any) -> Any:
         """A function of the library, callable through ctypes."""

@@ -23,7 +23,7 @@ from armsim.expr.scalar import (
     sqrt,
     where,
 )
-from armsim.expr.table import Table
+from armsim.expr.table import Table, increases
 from armsim.expr.tree import STATIC, flatten, leaves, mapped, unflatten
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "exp",
     "flatten",
     "fma",
+    "increases",
     "is_number",
     "jacobian",
     "leaves",

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import math
+import operator
+from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import pairwise
+from hashlib import sha256
+from itertools import chain, islice
+
+
+def increases(x: Sequence[float]) -> bool:
+    """Whether numbers increase strictly."""
+    return all(map(operator.lt, x, islice(x, 1, None)))
+
+
+def _doubles(x: Sequence[float]) -> array[float]:
+    return x if isinstance(x, array) and x.typecode == "d" else array("d", x)
 
 
 class Table:
@@ -15,21 +27,28 @@ class Table:
     Extrapolation is constant.
 
     Attributes:
-        x: Abscissae, strictly increasing.
-        y: Values.
+        x: Abscissae, strictly increasing; an array that is given is shared, and must not be changed.
+        y: Values, likewise.
         hold: "zero" for a zero-order hold, "linear" for linear interpolation.
     """
 
     def __init__(self, x: Sequence[float], y: Sequence[float], hold: str) -> None:
         if len(x) != len(y) or not x:
             raise ValueError(f"a table needs as many values as abscissae, at least one: got {len(x)} and {len(y)}")
-        if any(b <= a for a, b in pairwise(x)):
+        if not increases(x):
             raise ValueError("the abscissae of a table must increase")
         if hold not in ("zero", "linear"):
             raise ValueError(f"hold must be 'zero' or 'linear', not {hold!r}")
-        self.x = tuple(float(v) for v in x)
-        self.y = tuple(float(v) for v in y)
+        self.x = _doubles(x)
+        self.y = _doubles(y)
         self.hold = hold
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of its numbers, in hexadecimal digits."""
+        numbers = sha256(self.x)
+        numbers.update(self.y)
+        return numbers.hexdigest()
 
     def at(self, x: float) -> float:
         """The value at x; compiled code does the same operations in the same order."""
@@ -44,6 +63,6 @@ class Table:
         """The derivative as a table: piecewise constant, at an abscissa the right-hand one; zero for a zero-order hold."""
         if self.hold == "zero":
             return Table(self.x[:1], [0.0], "zero")
-        points = zip(self.x, self.y, strict=True)
-        slopes = [(y1 - y0) / (x1 - x0) for (x0, y0), (x1, y1) in pairwise(points)]
-        return Table([-math.inf, *self.x], [0.0, *slopes, 0.0], "zero")
+        rises, runs = (map(operator.sub, islice(part, 1, None), part) for part in (self.y, self.x))
+        slopes = map(operator.truediv, rises, runs)
+        return Table(array("d", chain([-math.inf], self.x)), array("d", chain([0.0], slopes, [0.0])), "zero")

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Sequence
-from typing import IO, TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -17,48 +17,105 @@ from armsim.files.new_file import whole_file
 if TYPE_CHECKING:
     import numpy as np
 
+    from armsim.plant.columns import Heading
+
 NUMBERS_AT_ONCE = 3_000  # their text stays in the processor's cache
 
 
 def write_csv(
-    path: str | os.PathLike[str],
-    headings: Sequence[str],
-    values: Sequence[float] | ctypes.Array | np.ndarray,
-    *,
-    width: int | None = None,
-    count: int | None = None,
-    pick: Sequence[int] | slice | None = None,
-    factors: Sequence[float] | None = None,
-    lead: Sequence[float] | None = None,
+    path: str | os.PathLike[str], headings: Sequence[str], values: Sequence[float] | ctypes.Array | np.ndarray
 ) -> None:
     """Write a table.
 
     Args:
         path: The file; an existing one is replaced once the new one is whole.
-        headings: Of the columns that are written, from the first.
+        headings: Of the columns.
         values: Numbers in row-major order: a sequence, a ctypes array of doubles, or a flat numpy array.
-        width: Numbers in a row of `values`; as many as headings unless given.
-        count: Rows to write; all of them unless given.
-        pick: Indices of the numbers of a row that are written, in order; all of them unless given.
-        factors: Scale factor of each picked number; 1 unless given.
-        lead: A first column that is not in `values`, for example the times; one number per row.
     """
-    if width is None:
-        width = len(headings) - (lead is not None)
-    if count is None:
-        count = len(values) // max(width, 1)
-    # slices of a memoryview become lists twice as fast as those of a ctypes array
-    source: Any = memoryview(values).cast("B").cast("d") if isinstance(values, ctypes.Array) else values
-    chosen = range(width) if pick is None else range(width)[pick] if isinstance(pick, slice) else tuple(pick)
-    at_once = max(1, NUMBERS_AT_ONCE // max(width, 1))
+    width = len(headings)
     with whole_file(path) as file:
-        file.write(",".join(headings).encode() + b"\n")
+        table = CsvTable(file.write, headings, range(width), (1.0,) * width)
+        table.add(values, width, len(values) // max(width, 1))
+
+
+class CsvTable:
+    """A table that is written block by block.
+
+    Args:
+        write: Takes text.
+        headings: Of the columns that are written, from the first.
+        pick: Indices of the numbers of a row that are written, in order.
+        factors: Scale factor of each picked number.
+    """
+
+    def __init__(
+        self, write: Callable[[bytes], Any], headings: Sequence[str], pick: Sequence[int], factors: Sequence[float]
+    ) -> None:
+        self._write, self._pick = write, pick
+        self._factors = factors if any(factor != 1.0 for factor in factors) else None
+        write(",".join(headings).encode() + b"\n")
+
+    def add(
+        self,
+        values: Sequence[float] | ctypes.Array | np.ndarray | memoryview[float],
+        width: int,
+        count: int,
+        lead: Sequence[float] | None = None,
+    ) -> None:
+        """Write rows.
+
+        Args:
+            values: Numbers in row-major order.
+            width: Numbers in a row.
+            count: Number of rows.
+            lead: A first column that is not in `values`, for example the times; one number per row.
+        """
+        # slices of a memoryview become lists twice as fast as those of a ctypes array
+        source: Any = memoryview(values).cast("B").cast("d") if isinstance(values, ctypes.Array) else values
+        at_once = max(1, NUMBERS_AT_ONCE // max(width, 1))
         for first in range(0, count, at_once):
             last = min(first + at_once, count)
             flat = source[first * width : last * width]
             flat = flat.tolist() if hasattr(flat, "tolist") else flat
             times = None if lead is None else lead[first:last]
-            _write_rows(file, _rows(flat, width, chosen, factors, times))
+            self._write(_text(_rows(flat, width, self._pick, self._factors, times)))
+
+
+class CsvFile:
+    """A CSV file that is written block by block, and can be cut back to a former length.
+
+    Args:
+        path: The file.
+        columns: What it holds; a first column is the times.
+    """
+
+    def __init__(self, path: str, columns: Sequence[Heading]) -> None:
+        self._file = open(path, "wb", buffering=0)  # noqa: SIM115  see `close`
+        headings = ["t_s", *(column.text for column in columns)]
+        self._table = CsvTable(self._all, headings, [c.index for c in columns], [c.factor for c in columns])
+
+    def add(self, values: memoryview[float], width: int, count: int, times: Sequence[float]) -> None:
+        """Write rows; see `CsvTable.add`."""
+        self._table.add(values, width, count, times)
+
+    @property
+    def length(self) -> int:
+        """Its length [bytes]."""
+        return self._file.tell()
+
+    def cut(self, length: int) -> None:
+        """Cut it back to a length that it had [bytes]."""
+        self._file.truncate(length)
+        self._file.seek(length)
+
+    def close(self) -> None:
+        """Close it."""
+        self._file.close()
+
+    def _all(self, text: bytes) -> None:
+        left = memoryview(text)
+        while left:
+            left = left[self._file.write(left) :]
 
 
 def _rows(
@@ -70,33 +127,27 @@ def _rows(
 ) -> list[Any]:
     """Rows of a block of the table: the number of `lead`, then the chosen numbers, scaled."""
     starts = range(0, len(flat), width)
-    scaled = factors is not None and any(factor != 1.0 for factor in factors)
     a, b = (chosen[0], chosen[-1] + 1) if chosen else (0, 0)
     neighbours = list(chosen) == list(range(a, b))
-    if neighbours and not scaled and lead is not None:
+    if neighbours and factors is None and lead is not None:
         return [[t, *flat[i + a : i + b]] for t, i in zip(lead, starts, strict=True)]
     rows: list[Any]
     if neighbours:
         rows = [flat[i + a : i + b] for i in starts]
     else:
         rows = [[flat[i + j] for j in chosen] for i in starts]
-    if scaled:
-        assert factors is not None  # or nothing would be scaled
+    if factors is not None:
         rows = [[x * factor for x, factor in zip(row, factors, strict=True)] for row in rows]
     return rows if lead is None else [[t, *row] for t, row in zip(lead, rows, strict=True)]
 
 
-def _write_rows(file: IO[bytes], rows: list[Any]) -> None:
-    """Write rows as JSON with brackets turned into line ends, and `1.0` into `1`."""
-    if not rows:
-        return
+def _text(rows: list[Any]) -> bytes:
+    """Rows as JSON with brackets turned into line ends, and `1.0` into `1`."""
     text = orjson.dumps(rows)
     if b"null" in text:  # JSON has no infinity and no NaN
-        text = "\n".join(",".join(_number(x) for x in row) for row in rows).encode() + b"\n"
-    else:
-        text = text[2:-2].replace(b"],[", b"\n") + b"\n"
-        text = text.replace(b".0,", b",").replace(b".0\n", b"\n")
-    file.write(text)
+        return "\n".join(",".join(_number(x) for x in row) for row in rows).encode() + b"\n"
+    text = text[2:-2].replace(b"],[", b"\n") + b"\n"
+    return text.replace(b".0,", b",").replace(b".0\n", b"\n")
 
 
 def _number(x: float) -> str:

@@ -85,7 +85,7 @@ def load_scenario_file(path_or_name: Given, overrides: Mapping[str, Any] | None 
     report.raise_if_any()
     assert data is not None  # or there was a fault
     assert robot is not None  # as above
-    tables = [Source(name, digest(csv.raw)) for name, csv in context.tables.items() if csv is not None]
+    tables = [Source(name, csv.sha256) for name, csv in context.tables.items() if csv is not None]
     name = data["name"] or os.path.splitext(os.path.basename(file))[0] or "scenario"
     all_sources = (*sources, *robot_sources, *tables)
     return ScenarioFile(name, data, RobotFile(robot, robot_sources), steps, all_sources)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.errors import FileFaults, UsageError
-from armsim.files.csv_reader import read_csv
 from armsim.files.document import Map, Place, Scalar, clipped, shown
 from armsim.files.faults import Report, nearest, refuse, suggestion
+from armsim.files.table_reader import read_table
 from armsim.files.yaml_reader import read_yaml
 from armsim.loading.voltage import voltage_refusal
 from armsim.model import Arm
@@ -86,7 +86,7 @@ def read_log(
     """
     name = os.fspath(path)
     report = Report()
-    found = read_csv(name).columns
+    found = read_table(name).columns
     named = _renamed(found, columns, arm, name, report)
     report.raise_if_any()
     t = _first(named, TIME)
@@ -126,12 +126,12 @@ def _input(arm: Arm, i: int, output: Output) -> str:
     return spellings(INPUTS[output], arm.joints[i])[0][0]
 
 
-def _first(named: Mapping[str, list[float]], names: tuple[str, ...]) -> list[float] | None:
+def _first(named: Mapping[str, Sequence[float]], names: tuple[str, ...]) -> Sequence[float] | None:
     return next((named[name] for name in names if name in named), None)
 
 
 def _joint_columns(
-    named: Mapping[str, list[float]], arm: Arm, quantity: str, path: str, found: Mapping[str, list[float]]
+    named: Mapping[str, Sequence[float]], arm: Arm, quantity: str, path: str, found: Mapping[str, Sequence[float]]
 ) -> Array | None:
     """One quantity of all joints in SI units, shape (m, n); None if no joint has it."""
     spellings = [_spellings(arm, i, quantity) for i in range(arm.n)]
@@ -148,7 +148,7 @@ def _joint_columns(
 
 
 def _inputs(
-    named: Mapping[str, list[float]], arm: Arm, output: Output, path: str, found: Mapping[str, list[float]]
+    named: Mapping[str, Sequence[float]], arm: Arm, output: Output, path: str, found: Mapping[str, Sequence[float]]
 ) -> Array | None:
     """The inputs of all joints, shape (m, n); None if no joint has one."""
     names = [_input(arm, i, output) for i in range(arm.n)]
@@ -161,12 +161,12 @@ def _inputs(
 
 
 def _renamed(
-    found: Mapping[str, list[float]],
+    found: Mapping[str, Sequence[float]],
     columns: str | PathLike[str] | Mapping[str, str] | None,
     arm: Arm,
     log: str,
     report: Report,
-) -> Mapping[str, list[float]]:
+) -> Mapping[str, Sequence[float]]:
     """The columns under armsim's names; faults in the mapping go to the report."""
     if columns is None:
         return found
@@ -208,7 +208,7 @@ def _map_of(columns: str | PathLike[str] | Mapping[str, str]) -> dict[str, tuple
     return entries
 
 
-def _missing(path: str, found: Mapping[str, list[float]], name: str) -> FileFaults:
+def _missing(path: str, found: Mapping[str, Sequence[float]], name: str) -> FileFaults:
     missing = name.split(" ")[0]
     columns = [column for column in found if column not in TIME] or list(found)
     example = f"{missing}: {nearest(missing, columns) or columns[0]}"

@@ -23,7 +23,7 @@ from armsim.recording.state_vector import StateVector, slot_of
 from armsim.simulation.driver import Driver, Progress
 from armsim.simulation.energy_balance import balance
 from armsim.simulation.engine import NativeEngine
-from armsim.simulation.simulate import LARGEST_LOG
+from armsim.simulation.row_log import LARGEST_LOG
 from armsim.stability.departure import causes
 from armsim.stability.method_choice import with_method
 from armsim.stability.remedy import remedy

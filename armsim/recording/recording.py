@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -226,15 +226,15 @@ def _none(path: str, found: str, mend: str) -> UsageError:
     return UsageError.of(path, "a recording, as `armsim record` writes it", found, mend)
 
 
-def _sound_table(table: str, section: Map, about: str) -> Mapping[str, list[float]]:
+def _sound_table(table: str, section: Map, about: str) -> Mapping[str, Sequence[float]]:
     """The columns of record.csv, checked against its hash."""
     csv = read_csv(table)
     expected = _scalar(section, "sha256", about) if section.get("sha256") is not None else None
-    if expected is not None and digest(csv.raw) != expected.text:
+    if expected is not None and csv.sha256 != expected.text:
         rows = len(next(iter(csv.columns.values())))
         samples = section.get("samples")
         count = int(samples.value) if isinstance(samples, Scalar) and isinstance(samples.value, float) else rows
-        found = f"{rows} of {count} samples" if rows != count else f"other bytes, sha256 {digest(csv.raw)[:12]}..."
+        found = f"{rows} of {count} samples" if rows != count else f"other bytes, sha256 {csv.sha256[:12]}..."
         mend = "restore the file, or take `recording.sha256` out of run.yaml to replay it as it is"
         raise refuse(Place(table), "", f"the file that was recorded, sha256 {expected.text[:12]}...", found, mend)
     if "t_s" not in csv.columns:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Collection
 from dataclasses import fields, is_dataclass
-from hashlib import sha256
 from typing import Any
 
 from armsim.expr import Table
@@ -41,8 +39,7 @@ def _describe(x: Any, parts: list[str]) -> None:
             _describe(value, parts)
         parts.append("}")
     elif kind is Table:
-        numbers = sha256(array("d", x.x).tobytes() + array("d", x.y).tobytes()).hexdigest()
-        parts.append(f"Table({len(x.x)},{x.hold},{numbers})")
+        parts.append(f"Table({len(x.x)},{x.hold},{x.digest})")
     elif kind is Formula:
         parts.append(f"Formula({x.text!r})")
     elif is_dataclass(x):
@@ -55,6 +52,19 @@ def _describe(x: Any, parts: list[str]) -> None:
         _describe(tuple(x), parts)
     else:
         raise TypeError(f"no text for {kind.__name__}")
+
+
+def tables_in(x: Any) -> list[Table]:
+    """The tables in a plant, or in a part of one."""
+    if isinstance(x, Table):
+        return [x]
+    if is_dataclass(x):
+        x = [getattr(x, field.name) for field in fields(x)]
+    elif isinstance(x, dict):
+        x = x.values()
+    elif not isinstance(x, (list, tuple)):
+        return []
+    return [table for part in x for table in tables_in(part)]
 
 
 def content_of_file(data: Any, open_places: Collection[str], path: str = "") -> Any:

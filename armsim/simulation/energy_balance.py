@@ -15,8 +15,11 @@ LARGE = 0.05  # relative residual, above which it is noted
 
 def audit(run: Result) -> dict[str, Any]:
     """The energy balance of a run, from its start to the state reached."""
-    kinetic, potential = zip(*run.reached("energy"), strict=True)
-    found = balance(run.scenario, run.plant, run.state, kinetic, potential)
+    parts = []
+    for part in (run.totals.kinetic, run.totals.potential):
+        rows = [run.totals.first[part.column], part.least, part.most] if run.count else []
+        parts.append([*rows, run.end[part.column]])
+    found = balance(run.scenario, run.plant, run.state, *parts)
     return found if run.status != "diverged" else {**found, "note": None}  # what to mend is said of the divergence
 
 
@@ -34,7 +37,7 @@ def balance(
         scenario: What was run.
         plant: The plant, with work among its states.
         state: The state reached.
-        kinetic: Energy in every row, and at the end [J].
+        kinetic: Energy at the start, extremes of it in rows, and at the end [J].
         potential: Likewise.
     """
     named = dict(zip(plant.slots, state, strict=True))

@@ -1,18 +1,25 @@
-"""A run's files: trajectory.csv, torque.csv and run.yaml."""
+"""A run's files: trajectory.csv and torque.csv, or the same as Parquet, and run.yaml."""
 
 from __future__ import annotations
 
+import json
 import platform
+from collections import deque
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from armsim.files.csv_writer import write_csv
-from armsim.files.run_folder import RUN_FORMAT, new_run_folder
+from armsim.files.csv_writer import CsvFile
+from armsim.files.run_folder import RUN_FORMAT, RunFolder, new_run_folder
 from armsim.files.yaml_writer import yaml_text
-from armsim.plant.columns import FILES, headings
+from armsim.loading import Scenario
+from armsim.plant import Plant
+from armsim.plant.columns import FILES, File, headings
 from armsim.simulation.result import Result
 from armsim.version import __version__
+
+if TYPE_CHECKING:
+    from armsim.files.parquet import ParquetFile
 
 COMMENT = """An armsim run. `armsim simulate run.yaml` repeats it to the bit: the scenario below holds all numbers it needs,
 but for CSV inputs, which must still be where they were and are checked by their hash."""
@@ -23,21 +30,99 @@ def write_run(
 ) -> Path:
     """Write a run's folder atomically; see `Run.save`."""
     with new_run_folder(folder, run.scenario.name, force) as made:
-        for name in FILES:
-            columns = headings(run.plant.arm, name, degrees)
-            write_csv(
-                made.file(f"{name}.csv"),
-                ["t_s", *(column.text for column in columns)],
-                run.rows,
-                width=len(run.plant.columns),
-                count=run.count,
-                pick=[column.index for column in columns],
-                factors=[column.factor for column in columns],
-                lead=run.times,
-            )
-        with open(made.file("run.yaml"), "w", encoding="utf-8", newline="\n") as file:
-            file.write(yaml_text(record(run, summary, degrees), COMMENT))
+        check_format(run.scenario)
+        with RunFiles(made, run.scenario, run.plant, degrees) as files:
+            for first, block in run.blocks():
+                files.write(block, first, len(block) // len(run.plant.columns))
+        write_record(made, run, summary, degrees)
     return Path(made.path)
+
+
+def check_format(scenario: Scenario) -> None:
+    """Refuse a format of tables that cannot be written.
+
+    Raises:
+        UsageError: A package is missing.
+    """
+    if scenario.log_format == "parquet":
+        from armsim.files.parquet import check_parquet
+
+        check_parquet("log.format: parquet")
+
+
+def write_record(folder: RunFolder, run: Result, summary: dict[str, Any], degrees: bool) -> None:
+    """Write run.yaml."""
+    with open(folder.file("run.yaml"), "w", encoding="utf-8", newline="\n") as file:
+        file.write(yaml_text(record(run, summary, degrees), COMMENT))
+
+
+class RunFiles:
+    """The tables of a run's folder, which take rows block by block; see `armsim.simulation.row_log.RowSink`.
+
+    Args:
+        folder: The folder.
+        scenario: What is run.
+        plant: Its arm.
+        degrees: Whether joint angles are in degrees.
+    """
+
+    def __init__(self, folder: RunFolder, scenario: Scenario, plant: Plant, degrees: bool) -> None:
+        self._width = len(plant.columns)
+        self._clock = scenario.log_every * scenario.time_ratio[0], scenario.time_ratio[1]
+        self._tables = [_table(folder, name, scenario, plant, degrees) for name in FILES]
+        self._marks: deque[tuple[int, list[int]]] = deque(maxlen=2)  # rows, and the lengths of the files with them
+        self._mark(0)
+
+    def __enter__(self) -> RunFiles:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for table in self._tables:
+            table.close()
+
+    def write(self, block: memoryview[float], first: int, count: int) -> None:
+        """Write rows to all tables."""
+        num, den = self._clock
+        times = [k * num / den for k in range(first, first + count)]
+        for table in self._tables:
+            table.add(block, self._width, count, times)
+        self._mark(first + count)
+
+    def cut(self) -> int:
+        """Cut the tables back to the block before the last whole one, which makes room for run.yaml on a full disk."""
+        rows, lengths = self._marks[0]
+        for table, length in zip(self._tables, lengths, strict=True):
+            table.cut(length)
+        return rows
+
+    def _mark(self, rows: int) -> None:
+        lengths = [table.length for table in self._tables]
+        self._marks.append((rows if all(lengths) else 0, lengths))
+
+
+def tables_of(scenario: Scenario) -> list[str]:
+    """Names of the tables in the folder of a run."""
+    return [f"{name}.{scenario.log_format}" for name in FILES]
+
+
+def _table(folder: RunFolder, name: File, scenario: Scenario, plant: Plant, degrees: bool) -> CsvFile | ParquetFile:
+    """A table that rows are written to."""
+    columns = headings(plant.arm, name, degrees)
+    path = folder.file(f"{name}.{scenario.log_format}")
+    if scenario.log_format == "csv":
+        return CsvFile(path, columns)
+    from armsim.files.parquet import ParquetFile
+
+    about = {
+        "format": RUN_FORMAT,
+        "armsim": __version__,
+        "scenario": scenario.name,
+        "robot": plant.arm.name,
+        "method": plant.method,
+        "sources": json.dumps([vars(source) for source in scenario.sources]),
+        "scenario_data": json.dumps(scenario.scenario_data),
+    }
+    return ParquetFile(path, columns, about)
 
 
 def record(run: Result, summary: dict[str, Any], degrees: bool) -> dict[str, Any]:

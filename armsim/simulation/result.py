@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,6 +14,8 @@ from armsim.loading import Scenario
 from armsim.plant import Plant
 from armsim.plant.columns import Heading, headings
 from armsim.simulation.loop_plan import bounds
+from armsim.simulation.row_log import DOUBLE, Spill, held_in_memory
+from armsim.simulation.row_totals import RowTotals
 from armsim.stability.advice import Advice
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+EXACT = 2**53  # up to here doubles have all whole numbers
 
 
 def steps_chosen(slots: Sequence[str], state: Sequence[float]) -> tuple[int, int] | None:
@@ -43,7 +47,8 @@ class Result:
         asked: Gives what was run, a scenario and its plant, when it is asked for.
         status: "complete", "interrupted" or "diverged".
         steps: Number of steps carried out; of an adaptive method, of landings.
-        rows: All rows, one after the other; see `Plant.columns`.
+        rows: The rows, one after the other; see `Plant.columns`. Many of them are in a temporary file, mapped into memory; of a
+            run whose rows went to its folder, only the last ones.
         count: Number of rows.
         end: The row of the state reached, whether or not one was due.
         measures: Results of the measures by name, over all steps (landings).
@@ -55,6 +60,10 @@ class Result:
         seconds: Wall time by part [s].
         stalled: Of a diverged run, whether a step could not be made: an adaptive method found none short enough for its
             tolerance, or the Newton iteration of an implicit one did not converge.
+        skipped: Number of rows before those that `rows` has.
+        failure: Of a run that was interrupted as its rows could not be written, why.
+        gathered: Totals of all rows; None where they are gathered from `rows`.
+        spilled: Has the temporary file of `rows`; None if they are in memory.
     """
 
     asked: Callable[[], tuple[Scenario, Plant]] = field(repr=False)
@@ -71,6 +80,10 @@ class Result:
     advised: Callable[[], Advice] = field(repr=False)
     seconds: dict[str, float]
     stalled: bool = False
+    skipped: int = 0
+    failure: str = ""
+    gathered: RowTotals | None = field(default=None, repr=False)
+    spilled: Spill | None = field(default=None, repr=False)
 
     @cached_property
     def _asked(self) -> tuple[Scenario, Plant]:
@@ -98,18 +111,19 @@ class Result:
 
     def __getstate__(self) -> dict[str, Any]:
         """The attributes alone, the rows that there are as bytes, the advice as it is."""
-        kept = ctypes.sizeof(ctypes.c_double) * self.count * len(self.plant.columns)
+        kept = DOUBLE * (self.count - self.skipped) * len(self.plant.columns)
         state = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
             **state,
-            "rows": bytes(self.rows)[:kept],
+            "rows": bytes(memoryview(self.rows).cast("B")[:kept]),
+            "spilled": None,
             "advised": partial(_known, self.advice),
             "asked": partial(_known, self._asked),
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         rows = state["rows"]
-        shape = ctypes.c_double * (len(rows) // ctypes.sizeof(ctypes.c_double))
+        shape = ctypes.c_double * (len(rows) // DOUBLE)
         vars(self).update({**state, "rows": shape.from_buffer_copy(rows)})
 
     @property
@@ -125,19 +139,24 @@ class Result:
 
     @cached_property
     def table(self) -> np.ndarray:
-        """All rows, shape (rows, columns), in the order of `Plant.columns`, SI units."""
+        """All rows, shape (rows, columns), in the order of `Plant.columns`, SI units; a memory map if they are many."""
         import numpy as np
 
-        width = len(self.plant.columns)
-        return np.frombuffer(memoryview(self.rows), dtype=np.float64, count=self.count * width).reshape(
-            self.count, width
-        )
+        shape = self.count, len(self.plant.columns)
+        if self.spilled is not None:
+            return np.memmap(self.spilled.file, np.float64, "c", shape=shape)
+        return np.frombuffer(memoryview(self.rows), np.float64, shape[0] * shape[1]).reshape(shape)
 
     @property
     def t(self) -> np.ndarray:
         """Times of the rows [s], shape (rows,)."""
         import numpy as np
 
+        num, den = self.scenario.time_ratio
+        apart = self.scenario.log_every * num
+        if max(self.count * apart, den) <= EXACT:
+            times: np.ndarray = np.arange(self.count) * apart / den
+            return times
         return np.array(self.times)
 
     @property
@@ -167,14 +186,37 @@ class Result:
         """Where a row holds a quantity, joint by joint or part by part."""
         return [i for i, column in enumerate(self.plant.columns) if column.quantity == quantity]
 
-    def values(self, quantity: str) -> list[tuple[float, ...]]:
-        """A quantity of all rows, one tuple per row, joint by joint or part by part: a block of `table` without numpy."""
+    def blocks(self) -> Iterator[tuple[int, memoryview[float]]]:
+        """Blocks of rows: the index of their first row, and their numbers, row by row."""
         width = len(self.plant.columns)
-        return list(zip(*(self.rows[i : self.count * width : width] for i in self._places(quantity)), strict=True))
+        at_once = max(1, held_in_memory(width))
+        flat = memoryview(self.rows).cast("B").cast("d")
+        for first in range(0, self.count - self.skipped, at_once):
+            last = min(first + at_once, self.count - self.skipped)
+            yield self.skipped + first, flat[first * width : last * width]
 
-    def reached(self, quantity: str) -> list[tuple[float, ...]]:
-        """A quantity of all rows and at the end; see `values`."""
-        return [*self.values(quantity), tuple(self.end[i] for i in self._places(quantity))]
+    @cached_property
+    def totals(self) -> RowTotals:
+        """Totals of all rows."""
+        if self.gathered is not None:
+            return self.gathered
+        totals = RowTotals.of(self.plant)
+        for _, block in self.blocks():
+            totals.add(block)
+        return totals
+
+    def latest(self) -> tuple[list[float], dict[str, list[tuple[float, ...]]]]:
+        """Times [s] of the last rows, as many as memory holds, and quantities in them, a tuple for each row."""
+        width = len(self.plant.columns)
+        first = max(self.skipped, self.count - held_in_memory(width))
+        flat = memoryview(self.rows).cast("B").cast("d")[: (self.count - self.skipped) * width]
+        rows = flat[(first - self.skipped) * width :]
+        num, den = self.scenario.time_ratio
+        times = [k * self.scenario.log_every * num / den for k in range(first, self.count)]
+        return times, {
+            quantity: list(zip(*(rows[i::width].tolist() for i in self._places(quantity)), strict=True))
+            for quantity in ("q", "qd", "qdd")
+        }
 
     @cached_property
     def _by_heading(self) -> dict[str, Heading]:

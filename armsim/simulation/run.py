@@ -7,7 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from armsim.simulation.folder import write_run
+from armsim.files.run_folder import RunFolder
+from armsim.simulation.folder import write_record, write_run
 from armsim.simulation.result import Result
 from armsim.simulation.summary import summarize
 
@@ -16,7 +17,7 @@ class Run(Result):
     """A finished, interrupted or diverged simulation, with its summary and its files."""
 
     def save(self, folder: str | PathLike[str] | None = None, force: bool = False, degrees: bool = False) -> Path:
-        """Write trajectory.csv, torque.csv and run.yaml.
+        """Write trajectory.csv, torque.csv and run.yaml; Parquet in place of CSV where the scenario's `log.format` says so.
 
         Args:
             folder: Absent or empty; `runs/<scenario>-001` or the next free number if none is given.
@@ -30,6 +31,10 @@ class Run(Result):
             UsageError: The folder must not be overwritten, or cannot be written.
         """
         return write_run(self, self._summary, folder, force, degrees)
+
+    def record(self, folder: RunFolder, degrees: bool) -> None:
+        """Write run.yaml into a folder that has the rows already."""
+        write_record(folder, self, self._summary, degrees)
 
     @cached_property
     def _summary(self) -> dict[str, Any]:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
-from armsim.errors import UsageError
+from armsim.files.run_folder import RunFolder, new_run_folder
 from armsim.loading import Scenario, scenario_of
 from armsim.plant import Plant, make_plant
 from armsim.simulation.driver import Driver, Progress
 from armsim.simulation.engine import Engine, NativeEngine, make_engine
+from armsim.simulation.folder import RunFiles, check_format
 from armsim.simulation.loop_plan import SUMMARISED, LoopPlan
+from armsim.simulation.row_log import RowLog, RowSink, RowsInMemory, RowStream, SpilledRows, held_in_memory
+from armsim.simulation.row_totals import RowTotals
 from armsim.simulation.run import Run
 from armsim.spec.timing import time_at
 from armsim.stability.advice import Advice
@@ -24,7 +27,8 @@ from armsim.stability.method_choice import with_method
 from armsim.stability.step_advice import advice_on, heeded
 
 CHUNK = 0.05  # seconds between looks at Ctrl-C and at the progress bar
-LARGEST_LOG = 2 * 2**30  # bytes of rows that a run may keep
+
+Streamed = Callable[[Scenario, Plant], RowSink]
 
 
 def simulate(
@@ -52,9 +56,68 @@ def simulate(
 
     Raises:
         FileFaults: The scenario or its robot cannot be run; says where and why.
-        UsageError: The step is refused, as the run would blow up; the log would not fit into memory; or a measure is unknown.
+        UsageError: The step is refused, as the run would blow up; or a measure is unknown.
     """
-    scenario = scenario_of(scenario, overrides)
+    return _simulated(scenario_of(scenario, overrides), engine, progress, force_step, measure)
+
+
+def simulate_into(
+    folder: str | PathLike[str] | None,
+    scenario: str | PathLike[str] | Scenario,
+    overrides: Mapping[str, Any] | None = None,
+    engine: str = "llvm",
+    progress: Progress | None = None,
+    force_step: bool = False,
+    measure: Sequence[str] | str = (),
+    force: bool = False,
+    degrees: bool = False,
+) -> tuple[Run, Path]:
+    """Run a scenario and write its folder: many rows as they come, so that only the last ones are in memory.
+
+    Args:
+        folder: See `Run.save`.
+        scenario: See `simulate`, also for those that follow.
+        overrides: Values in place of the file's.
+        engine: "llvm" or "python".
+        progress: Called about twenty times a second.
+        force_step: Run even with a step that is refused.
+        measure: Names of what is measured.
+        force: See `Run.save`.
+        degrees: See `Run.save`.
+
+    Returns:
+        The run, without rows if there were many, and its folder. A run whose rows can no longer be written is interrupted, and
+        keeps those that are: see `Result.failure`.
+
+    Raises:
+        FileFaults: As `simulate`.
+        UsageError: As `simulate` and `Run.save`.
+    """
+    with contextlib.ExitStack() as stack:
+        opened: list[RunFolder] = []
+
+        def streamed(scenario: Scenario, plant: Plant) -> RowSink:
+            opened.append(stack.enter_context(new_run_folder(folder, scenario.name, force)))
+            return stack.enter_context(RunFiles(opened[0], scenario, plant, degrees))
+
+        read = scenario_of(scenario, overrides)
+        check_format(read)
+        run = _simulated(read, engine, progress, force_step, measure, streamed)
+        if not opened:
+            return run, run.save(folder, force, degrees)
+        run.record(opened[0], degrees)
+    return run, Path(opened[0].path)
+
+
+def _simulated(
+    scenario: Scenario,
+    engine: str,
+    progress: Progress | None,
+    force_step: bool,
+    measure: Sequence[str] | str,
+    streamed: Streamed | None = None,
+) -> Run:
+    """Run a scenario; see `simulate` and `carried_out`."""
     began = time.perf_counter()
     scenario = with_method(scenario)
     plant = make_plant(scenario)
@@ -62,7 +125,8 @@ def simulate(
     made = make_engine(engine, plan)
     ready = time.perf_counter()
     advice = heeded(scenario, plant, force_step)
-    return carried_out(scenario, made, lambda: advice, progress, {"advice_s": time.perf_counter() - ready}, began)
+    seconds = {"advice_s": time.perf_counter() - ready}
+    return carried_out(scenario, made, lambda: advice, progress, seconds, began, streamed=streamed)
 
 
 def advise(scenario: Scenario) -> tuple[Scenario, Advice]:
@@ -92,6 +156,7 @@ def carried_out(
     began: float,
     start: Sequence[float] | None = None,
     asked: Callable[[], tuple[Scenario, Plant]] | None = None,
+    streamed: Streamed | None = None,
 ) -> Run:
     """Carry out a run with an engine that is ready.
 
@@ -104,18 +169,36 @@ def carried_out(
         began: When, as `time.perf_counter` has it.
         start: The state at the start; that of the scenario unless given.
         asked: Gives the scenario and the plant of the run, if those given here only have its times and columns.
+        streamed: Gives what takes the rows if they are too many for memory; a temporary file unless given.
     """
+    width = len(engine.plant.columns)
+    count = scenario.steps // scenario.log_every + 1
+    log: RowLog
+    if count <= held_in_memory(width):
+        log = RowsInMemory(width, count)
+    else:
+        known = (scenario, engine.plant) if asked is None else asked()
+        totals = RowTotals.of(known[1])
+        log = SpilledRows(totals) if streamed is None else RowStream(streamed(*known), totals)
+    with contextlib.closing(log):
+        return _driven(scenario, engine, advised, progress, seconds, began, start, asked, log)
+
+
+def _driven(
+    scenario: Scenario,
+    engine: Engine,
+    advised: Callable[[], Advice],
+    progress: Progress | None,
+    seconds: Mapping[str, float],
+    began: float,
+    start: Sequence[float] | None,
+    asked: Callable[[], tuple[Scenario, Plant]] | None,
+    log: RowLog,
+) -> Run:
+    """Carry out a run; see `carried_out`."""
     plant = engine.plant
     width = len(plant.columns)
     count = scenario.steps // scenario.log_every + 1
-    if count * width * 8 > LARGEST_LOG:
-        raise UsageError.of(
-            "log.every",
-            f"rows that take at most {LARGEST_LOG // 2**30} GiB",
-            f"{count} rows of {width} numbers",
-            "log less often, or simulate less long",
-        )
-    rows = (ctypes.c_double * (count * width))()
     driver = Driver(
         engine.run,
         plant.initial_state(scenario.initial_q, scenario.initial_qd) if start is None else start,
@@ -132,13 +215,16 @@ def carried_out(
     try:
         while driver.done < scenario.steps:
             began_chunk = time.perf_counter()
-            kept = -(-driver.done // scenario.log_every) * width
-            room = (ctypes.c_double * (len(rows) - kept)).from_buffer(rows, kept * ctypes.sizeof(ctypes.c_double))
-            if not driver.advance(min(driver.done + chunk, scenario.steps), room):
+            room = log.room(-(-driver.done // scenario.log_every))
+            if log.failure:
+                status = "interrupted"
+                break
+            ahead = min(chunk, log.at_once * scenario.log_every)
+            if not driver.advance(min(driver.done + ahead, scenario.steps), room):
                 status = "diverged"
                 approach = driver.approach()  # for the diagnosis
                 break
-            chunk = _next_chunk(chunk, time.perf_counter() - began_chunk)
+            chunk = _next_chunk(ahead, time.perf_counter() - began_chunk)
             if progress is not None:
                 progress(driver.done, scenario.steps)
     except KeyboardInterrupt:
@@ -155,17 +241,14 @@ def carried_out(
             x if name.startswith(peaks) else math.nan for name, x in zip(engine.plan.results, measured, strict=True)
         ]
     kept = min(-(-(done + (status == "diverged")) // scenario.log_every), count)
-    if status == "complete" and done % scenario.log_every == 0:
-        rows[kept * width : (kept + 1) * width] = end  # type: ignore[assignment]  # ctypes takes floats
-        kept += 1
-    if kept and not all(map(math.isfinite, rows[(kept - 1) * width : kept * width])):
-        kept -= 1  # the row of a diverging step may not be finite
+    rows = log.finish(kept, end if status == "complete" and done % scenario.log_every == 0 else None)
+    if rows.failure and status == "complete":
+        status = "interrupted"
     return Run(
         asked=asked or (lambda: (scenario, plant)),
         status=status,
         steps=done,
-        rows=rows,
-        count=kept,
+        **vars(rows),
         end=end,
         measures=dict(zip(engine.plan.results, measured, strict=True)),
         units={

@@ -48,7 +48,7 @@ def summarize(run: Result) -> dict[str, Any]:
     summary["advice"] = run.advice.said(plant.method, scenario.dt, met)
     summary["would_chatter"] = dict(run.advice.chattering)
     last = _named(run, run.end)
-    first = _named(run, run.row(0)) if run.count else last
+    first = _named(run, run.totals.first) if run.count else last
     if all(map(math.isfinite, run.end)):
         summary["joints"] = _joints(run, last)
         summary["tool"] = {"position": [last["pose", part] for part in "xyz"]}
@@ -76,10 +76,10 @@ def summarize(run: Result) -> dict[str, Any]:
 
 def _causes(run: Result) -> dict[str, Any]:
     """The diagnosis of a diverged run; see `armsim.stability.departure.causes`."""
-    q, qd, qdd = (run.values(quantity) for quantity in ("q", "qd", "qdd"))
+    times, latest = run.latest()
     n = run.plant.arm.n
     approach = [state[n : 2 * n] for state in run.approach]
-    return causes(run.scenario, run.steps, approach, run.times, q, qd, qdd)
+    return causes(run.scenario, run.steps, approach, times, **latest)
 
 
 def _stable(run: Result, found: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -146,18 +146,18 @@ def _joints(run: Result, last: dict[tuple[str, str], float]) -> list[dict[str, A
 def _outside(run: Result) -> list[dict[str, Any]]:
     """The joints outside their range in a row or at the end: since when [s], by how much at most, whether they have a stop."""
     found = []
-    times = [*run.times, end_time(run)]
-    reached = run.reached("q")
-    for i, joint in enumerate(run.plant.arm.joints):
+    for joint in run.plant.arm.joints:
         limit = joint.limit
         if limit is None:
             continue
-        seen = [q[i] for q in reached]
-        if min(seen) >= limit.lower and max(seen) <= limit.upper:
-            continue
-        beyond = [max(limit.lower - q, q - limit.upper) for q in seen]
-        since = next(t for t, most in zip(times, beyond, strict=True) if most > 0)
-        found.append({"joint": joint.name, "since": since, "most": max(beyond), "stop": limit.stiffness is not None})
+        rows = run.totals.ranges[joint.name]
+        end = run.end[rows.column]
+        most = max(rows.beyond, limit.lower - end, end - limit.upper)
+        if most > 0:
+            since = end_time(run)
+            if rows.outside is not None:
+                since = time_at(rows.outside * run.scenario.log_every, run.scenario.time_ratio)
+            found.append({"joint": joint.name, "since": since, "most": most, "stop": limit.stiffness is not None})
     return found
 
 

@@ -7,11 +7,11 @@ from itertools import pairwise
 from typing import Any
 
 from armsim.errors import FileFaults
-from armsim.expr import Table
+from armsim.expr import Table, increases
 from armsim.files.csv_reader import read_csv
 from armsim.files.document import Map, shown
 from armsim.files.faults import suggestion
-from armsim.files.source import beside, digest
+from armsim.files.source import beside
 from armsim.spec.quantity import Context
 
 TIME = "t_s"
@@ -41,12 +41,11 @@ def read_recorded(data: dict[str, Any], node: Map, path: str, context: Context) 
     csv = context.tables[file]
     if csv is None:
         return None
-    found_digest = digest(csv.raw)
-    if data["sha256"] is not None and data["sha256"] != found_digest:
+    if data["sha256"] is not None and data["sha256"] != csv.sha256:
         place = node.entries["sha256"][1].place
         expected = f"the file that was used before, sha256 {data['sha256'][:12]}..."
         mend = "restore the file, or take `sha256` out to use it as it is"
-        context.report.add(place, f"{path}.sha256", expected, f"{file}: sha256 {found_digest[:12]}...", mend)
+        context.report.add(place, f"{path}.sha256", expected, f"{file}: sha256 {csv.sha256[:12]}...", mend)
         return None
     for key, name in (("csv", TIME), ("column", data["column"])):
         if name not in csv.columns:
@@ -57,14 +56,14 @@ def read_recorded(data: dict[str, Any], node: Map, path: str, context: Context) 
             context.report.add(value.place, f"{path}.{key}", expected, stands, mend)
             return None
     times = csv.columns[TIME]
-    for line, (before, after) in enumerate(pairwise(times), start=3):
-        if not before < after:
-            place = node.entries["csv"][1].place
-            expected = f"times that increase from row to row in {file}"
-            order = f"{after!r} after {before!r} in line {line}"
-            context.report.add(place, f"{path}.csv", expected, order, "sort the rows, and leave each time once")
-            return None
+    if not increases(times):
+        line, before, after = next((k, a, b) for k, (a, b) in enumerate(pairwise(times), start=3) if not a < b)
+        place = node.entries["csv"][1].place
+        expected = f"times that increase from row to row in {file}"
+        order = f"{after!r} after {before!r} in line {line}"
+        context.report.add(place, f"{path}.csv", expected, order, "sort the rows, and leave each time once")
+        return None
     table = Table(times, csv.columns[data["column"]], data["hold"])
     where = node.entries["csv"][1].place
-    found = {"csv": file, "file": os.path.abspath(file), "sha256": found_digest, "table": table, "place": where}
+    found = {"csv": file, "file": os.path.abspath(file), "sha256": csv.sha256, "table": table, "place": where}
     return {**data, **found}

@@ -1,0 +1,71 @@
+"""Tables of compiled code: it has pointers to their numbers, which are set when it is loaded, under names that say which numbers.
+
+Text and code are thus as short for a million numbers as for two, and the name stands for them in the cache's keys.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from armsim.errors import CompileError
+from armsim.expr import Function, Loop, Table
+
+SYMBOL = "armsim_table_"
+SYMBOLS = re.compile(SYMBOL.encode() + rb"([0-9a-f]{64})")
+
+
+def symbol(table: Table) -> str:
+    """The name of the pointers to a table's abscissae and values."""
+    return SYMBOL + table.digest
+
+
+def looked_up(*functions: Function | None) -> Iterator[Table]:
+    """The tables that traced functions look up, in no order, some of them more than once."""
+    left = [function for function in functions if function is not None]
+    seen: set[int] = set()
+    while left:
+        function = left.pop()
+        if id(function) in seen:
+            continue
+        seen.add(id(function))
+        for node in function.live():
+            first = node.args[0] if node.args else None
+            if isinstance(first, Table):
+                yield first
+            elif isinstance(first, (Function, Loop)):
+                left.append(first.body if isinstance(first, Loop) else first)
+
+
+def resolved(code: bytes, tables: Callable[[], Iterable[Table]], address: Callable[[str], int]) -> list[Table]:
+    """Set the pointers in loaded code, and return their tables, which must outlive it.
+
+    Args:
+        code: The object code.
+        tables: Gives those that it may look up; their slopes are found with them.
+        address: Of a global variable in the loaded code.
+
+    Raises:
+        CompileError: It looks up another one.
+    """
+    missing = {name.decode() for name in SYMBOLS.findall(code)}
+    found = []
+    for table in _with_slopes(tables()) if missing else ():
+        if table.digest in missing:
+            pointers = (ctypes.c_void_p * 2).from_address(address(symbol(table)))
+            pointers[:] = [part.buffer_info()[0] for part in (table.x, table.y)]
+            missing.remove(table.digest)
+            found.append(table)
+        if not missing:
+            break
+    if missing:
+        raise CompileError(f"the kernel looks up tables that it was not given: {', '.join(sorted(missing))}")
+    return found
+
+
+def _with_slopes(tables: Iterable[Table]) -> Iterator[Table]:
+    """Tables, and then their slopes, which are not computed before they are needed."""
+    given = list(tables)
+    yield from given
+    yield from (table.slope for table in given if table.hold == "linear")

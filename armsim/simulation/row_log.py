@@ -1,0 +1,266 @@
+"""Where a loop's rows go: into memory, or block by block through a thread to a file, so that memory is bounded."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import math
+import os
+import threading
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
+from typing import IO, Protocol
+
+from armsim.errors import UsageError
+from armsim.simulation.row_totals import RowTotals
+
+IN_MEMORY = 32 * 2**20  # bytes of rows that stay there
+BLOCK = 2**20  # bytes of rows that are handed over at once
+BLOCKS = 4  # of them, in the loop's hands, waiting, or being written
+LARGEST_LOG = 2 * 2**30  # bytes of rows of runs that keep all of them in memory: recordings, and many runs at once
+DOUBLE = ctypes.sizeof(ctypes.c_double)
+
+
+def held_in_memory(width: int) -> int:
+    """The number of rows of so many numbers that stay in memory."""
+    return IN_MEMORY // (DOUBLE * width)
+
+
+class RowSink(Protocol):
+    """Takes rows, in their order."""
+
+    def write(self, block: memoryview[float], first: int, count: int) -> None:
+        """Take a block.
+
+        Args:
+            block: Its rows, one after the other, as doubles; valid during the call.
+            first: Index of its first row.
+            count: Number of its rows.
+
+        Raises:
+            OSError: It cannot; no more will come.
+        """
+
+    def cut(self) -> int:
+        """After a block that could not be written: leave whole rows only, and say how many there are."""
+
+
+@dataclass
+class KeptRows:
+    """The rows of a run, or the last of them; see `armsim.simulation.result.Result` for its attributes."""
+
+    rows: ctypes.Array
+    count: int
+    skipped: int = 0
+    failure: str = ""
+    gathered: RowTotals | None = None
+    spilled: Spill | None = None
+
+
+class RowLog(Protocol):
+    """Takes the rows of a run.
+
+    Attributes:
+        at_once: Rows that one stretch of steps may have.
+        failure: Why no more rows can be taken; empty while they can.
+    """
+
+    at_once: int
+    failure: str
+
+    def room(self, first: int) -> ctypes.Array:
+        """Where to put the rows from index `first` on; all before it have been put where earlier calls said."""
+
+    def finish(self, count: int, end: Sequence[float] | None) -> KeptRows:
+        """Take the last rows, and close; all but a last one that is not finite, as that of a diverging step may be.
+
+        Args:
+            count: Number of rows so far.
+            end: One more; None for none.
+        """
+
+    def close(self) -> None:
+        """Take no more."""
+
+
+class RowsInMemory:
+    """Rows in one array; see `RowLog`.
+
+    Args:
+        width: Numbers in a row.
+        most: Number of rows for which there is room.
+    """
+
+    failure = ""
+
+    def __init__(self, width: int, most: int) -> None:
+        self.width = width
+        self.at_once = most
+        self.rows = (ctypes.c_double * (width * most))()
+
+    def room(self, first: int) -> ctypes.Array:
+        left = len(self.rows) - first * self.width
+        return (ctypes.c_double * left).from_buffer(self.rows, first * self.width * DOUBLE)
+
+    def finish(self, count: int, end: Sequence[float] | None) -> KeptRows:
+        return KeptRows(self.rows, _ended(self.rows, self.width, count, end))
+
+    def close(self) -> None:
+        pass
+
+
+class RowStream:
+    """Rows on their way to a sink, which a thread of its own writes to; see `RowLog`.
+
+    Ctrl-C at any place loses no row and doubles none: a block that is handed over twice is taken once.
+
+    Args:
+        sink: Where they go.
+        totals: Gathered from them on the way.
+    """
+
+    def __init__(self, sink: RowSink, totals: RowTotals) -> None:
+        self._sink, self._totals, self.width = sink, totals, (width := totals.width)
+        self.at_once = max(1, BLOCK // (DOUBLE * width))
+        self.failure = ""
+        self._free: SimpleQueue[ctypes.Array] = SimpleQueue()
+        for _ in range(BLOCKS):
+            self._free.put((ctypes.c_double * (width * (self.at_once + 1)))())  # and one row for the end
+        self._filled: SimpleQueue[tuple[int, int, ctypes.Array] | None] = SimpleQueue()
+        self._buffer: ctypes.Array | None = None
+        self._first = 0  # index of its first row
+        self._fault: Exception | None = None
+        self._written = 0
+        self._latest: deque[bytes] = deque()
+        self._thread = threading.Thread(target=self._write, name="armsim rows", daemon=True)
+        self._thread.start()
+
+    def room(self, first: int) -> ctypes.Array:
+        self._hand_over(first)
+        if self._fault is not None:
+            raise self._fault
+        if self._buffer is None:
+            self._buffer = self._free.get()
+        return self._buffer
+
+    def finish(self, count: int, end: Sequence[float] | None) -> KeptRows:
+        """See `RowLog`. Of the rows, the last are kept in memory, at least `IN_MEMORY` bytes if there are as many."""
+        if self._buffer is not None:
+            self._hand_over(self._first + _ended(self._buffer, self.width, count - self._first, end))
+        self.close()
+        if self._fault is not None:
+            raise self._fault
+        rows = (ctypes.c_double * (sum(map(len, self._latest)) // DOUBLE))()
+        skipped = self._written - len(rows) // self.width
+        at = 0
+        while self._latest:  # block by block, so that they are in memory once
+            block = self._latest.popleft()
+            ctypes.memmove(ctypes.addressof(rows) + at, block, len(block))
+            at += len(block)
+        return KeptRows(rows, self._sink.cut() if self.failure else self._written, skipped, self.failure, self._totals)
+
+    def close(self) -> None:
+        self._filled.put(None)
+        while self._thread.is_alive():
+            with contextlib.suppress(KeyboardInterrupt):  # what is left is little
+                self._thread.join()
+
+    def _hand_over(self, end: int) -> None:
+        """Hand over the rows up to index `end`."""
+        if self._buffer is not None and end > self._first:
+            self._filled.put((self._first, end - self._first, self._buffer))
+            self._first, self._buffer = end, None
+
+    def _write(self) -> None:
+        while (block := self._filled.get()) is not None:
+            first, count, buffer = block
+            if first < self._written:
+                continue  # handed over twice, as Ctrl-C came in between
+            rows = memoryview(buffer).cast("B").cast("d")[: count * self.width]
+            try:
+                if not self.failure and self._fault is None:
+                    self._sink.write(rows, first, count)
+                    self._keep(rows)
+                    self._written += count
+            except OSError as error:
+                self.failure = error.strerror or str(error)
+            except Exception as error:  # for the loop's thread, which would wait for ever
+                self._fault = error
+            self._free.put(buffer)
+
+    def _keep(self, rows: memoryview[float]) -> None:
+        self._totals.add(rows)
+        self._latest.append(rows.tobytes())
+        while len(self._latest) > 1 and sum(map(len, self._latest)) - len(self._latest[0]) >= IN_MEMORY:
+            self._latest.popleft()
+
+
+class SpilledRows(RowStream):
+    """Rows on their way to a temporary file, from which they are read when they are looked at; see `RowLog`.
+
+    Args:
+        totals: Gathered from them on the way.
+
+    Raises:
+        UsageError: There is no folder for the file.
+    """
+
+    def __init__(self, totals: RowTotals) -> None:
+        self._spill = Spill(totals.width)
+        super().__init__(self._spill, totals)
+
+    def finish(self, count: int, end: Sequence[float] | None) -> KeptRows:
+        """See `RowLog`."""
+        kept = super().finish(count, end)
+        return replace(kept, rows=self._spill.rows(kept.count), skipped=0, spilled=self._spill)
+
+
+class Spill:
+    """Rows in a temporary file, which goes away with this; see `RowSink`."""
+
+    def __init__(self, width: int) -> None:
+        import tempfile
+
+        self._size = DOUBLE * width
+        try:
+            self.file: IO[bytes] = tempfile.TemporaryFile(prefix="armsim-", buffering=0)  # noqa: SIM115  outlives this call
+        except OSError as error:
+            raise UsageError.of(
+                "log.every",
+                "a folder for a temporary file of the rows, which memory does not hold",
+                error.strerror or str(error),
+                "name one in the environment variable TMPDIR, or log less often",
+            ) from None
+
+    def __del__(self) -> None:
+        if hasattr(self, "file"):
+            self.file.close()
+
+    def write(self, block: memoryview[float], first: int, count: int) -> None:
+        left = block.cast("B")
+        while left:
+            left = left[self.file.write(left) :]
+
+    def cut(self) -> int:
+        return self.file.seek(0, os.SEEK_END) // self._size
+
+    def rows(self, count: int) -> ctypes.Array:
+        """So many of them, mapped into memory."""
+        if not count:
+            return (ctypes.c_double * 0)()
+        import mmap
+
+        mapped = mmap.mmap(self.file.fileno(), count * self._size, access=mmap.ACCESS_COPY)
+        return (ctypes.c_double * (count * self._size // DOUBLE)).from_buffer(mapped)
+
+
+def _ended(rows: ctypes.Array, width: int, count: int, end: Sequence[float] | None) -> int:
+    """Put one more row, if there is one, after those of an array; their number, without a last one that is not finite."""
+    if end is not None:
+        rows[count * width : (count + 1) * width] = list(end)
+        count += 1
+    if count and not all(map(math.isfinite, rows[(count - 1) * width : count * width])):
+        count -= 1
+    return count

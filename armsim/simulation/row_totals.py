@@ -1,0 +1,91 @@
+"""What the summary of a run takes from its rows, gathered block by block, so that no row need be kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from armsim.plant import Plant
+
+
+@dataclass
+class Extremes:
+    """Extremes of a column.
+
+    Attributes:
+        column: Its place in a row.
+        least: Least number.
+        most: Largest number.
+    """
+
+    column: int
+    least: float = float("inf")
+    most: float = -float("inf")
+
+    def add(self, seen: list[float]) -> None:
+        """Take numbers into account."""
+        self.least, self.most = min(self.least, min(seen)), max(self.most, max(seen))
+
+
+@dataclass
+class Range(Extremes):
+    """Extremes of a joint position that has limits.
+
+    Attributes:
+        lower: Its range [rad or m].
+        upper: Likewise.
+        outside: Index of the first row outside it; None if there is none.
+    """
+
+    lower: float = -float("inf")
+    upper: float = float("inf")
+    outside: int | None = None
+
+    @property
+    def beyond(self) -> float:
+        """How far outside it was at most [rad or m]; not positive if it never was."""
+        return max(self.lower - self.least, self.most - self.upper)
+
+
+@dataclass
+class RowTotals:
+    """Totals of rows.
+
+    Attributes:
+        width: Numbers in a row.
+        first: The first row.
+        ranges: Of the joint positions that have limits, by joint.
+        kinetic: Of kinetic energy [J].
+        potential: Of potential energy [J].
+    """
+
+    width: int
+    ranges: dict[str, Range]
+    kinetic: Extremes
+    potential: Extremes
+    first: list[float] = field(default_factory=list)
+    _rows: int = 0
+
+    @classmethod
+    def of(cls, plant: Plant) -> RowTotals:
+        """Of no rows yet."""
+        place = {(column.quantity, column.of): i for i, column in enumerate(plant.columns)}
+        limited = [(joint.name, joint.limit) for joint in plant.arm.joints if joint.limit is not None]
+        ranges = {name: Range(place["q", name], lower=limit.lower, upper=limit.upper) for name, limit in limited}
+        kinetic, potential = (Extremes(place["energy", kind]) for kind in ("kinetic", "potential"))
+        return cls(len(plant.columns), ranges, kinetic, potential)
+
+    def add(self, rows: Any) -> None:
+        """Take rows into account: a flat sequence of doubles, row by row, whose slices are lists or memoryviews."""
+        if not len(rows):
+            return
+        self.first = self.first or list(rows[: self.width])
+        for part in (*self.ranges.values(), self.kinetic, self.potential):
+            seen: Any = rows[part.column :: self.width]
+            seen = seen.tolist() if isinstance(seen, memoryview) else seen
+            part.add(seen)
+            if isinstance(part, Range) and part.outside is None and part.beyond > 0:
+                outside = (k for k, q in zip(count(self._rows), seen) if q < part.lower or q > part.upper)
+                part.outside = next(outside)
+        self._rows += len(rows) // self.width
