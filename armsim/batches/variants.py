@@ -49,7 +49,8 @@ class Family:
     ) -> None:
         self.opened, self.written = opened, dict(written)
         self.scenario = self.variant(values)
-        plant = replace(make_plant(self.scenario), audit=audit)
+        ahead = self.scenario.land_every > 1
+        plant = replace(make_plant(self.scenario), audit=audit, ahead=ahead)
         self.measures = tuple(measures_of(measure, plant))
         self.audit = audit or any(one.needs_work for one in self.measures)
         self.plan = LoopPlan(
@@ -61,6 +62,7 @@ class Family:
             make=self.made,
             content=self._content,
             sound=lambda made: determined(made.arm),
+            landing=self.scenario.landing,
         )
 
     def variant(self, values: Sequence[Scalar]) -> Scenario:
@@ -69,7 +71,7 @@ class Family:
 
     def plant(self, scenario: Scenario) -> Plant:
         """The plant of a variant."""
-        return replace(make_plant(scenario), audit=self.audit)
+        return replace(make_plant(scenario), audit=self.audit, ahead=scenario.land_every > 1)
 
     def made(self, values: Sequence[Scalar]) -> Made:
         """The plant of a variant, and the start of its run."""
@@ -94,7 +96,7 @@ class Family:
         data = {key: value for key, value in file.data.items() if key not in UNASKED}
         asked = content_of_file({**data, "robot": file.robot.data}, places)
         scenario = self.scenario
-        steps = [scenario.time_ratio, scenario.sample_every, file.steps["external"], scenario.method]
+        steps = [scenario.time_ratio, scenario.sample_every, scenario.landing, file.steps["external"], scenario.method]
         return content_of([asked, self.opened.places, self.written, steps])
 
     def undetermined(self, values: Sequence[float]) -> str:

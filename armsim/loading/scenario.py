@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import inf
+from math import gcd, inf
 from typing import Any, Literal
 
 from armsim.control import Feedback, OpenLoop
@@ -68,6 +68,22 @@ class Scenario:
     def adaptive(self) -> bool:
         """Whether the method is adaptive."""
         return self.method in ADAPTIVE
+
+    @property
+    def land_every(self) -> int:
+        """Steps (multiples of dt) between landings of an adaptive method; 1 where the file gives dt.
+
+        It lands on the samples of the command, the jumps of external forces, and the end.
+        """
+        if not self.adaptive or self.file.data["integrator"]["dt"] is not None:
+            return 1
+        jumps = [step for span in self.file.steps["external"] for step in span if step is not None]
+        return gcd(self.steps, self.sample_every or 0, *jumps)
+
+    @property
+    def landing(self) -> float:
+        """Time between landings of an adaptive method [s]."""
+        return time_at(self.land_every, self.time_ratio)
 
     @property
     def sources(self) -> tuple[Source, ...]:

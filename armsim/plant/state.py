@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from armsim.actuation import WORKS, Works
 from armsim.expr import Scalar, leaves
+from armsim.integrate import Ahead
 
 
 @dataclass(slots=True)
@@ -21,6 +22,7 @@ class State:
         currents: Armature currents of the motors that have an inductance [A].
         memory: The state of step-size control.
         works: Work done on the arm since the start [J]; None where it is not counted.
+        ahead: How far the integrator has run ahead; None where it lands on every step.
     """
 
     q: list[Scalar]
@@ -30,6 +32,7 @@ class State:
     currents: list[Scalar]
     memory: list[Scalar]
     works: Works | None
+    ahead: Ahead | None = None
 
     def flat(self) -> list[Scalar]:
         """The state as a list."""
@@ -44,6 +47,7 @@ class State:
         inductive: Sequence[int],
         memory: Sequence[str],
         audit: bool,
+        ahead: int = 0,
     ) -> tuple[str, ...]:
         """Names of the entries of a state as a list.
 
@@ -54,6 +58,7 @@ class State:
             inductive: Indices of the joints whose current is a state.
             memory: Names of the integrator's memory.
             audit: Whether work is counted.
+            ahead: Number of entries by which the integrator has run ahead.
         """
         return (
             *(f"q_{name}" for name in joints),
@@ -63,6 +68,7 @@ class State:
             *(f"current_{joints[i]}" for i in inductive),
             *memory,
             *(f"work_{of}" for of in WORKS if audit),
+            *(f"ahead{i}" for i in range(ahead)),
         )
 
 

@@ -28,7 +28,7 @@ Made = tuple[Plant, Sequence[Scalar], Sequence[Scalar]]  # plant, and joint posi
 def bounds(plant: Plant) -> list[float]:
     """The magnitude of every state beyond which a run has diverged; inf for work and for the integrator's own states."""
     free = {*plant.integrator.memory, *plant.works}
-    return [math.inf if slot in free else BOUNDS[slot.split("_", 1)[0]] for slot in plant.slots]
+    return [math.inf if slot in free or slot.startswith("ahead") else BOUNDS[slot.split("_", 1)[0]] for slot in plant.slots]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class LoopPlan:
 
     Attributes:
         plant: The plant, on numbers; with open numbers, one of those that they make.
-        dt: Length of a step [s]; of an adaptive method the time between its landings.
+        dt: Length of a step [s]; of an adaptive method the time between the instants it is asked for.
         measures: What is measured.
         start: Joint positions at the start [rad or m]; None where no measure asks.
         rows: Whether there are rows.
@@ -45,6 +45,7 @@ class LoopPlan:
         make: From the open numbers to the plant and the start; None without any.
         content: Names all that `make` depends on besides the plant.
         sound: Whether a plant can be run, as a condition; None where that is known.
+        landing: Of made plants that run ahead: time between landings [s].
     """
 
     plant: Plant
@@ -56,6 +57,7 @@ class LoopPlan:
     make: Callable[[Sequence[Scalar]], Made] | None = None
     content: str = ""
     sound: Callable[[Plant], Scalar] | None = None
+    landing: float = 0.0
 
     @classmethod
     def of(
@@ -122,7 +124,7 @@ class LoopPlan:
         def begin(*x: Scalar) -> list[Scalar]:
             plant, q, qd = self.made(x)
             sound = True if self.sound is None else self.sound(plant)
-            return [*plant.initial_state(q, qd), where(sound, 1.0, 0.0)]
+            return [*plant.initial_state(q, qd, self.landing), where(sound, 1.0, 0.0)]
 
         return LoopBody(
             cycle=trace(cycle, names, "cycle"),

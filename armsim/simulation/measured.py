@@ -22,7 +22,7 @@ def measured(run: Result, names: Sequence[str]) -> dict[str, float]:
     if run.status == "diverged":
         return dict.fromkeys(plan.results, math.nan)
     engine = NativeEngine(replace(plan, plant=run.plant))
-    start = run.plant.initial_state(scenario.initial_q, scenario.initial_qd)
+    start = run.plant.initial_state(scenario.initial_q, scenario.initial_qd, scenario.landing)
     every = scenario.sample_every
     driver = Driver(
         engine.run,

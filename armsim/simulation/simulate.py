@@ -58,7 +58,7 @@ def simulate(
     began = time.perf_counter()
     scenario = with_method(scenario)
     plant = make_plant(scenario)
-    plan = LoopPlan.of(replace(plant, audit=True), scenario.dt, measure, scenario.initial_q)
+    plan = LoopPlan.of(replace(plant, audit=True, ahead=scenario.land_every > 1), scenario.dt, measure, scenario.initial_q)
     made = make_engine(engine, plan)
     ready = time.perf_counter()
     advice = heeded(scenario, plant, force_step)
@@ -79,7 +79,7 @@ def simulate_unadvised(scenario: Scenario, progress: Progress | None = None) -> 
     """Run a scenario whatever its step, without advice, for convergence studies; see `simulate`."""
     began = time.perf_counter()
     scenario = with_method(scenario)
-    made = NativeEngine(replace(make_plant(scenario), audit=True), scenario.dt)
+    made = NativeEngine(replace(make_plant(scenario), audit=True, ahead=scenario.land_every > 1), scenario.dt)
     return carried_out(scenario, made, Advice, progress, {}, began)
 
 
@@ -118,7 +118,7 @@ def carried_out(
     rows = (ctypes.c_double * (count * width))()
     driver = Driver(
         engine.run,
-        plant.initial_state(scenario.initial_q, scenario.initial_qd) if start is None else start,
+        plant.initial_state(scenario.initial_q, scenario.initial_qd, scenario.landing) if start is None else start,
         width=width,
         kept=engine.plan.kept,
         log_every=scenario.log_every,
