@@ -16,9 +16,9 @@ from armsim.loading import Scenario
 from armsim.loading.open_numbers import OpenNumbers, Written
 from armsim.loading.plausible import determined, undetermined
 from armsim.measures import measures_of
-from armsim.plant import Plant, make_plant
+from armsim.plant import Plant
 from armsim.simulation.content import content_of, content_of_file
-from armsim.simulation.loop_plan import LoopPlan, Made
+from armsim.simulation.loop_plan import LoopPlan, Made, plant_of_run
 from armsim.stability.many import StepAdviser
 from armsim.stability.method_choice import with_method
 
@@ -49,8 +49,7 @@ class Family:
     ) -> None:
         self.opened, self.written = opened, dict(written)
         self.scenario = self.variant(values)
-        ahead = self.scenario.land_every > 1
-        plant = replace(make_plant(self.scenario), audit=audit, ahead=ahead)
+        plant = plant_of_run(self.scenario, audit)
         self.measures = tuple(measures_of(measure, plant))
         self.audit = audit or any(one.needs_work for one in self.measures)
         self.plan = LoopPlan(
@@ -71,7 +70,7 @@ class Family:
 
     def plant(self, scenario: Scenario) -> Plant:
         """The plant of a variant."""
-        return replace(make_plant(scenario), audit=self.audit, ahead=scenario.land_every > 1)
+        return plant_of_run(scenario, self.audit)
 
     def made(self, values: Sequence[Scalar]) -> Made:
         """The plant of a variant, and the start of its run."""

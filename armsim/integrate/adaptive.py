@@ -1,9 +1,9 @@
 """Adaptive step-size control with event location, in a loop that expression graphs can hold.
 
 The loop is one `armsim.expr.loop`: in machine code it is native, every lane of a batch has its own time and step. The last step
-ends exactly at the end of the interval, a landing. A step that would pass an event (a stop is met, a joint comes to rest or begins
-to slip) ends at the event, so that every step is smooth; guards are searched along its continuous extension too, for events that
-are met and left within it.
+ends exactly at a landing, the end of the interval. A step that would pass an event (a stop is met, a joint comes to rest or
+begins to slip) ends at the event, so that every step is smooth. Guards are searched along its continuous extension too, for
+events that are met and left within it.
 """
 
 from __future__ import annotations
@@ -272,7 +272,7 @@ def _first_crossing(
     coefficients: Sequence[Motion],
     guard: Scalar,
 ) -> tuple[Scalar, Scalar]:
-    """The first of some shares of a step by which an event is met, and the least guard there; 1 and `guard` if within there is none."""
+    """The first of some shares of a step at which an event has been met, and the least guard there; else 1 and `guard`."""
     share: Scalar = 1.0
     if not smooth.crossings(start, end):
         return share, guard

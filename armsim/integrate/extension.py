@@ -1,4 +1,4 @@
-"""Continuous extensions of steps: dense output, between landings, of methods that run ahead of the instants they are asked for."""
+"""Continuous extensions of steps: dense output of methods that run ahead of the instants they are asked for."""
 
 from __future__ import annotations
 

@@ -85,15 +85,19 @@ class Plant:
     def slots(self) -> tuple[str, ...]:
         """Names of the state's entries, in order."""
         names = [joint.name for joint in self.arm.joints]
-        ahead = len(leaves(self._begin([0.0] * self.arm.n, [0.0] * self.arm.n, 0.0).ahead))
-        return State.slots(
-            names, self._integrals, self.sampled, [*self.inductive], self.integrator.memory, self.audit, ahead
-        )
+        parts = (self._integrals, self.sampled, [*self.inductive], self.integrator.memory, self.audit)
+        return State.slots(names, *parts) + self.run_ahead
 
     @property
     def works(self) -> tuple[str, ...]:
         """Names of the state's works, if they are counted."""
         return tuple(f"work_{of}" for of in WORKS) if self.audit else ()
+
+    @property
+    def run_ahead(self) -> tuple[str, ...]:
+        """Names of the state's last entries: how far an integrator has run ahead, if it does."""
+        nothing = [0.0] * self.arm.n
+        return tuple(f"ahead{i}" for i in range(len(leaves(self._begin(nothing, nothing, 0.0).ahead))))
 
     @property
     def _integrals(self) -> int:

@@ -47,9 +47,8 @@ class State:
         inductive: Sequence[int],
         memory: Sequence[str],
         audit: bool,
-        ahead: int = 0,
     ) -> tuple[str, ...]:
-        """Names of the entries of a state as a list.
+        """Names of the entries of a state as a list, without those of `ahead`.
 
         Args:
             joints: Their names.
@@ -58,7 +57,6 @@ class State:
             inductive: Indices of the joints whose current is a state.
             memory: Names of the integrator's memory.
             audit: Whether work is counted.
-            ahead: Number of entries by which the integrator has run ahead.
         """
         return (
             *(f"q_{name}" for name in joints),
@@ -68,7 +66,6 @@ class State:
             *(f"current_{joints[i]}" for i in inductive),
             *memory,
             *(f"work_{of}" for of in WORKS if audit),
-            *(f"ahead{i}" for i in range(ahead)),
         )
 
 

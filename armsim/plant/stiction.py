@@ -194,9 +194,10 @@ def at_instant(
     locked: list[Any] = [False] * len(v)
     for i, side in zip([i for i, sticky in enumerate(dry) if sticky], mode, strict=bool(mode)):
         known = absolute(side) < 1.5
-        moving[i] = where(known, absolute(side) > 0.5, moving[i])
-        ways[i] = where(known, side > 0.0, ways[i])
-        locked[i] = both(known, negated(moving[i]))
+        slips = absolute(side) > 0.5
+        moving[i] = either(both(known, slips), both(negated(known), moving[i]))
+        ways[i] = either(both(known, side > 0.0), both(negated(known), ways[i]))
+        locked[i] = both(known, negated(slips))
     sliding = [where(way, lo, hi) for way, lo, hi in zip(ways, now.lower, now.upper, strict=True)]
     lower = [where(m, s, where(k, -inf, x)) for m, s, k, x in zip(moving, sliding, locked, now.lower, strict=True)]
     upper = [where(m, s, where(k, inf, x)) for m, s, k, x in zip(moving, sliding, locked, now.upper, strict=True)]

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from armsim.compile import LoopBody
 from armsim.expr import Scalar, flatten, leaves, trace, unflatten, where
+from armsim.loading import Scenario
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
 from armsim.measures.peak_torque import peak_torque
-from armsim.plant import Plant
+from armsim.plant import Plant, make_plant
 from armsim.simulation.content import content_of
 
 # magnitudes beyond which a run has diverged, by kind of state; that of positions is also the range of our sine
@@ -27,8 +28,18 @@ Made = tuple[Plant, Sequence[Scalar], Sequence[Scalar]]  # plant, and joint posi
 
 def bounds(plant: Plant) -> list[float]:
     """The magnitude of every state beyond which a run has diverged; inf for work and for the integrator's own states."""
-    free = {*plant.integrator.memory, *plant.works}
-    return [math.inf if slot in free or slot.startswith("ahead") else BOUNDS[slot.split("_", 1)[0]] for slot in plant.slots]
+    free = {*plant.integrator.memory, *plant.works, *plant.run_ahead}
+    return [math.inf if slot in free else BOUNDS[slot.split("_", 1)[0]] for slot in plant.slots]
+
+
+def plant_of_run(scenario: Scenario, audit: bool = True) -> Plant:
+    """The plant of a scenario in a run: an adaptive method runs ahead of the steps where it lands on fewer.
+
+    Args:
+        scenario: The scenario.
+        audit: Whether work is counted.
+    """
+    return replace(make_plant(scenario), audit=audit, ahead=scenario.land_every > 1)
 
 
 @dataclass(frozen=True)

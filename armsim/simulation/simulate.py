@@ -7,7 +7,6 @@ import ctypes
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -16,7 +15,7 @@ from armsim.loading import Scenario, scenario_of
 from armsim.plant import Plant, make_plant
 from armsim.simulation.driver import Driver, Progress
 from armsim.simulation.engine import Engine, NativeEngine, make_engine
-from armsim.simulation.loop_plan import LoopPlan
+from armsim.simulation.loop_plan import LoopPlan, plant_of_run
 from armsim.simulation.run import Run
 from armsim.spec.timing import time_at
 from armsim.stability.advice import Advice
@@ -58,7 +57,7 @@ def simulate(
     began = time.perf_counter()
     scenario = with_method(scenario)
     plant = make_plant(scenario)
-    plan = LoopPlan.of(replace(plant, audit=True, ahead=scenario.land_every > 1), scenario.dt, measure, scenario.initial_q)
+    plan = LoopPlan.of(plant_of_run(scenario), scenario.dt, measure, scenario.initial_q)
     made = make_engine(engine, plan)
     ready = time.perf_counter()
     advice = heeded(scenario, plant, force_step)
@@ -79,7 +78,7 @@ def simulate_unadvised(scenario: Scenario, progress: Progress | None = None) -> 
     """Run a scenario whatever its step, without advice, for convergence studies; see `simulate`."""
     began = time.perf_counter()
     scenario = with_method(scenario)
-    made = NativeEngine(replace(make_plant(scenario), audit=True, ahead=scenario.land_every > 1), scenario.dt)
+    made = NativeEngine(plant_of_run(scenario), scenario.dt)
     return carried_out(scenario, made, Advice, progress, {}, began)
 
 
