@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from armsim.expr import (
     Scalar,
@@ -215,9 +215,11 @@ def _attempted(
         end = smooth.arrest(start, end, tried)
         end = end._replace(q=calmed(end.q), v=calmed(end.v))
         coefficients = [mapped(lambda after, before: after - before, end, start), *inner]
-        share, guard = _first_crossing(smooth, t + now.done, tried, start, end, coefficients, guard)
-        at_event = both(locating, located)
         accurate = error <= 1.0
+        share, guard = _first_met(
+            smooth, t + now.done, tried, start, end, coefficients, guard, tolerance.atol, accurate
+        )
+        at_event = both(locating, located)
         passed = both(guard < 0.0, negated(at_event))
         narrowing = either(passed, both(both(accurate, locating), negated(at_event)))  # the bracket of an event
         accepting = both(accurate, negated(narrowing))
@@ -263,7 +265,22 @@ def _attempted(
     return end, end.y._replace(v=[where(out_of_time, FAILED, v) for v in end.y.v])
 
 
-def _first_crossing(
+@dataclass(slots=True)
+class Search:
+    """The state of the search along a step for an event that is met and left within it.
+
+    Attributes:
+        part: Of `SEARCHED` parts, the one at whose end guards are evaluated next.
+        share: The share of the step at which an event has been met; 1 where none has.
+        guard: The least guard there.
+    """
+
+    part: Scalar
+    share: Scalar
+    guard: Scalar
+
+
+def _first_met(
     smooth: System,
     t: Scalar,
     h: Scalar,
@@ -271,18 +288,36 @@ def _first_crossing(
     end: Motion,
     coefficients: Sequence[Motion],
     guard: Scalar,
+    unsure: Scalar,
+    accurate: Any,
 ) -> tuple[Scalar, Scalar]:
-    """The first of some shares of a step at which an event has been met, and the least guard there; else 1 and `guard`."""
+    """The first of some shares of a step at which an event has been met, and the least guard there; else 1 and `guard`.
+
+    A guard that is negative by no more than `unsure`, as where a velocity has all but decayed, is not counted. Guards that need
+    forces are evaluated only where something sticks, in a step that is `accurate`.
+    """
     share: Scalar = 1.0
     if not smooth.crossings(start, end):
         return share, guard
     for k in reversed(range(1, SEARCHED)):
-        at = interpolated(end, coefficients, k / SEARCHED)
-        guards = smooth.crossings(start, at) if k % 2 else smooth.guards(t + k / SEARCHED * h, start, at)
-        least = _least(guards)
-        met = least < 0.0
+        least = _least(smooth.crossings(start, interpolated(end, coefficients, k / SEARCHED)))
+        met = least < -unsure
         share, guard = where(met, k / SEARCHED, share), where(met, least, guard)
-    return share, guard
+    if not smooth.mode:
+        return share, guard
+
+    def body(now: Search) -> list[Search]:
+        at = now.part / SEARCHED
+        least = _least(smooth.guards(t + at * h, start, interpolated(end, coefficients, at)))
+        met = least < -unsure
+        return [Search(now.part + 2.0, where(met, at, now.share), where(met, least, now.guard))]
+
+    sticks: Any = False
+    for side in smooth.mode:
+        sticks = either(sticks, absolute(side) < 0.5)
+    first = Search(where(both(sticks, accurate), 2.0, SEARCHED), share, guard)
+    (found,) = loop([first], body, lambda now: now.part >= now.share * SEARCHED, SEARCHED)
+    return found.share, found.guard
 
 
 def _error_norm(start: Motion, end: Motion, estimate: Motion, tolerance: Tolerance) -> Scalar:
