@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from armsim.expr import (
     Scalar,
@@ -29,6 +29,7 @@ from armsim.expr import (
     negated,
     where,
 )
+from armsim.integrate.events import first_met, least
 from armsim.integrate.extension import OPEN, Ahead, Extension, interpolated
 from armsim.integrate.method import FAILED, Tolerance
 from armsim.integrate.motion import Motion, calmed
@@ -43,7 +44,6 @@ LEAST_ERROR = 1e-4  # lower bound of the last error in it
 ROUNDING = 1e-15  # resolution of time, relative to the interval
 EVENT = 1e-12  # s: tolerance of event location
 VANISHED = 1e-15  # s: least step; one that would have to be smaller has failed
-SEARCHED = 8  # parts of a step at whose ends guards are evaluated; those that need forces at every other
 MOST = 3_000_000  # attempted steps in one advance
 
 
@@ -211,14 +211,12 @@ def _attempted(
         smooth = system.within(t + now.done, start)
         end, estimate, inner = trial(smooth, t + now.done, start, tried)
         error = _error_norm(start, end, estimate, tolerance)
-        guard = _least(smooth.guards(t + now.done + tried, start, end))
+        guard = least(smooth.guards(t + now.done + tried, start, end))
         end = smooth.arrest(start, end, tried)
         end = end._replace(q=calmed(end.q), v=calmed(end.v))
         coefficients = [mapped(lambda after, before: after - before, end, start), *inner]
         accurate = error <= 1.0
-        share, guard = _first_met(
-            smooth, t + now.done, tried, start, end, coefficients, guard, tolerance.atol, accurate
-        )
+        share, guard = first_met(smooth, t + now.done, tried, start, end, coefficients, guard, tolerance.atol, accurate)
         at_event = both(locating, located)
         passed = both(guard < 0.0, negated(at_event))
         narrowing = either(passed, both(both(accurate, locating), negated(at_event)))  # the bracket of an event
@@ -265,61 +263,6 @@ def _attempted(
     return end, end.y._replace(v=[where(out_of_time, FAILED, v) for v in end.y.v])
 
 
-@dataclass(slots=True)
-class Search:
-    """The state of the search along a step for an event that is met and left within it.
-
-    Attributes:
-        part: Of `SEARCHED` parts, the one at whose end guards are evaluated next.
-        share: The share of the step at which an event has been met; 1 where none has.
-        guard: The least guard there.
-    """
-
-    part: Scalar
-    share: Scalar
-    guard: Scalar
-
-
-def _first_met(
-    smooth: System,
-    t: Scalar,
-    h: Scalar,
-    start: Motion,
-    end: Motion,
-    coefficients: Sequence[Motion],
-    guard: Scalar,
-    unsure: Scalar,
-    accurate: Any,
-) -> tuple[Scalar, Scalar]:
-    """The first of some shares of a step at which an event has been met, and the least guard there; else 1 and `guard`.
-
-    A guard that is negative by no more than `unsure`, as where a velocity has all but decayed, is not counted. Guards that need
-    forces are evaluated only where something sticks, in a step that is `accurate`.
-    """
-    share: Scalar = 1.0
-    if not smooth.crossings(start, end):
-        return share, guard
-    for k in reversed(range(1, SEARCHED)):
-        least = _least(smooth.crossings(start, interpolated(end, coefficients, k / SEARCHED)))
-        met = least < -unsure
-        share, guard = where(met, k / SEARCHED, share), where(met, least, guard)
-    if not smooth.mode:
-        return share, guard
-
-    def body(now: Search) -> list[Search]:
-        at = now.part / SEARCHED
-        least = _least(smooth.guards(t + at * h, start, interpolated(end, coefficients, at)))
-        met = least < -unsure
-        return [Search(now.part + 2.0, where(met, at, now.share), where(met, least, now.guard))]
-
-    sticks: Any = False
-    for side in smooth.mode:
-        sticks = either(sticks, absolute(side) < 0.5)
-    first = Search(where(both(sticks, accurate), 2.0, SEARCHED), share, guard)
-    (found,) = loop([first], body, lambda now: now.part >= now.share * SEARCHED, SEARCHED)
-    return found.share, found.guard
-
-
 def _error_norm(start: Motion, end: Motion, estimate: Motion, tolerance: Tolerance) -> Scalar:
     """The maximum norm of an error estimate, relative to the tolerance; NaN if any component is."""
     worst: Scalar = 0.0
@@ -329,10 +272,3 @@ def _error_norm(start: Motion, end: Motion, estimate: Motion, tolerance: Toleran
         larger = where(ratio <= worst, worst, ratio)  # also where the ratio is NaN
         worst = where(worst <= FAILED, larger, worst)
     return worst
-
-
-def _least(guards: Sequence[Scalar]) -> Scalar:
-    least: Scalar = 1.0
-    for guard in guards:
-        least = minimum(guard, least)
-    return least

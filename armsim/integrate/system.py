@@ -71,7 +71,7 @@ class System:
         return []
 
     def crossings(self, start: Motion, at: Motion) -> list[Scalar]:
-        """Those of the guards that need no forces, at a motion within the step or at its end; cheap."""
+        """Those of the guards that are affine in positions and velocities, at a motion within the step or at its end."""
         return []
 
     def arrest(self, before: Motion, after: Motion, h: Scalar) -> Motion:
