@@ -62,6 +62,7 @@ class Family:
             content=self._content,
             sound=lambda made: determined(made.arm),
             landing=self.scenario.landing,
+            parts=self.scenario.moments,
         )
 
     def variant(self, values: Sequence[Scalar]) -> Scenario:

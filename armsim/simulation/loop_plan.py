@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from armsim.compile import LoopBody
-from armsim.expr import Scalar, flatten, leaves, trace, unflatten, where
+from armsim.expr import Scalar, flatten, leaves, loop, trace, unflatten, where
 from armsim.loading import Scenario
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
@@ -33,13 +33,13 @@ def bounds(plant: Plant) -> list[float]:
 
 
 def plant_of_run(scenario: Scenario, audit: bool = True) -> Plant:
-    """The plant of a scenario in a run: an adaptive method runs ahead of the steps where it lands on fewer.
+    """The plant of a scenario in a run: an adaptive method runs ahead of the moments where it lands on fewer.
 
     Args:
         scenario: The scenario.
         audit: Whether work is counted.
     """
-    return replace(make_plant(scenario), audit=audit, ahead=scenario.land_every > 1)
+    return replace(make_plant(scenario), audit=audit, ahead=scenario.land_every * scenario.moments > 1)
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,7 @@ class LoopPlan:
     Attributes:
         plant: The plant, on numbers; with open numbers, one of those that they make.
         dt: Length of a step [s]; of an adaptive method the time between the instants it is asked for.
+        parts: Number of moments of a step at which measures are gathered, of a plant that runs ahead.
         measures: What is measured.
         start: Joint positions at the start [rad or m]; None where no measure asks.
         rows: Whether there are rows.
@@ -69,10 +70,16 @@ class LoopPlan:
     content: str = ""
     sound: Callable[[Plant], Scalar] | None = None
     landing: float = 0.0
+    parts: int = 1
 
     @classmethod
     def of(
-        cls, plant: Plant, dt: float, measure: Sequence[str] | str = (), start: Sequence[float] | None = None
+        cls,
+        plant: Plant,
+        dt: float,
+        measure: Sequence[str] | str = (),
+        start: Sequence[float] | None = None,
+        parts: int = 1,
     ) -> LoopPlan:
         """What `armsim.simulate` computes: rows, the largest motor torques for its summary, and what is measured besides.
 
@@ -81,20 +88,21 @@ class LoopPlan:
             dt: Length of a step [s].
             measure: Names of measures.
             start: Joint positions at the start [rad or m], for these.
+            parts: Number of moments of a step at which they are gathered.
         """
         summarised = peak_torque(Request(SUMMARISED, plant))
         if not measure:
-            return cls(plant, dt, (summarised,))
+            return cls(plant, dt, (summarised,), parts=parts)
         from armsim.measures.names import measures_of
 
         asked = [one for one in measures_of(measure, plant) if one.names != summarised.names]
-        return cls(plant, dt, (summarised, *asked), None if start is None else tuple(start))
+        return cls(plant, dt, (summarised, *asked), None if start is None else tuple(start), parts=parts)
 
     @property
     def key(self) -> str:
         """Names all that the loop depends on; empty if that cannot be put into words."""
         made = self.content if self.make is not None else content_of([self.plant, self.start])
-        asked = content_of([self.dt, self.results, self.rows, self.plant.audit])
+        asked = content_of([self.dt, self.parts, self.results, self.rows, self.plant.audit])
         return f"{made} {asked} {self.open}" if made and asked else ""
 
     @cached_property
@@ -121,9 +129,9 @@ class LoopPlan:
         def cycle(t: Scalar, *x: Scalar) -> list[Scalar]:
             plant, start, _ = self.made(x[n + m :])
             state = x[:n]
-            kept = self.updated(plant, start, t, state, x[n : n + m])
+            after, kept = self.stepped(plant, start, t, state, x[n : n + m])
             row = plant.observe(t, state) if self.rows else []
-            return [*plant.step(t, state, self.dt), *kept, *row]
+            return [*after, *kept, *row]
 
         def finish(t: Scalar, *x: Scalar) -> list[Scalar]:
             plant, start, _ = self.made(x[n + m :])
@@ -153,11 +161,26 @@ class LoopPlan:
             return self.make(values)
         return self.plant, [0.0] * self.plant.arm.n if self.start is None else self.start, []
 
+    def stepped(
+        self, plant: Plant, start: Sequence[Scalar], t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar]
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """The state a step after time t, and the accumulators after the step's moments."""
+        part = self.dt / self.parts
+        if self.parts == 1:
+            return plant.step(t, state, part), self.updated(plant, start, t, state, kept)
+
+        def body(k: Scalar, state: list[Scalar], kept: list[Scalar]) -> list[Any]:
+            at = t + k * part
+            return [k + 1.0, plant.step(at, state, part), self.updated(plant, start, at, state, kept)]
+
+        _, after, gathered = loop([0.0, list(state), list(kept)], body, lambda k, *_: k >= self.parts, self.parts)
+        return after, gathered
+
     def updated(
         self, plant: Plant, start: Sequence[Scalar], t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar]
     ) -> list[Scalar]:
         """The accumulators after the moment at time t."""
-        moment = Moment(plant, t, state, self.dt, start)
+        moment = Moment(plant, t, state, self.dt / self.parts, start)
         return leaves(
             [measure.update(part, moment) for measure, part in zip(self.measures, self._parts(kept), strict=True)]
         )
@@ -166,7 +189,7 @@ class LoopPlan:
         self, plant: Plant, start: Sequence[Scalar], t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar]
     ) -> list[Scalar]:
         """The measures' results, where the run ends at time t."""
-        moment = Moment(plant, t, state, self.dt, start)
+        moment = Moment(plant, t, state, self.dt / self.parts, start)
         parts = zip(self.measures, self._parts(kept), strict=True)
         return [x for measure, part in parts for x in measure.result(measure.update(part, moment), moment)]
 

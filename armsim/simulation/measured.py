@@ -18,7 +18,7 @@ def measured(run: Result, names: Sequence[str]) -> dict[str, float]:
     """The results of measures of a run, over all its steps; NaN if it diverged."""
     scenario = run.scenario
     asked = tuple(measures_of(names, run.plant))
-    plan = LoopPlan(run.plant, scenario.dt, asked, tuple(scenario.initial_q), rows=False)
+    plan = LoopPlan(run.plant, scenario.dt, asked, tuple(scenario.initial_q), rows=False, parts=scenario.moments)
     if run.status == "diverged":
         return dict.fromkeys(plan.results, math.nan)
     engine = NativeEngine(replace(plan, plant=run.plant))

@@ -57,7 +57,7 @@ def simulate(
     began = time.perf_counter()
     scenario = with_method(scenario)
     plant = make_plant(scenario)
-    plan = LoopPlan.of(plant_of_run(scenario), scenario.dt, measure, scenario.initial_q)
+    plan = LoopPlan.of(plant_of_run(scenario), scenario.dt, measure, scenario.initial_q, scenario.moments)
     made = make_engine(engine, plan)
     ready = time.perf_counter()
     advice = heeded(scenario, plant, force_step)
@@ -78,7 +78,7 @@ def simulate_unadvised(scenario: Scenario, progress: Progress | None = None) -> 
     """Run a scenario whatever its step, without advice, for convergence studies; see `simulate`."""
     began = time.perf_counter()
     scenario = with_method(scenario)
-    made = NativeEngine(plant_of_run(scenario), scenario.dt)
+    made = NativeEngine(LoopPlan.of(plant_of_run(scenario), scenario.dt, parts=scenario.moments))
     return carried_out(scenario, made, Advice, progress, {}, began)
 
 

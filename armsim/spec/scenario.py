@@ -52,7 +52,7 @@ class IntegratorKeys(Record):
         "s",
         above=0,
         default=None,
-        doc="length of a step; of an adaptive method the time between landings",
+        doc="length of a step; of an adaptive method a time of which it lands on every multiple",
         note="the longest step that all times are whole multiples of; steps of a given length need it",
         example="1e-4",
     )
