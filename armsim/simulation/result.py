@@ -41,11 +41,11 @@ class Result:
     Attributes:
         asked: Gives what was run, a scenario and its plant, when it is asked for.
         status: "complete", "interrupted" or "diverged".
-        steps: Number of steps carried out; of an adaptive method, of landings.
+        steps: Number of steps carried out; of an adaptive method, of multiples of dt.
         rows: All rows, one after the other; see `Plant.columns`.
         count: Number of rows.
         end: The row of the state reached, whether or not one was due.
-        measures: Results of the measures by name, over all steps (landings).
+        measures: Results of the measures by name, over all steps, or moments.
         units: Theirs; empty for a pure number, or one of no single unit.
         state: The state reached; of a diverged run, the last one within bounds.
         approach: Of a diverged run, the last states within bounds, one step apart; else empty.
@@ -92,7 +92,7 @@ class Result:
 
     @property
     def peaks(self) -> list[float]:
-        """Largest magnitude of every joint's motor torque over all steps (landings) [N·m or N], n of them."""
+        """Largest magnitude of every joint's motor torque over all steps, or moments [N·m or N], n of them."""
         return [self.measures[f"peak_torque_{joint.name}"] for joint in self.plant.arm.joints]
 
     def __getstate__(self) -> dict[str, Any]:

@@ -43,8 +43,9 @@ class ScenarioUnitKeys(Record):
 class IntegratorKeys(Record):
     """How time advances: by steps of a given length, or by those that an adaptive method chooses to keep an error small.
 
-    An adaptive method lands on every multiple of dt, where rows, samples and changes of external forces lie, and takes as many
-    steps in between as the error asks for: rtol |x| + atol in a step for every joint position, velocity and further state x.
+    An adaptive method takes as many steps as the error asks for: rtol |x| + atol in a step for every joint position, velocity
+    and further state x. It lands on samples, changes of external forces and the end, and on every multiple of a dt that is
+    given; rows in between are interpolated, to about the error of the steps.
     """
 
     method = Choice(AUTO, *METHODS, default=AUTO, doc="integration method; `auto` picks one and says which and why")
