@@ -269,3 +269,62 @@ def test_a_push_that_outgrows_friction_within_what_would_be_a_step_sets_the_join
     assert np.abs(found[:, 1] - (s**2 / 10 - s**3 / 3) / 2).max() < 1e-8
     assert (found[t < 0.9, 1] == 0.0).all()
     assert (found[t > 1.2 + 1e-6, 1] == 0.0).all()
+
+
+# ---- all that a row has ----
+
+PID = {"control": {"law": "pid", "output": "voltage", "kp": [100] * 5, "ki": [50] * 5, "kd": [1] * 5}}
+COILS = {f"robot.joints[{i}].motor.inductance": 2e-3 for i in range(5)}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "setting"),
+    [
+        ("arm5_hold", {**PID, **COILS}),
+        ("arm5_hold_pi", {"control.period": 0.05}),
+        ("arm5_hold", {f"robot.joints[{i}].friction": {"coulomb": 0.5} for i in range(5)}),
+        ("arm5_hold", {"external": [{"link": "R3", "force": [5, 0, 20], "from": 0.1, "to": 0.25}]}),
+    ],
+    ids=["integrals and currents", "samples", "friction", "a force that comes and goes"],
+)
+def test_every_column_of_a_row_is_that_of_a_run_that_lands_on_it(scenario, setting):
+    integrator = {"method": "rodas", "rtol": 1e-9, "atol": 1e-9}
+    between, landing = (
+        armsim.simulate(scenario, {**setting, "duration": 0.5, "log.every": 0.01, "integrator": {**integrator, **dt}})
+        for dt in ({}, {"dt": 0.01})
+    )
+    assert between.steps_chosen < landing.steps_chosen
+    size = np.abs(landing.table).max(axis=0)
+    # accelerations and torques are the states' errors times stiffness and damping over mass
+    assert (np.abs(between.table - landing.table).max(axis=0) < 1e-5 * np.maximum(size, 1.0)).all()
+    work = [slot for slot in between.plant.slots if slot.startswith("work")]
+    for slot in work:
+        done = [dict(zip(run.plant.slots, run.state, strict=True))[slot] for run in (between, landing)]
+        assert done[0] == pytest.approx(done[1], rel=1e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize("method", ADAPTIVE)
+def test_energy_balances_at_every_row_not_only_at_the_ends_of_steps(method):
+    scenario = {"integrator": {"method": method, "rtol": 1e-9, "atol": 1e-9}, "duration": 0.5, "log.every": 0.01}
+    run = armsim.simulate("arm5_fall", scenario)
+    plant, x = run.plant, run.plant.initial_state(run.scenario.initial_q, run.scenario.initial_qd, 0.5)
+    places = [plant.slots.index(f"work_{of}") for of in ("motors", "friction", "stops", "external")]
+    energy = run["kinetic_energy_J"] + run["potential_energy_J"]
+    for k in range(20):
+        assert energy[k] - energy[0] == pytest.approx(sum(x[i] for i in places), abs=1e-6)
+        x = plant.step(k * 0.01, x, 0.01)
+
+
+def test_peaks_do_not_depend_on_how_often_rows_are_logged():
+    # a torque of 3 sin² between rows, where nothing of it is seen
+    push = {"inputs": {"torque": ["3*sin(pi*t)**2", 0]}, "integrator": {"method": "rodas"}, "duration": 4}
+    seen = [armsim.simulate("rr_config1", {**push, "log.every": every}).peaks[0] for every in (1, 2)]
+    assert seen == pytest.approx([3, 3], rel=1e-4)
+
+
+def test_a_scenario_written_out_repeats_the_bits_of_its_run():
+    given = {"integrator": {"method": "rodas"}, "duration": 0.5}
+    first = armsim.simulate("arm5_hold", given)
+    again = armsim.simulate(armsim.loading.read_scenario(first.scenario.scenario_data))
+    assert list(again.rows) == list(first.rows)
+    assert again.state == first.state
