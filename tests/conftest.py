@@ -194,8 +194,8 @@ def evaluate():
 def drive():
     """Carries out steps of an engine from the start, in pieces; see `armsim.simulation.engine`."""
 
-    def run(engine, plant, q, qd, steps, ratio, log_every=1, sample_every=1, cuts=()) -> SimpleNamespace:
-        state = (ctypes.c_double * len(plant.slots))(*plant.initial_state(q, qd))
+    def run(engine, plant, q, qd, steps, ratio, log_every=1, sample_every=1, cuts=(), landing=0.0) -> SimpleNamespace:
+        state = (ctypes.c_double * len(plant.slots))(*plant.initial_state(q, qd, landing))
         width = len(plant.columns)
         count = -(-steps // log_every)
         rows = (ctypes.c_double * (count * width))()

@@ -30,7 +30,7 @@ class Many(Mapping[str, NDArray[Any]]):
         given: The values of each path, shape (m,) or (m, k).
         q: Joint positions reached [rad or m], shape (m, n); NaN of a refused run.
         qd: Joint velocities reached [rad/s or m/s], likewise.
-        steps: Steps carried out, shape (m,); of an adaptive method, landings.
+        steps: Steps carried out, shape (m,); of an adaptive method, multiples of dt.
         status: "complete"; "diverged", and q and qd are the last within bounds; "refused", as the numbers or the step cannot
             be run; or "interrupted", shape (m,).
         reason: Why a run was refused or where it diverged; empty for others, shape (m,).

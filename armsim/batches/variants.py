@@ -16,9 +16,9 @@ from armsim.loading import Scenario
 from armsim.loading.open_numbers import OpenNumbers, Written
 from armsim.loading.plausible import determined, undetermined
 from armsim.measures import measures_of
-from armsim.plant import Plant, make_plant
+from armsim.plant import Plant
 from armsim.simulation.content import content_of, content_of_file, tables_in
-from armsim.simulation.loop_plan import LoopPlan, Made
+from armsim.simulation.loop_plan import LoopPlan, Made, plant_of_run
 from armsim.stability.many import StepAdviser
 from armsim.stability.method_choice import with_method
 
@@ -51,7 +51,7 @@ class Family:
     ) -> None:
         self.opened, self.written = opened, dict(written)
         self.scenario = self.variant(values)
-        plant = replace(make_plant(self.scenario), audit=audit)
+        plant = plant_of_run(self.scenario, audit)
         asked = measures_of(measure, plant)
         besides = [one for one in measures_of(summarised, plant) if one.names not in [other.names for other in asked]]
         self.measures = (*asked, *besides)
@@ -67,6 +67,8 @@ class Family:
             make=self.made,
             content=self._content,
             sound=lambda made: determined(made.arm),
+            landing=self.scenario.landing,
+            parts=self.scenario.moments,
         )
 
     def variant(self, values: Sequence[Scalar]) -> Scenario:
@@ -75,7 +77,7 @@ class Family:
 
     def plant(self, scenario: Scenario) -> Plant:
         """The plant of a variant."""
-        return replace(make_plant(scenario), audit=self.audit)
+        return plant_of_run(scenario, self.audit)
 
     def made(self, values: Sequence[Scalar]) -> Made:
         """The plant of a variant, and the start of its run."""
@@ -101,7 +103,7 @@ class Family:
         data = {key: value for key, value in file.data.items() if key not in UNASKED}
         asked = content_of_file({**data, "robot": file.robot.data}, places)
         scenario = self.scenario
-        steps = [scenario.time_ratio, scenario.sample_every, file.steps["external"], scenario.method]
+        steps = [scenario.time_ratio, scenario.sample_every, scenario.landing, file.steps["external"], scenario.method]
         return content_of([asked, self.opened.places, self.written, steps])
 
     def undetermined(self, values: Sequence[float]) -> str:

@@ -49,7 +49,8 @@ def report(facts: dict[str, Any], angle: str, digits: int) -> str:
     robot = facts["robot"]
     steps = f"{facts['steps']} steps of {facts['dt']:g} s by {facts['method']}"
     if facts["rtol"] is not None:
-        steps = f"by {facts['method']}, rtol {facts['rtol']:g}, landing every {facts['dt']:g} s"
+        lands = f", landing every {facts['duration'] / facts['landings']:g} s" if facts["landings"] > 1 else ""
+        steps = f"by {facts['method']}, rtol {facts['rtol']:g}{lands}"
     title = f"{facts['scenario']}: {facts['duration']:g} s of {robot['robot']}, {steps}"
     lines = [wrapped(title), *method_notes(facts), f"file     {facts['file'] or 'none'}", *_command_lines(facts)]
     parts = ["\n".join([*lines, f"log      {facts['rows']} rows, one every {facts['log_every']:g} s"])]

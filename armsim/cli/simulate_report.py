@@ -97,7 +97,7 @@ def method_notes(summary: dict[str, Any]) -> list[str]:
         notes.append(f"method   {summary['method']}, picked because {summary['picked']}")
     if summary.get("adaptive", {}).get("curbed"):
         notes.append(
-            f"! it lands every {summary['dt']:g} s, more often than rows and samples need, and takes no longer steps: leave "
+            f"! it lands every {summary['dt']:g} s, more often than samples and forces need, and takes no longer steps: leave "
             "`integrator.dt` out"
         )
     return [wrapped(note) for note in notes]
@@ -148,10 +148,10 @@ def _joint_table(joints: list[dict[str, Any]], degrees: bool, digits: int) -> st
 
 def _notes(summary: dict[str, Any], degrees: bool) -> list[str]:
     notes = []
-    if "adaptive" in summary:
+    if summary.get("moments"):
         notes.append(
-            f"* peaks as seen at the {summary['landings']} landings, one every {summary['dt']:g} s; between them they may be "
-            "higher"
+            f"* peaks as seen at {summary['moments']} moments, one every {summary['duration'] / summary['moments']:g} s; "
+            "between them they may be higher"
         )
     dry = [joint for joint in summary["joints"] if joint["at_rest"] is not None]
     if dry:

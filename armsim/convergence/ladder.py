@@ -61,7 +61,7 @@ class Tolerances:
 
     Args:
         scenario: Its tolerance comes first; the default where its own method is not adaptive.
-        method: An adaptive method. It lands on rows, samples and the times of forces, and on the scenario's dt if it gives one.
+        method: An adaptive method. It lands on samples and the times of forces, and on the scenario's dt if it gives one.
     """
 
     knob = "rtol"

@@ -10,9 +10,10 @@ from armsim.integrate import (
     velocity_implicit,
     velocity_verlet,
 )
+from armsim.integrate.extension import OPEN, Ahead
 from armsim.integrate.method import Method, Step, Tolerance
 from armsim.integrate.momentum_equation import MomentumEquation
-from armsim.integrate.motion import Motion, advanced
+from armsim.integrate.motion import Motion, advanced, calmed
 from armsim.integrate.rate_jacobian import RateJacobian
 from armsim.integrate.system import Rates, System
 
@@ -29,6 +30,8 @@ METHODS: dict[str, Method] = {
 
 __all__ = [
     "METHODS",
+    "OPEN",
+    "Ahead",
     "Method",
     "MomentumEquation",
     "Motion",
@@ -38,4 +41,5 @@ __all__ = [
     "System",
     "Tolerance",
     "advanced",
+    "calmed",
 ]

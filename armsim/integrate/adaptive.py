@@ -1,8 +1,9 @@
 """Adaptive step-size control with event location, in a loop that expression graphs can hold.
 
 The loop is one `armsim.expr.loop`: in machine code it is native, every lane of a batch has its own time and step. The last step
-ends exactly at the end of the interval. A step that would pass an event (a stop is met, a joint comes to rest or begins to slip)
-ends at the event, so that every step is smooth.
+ends exactly at a landing, the end of the interval. A step that would pass an event (a stop is met, a joint comes to rest or
+begins to slip) ends at the event, so that every step is smooth. Guards are searched along its continuous extension too, for
+events that are met and left within it.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ from armsim.expr import (
     negated,
     where,
 )
+from armsim.integrate.events import first_met, least
+from armsim.integrate.extension import OPEN, Ahead, Extension, interpolated
 from armsim.integrate.method import FAILED, Tolerance
-from armsim.integrate.motion import Motion
+from armsim.integrate.motion import Motion, calmed
 from armsim.integrate.system import System
 
 MEMORY = ("step_length", "step_error", "steps_taken", "steps_refused")
@@ -50,10 +53,15 @@ class Trial(NamedTuple):
     Attributes:
         end: The state at its end.
         error: Embedded error estimate of q, v and z.
+        inner: Coefficients c0, c1, ... of its continuous extension; see `interpolated`.
     """
 
     end: Motion
     error: Motion
+    inner: Sequence[Motion]
+
+
+TrialStep = Callable[[System, Scalar, Motion, Scalar], Trial]  # on a smooth system: time, state, step
 
 
 @dataclass(slots=True)
@@ -71,13 +79,14 @@ class Attempt:
     """The state of the loop over attempted steps.
 
     Attributes:
-        done: Time since the start of the interval [s].
+        done: Time since the last landing [s].
         length: Step size that the control proposes [s].
         error: Norm of the last accepted step's error, relative to the tolerance.
         accepted: Number of accepted steps.
         rejected: Number of rejected steps.
         bracket: Of the event at which the step is to end.
         y: The motion.
+        extension: Of the last accepted step; None where it is not wanted.
     """
 
     done: Scalar
@@ -87,10 +96,11 @@ class Attempt:
     rejected: Scalar
     bracket: Bracket
     y: Motion
+    extension: Extension | None
 
 
 def adaptive_advance(
-    trial: Callable[[System, Scalar, Motion, Scalar], Trial],
+    trial: TrialStep,
     order: int,
     system: System,
     t: Scalar,
@@ -111,6 +121,76 @@ def adaptive_advance(
         memory: See `MEMORY`.
         tolerance: Of the local error.
     """
+    begin = Attempt(0.0, *_recalled(memory, h), Bracket(0.0, 0.0, 0.0, 0.0), y, None)
+    end, after = _attempted(trial, order, system, t, h, tolerance, begin, h)
+    return after, _remembered(end)
+
+
+def adaptive_follow(
+    trial: TrialStep,
+    order: int,
+    system: System,
+    t: Scalar,
+    y: Motion,
+    h: Scalar,
+    memory: Sequence[Scalar],
+    tolerance: Tolerance,
+    ahead: Ahead,
+) -> tuple[Motion, list[Scalar], Ahead]:
+    """As `adaptive_advance`, with steps that end at landings and events alone, and the state at t + h interpolated.
+
+    Args:
+        trial: A step of an embedded pair on a smooth system.
+        order: Order of its error estimate, O(h^order).
+        system: The system, between the last landing and the next.
+        t: Time [s].
+        y: The state then.
+        h: Length of the interval [s].
+        memory: See `MEMORY`.
+        tolerance: Of the local error.
+        ahead: How far it has come.
+    """
+    landed, landing = ahead.done <= 0.0, ahead.landing
+    since = ahead.since_landing(t)
+    front = mapped(lambda now, carried: where(landed, now, carried), y, ahead.end)
+    wanted = (t - since) + h
+    lands = wanted > landing - h / 2
+    wanted = where(lands, landing, wanted)
+
+    begin = Attempt(ahead.done, *_recalled(memory, landing), Bracket(0.0, 0.0, 0.0, 0.0), front, ahead.extension)
+    end, after = _attempted(trial, order, system, since, landing, tolerance, begin, wanted)
+    step = end.extension
+    assert step is not None
+    inside = end.done > wanted
+    share = where(inside, (wanted - step.begin) / where(inside, end.done - step.begin, 1.0), 1.0)
+    within = interpolated(after, step.coefficients, share)
+    mode = [where(inside, side, OPEN) for side in step.mode]
+    step = Extension(step.begin, step.coefficients, mode)
+    return within, _remembered(end), Ahead(landing, since, where(lands, 0.0, end.done), after, step)
+
+
+def _recalled(memory: Sequence[Scalar], h: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """Proposed step size, last error and counters, to begin with in an interval of length h."""
+    length, last, accepted, rejected = memory
+    first = where(length > 0.0, length, FIRST * minimum(h, 1.0))
+    return first, where(last > 0.0, last, 1.0), accepted, rejected
+
+
+def _remembered(end: Attempt) -> list[Scalar]:
+    return [end.length, end.error, end.accepted, end.rejected]
+
+
+def _attempted(
+    trial: TrialStep,
+    order: int,
+    system: System,
+    t: Scalar,
+    h: Scalar,
+    tolerance: Tolerance,
+    begin: Attempt,
+    until: Scalar,
+) -> tuple[Attempt, Motion]:
+    """Steps until the time `until` since a landing at t is reached, and the state then; the next landing is at t + h."""
     beta, alpha = BETA, 1 / order - 0.75 * BETA
 
     def body(now: Attempt) -> list[Attempt]:
@@ -129,12 +209,15 @@ def adaptive_advance(
         tried = where(locating, to_event, proposed)
 
         smooth = system.within(t + now.done, start)
-        end, estimate = trial(smooth, t + now.done, start, tried)
+        end, estimate, inner = trial(smooth, t + now.done, start, tried)
         error = _error_norm(start, end, estimate, tolerance)
-        guard = _least(smooth.guards(t + now.done + tried, start, end))
+        guard = least(smooth.guards(t + now.done + tried, start, end))
         end = smooth.arrest(start, end, tried)
-        at_event = both(locating, located)
+        end = end._replace(q=calmed(end.q), v=calmed(end.v))
+        coefficients = [mapped(lambda after, before: after - before, end, start), *inner]
         accurate = error <= 1.0
+        share, guard = first_met(smooth, t + now.done, tried, start, end, coefficients, guard, tolerance.atol, accurate)
+        at_event = both(locating, located)
         passed = both(guard < 0.0, negated(at_event))
         narrowing = either(passed, both(both(accurate, locating), negated(at_event)))  # the bracket of an event
         accepting = both(accurate, negated(narrowing))
@@ -149,33 +232,35 @@ def adaptive_advance(
         failing = both(rejecting, length < VANISHED + ROUNDING * h)
 
         # Illinois variant of regula falsi: the guard at the end that stays is halved
+        earlier = share * tried
+        below = both(passed, earlier <= bracket.low)  # met before a time that had seemed free of it
         closer = Bracket(
-            low=where(passed, bracket.low, tried),
-            low_guard=where(passed, where(locating, bracket.low_guard / 2, 0.0), guard),
-            high=where(passed, tried, bracket.high),
+            low=where(below, 0.0, where(passed, bracket.low, tried)),
+            low_guard=where(below, 0.0, where(passed, where(locating, bracket.low_guard / 2, 0.0), guard)),
+            high=where(passed, earlier, bracket.high),
             high_guard=where(passed, guard, bracket.high_guard / 2),
         )
         y = mapped(lambda after, before: where(accepting, after, before), end, start)
+        extension = None
+        if now.extension is not None:
+            found = Extension(now.done, coefficients, list(smooth.mode))
+            extension = mapped(lambda after, before: where(accepting, after, before), found, now.extension)
         return [
             Attempt(
-                done=where(failing, h, where(accepting, where(tried >= left, h, now.done + tried), now.done)),
+                done=where(failing, until, where(accepting, where(tried >= left, h, now.done + tried), now.done)),
                 length=length,
                 error=where(accepting, maximum(bounded, LEAST_ERROR), now.error),
                 accepted=where(accepting, now.accepted + 1.0, now.accepted),
                 rejected=where(rejecting, now.rejected + 1.0, now.rejected),
                 bracket=mapped(lambda edge: where(narrowing, edge, 0.0), closer),
                 y=y._replace(v=[where(failing, FAILED, v) for v in y.v]),
+                extension=extension,
             )
         ]
 
-    length, last, accepted, rejected = memory
-    first = where(length > 0.0, length, FIRST * minimum(h, 1.0))
-    nowhere = Bracket(0.0, 0.0, 0.0, 0.0)
-    begin = Attempt(0.0, first, where(last > 0.0, last, 1.0), accepted, rejected, nowhere, y)
-    (end,) = loop([begin], body, lambda now: now.done >= h, MOST)
-    out_of_time = end.done < h
-    after = end.y._replace(v=[where(out_of_time, FAILED, v) for v in end.y.v])
-    return after, [end.length, end.error, end.accepted, end.rejected]
+    (end,) = loop([begin], body, lambda now: now.done >= until, MOST)
+    out_of_time = end.done < until
+    return end, end.y._replace(v=[where(out_of_time, FAILED, v) for v in end.y.v])
 
 
 def _error_norm(start: Motion, end: Motion, estimate: Motion, tolerance: Tolerance) -> Scalar:
@@ -187,10 +272,3 @@ def _error_norm(start: Motion, end: Motion, estimate: Motion, tolerance: Toleran
         larger = where(ratio <= worst, worst, ratio)  # also where the ratio is NaN
         worst = where(worst <= FAILED, larger, worst)
     return worst
-
-
-def _least(guards: Sequence[Scalar]) -> Scalar:
-    least: Scalar = 1.0
-    for guard in guards:
-        least = minimum(guard, least)
-    return least

@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from armsim.expr import Scalar
+from armsim.integrate.extension import Ahead
 from armsim.integrate.motion import Motion
 from armsim.integrate.system import System
 
 Step = Callable[[System, Scalar, Motion, Scalar], Motion]  # system, time, state, step to the state a step later
 Advance = Callable[..., tuple[Motion, list[Scalar]]]  # as `Step`, with memory and tolerance; see `Method.advance`
+Follow = Callable[..., tuple[Motion, list[Scalar], Ahead]]  # likewise, running ahead; see `Method.follow`
 
 FAILED = 1e300  # velocity that marks a failed step; it is beyond all bounds
 
@@ -36,6 +38,8 @@ class Method:
         order: Its order on smooth motions.
         step: One step of a fixed-step method; None for an adaptive one.
         adaptive: Advances over an interval under step-size control; None for a fixed-step method.
+        dense: Likewise, running ahead of the interval's end; None for a fixed-step method.
+        coefficients: Number of coefficients of its continuous extension.
         conserves: Whether the energy of a small undamped oscillation stays bounded.
         memory: Names of the step-size control's state from one advance to the next; zero to begin with.
     """
@@ -43,6 +47,8 @@ class Method:
     order: int
     step: Step | None = None
     adaptive: Advance | None = None
+    dense: Follow | None = None
+    coefficients: int = 0
     conserves: bool = False
     memory: tuple[str, ...] = ()
 
@@ -63,3 +69,27 @@ class Method:
             return self.adaptive(system, t, y, h, memory, tolerance)
         assert self.step is not None
         return self.step(system, t, y, h), []
+
+    def follow(
+        self,
+        system: System,
+        t: Scalar,
+        y: Motion,
+        h: Scalar,
+        memory: Sequence[Scalar],
+        tolerance: Tolerance,
+        ahead: Ahead,
+    ) -> tuple[Motion, list[Scalar], Ahead]:
+        """As `advance` of an adaptive method, which steps ahead and lands on multiples of `ahead.landing` alone.
+
+        Args:
+            system: The system, between the last landing and the next.
+            t: Time [s].
+            y: The state then.
+            h: Length of the interval [s], within one between landings.
+            memory: What the last call returned.
+            tolerance: For the steps.
+            ahead: What the last call returned.
+        """
+        assert self.dense is not None
+        return self.dense(system, t, y, h, memory, tolerance, ahead)

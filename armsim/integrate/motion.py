@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from armsim.expr import Scalar, fma, mapped
+
+NOTHING = 2.0**-270  # rad, m and per s; cubes of the magnitudes that it leaves are no denormals
 
 
 class Motion(NamedTuple):
@@ -30,3 +33,11 @@ class Motion(NamedTuple):
 def advanced(x: Any, h: Scalar, rate: Any) -> Any:
     """x + h rate, of trees of one structure."""
     return mapped(lambda x_i, k: fma(h, k, x_i), x, rate)
+
+
+def calmed(x: Sequence[Scalar]) -> list[Scalar]:
+    """Positions or velocities flushed to zero: exactly zero below 1e-97; above 1e-65 none changes by a bit.
+
+    A motion that decays for ever would end in denormals, for which processors take a hundred times as long.
+    """
+    return [(x_i + NOTHING) - NOTHING for x_i in x]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armsim.expr import Scalar, mapped
-from armsim.integrate.adaptive import MEMORY, Trial, adaptive_advance
+from armsim.expr import Scalar, fma, mapped
+from armsim.integrate.adaptive import MEMORY, Trial, adaptive_advance, adaptive_follow
+from armsim.integrate.extension import Ahead
 from armsim.integrate.method import Method, Tolerance
 from armsim.integrate.motion import Motion
 from armsim.integrate.runge_kutta import Tableau, rk_stages, weighted
@@ -29,14 +30,30 @@ DORMAND_PRINCE = Tableau(
     ),
     b=FIFTH,
 )
+# of the stages in the upper coefficient of dense output of order 4: Hairer, Norsett and Wanner, section II.6, DOPRI5
+DENSE = (
+    -12715105075 / 11282082432,
+    0.0,
+    87487479700 / 32700410799,
+    -10690763975 / 1880347072,
+    701980252875 / 199316789632,
+    -1453857185 / 822651844,
+    69997945 / 29380423,
+)
 ERROR = tuple(b - lower for b, lower in zip(FIFTH, FOURTH, strict=True))
 
 
 def trial(smooth: System, t: Scalar, y: Motion, h: Scalar) -> Trial:
-    """One step and its embedded error estimate."""
+    """One step, its embedded error estimate and its continuous extension of order 4."""
     stages = rk_stages(DORMAND_PRINCE, smooth, t, y, h)
     nothing = mapped(lambda x: 0.0, y)
-    return Trial(weighted(y, h, FIFTH, stages), weighted(nothing, h, ERROR, stages))
+    end = weighted(y, h, FIFTH, stages)
+    # the derivatives at both ends are the stages' there
+    low = mapped(lambda before, after, k: fma(h, k, before - after), y, end, stages[0])
+    high = mapped(lambda before, after, a, b: (after - before) - fma(h, b, a), y, end, low, stages[6])
+    upper = weighted(nothing, h, DENSE, stages)
+    inner = [low, mapped(lambda a, b: a + b, high, upper), mapped(lambda x: -x, upper)]
+    return Trial(end, weighted(nothing, h, ERROR, stages), inner)
 
 
 def advance(
@@ -46,4 +63,17 @@ def advance(
     return adaptive_advance(trial, 5, system, t, y, h, memory, tolerance)
 
 
-METHOD = Method(order=5, adaptive=advance, memory=MEMORY)
+def follow(
+    system: System,
+    t: Scalar,
+    y: Motion,
+    h: Scalar,
+    memory: Sequence[Scalar],
+    tolerance: Tolerance,
+    ahead: Ahead,
+) -> tuple[Motion, list[Scalar], Ahead]:
+    """The state at t + h, by dense output."""
+    return adaptive_follow(trial, 5, system, t, y, h, memory, tolerance, ahead)
+
+
+METHOD = Method(order=5, adaptive=advance, dense=follow, coefficients=4, memory=MEMORY)

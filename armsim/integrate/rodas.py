@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from armsim.expr import Scalar, dot, flatten, fma, leaves, mapped, unflatten, where
-from armsim.integrate.adaptive import MEMORY, Trial, adaptive_advance
+from armsim.integrate.adaptive import MEMORY, Trial, adaptive_advance, adaptive_follow
+from armsim.integrate.extension import Ahead, interpolated
 from armsim.integrate.lu import LU, welded
 from armsim.integrate.method import Method, Tolerance
-from armsim.integrate.motion import Motion, advanced
+from armsim.integrate.motion import Motion
 from armsim.integrate.rate_jacobian import RateJacobian
 from armsim.integrate.system import System
 
@@ -46,7 +47,7 @@ DENSE = (  # weights of the first five stages in the two upper coefficients of d
 
 
 def trial(smooth: System, t: Scalar, y: Motion, h: Scalar) -> Trial:
-    """One step and its embedded error estimate."""
+    """One step, its embedded error estimate and its continuous extension of order 3; quadratures are cubic in it."""
     start = smooth.rates(t, y)
     solve = _stage_solver(smooth.jacobian(t, y, start), h * GAMMA)
     nothing = mapped(lambda x: 0.0, y._replace(w=None))
@@ -58,13 +59,18 @@ def trial(smooth: System, t: Scalar, y: Motion, h: Scalar) -> Trial:
         before = _weighted(nothing, c, stages)
         stages.append(solve(rates._replace(w=None).plus(1.0 / h, before), h * by_time))
     end = _weighted(at, (1.0,), stages[-1:])
+    low, upper = (_weighted(nothing, row, stages[:5]) for row in DENSE)
     if leaves(y.w):  # quadratures by Simpson's rule, with dense output at mid-step
-        low, high = (_weighted(nothing, row, stages[:5]) for row in DENSE)
-        middle = mapped(_halfway, y._replace(w=None), end._replace(w=None), low, high)._replace(w=y.w)
+        change = mapped(lambda after, before: after - before, end._replace(w=None), y._replace(w=None))
+        middle = interpolated(end._replace(w=None), [change, low, upper], 0.5)._replace(w=y.w)
         inner, last = smooth.powers(t + h / 2, middle), smooth.powers(t + h, end)
-        total = mapped(lambda a, b, c: a + 4.0 * b + c, start.w, inner, last)
-        end = end._replace(w=advanced(y.w, h / 6, total))
-    return Trial(end, stages[-1])
+        change = mapped(lambda a, b, c: h / 6 * (a + 4.0 * b + c), start.w, inner, last)
+        end = end._replace(w=mapped(lambda before, d: before + d, y.w, change))
+        low = low._replace(w=mapped(lambda power, d: fma(h, power, -d), start.w, change))
+        upper = upper._replace(w=mapped(lambda d, c, power: (d - c) - h * power, change, low.w, last))
+    else:
+        low, upper = low._replace(w=y.w), upper._replace(w=y.w)
+    return Trial(end, stages[-1], [low, upper])
 
 
 def _stage_solver(slopes: RateJacobian, scale: Scalar) -> Callable[[Motion, Scalar], Motion]:
@@ -103,11 +109,6 @@ def _weighted(y: Motion, weights: Sequence[float], stages: Sequence[Motion]) -> 
     return whole._replace(w=y.w)
 
 
-def _halfway(start: Scalar, end: Scalar, low: Scalar, high: Scalar) -> Scalar:
-    """Dense output at mid-step."""
-    return (start + end + (low + high / 2) / 2) / 2
-
-
 def advance(
     system: System, t: Scalar, y: Motion, h: Scalar, memory: Sequence[Scalar], tolerance: Tolerance
 ) -> tuple[Motion, list[Scalar]]:
@@ -115,4 +116,17 @@ def advance(
     return adaptive_advance(trial, 4, system, t, y, h, memory, tolerance)
 
 
-METHOD = Method(order=4, adaptive=advance, memory=MEMORY)
+def follow(
+    system: System,
+    t: Scalar,
+    y: Motion,
+    h: Scalar,
+    memory: Sequence[Scalar],
+    tolerance: Tolerance,
+    ahead: Ahead,
+) -> tuple[Motion, list[Scalar], Ahead]:
+    """The state at t + h, by dense output."""
+    return adaptive_follow(trial, 4, system, t, y, h, memory, tolerance, ahead)
+
+
+METHOD = Method(order=4, adaptive=advance, dense=follow, coefficients=3, memory=MEMORY)

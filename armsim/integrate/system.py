@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any
 
@@ -22,6 +22,7 @@ class System:
     """
 
     longest: float = inf  # s: upper bound of adaptive steps
+    mode: Sequence[Scalar] = ()  # what was decided for a step: by component 1 and -1 for sides, 0 for stick
 
     def __init__(self, rates: Rates) -> None:
         self._rates = rates
@@ -67,6 +68,10 @@ class System:
 
         A negative one indicates an event within the step: a stop was met, a joint came to rest or began to slip.
         """
+        return []
+
+    def crossings(self, start: Motion, at: Motion) -> list[Scalar]:
+        """Those of the guards that are affine in positions and velocities, at a motion within the step or at its end."""
         return []
 
     def arrest(self, before: Motion, after: Motion, h: Scalar) -> Motion:

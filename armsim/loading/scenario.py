@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from math import inf
+from math import gcd, inf
 from operator import sub
 from typing import Any, Literal
 
@@ -23,7 +23,7 @@ from armsim.spatial import Vector
 from armsim.spec.formula import Formula
 from armsim.spec.quantity import Quantity, plain
 from armsim.spec.scenario import ADAPTIVE, AUTO
-from armsim.spec.timing import time_at, time_ratio
+from armsim.spec.timing import ROWS, time_at, time_ratio
 from armsim.spec.tolerance import tolerance
 
 
@@ -35,7 +35,7 @@ class Scenario:
         name: Of the scenario.
         arm: The arm, with the payload of the scenario where it gives one.
         method: Name of the integrator; "auto" where it is still to be picked, see `armsim.stability.method_choice`.
-        dt: Step [s]; of an adaptive method the time between its landings.
+        dt: Step [s]; of an adaptive method, of which samples, rows and all times are multiples.
         time_ratio: (numerator, denominator) with dt = numerator / denominator; t_k = (k * numerator) / denominator.
         steps: Number of steps.
         log_every: Steps between rows.
@@ -71,6 +71,31 @@ class Scenario:
     def adaptive(self) -> bool:
         """Whether the method is adaptive."""
         return self.method in ADAPTIVE
+
+    @property
+    def jump_every(self) -> int:
+        """Steps of which the samples of the command, the jumps of external forces and the end are multiples."""
+        jumps = [step for span in self.file.steps["external"] for step in span if step is not None]
+        return gcd(self.steps, self.sample_every or 0, *jumps)
+
+    @property
+    def land_every(self) -> int:
+        """Steps between landings of an adaptive method: on all that jumps, on every step if the file gives dt."""
+        return 1 if self._lands_on_steps else self.jump_every
+
+    @property
+    def moments(self) -> int:
+        """Moments of a step at which measures are gathered: of an adaptive method some thousand in a run, or every landing."""
+        return 1 if self._lands_on_steps else max(1, -(-ROWS // self.steps))
+
+    @property
+    def _lands_on_steps(self) -> bool:
+        return not self.adaptive or self.file.data["integrator"]["dt"] is not None
+
+    @property
+    def landing(self) -> float:
+        """Time between landings of an adaptive method [s]."""
+        return time_at(self.land_every, self.time_ratio)
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -259,11 +284,11 @@ def resolved_scenario(scenario: Scenario) -> dict[str, Any]:
 
 
 def _integrator(scenario: Scenario) -> dict[str, Any]:
-    """The integrator's keys; a dt that was not given is among them once `auto` has been replaced by a method."""
+    """The integrator's keys; an adaptive method's dt only if it was given, as it would land on it."""
     method, given = scenario.method, scenario.file.data["integrator"]["dt"] is not None
     return {
         "method": method,
-        **({"dt": scenario.dt} if given or method != AUTO else {}),
+        **({"dt": scenario.dt} if given else {}),
         **(vars(scenario.tolerance) if scenario.adaptive or (method == AUTO and not given) else {}),
     }
 

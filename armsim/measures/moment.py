@@ -21,7 +21,7 @@ class Moment:
         plant: The plant.
         t: Time [s].
         state: Its state then; under sampled control, after the sample.
-        dt: Time from one moment to the next [s]: the step, of an adaptive method the time between its landings.
+        dt: Time from one moment to the next [s]: the step, or a part of it.
         start: Joint positions at the start of the run [rad or m].
     """
 

@@ -85,7 +85,7 @@ class DynaMechsPlant(Plant):
         names = [joint.name for joint in self.arm.joints]
         return (*super().slots, *(f"stuck_{name}" for name in names), *(f"before_{name}" for name in names))
 
-    def initial_state(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
+    def initial_state(self, q: Sequence[Scalar], qd: Sequence[Scalar], landing: Scalar = 0.0) -> list[Scalar]:
         """All joints begin held, as in DynaMechs; one that moves, or is driven hard enough, is free at once."""
         n = self.arm.n
         return [*super().initial_state(q, qd)[: len(self.slots) - 2 * n], *[1.0] * n, *qd]

@@ -2,7 +2,7 @@
 
 State is a flat list of scalars with named slots: joint positions, joint velocities, controller integrals, where the command is
 sampled the commands held since the last sample, armature currents of motors with an inductance, the memory of step-size
-control, and on request the work done so far. Inside it is a `armsim.plant.state.State`.
+control, on request the work done so far, and how far an adaptive method has run ahead. Inside it is a `armsim.plant.state.State`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from armsim.actuation import WORKS, JointTorque, Works
 from armsim.actuation import motor as dc
 from armsim.control import Feedback, OpenLoop
 from armsim.dynamics import Algorithm, ExternalWrench
-from armsim.expr import Scalar, flatten, unflatten
-from armsim.integrate import METHODS, Method, Motion, Tolerance
+from armsim.expr import Scalar, flatten, leaves, unflatten
+from armsim.integrate import METHODS, Ahead, Method, Motion, Tolerance, calmed
 from armsim.model import Arm, Motor
 from armsim.plant.columns import Column, Heading, Instant, columns_of, named, row_of
 from armsim.plant.equations import Equations
@@ -25,8 +25,6 @@ from armsim.plant.loads import Loads
 from armsim.plant.state import Further, Held, State
 from armsim.plant.stiction import StickSlip
 from armsim.plant.system import ArmSystem
-
-NOTHING = 2.0**-270  # rad, m and per s; cubes of the magnitudes that it leaves are no denormals
 
 
 @dataclass(frozen=True)
@@ -41,6 +39,7 @@ class Plant:
         algorithm: Of `armsim.dynamics.forward_dynamics`; an arm with dry friction needs its mass matrix, hence "crba".
         tolerance: Of an adaptive integrator's local error.
         audit: Whether work is counted, by source.
+        ahead: Whether an adaptive integrator runs ahead of the steps and interpolates; else it lands on every step.
     """
 
     arm: Arm
@@ -50,6 +49,7 @@ class Plant:
     algorithm: Algorithm = "crba"
     tolerance: Tolerance = Tolerance()
     audit: bool = False
+    ahead: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
         """The attributes alone: loads and equations are traced again."""
@@ -85,23 +85,36 @@ class Plant:
     def slots(self) -> tuple[str, ...]:
         """Names of the state's entries, in order."""
         names = [joint.name for joint in self.arm.joints]
-        return State.slots(names, self._integrals, self.sampled, [*self.inductive], self.integrator.memory, self.audit)
+        parts = (self._integrals, self.sampled, [*self.inductive], self.integrator.memory, self.audit)
+        return State.slots(names, *parts) + self.run_ahead
 
     @property
     def works(self) -> tuple[str, ...]:
-        """Names of the state's last entries, the works, if they are counted."""
+        """Names of the state's works, if they are counted."""
         return tuple(f"work_{of}" for of in WORKS) if self.audit else ()
+
+    @property
+    def run_ahead(self) -> tuple[str, ...]:
+        """Names of the state's last entries: how far an integrator has run ahead, if it does."""
+        nothing = [0.0] * self.arm.n
+        return tuple(f"ahead{i}" for i in range(len(leaves(self._begin(nothing, nothing, 0.0).ahead))))
 
     @property
     def _integrals(self) -> int:
         return 0 if self.command is None else self.command.integrals
 
-    def initial_state(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
-        """The state at joint positions q and velocities qd, all else zero; the first sample is still to be taken."""
-        return self._begin(q, qd).flat()
+    def initial_state(self, q: Sequence[Scalar], qd: Sequence[Scalar], landing: Scalar = 0.0) -> list[Scalar]:
+        """The state at joint positions q and velocities qd, all else zero; the first sample is still to be taken.
 
-    def _begin(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> State:
-        return State(
+        Args:
+            q: Joint positions [rad or m].
+            qd: Joint velocities [rad/s or m/s].
+            landing: Time between landings of an integrator that runs ahead [s], a multiple of the step.
+        """
+        return self._begin(q, qd, landing).flat()
+
+    def _begin(self, q: Sequence[Scalar], qd: Sequence[Scalar], landing: Scalar) -> State:
+        x = State(
             q=list(q),
             qd=list(qd),
             integrals=[0.0] * self._integrals,
@@ -110,11 +123,14 @@ class Plant:
             memory=[0.0] * len(self.integrator.memory),
             works=Works(0.0, 0.0, 0.0, 0.0) if self.audit else None,
         )
+        if self.ahead:
+            x.ahead = Ahead.landed(landing, self.motion_of(x), self.integrator.coefficients, sum(self.loads.dry))
+        return x
 
     def parts(self, state: Sequence[Scalar]) -> State:
         """A state by its parts."""
         nothing = [0.0] * self.arm.n
-        made: State = unflatten(flatten(self._begin(nothing, nothing))[1], state)
+        made: State = unflatten(flatten(self._begin(nothing, nothing, 0.0))[1], state)
         return made
 
     def sample(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
@@ -137,11 +153,15 @@ class Plant:
             dt: Length of the step [s].
         """
         x = self.parts(state)
-        y, held = self.motion_of(x), self.held(t, x)
-        after, memory = self.integrator.advance(self.system(held), t, y, dt, x.memory, self.tolerance)
+        y, held, ahead = self.motion_of(x), self.held(t, x), None
+        system = self.system(held)
+        if x.ahead is None:
+            after, memory = self.integrator.advance(system, t, y, dt, x.memory, self.tolerance)
+        else:
+            after, memory, ahead = self.integrator.follow(system, t, y, dt, x.memory, self.tolerance, x.ahead)
         integrals = x.integrals if self.sampled else after.z.integrals
         currents = after.z.currents if self.loads.integrated else self._currents_after(t, y, held, dt)
-        return State(calmed(after.q), calmed(after.v), integrals, x.held, currents, memory, after.w).flat()
+        return State(calmed(after.q), calmed(after.v), integrals, x.held, currents, memory, after.w, ahead).flat()
 
     def _currents_after(self, t: Scalar, y: Motion, held: Held, dt: Scalar) -> list[Scalar]:
         """The armature currents a step later, exact for constant voltage and speed."""
@@ -157,8 +177,9 @@ class Plant:
         return Motion(x.q, x.qd, Further(integrals, x.currents if self.loads.integrated else []), x.works)
 
     def held(self, t: Scalar, x: State) -> Held:
-        """What is constant during a step that begins at time t [s]."""
-        return Held(t, x.held, [] if self.loads.integrated else x.currents)
+        """What is constant during a step that begins at time t [s], and from the last landing on if the integrator is ahead."""
+        since = t if x.ahead is None else x.ahead.since_landing(t)
+        return Held(since, x.held, [] if self.loads.integrated else x.currents)
 
     def system(self, held: Held) -> ArmSystem:
         """The arm as the integrator sees it during a step."""
@@ -191,10 +212,10 @@ class Plant:
         system = self.system(held)
         if not isinstance(system, StickSlip):
             return x.qd, system.rates(t, y).v, torques
-        mode = system.within(t, y)
-        for torque, dry in zip(torques, mode.friction, strict=True):
+        qdd, friction = system.at_instant(t, y, [] if x.ahead is None else x.ahead.extension.mode)
+        for torque, dry in zip(torques, friction, strict=True):
             torque.dry = dry
-        return x.qd, mode.accelerations, torques
+        return x.qd, qdd, torques
 
     def torques(self, t: Scalar, state: Sequence[Scalar]) -> list[JointTorque]:
         """The torques that act from time t [s] on, n of them, without dry friction: it takes the accelerations to know it."""
@@ -205,11 +226,3 @@ class Plant:
         """Whether a limit of the command, the motor or its amplifier acts from time t [s] on, one condition per joint."""
         x = self.parts(state)
         return self.loads.saturated(t, self.motion_of(x), self.held(t, x), self.torques(t, state))
-
-
-def calmed(x: Sequence[Scalar]) -> list[Scalar]:
-    """Positions or velocities flushed to zero: exactly zero below 1e-97; above 1e-65 none changes by a bit.
-
-    A motion that decays for ever would end in denormals, for which processors take a hundred times as long.
-    """
-    return [(x_i + NOTHING) - NOTHING for x_i in x]

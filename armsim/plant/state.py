@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from armsim.actuation import WORKS, Works
 from armsim.expr import Scalar, leaves
+from armsim.integrate import Ahead
 
 
 @dataclass(slots=True)
@@ -21,6 +22,7 @@ class State:
         currents: Armature currents of the motors that have an inductance [A].
         memory: The state of step-size control.
         works: Work done on the arm since the start [J]; None where it is not counted.
+        ahead: How far the integrator has run ahead; None where it lands on every step.
     """
 
     q: list[Scalar]
@@ -30,6 +32,7 @@ class State:
     currents: list[Scalar]
     memory: list[Scalar]
     works: Works | None
+    ahead: Ahead | None = None
 
     def flat(self) -> list[Scalar]:
         """The state as a list."""
@@ -45,7 +48,7 @@ class State:
         memory: Sequence[str],
         audit: bool,
     ) -> tuple[str, ...]:
-        """Names of the entries of a state as a list.
+        """Names of the entries of a state as a list, without those of `ahead`.
 
         Args:
             joints: Their names.

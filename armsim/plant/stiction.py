@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 from armsim.actuation import Works, any_sticks, dry_bounds, sticks, unpowered
@@ -55,6 +56,10 @@ class StickSlip(ArmSystem):
     def within(self, t: Scalar, y: Motion) -> StickSlipMode:
         """The system in its mode at (t, y): every joint sticks, or slips in one direction."""
         return StickSlipMode(self, t, y)
+
+    def at_instant(self, t: Scalar, y: Motion, mode: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+        """Joint accelerations and dry friction at (t, y); see `at_instant`."""
+        return at_instant(self.dry, self.forces(t, y), y.v, mode)
 
 
 class StickSlipMode(StickSlip):
@@ -119,7 +124,7 @@ class StickSlipMode(StickSlip):
         now = self.forces(t, end)
         total = [f + dry for f, dry in zip(now.f, self._sliding_friction(now), strict=True)]
         a = solve_held(now.M, total, self.stuck)
-        guards = super().guards(t, start, end)
+        guards = self.crossings(start, end)
         for i, dry in enumerate(self.dry):
             if dry:
                 needed = row_times(now.M, i, a) - now.f[i]
@@ -127,8 +132,20 @@ class StickSlipMode(StickSlip):
                 spare = minimum(needed - now.lower[i], now.upper[i] - needed)
                 # what the solver's tolerance lets stick at the step's start must not count as an event at its end
                 spare = spare + leeway(now.lower[i], now.upper[i], terms)
-                guards.append(where(self.stuck[i], spare, where(self.up[i], end.v[i], -end.v[i])))
+                guards.append(where(self.stuck[i], spare, 1.0))
         return guards
+
+    def crossings(self, start: Motion, at: Motion) -> list[Scalar]:
+        """Those of the stops, and the slip velocity of every slipping joint."""
+        sides = zip(self.dry, self.stuck, self.up, at.v, strict=True)
+        slips = [where(stuck, 1.0, where(up, v, -v)) for dry, stuck, up, v in sides if dry]
+        return [*super().crossings(start, at), *slips]
+
+    @property
+    def mode(self) -> list[Scalar]:  # type: ignore[override]  # computed when it is asked for
+        """Of every joint with dry friction: 0 where it sticks, else the side to which it slips."""
+        sides = zip(self.dry, self.stuck, self.up, strict=True)
+        return [where(stuck, 0.0, where(up, 1.0, -1.0)) for dry, stuck, up in sides if dry]
 
     def arrest(self, before: Motion, after: Motion, h: Scalar) -> Motion:
         """Velocities at the step's end: a joint whose velocity has reversed within the step is stopped there if friction can.
@@ -161,12 +178,29 @@ class StickSlipMode(StickSlip):
         return [where(up, lo, hi) if dry else 0.0 for (up, lo, hi), dry in zip(pairs, self.dry, strict=True)]
 
 
-def at_instant(dry: Sequence[bool], now: Forces, v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-    """Joint accelerations and dry friction at velocities v: moving joints slip on, those at rest stick or begin to slip."""
-    moving = _moving(dry, v)
-    sliding = [where(x > 0.0, lo, hi) for x, lo, hi in zip(v, now.lower, now.upper, strict=True)]
-    lower = [where(m, s, lo) for m, s, lo in zip(moving, sliding, now.lower, strict=True)]
-    upper = [where(m, s, hi) for m, s, hi in zip(moving, sliding, now.upper, strict=True)]
+def at_instant(
+    dry: Sequence[bool], now: Forces, v: Sequence[Scalar], mode: Sequence[Scalar] = ()
+) -> tuple[list[Scalar], list[Scalar]]:
+    """Joint accelerations and dry friction at velocities v: moving joints slip on, those at rest stick or begin to slip.
+
+    Args:
+        dry: Which joints have dry friction.
+        now: The equation of motion.
+        v: Joint velocities [rad/s or m/s].
+        mode: Of every joint with dry friction, 0 where it sticks whatever that takes, 1 or -1 where it slips to that side,
+            `OPEN` where its velocity decides; none if all are open.
+    """
+    moving, ways = _moving(dry, v), [x > 0.0 for x in v]
+    locked: list[Any] = [False] * len(v)
+    for i, side in zip([i for i, sticky in enumerate(dry) if sticky], mode, strict=bool(mode)):
+        known = absolute(side) < 1.5
+        slips = absolute(side) > 0.5
+        moving[i] = either(both(known, slips), both(negated(known), moving[i]))
+        ways[i] = either(both(known, side > 0.0), both(negated(known), ways[i]))
+        locked[i] = both(known, negated(slips))
+    sliding = [where(way, lo, hi) for way, lo, hi in zip(ways, now.lower, now.upper, strict=True)]
+    lower = [where(m, s, where(k, -inf, x)) for m, s, k, x in zip(moving, sliding, locked, now.lower, strict=True)]
+    upper = [where(m, s, where(k, inf, x)) for m, s, k, x in zip(moving, sliding, locked, now.upper, strict=True)]
     laws = dry_laws(dry, lower, upper, moving)
     a, friction = clipped_solve(now.M, now.f, laws, [0.0] * len(v))
     return a, by_joint(laws, friction, len(v))

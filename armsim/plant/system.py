@@ -80,9 +80,13 @@ class ArmSystem(System):
         return ArmMomentum(self.equations, self.held, t, y, h)
 
     def guards(self, t: Scalar, start: Motion, end: Motion) -> list[Scalar]:
+        """Those of the stops."""
+        return self.crossings(start, end)
+
+    def crossings(self, start: Motion, at: Motion) -> list[Scalar]:
         """Distance of every joint with stops from the ends of its range, positive on the side on which the step began."""
         guards = []
-        for joint, before, after in zip(self.equations.arm.joints, start.q, end.q, strict=True):
+        for joint, before, after in zip(self.equations.arm.joints, start.q, at.q, strict=True):
             limit = joint.limit
             if limit is None or limit.stiffness is None:
                 continue

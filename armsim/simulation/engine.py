@@ -123,10 +123,10 @@ class PythonEngine:
             try:
                 if self.plant.sampled and k % sample_every == 0:
                     x = self.plant.sample(t, x)
-                after = self.plant.step(t, x, self.plan.dt)
-                kept[:] = self.plan.updated(
+                after, gathered = self.plan.stepped(
                     self.plant, self.plan.made(())[1], t, x, list(kept)[: len(self.plan.kept)]
-                ) or [0.0]
+                )
+                kept[:] = gathered or [0.0]
                 if k % log_every == 0:
                     rows[filled : filled + width] = [value + 0.0 for value in self.plant.observe(t, x)]  # 0 for -0
                     filled += width

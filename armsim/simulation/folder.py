@@ -136,7 +136,7 @@ def record(run: Result, summary: dict[str, Any], degrees: bool) -> dict[str, Any
         "method": summary["method"],
         **{key: summary[key] for key in ("picked",) if key in summary},
         "algorithm": summary["algorithm"],
-        **{key: summary[key] for key in ("steps", "landings", "adaptive") if key in summary},
+        **{key: summary[key] for key in ("steps", "landings", "moments", "adaptive") if key in summary},
         "rows": run.count,
         "csv_angles": "deg" if degrees else "rad",
         "seconds": summary["seconds"],

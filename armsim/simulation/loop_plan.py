@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from armsim.compile import LoopBody
-from armsim.expr import Scalar, flatten, leaves, trace, unflatten, where
+from armsim.expr import Scalar, flatten, leaves, loop, trace, unflatten, where
+from armsim.loading import Scenario
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
 from armsim.measures.peak_torque import peak_torque
-from armsim.plant import Plant
+from armsim.plant import Plant, make_plant
 from armsim.simulation.content import content_of
 
 # magnitudes beyond which a run has diverged, by kind of state; that of positions is also the range of our sine
@@ -27,8 +28,18 @@ Made = tuple[Plant, Sequence[Scalar], Sequence[Scalar]]  # plant, and joint posi
 
 def bounds(plant: Plant) -> list[float]:
     """The magnitude of every state beyond which a run has diverged; inf for work and for the integrator's own states."""
-    free = {*plant.integrator.memory, *plant.works}
+    free = {*plant.integrator.memory, *plant.works, *plant.run_ahead}
     return [math.inf if slot in free else BOUNDS[slot.split("_", 1)[0]] for slot in plant.slots]
+
+
+def plant_of_run(scenario: Scenario, audit: bool = True) -> Plant:
+    """The plant of a scenario in a run: an adaptive method runs ahead of the moments where it lands on fewer.
+
+    Args:
+        scenario: The scenario.
+        audit: Whether work is counted.
+    """
+    return replace(make_plant(scenario), audit=audit, ahead=scenario.land_every * scenario.moments > 1)
 
 
 @dataclass(frozen=True)
@@ -37,7 +48,8 @@ class LoopPlan:
 
     Attributes:
         plant: The plant, on numbers; with open numbers, one of those that they make.
-        dt: Length of a step [s]; of an adaptive method the time between its landings.
+        dt: Length of a step [s]; of an adaptive method the time between the instants it is asked for.
+        parts: Number of moments of a step at which measures are gathered, of a plant that runs ahead.
         measures: What is measured.
         summarised: Names of those results that only the summary asks for, the largest motor torques.
         start: Joint positions at the start [rad or m]; None where no measure asks.
@@ -46,6 +58,7 @@ class LoopPlan:
         make: From the open numbers to the plant and the start; None without any.
         content: Names all that `make` depends on besides the plant.
         sound: Whether a plant can be run, as a condition; None where that is known.
+        landing: Of made plants that run ahead: time between landings [s].
     """
 
     plant: Plant
@@ -58,10 +71,17 @@ class LoopPlan:
     make: Callable[[Sequence[Scalar]], Made] | None = None
     content: str = ""
     sound: Callable[[Plant], Scalar] | None = None
+    landing: float = 0.0
+    parts: int = 1
 
     @classmethod
     def of(
-        cls, plant: Plant, dt: float, measure: Sequence[str] | str = (), start: Sequence[float] | None = None
+        cls,
+        plant: Plant,
+        dt: float,
+        measure: Sequence[str] | str = (),
+        start: Sequence[float] | None = None,
+        parts: int = 1,
     ) -> LoopPlan:
         """What `armsim.simulate` computes: rows, the largest motor torques for its summary, and what is measured besides.
 
@@ -70,22 +90,23 @@ class LoopPlan:
             dt: Length of a step [s].
             measure: Names of measures.
             start: Joint positions at the start [rad or m], for these.
+            parts: Number of moments of a step at which they are gathered.
         """
         summarised = peak_torque(Request(SUMMARISED, plant))
         if not measure:
-            return cls(plant, dt, (summarised,), summarised.names)
+            return cls(plant, dt, (summarised,), summarised.names, parts=parts)
         from armsim.measures.names import measures_of
 
         asked = measures_of(measure, plant)
         known = [summarised] if summarised.names not in [one.names for one in asked] else []
         silent = tuple(name for one in known for name in one.names)
-        return cls(plant, dt, (*known, *asked), silent, None if start is None else tuple(start))
+        return cls(plant, dt, (*known, *asked), silent, None if start is None else tuple(start), parts=parts)
 
     @property
     def key(self) -> str:
         """Names all that the loop depends on; empty if that cannot be put into words."""
         made = self.content if self.make is not None else content_of([self.plant, self.start])
-        asked = content_of([self.dt, self.results, self.rows, self.plant.audit])
+        asked = content_of([self.dt, self.parts, self.results, self.rows, self.plant.audit])
         return f"{made} {asked} {self.open}" if made and asked else ""
 
     @cached_property
@@ -112,9 +133,9 @@ class LoopPlan:
         def cycle(t: Scalar, *x: Scalar) -> list[Scalar]:
             plant, start, _ = self.made(x[n + m :])
             state = x[:n]
-            kept = self.updated(plant, start, t, state, x[n : n + m])
+            after, kept = self.stepped(plant, start, t, state, x[n : n + m])
             row = plant.observe(t, state) if self.rows else []
-            return [*plant.step(t, state, self.dt), *kept, *row]
+            return [*after, *kept, *row]
 
         def finish(t: Scalar, *x: Scalar) -> list[Scalar]:
             plant, start, _ = self.made(x[n + m :])
@@ -126,7 +147,7 @@ class LoopPlan:
         def begin(*x: Scalar) -> list[Scalar]:
             plant, q, qd = self.made(x)
             sound = True if self.sound is None else self.sound(plant)
-            return [*plant.initial_state(q, qd), where(sound, 1.0, 0.0)]
+            return [*plant.initial_state(q, qd, self.landing), where(sound, 1.0, 0.0)]
 
         return LoopBody(
             cycle=trace(cycle, names, "cycle"),
@@ -144,11 +165,26 @@ class LoopPlan:
             return self.make(values)
         return self.plant, [0.0] * self.plant.arm.n if self.start is None else self.start, []
 
+    def stepped(
+        self, plant: Plant, start: Sequence[Scalar], t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar]
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """The state a step after time t, and the accumulators after the step's moments."""
+        part = self.dt / self.parts
+        if self.parts == 1:
+            return plant.step(t, state, part), self.updated(plant, start, t, state, kept)
+
+        def body(k: Scalar, state: list[Scalar], kept: list[Scalar]) -> list[Any]:
+            at = t + k * part
+            return [k + 1.0, plant.step(at, state, part), self.updated(plant, start, at, state, kept)]
+
+        _, after, gathered = loop([0.0, list(state), list(kept)], body, lambda k, *_: k >= self.parts, self.parts)
+        return after, gathered
+
     def updated(
         self, plant: Plant, start: Sequence[Scalar], t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar]
     ) -> list[Scalar]:
         """The accumulators after the moment at time t."""
-        moment = Moment(plant, t, state, self.dt, start)
+        moment = Moment(plant, t, state, self.dt / self.parts, start)
         return leaves(
             [measure.update(part, moment) for measure, part in zip(self.measures, self._parts(kept), strict=True)]
         )
@@ -157,7 +193,7 @@ class LoopPlan:
         self, plant: Plant, start: Sequence[Scalar], t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar]
     ) -> list[Scalar]:
         """The measures' results, where the run ends at time t."""
-        moment = Moment(plant, t, state, self.dt, start)
+        moment = Moment(plant, t, state, self.dt / self.parts, start)
         parts = zip(self.measures, self._parts(kept), strict=True)
         return [x for measure, part in parts for x in measure.result(measure.update(part, moment), moment)]
 

@@ -19,14 +19,15 @@ def measured(run: Result, names: Sequence[str]) -> dict[str, float]:
     """The results of measures of a run, over all its steps; NaN if it diverged."""
     scenario = run.scenario
     asked = tuple(measures_of(names, run.plant))
-    plan = LoopPlan(run.plant, scenario.dt, asked, start=tuple(scenario.initial_q), rows=False)
+    start = tuple(scenario.initial_q)
+    plan = LoopPlan(run.plant, scenario.dt, asked, start=start, rows=False, parts=scenario.moments)
     if run.status == "diverged":
         return dict.fromkeys(plan.results, math.nan)
     engine = NativeEngine(plan)
     every = scenario.sample_every
     driver = Driver(
         engine.run,
-        run.plant.initial_state(scenario.initial_q, scenario.initial_qd),
+        run.plant.initial_state(scenario.initial_q, scenario.initial_qd, scenario.landing),
         kept=plan.kept,
         log_every=NEVER,
         sample_every=every or 1,

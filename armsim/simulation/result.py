@@ -46,12 +46,12 @@ class Result:
     Attributes:
         asked: Gives what was run, a scenario and its plant, when it is asked for.
         status: "complete", "interrupted" or "diverged".
-        steps: Number of steps carried out; of an adaptive method, of landings.
+        steps: Number of steps carried out; of an adaptive method, of multiples of dt.
         rows: The rows, one after the other; see `Plant.columns`. Many of them are in a temporary file, mapped into memory; of a
             run whose rows went to its folder, only the last ones.
         count: Number of rows.
         end: The row of the state reached, whether or not one was due.
-        measures: Results of the measures by name, over all steps (landings).
+        measures: Results of the measures by name, over all steps, or moments.
         units: Of those that were asked for; empty for a pure number, or one of no single unit.
         state: The state reached; of a diverged run, the last one within bounds.
         approach: Of a diverged run, the last states within bounds, one step apart; else empty.
@@ -106,7 +106,7 @@ class Result:
 
     @property
     def peaks(self) -> list[float]:
-        """Largest magnitude of every joint's motor torque over all steps (landings) [N·m or N], n of them."""
+        """Largest magnitude of every joint's motor torque over all steps, or moments [N·m or N], n of them."""
         return [self.measures[f"peak_torque_{joint.name}"] for joint in self.plant.arm.joints]
 
     def __getstate__(self) -> dict[str, Any]:

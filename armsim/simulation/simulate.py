@@ -6,7 +6,6 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from armsim.plant import Plant, make_plant
 from armsim.simulation.driver import Driver, Progress
 from armsim.simulation.engine import Engine, NativeEngine, make_engine
 from armsim.simulation.folder import RunFiles, check_format
-from armsim.simulation.loop_plan import SUMMARISED, LoopPlan
+from armsim.simulation.loop_plan import SUMMARISED, LoopPlan, plant_of_run
 from armsim.simulation.row_log import RowLog, RowSink, RowsInMemory, RowStream, SpilledRows, held_in_memory
 from armsim.simulation.row_totals import RowTotals
 from armsim.simulation.run import Run
@@ -121,7 +120,7 @@ def _simulated(
     began = time.perf_counter()
     scenario = with_method(scenario)
     plant = make_plant(scenario)
-    plan = LoopPlan.of(replace(plant, audit=True), scenario.dt, measure, scenario.initial_q)
+    plan = LoopPlan.of(plant_of_run(scenario), scenario.dt, measure, scenario.initial_q, scenario.moments)
     made = make_engine(engine, plan)
     ready = time.perf_counter()
     advice = heeded(scenario, plant, force_step)
@@ -143,7 +142,7 @@ def simulate_unadvised(scenario: Scenario, progress: Progress | None = None) -> 
     """Run a scenario whatever its step, without advice, for convergence studies; see `simulate`."""
     began = time.perf_counter()
     scenario = with_method(scenario)
-    made = NativeEngine(replace(make_plant(scenario), audit=True), scenario.dt)
+    made = NativeEngine(LoopPlan.of(plant_of_run(scenario), scenario.dt, parts=scenario.moments))
     return carried_out(scenario, made, Advice, progress, {}, began)
 
 
@@ -201,7 +200,7 @@ def _driven(
     count = scenario.steps // scenario.log_every + 1
     driver = Driver(
         engine.run,
-        plant.initial_state(scenario.initial_q, scenario.initial_qd) if start is None else start,
+        plant.initial_state(scenario.initial_q, scenario.initial_qd, scenario.landing) if start is None else start,
         width=width,
         kept=engine.plan.kept,
         log_every=scenario.log_every,

@@ -34,7 +34,8 @@ def summarize(run: Result) -> dict[str, Any]:
         **({"picked": scenario.picked} if scenario.picked else {}),
         "algorithm": plant.algorithm,
         "dt": scenario.dt,
-        **stepped(scenario, run.steps, run.steps_chosen),
+        **stepped(scenario, run.steps, run.steps_chosen, scenario.land_every),
+        **({"moments": run.steps * scenario.moments} if scenario.adaptive else {}),
         "duration": end_time(run),
         "rows": run.count,
         "engine": run.engine,
@@ -97,23 +98,24 @@ def _stable(run: Result, found: dict[str, Any] | None) -> dict[str, Any] | None:
     return remedy(plant, scenario.dt, states)
 
 
-def stepped(scenario: Scenario, steps: int, counts: tuple[int, int] | None) -> dict[str, Any]:
-    """The numbers of steps in a summary: "steps"; of an adaptive method also "landings", one every dt, and "adaptive".
+def stepped(scenario: Scenario, steps: int, counts: tuple[int, int] | None, land_every: int = 1) -> dict[str, Any]:
+    """The numbers of steps in a summary: "steps"; of an adaptive method also "landings" and "adaptive".
 
-    `curbed`: the landings, not the tolerance, limit the steps, though rows and samples would do with fewer.
+    `curbed`: the landings, not the tolerance, limit the steps, though samples and forces would do with fewer.
 
     Args:
         scenario: What was run.
-        steps: Number of steps; of an adaptive method, of landings.
+        steps: Number of steps; of an adaptive method, of multiples of dt.
         counts: Numbers of steps that an adaptive method accepted and rejected; None for others.
+        land_every: Multiples of dt between its landings.
     """
     if counts is None:
         return {"steps": steps}
     taken, refused = counts
-    needless = scenario.log_every > 1 and scenario.sample_every != 1 and not scenario.external
-    curbed = needless and taken <= 1.02 * steps
+    landings = steps // land_every
+    curbed = land_every < scenario.jump_every and taken <= 1.02 * landings
     adaptive = {"refused": refused, **vars(scenario.tolerance), "curbed": curbed}
-    return {"steps": taken, "landings": steps, "adaptive": adaptive}
+    return {"steps": taken, "landings": landings, "adaptive": adaptive}
 
 
 def _named(run: Result, row: list[float]) -> dict[tuple[str, str], float]:

@@ -44,8 +44,9 @@ class ScenarioUnitKeys(Record):
 class IntegratorKeys(Record):
     """How time advances: by steps of a given length, or by those that an adaptive method chooses to keep an error small.
 
-    An adaptive method lands on every multiple of dt, where rows, samples and changes of external forces lie, and takes as many
-    steps in between as the error asks for: rtol |x| + atol in a step for every joint position, velocity and further state x.
+    An adaptive method takes as many steps as the error asks for: rtol |x| + atol in a step for every joint position, velocity
+    and further state x. It lands on samples, changes of external forces and the end, and on every multiple of a dt that is
+    given; rows in between are interpolated, to about the error of the steps.
     """
 
     method = Choice(AUTO, *METHODS, default=AUTO, doc="integration method; `auto` picks one and says which and why")
@@ -53,7 +54,7 @@ class IntegratorKeys(Record):
         "s",
         above=0,
         default=None,
-        doc="length of a step; of an adaptive method the time between landings",
+        doc="length of a step; of an adaptive method a time of which it lands on every multiple",
         note="the longest step that all times are whole multiples of; steps of a given length need it",
         example="1e-4",
     )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from armsim.loading import scenario_of
 from armsim.measures import Moment, measures_of
-from armsim.plant import make_plant
+from armsim.simulation.loop_plan import plant_of_run
 from armsim.stability.method_choice import with_method
 
 
@@ -18,8 +16,8 @@ def moments():
 
     def run(scenario, overrides=None):
         scenario = with_method(scenario_of(scenario, overrides))
-        plant = replace(make_plant(scenario), audit=True)
-        state = plant.initial_state(scenario.initial_q, scenario.initial_qd)
+        plant = plant_of_run(scenario)
+        state = plant.initial_state(scenario.initial_q, scenario.initial_qd, scenario.landing)
         num, den = scenario.time_ratio
         found = []
         for k in range(scenario.steps + 1):

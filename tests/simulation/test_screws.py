@@ -147,8 +147,8 @@ def test_an_adaptive_method_keeps_the_energy_of_an_arm_with_screws(method):
         energy = run["kinetic_energy_J"] + run["potential_energy_J"]
         assert run["kinetic_energy_J"].max() > 30  # J
         off.append(np.abs(energy - energy[0]).max())
-    assert off[0] < 1e-3
-    assert off[1] < 1e-6
+    assert off[0] < 2e-3
+    assert off[1] < 2e-6
     assert off[1] < off[0] / 100
 
 

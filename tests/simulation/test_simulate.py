@@ -322,13 +322,14 @@ def swing(engine="llvm", **integrator):
     return armsim.simulate(asked, {}, engine)
 
 
-def test_an_adaptive_run_lands_on_its_rows_and_counts_its_steps():
+def test_an_adaptive_run_lands_on_its_end_alone_and_counts_its_steps():
     run = swing()
     assert run.t.tolist() == [k / 20 for k in range(21)]
     taken, refused = run.steps_chosen
     assert run.steps == 20 <= taken < 1000
     summary = run.summary()
-    assert (summary["steps"], summary["landings"]) == (taken, 20)
+    assert (summary["steps"], summary["landings"], summary["moments"]) == (taken, 1, 1000)
+    assert (swing(dt=0.05).summary()["landings"], swing(dt=0.05).summary()["moments"]) == (20, 20)
     assert summary["adaptive"] == {"refused": refused, "rtol": 1e-6, "atol": 1e-9, "curbed": False}
     assert swing(dt=5e-4).summary()["adaptive"]["curbed"]
     assert swing(rtol=1e-12).steps_chosen[0] > 5 * taken
