@@ -1,4 +1,4 @@
-"""What rows of an adaptive method cost, and how precise they are: `python benchmarks/dense_output.py`. README.md here says more."""
+"""What rows of adaptive methods cost, and their error: `python benchmarks/dense_output.py`. README.md here says more."""
 
 from __future__ import annotations
 

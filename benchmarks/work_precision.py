@@ -51,7 +51,7 @@ Task = Callable[[], tuple[np.ndarray | None, float]]
 
 
 def armsim_tasks(case: Case, method: str, finer: int = 1) -> Iterator[tuple[str, Task]]:
-    """Runs of one of armsim's methods from coarse to fine, timed without compilation, with `finer` rows for each of the truth's."""
+    """Runs of one of armsim's methods from coarse to fine, timed without compilation; `finer` rows for each of the truth's."""
     if METHODS[method].adaptive is not None:
         settings = [(f"rtol {tol:.0e}", {"rtol": tol, "atol": tol}) for tol in TOLERANCES]
     else:
@@ -172,7 +172,8 @@ def draw(path: str, results: dict[str, dict[str, list[Point]]]) -> None:
     titles = {"hold": "hold, 10 s: stiff (back-EMF)", "swing": "swing, 1.5 s: not stiff"}
     axes: Any = figure.subplots(1, len(results))
     for axis, (case, methods) in zip(axes, results.items(), strict=True):
-        for i, (name, points) in enumerate(methods.items()):
+        for name, points in methods.items():
+            i = list(methods).index(name.partition(",")[0])  # more rows: the method's colour, dotted
             ours = name.startswith("armsim")
             axis.loglog(
                 [1e3 * min(point.times) for point in points],
