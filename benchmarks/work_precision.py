@@ -26,6 +26,7 @@ from armsim.plant import make_plant
 SCIPY = ("DOP853", "Radau", "LSODA")
 TOLERANCES = [10.0**-k for k in range(3, 13)]  # relative and absolute: positions are about 1 rad
 SLOWEST = 1.0  # s: after two runs that take longer a method is left
+FINER = 50  # rows for each of the truth's, in runs that show what rows cost
 GIVEN_UP = 3.0  # s: scipy's runs are broken off then, which counts as such a run
 FLOOR = 2e-12  # rad: finer settings than the first that reaches it would show rounding
 
@@ -49,19 +50,20 @@ class Point:
 Task = Callable[[], tuple[np.ndarray | None, float]]
 
 
-def armsim_tasks(case: Case, method: str) -> Iterator[tuple[str, Task]]:
-    """Runs of one of armsim's methods from coarse to fine, timed without compilation."""
+def armsim_tasks(case: Case, method: str, finer: int = 1) -> Iterator[tuple[str, Task]]:
+    """Runs of one of armsim's methods from coarse to fine, timed without compilation; `finer` rows for each of the truth's."""
     if METHODS[method].adaptive is not None:
         settings = [(f"rtol {tol:.0e}", {"rtol": tol, "atol": tol}) for tol in TOLERANCES]
     else:
         every = case.overrides["log.every"]
         settings = [(f"dt {every / 2**k:.4g}", {"dt": every / 2**k}) for k in range(24)]
     for name, integrator in settings:
-        scenario = read_scenario(SCENARIO, {**case.overrides, "integrator": {"method": method, **integrator}})
+        rows = {"log.every": case.overrides["log.every"] / finer}
+        scenario = read_scenario(SCENARIO, {**case.overrides, **rows, "integrator": {"method": method, **integrator}})
 
         def task(scenario=scenario):
             run = armsim.simulate(scenario, force_step=True)
-            return (run.q if run.status == "complete" else None), run.seconds["loop_s"]
+            return (run.q[::finer] if run.status == "complete" else None), run.seconds["loop_s"]
 
         yield name, task
 
@@ -145,6 +147,8 @@ def main() -> int:
         print(f"arm5, errors against tests/data, least of {asked.rounds} times, on {processor()}")
         for case in cases():
             tasks = {f"armsim {name}": armsim_tasks(case, name) for name in METHODS}
+            adaptive = [name for name in METHODS if METHODS[name].adaptive is not None]
+            tasks |= {f"armsim {name}, {FINER} times the rows": armsim_tasks(case, name, FINER) for name in adaptive}
             tasks |= {f"scipy {name}": scipy_tasks(case, name) for name in SCIPY}
             found = results[case.name] = {}
             for name, runs in tasks.items():
@@ -168,7 +172,8 @@ def draw(path: str, results: dict[str, dict[str, list[Point]]]) -> None:
     titles = {"hold": "hold, 10 s: stiff (back-EMF)", "swing": "swing, 1.5 s: not stiff"}
     axes: Any = figure.subplots(1, len(results))
     for axis, (case, methods) in zip(axes, results.items(), strict=True):
-        for i, (name, points) in enumerate(methods.items()):
+        for name, points in methods.items():
+            i = list(methods).index(name.partition(",")[0])  # more rows: the method's colour, dotted
             ours = name.startswith("armsim")
             axis.loglog(
                 [1e3 * min(point.times) for point in points],
@@ -176,7 +181,7 @@ def draw(path: str, results: dict[str, dict[str, list[Point]]]) -> None:
                 color=COLORS[i % len(COLORS)],
                 marker=MARKERS[i % len(MARKERS)],
                 markersize=4,
-                linestyle="-" if ours else "--",
+                linestyle=":" if name.endswith("rows") else "-" if ours else "--",
                 linewidth=1.8 if ours else 1.2,
                 label=name.removeprefix("armsim ") if axis is axes[0] else None,
             )

@@ -12,7 +12,7 @@ import pytest
 import armsim
 from armsim.control import OpenLoop
 from armsim.expr import cos, sin
-from armsim.integrate import METHODS, Ahead, Motion, System, Tolerance
+from armsim.integrate import METHODS, OPEN, Ahead, Motion, System, Tolerance
 from armsim.integrate.extension import interpolated
 from armsim.integrate.rk54 import trial as rk54_trial
 from armsim.integrate.rodas import trial as rodas_trial
@@ -328,3 +328,55 @@ def test_a_scenario_written_out_repeats_the_bits_of_its_run():
     again = armsim.simulate(armsim.loading.read_scenario(first.scenario.scenario_data))
     assert list(again.rows) == list(first.rows)
     assert again.state == first.state
+
+
+def test_a_row_within_a_step_keeps_the_steps_mode_of_friction():
+    # 10 N against 3 N on 2 kg; what a mode holds or lets slide, another velocity or force of the row does not change
+    push = OpenLoop("torque", (lambda t: 10.0,))
+    plant = Plant(slide(2.0, coulomb=Coulomb(3.0, 3.0)), push, method="rk54", ahead=True)
+    x = plant.initial_state([0.0], [0.0], 1.0)
+    assert x[-1] == OPEN
+    assert plant.motion(0.0, x)[1] == [3.5]
+    (still, (held,)) = plant.motion(0.0, [*x[:-1], 0.0])[1:]
+    assert (still, held.friction) == ([0.0], -10.0)
+    x[1] = -1e-12
+    assert plant.motion(0.0, [*x[:-1], 1.0])[1] == [3.5]
+    assert plant.motion(0.0, [*x[:-1], -1.0])[1] == plant.motion(0.0, x)[1] == [6.5]
+
+
+def test_the_mode_of_a_row_ends_with_its_step():
+    plant = Plant(slide(2.0, coulomb=Coulomb(3.0, 3.0)), None, method="rk54", ahead=True)
+    x, modes = plant.initial_state([0.0], [1.3], 2.0), []
+    for k in range(200):
+        x = plant.step(k / 100, x, 1 / 100)
+        modes.append(x[-1])
+    stop = 2.0 * 1.3 / 3.0
+    assert set(modes[: int(100 * stop) - 1]) <= {1.0, OPEN}
+    assert 1.0 in modes
+    assert set(modes[int(100 * stop) + 1 : -1]) == {0.0}
+    assert modes[-1] == OPEN
+
+
+@pytest.mark.parametrize("method", ADAPTIVE)
+def test_a_force_between_two_instants_acts_at_every_row_between_them(method):
+    # 1 N on 1 kg from 1 s to 2 s: 0.5 m after a second, then 1 m/s
+    robot = {
+        "format": "armsim/robot/1",
+        "name": "slide",
+        "gravity": [0, 0, 0],
+        "joints": [{"name": "x", "type": "prismatic", "mdh": {}, "bodies": [{"point": {"mass": 1}}]}],
+    }
+    run = armsim.simulate(
+        {
+            "format": "armsim/scenario/1",
+            "robot": robot,
+            "duration": 3,
+            "integrator": {"method": method},
+            "log": {"every": 0.05},
+            "external": [{"link": "x", "force": [0, 0, 1], "from": 1, "to": 2}],
+        }
+    )
+    s = np.clip(run.t - 1, 0, 1)
+    assert np.abs(run.q[:, 0] - (s**2 / 2 + np.maximum(run.t - 2, 0))).max() < 1e-12
+    assert (np.abs(run.qdd[:, 0] - ((run.t >= 1) & (run.t < 2))) < 1e-12).all()
+    assert run.summary()["landings"] == 3
