@@ -112,19 +112,11 @@ def unadvised() -> Iterator[None]:
         def __init__(self, *given):
             pass
 
-        def advice(self, values):
-            return SilentAdvices(len(values))
-
-        def refuses(self, values):
+        def refuses(self, values, threads=1):
             return np.zeros(len(values), dtype=bool)
 
         def one(self, values):
             return Advice()
-
-    class SilentAdvices(list):
-        def __init__(self, count):
-            super().__init__([Advice()] * count)
-            self.refused = self.speaks = np.zeros(count, dtype=bool)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("armsim.batches.variants.StepAdviser", Silent)
