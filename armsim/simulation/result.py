@@ -6,14 +6,14 @@ import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from armsim.errors import UsageError
 from armsim.loading import Scenario
 from armsim.plant import Plant
 from armsim.plant.columns import Heading, headings
 from armsim.simulation.loop_plan import bounds
-from armsim.simulation.row_log import DOUBLE, IN_MEMORY
+from armsim.simulation.row_log import DOUBLE, Spill, held_in_memory
 from armsim.simulation.row_totals import RowTotals
 from armsim.stability.advice import Advice
 
@@ -62,7 +62,7 @@ class Result:
         skipped: Number of rows before those that `rows` has.
         failure: Of a run that was interrupted as its rows could not be written, why.
         gathered: Totals of all rows; None where they are gathered from `rows`.
-        spilled: The temporary file of `rows`; None if they are in memory.
+        spilled: Has the temporary file of `rows`; None if they are in memory.
     """
 
     asked: Callable[[], tuple[Scenario, Plant]] = field(repr=False)
@@ -82,7 +82,7 @@ class Result:
     skipped: int = 0
     failure: str = ""
     gathered: RowTotals | None = field(default=None, repr=False)
-    spilled: IO[bytes] | None = field(default=None, repr=False)
+    spilled: Spill | None = field(default=None, repr=False)
 
     @cached_property
     def _asked(self) -> tuple[Scenario, Plant]:
@@ -143,7 +143,7 @@ class Result:
 
         shape = self.count, len(self.plant.columns)
         if self.spilled is not None:
-            return np.memmap(self.spilled, np.float64, "c", shape=shape)
+            return np.memmap(self.spilled.file, np.float64, "c", shape=shape)
         return np.frombuffer(memoryview(self.rows), np.float64, shape[0] * shape[1]).reshape(shape)
 
     @property
@@ -188,7 +188,7 @@ class Result:
     def blocks(self) -> Iterator[tuple[int, memoryview[float]]]:
         """Blocks of rows: the index of their first row, and their numbers, row by row."""
         width = len(self.plant.columns)
-        at_once = max(1, IN_MEMORY // (DOUBLE * width))
+        at_once = max(1, held_in_memory(width))
         flat = memoryview(self.rows).cast("B").cast("d")
         for first in range(0, self.count - self.skipped, at_once):
             last = min(first + at_once, self.count - self.skipped)
@@ -205,9 +205,9 @@ class Result:
         return totals
 
     def latest(self) -> tuple[list[float], dict[str, list[tuple[float, ...]]]]:
-        """Times [s] of the last rows, as many as `IN_MEMORY` bytes hold, and quantities in them, a tuple for each row."""
+        """Times [s] of the last rows, as many as memory holds, and quantities in them, a tuple for each row."""
         width = len(self.plant.columns)
-        first = max(self.skipped, self.count - IN_MEMORY // (DOUBLE * width))
+        first = max(self.skipped, self.count - held_in_memory(width))
         flat = memoryview(self.rows).cast("B").cast("d")[: (self.count - self.skipped) * width]
         rows = flat[(first - self.skipped) * width :]
         num, den = self.scenario.time_ratio

@@ -23,6 +23,11 @@ LARGEST_LOG = 2 * 2**30  # bytes of rows of runs that keep all of them in memory
 DOUBLE = ctypes.sizeof(ctypes.c_double)
 
 
+def held_in_memory(width: int) -> int:
+    """The number of rows of so many numbers that stay in memory."""
+    return IN_MEMORY // (DOUBLE * width)
+
+
 class RowSink(Protocol):
     """Takes rows, in their order."""
 
@@ -51,7 +56,7 @@ class KeptRows:
     skipped: int = 0
     failure: str = ""
     gathered: RowTotals | None = None
-    spilled: IO[bytes] | None = None
+    spilled: Spill | None = None
 
 
 class RowLog(Protocol):
@@ -126,6 +131,7 @@ class RowStream:
         self._filled: SimpleQueue[tuple[int, int, ctypes.Array] | None] = SimpleQueue()
         self._buffer: ctypes.Array | None = None
         self._first = 0  # index of its first row
+        self._fault: Exception | None = None
         self._written = 0
         self._latest: deque[bytes] = deque()
         self._thread = threading.Thread(target=self._write, name="armsim rows", daemon=True)
@@ -133,6 +139,8 @@ class RowStream:
 
     def room(self, first: int) -> ctypes.Array:
         self._hand_over(first)
+        if self._fault is not None:
+            raise self._fault
         if self._buffer is None:
             self._buffer = self._free.get()
         return self._buffer
@@ -142,6 +150,8 @@ class RowStream:
         if self._buffer is not None:
             self._hand_over(self._first + _ended(self._buffer, self.width, count - self._first, end))
         self.close()
+        if self._fault is not None:
+            raise self._fault
         rows = (ctypes.c_double * (sum(map(len, self._latest)) // DOUBLE))()
         skipped = self._written - len(rows) // self.width
         at = 0
@@ -170,18 +180,20 @@ class RowStream:
                 continue  # handed over twice, as Ctrl-C came in between
             rows = memoryview(buffer).cast("B").cast("d")[: count * self.width]
             try:
-                if not self.failure:
+                if not self.failure and self._fault is None:
                     self._sink.write(rows, first, count)
                     self._keep(rows)
                     self._written += count
             except OSError as error:
                 self.failure = error.strerror or str(error)
+            except Exception as error:  # for the loop's thread, which would wait for ever
+                self._fault = error
             self._free.put(buffer)
 
     def _keep(self, rows: memoryview[float]) -> None:
         self._totals.add(rows)
         self._latest.append(rows.tobytes())
-        while sum(map(len, self._latest)) - len(self._latest[0]) >= IN_MEMORY:
+        while len(self._latest) > 1 and sum(map(len, self._latest)) - len(self._latest[0]) >= IN_MEMORY:
             self._latest.popleft()
 
 
@@ -196,17 +208,17 @@ class SpilledRows(RowStream):
     """
 
     def __init__(self, totals: RowTotals) -> None:
-        self._spill = _Spill(totals.width)
+        self._spill = Spill(totals.width)
         super().__init__(self._spill, totals)
 
     def finish(self, count: int, end: Sequence[float] | None) -> KeptRows:
-        """See `RowLog`. The file goes away with its last user."""
+        """See `RowLog`."""
         kept = super().finish(count, end)
-        return replace(kept, rows=self._spill.rows(kept.count), skipped=0, spilled=self._spill.file)
+        return replace(kept, rows=self._spill.rows(kept.count), skipped=0, spilled=self._spill)
 
 
-class _Spill:
-    """Rows in a temporary file; see `RowSink`."""
+class Spill:
+    """Rows in a temporary file, which goes away with this; see `RowSink`."""
 
     def __init__(self, width: int) -> None:
         import tempfile
@@ -221,6 +233,10 @@ class _Spill:
                 error.strerror or str(error),
                 "name one in the environment variable TMPDIR, or log less often",
             ) from None
+
+    def __del__(self) -> None:
+        if hasattr(self, "file"):
+            self.file.close()
 
     def write(self, block: memoryview[float], first: int, count: int) -> None:
         left = block.cast("B")

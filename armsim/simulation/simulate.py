@@ -18,7 +18,7 @@ from armsim.simulation.driver import Driver, Progress
 from armsim.simulation.engine import Engine, NativeEngine, make_engine
 from armsim.simulation.folder import RunFiles
 from armsim.simulation.loop_plan import LoopPlan
-from armsim.simulation.row_log import DOUBLE, IN_MEMORY, RowLog, RowSink, RowsInMemory, RowStream, SpilledRows
+from armsim.simulation.row_log import RowLog, RowSink, RowsInMemory, RowStream, SpilledRows, held_in_memory
 from armsim.simulation.row_totals import RowTotals
 from armsim.simulation.run import Run
 from armsim.spec.timing import time_at
@@ -172,7 +172,7 @@ def carried_out(
     width = len(engine.plant.columns)
     count = scenario.steps // scenario.log_every + 1
     log: RowLog
-    if count * width * DOUBLE <= IN_MEMORY:
+    if count <= held_in_memory(width):
         log = RowsInMemory(width, count)
     else:
         known = (scenario, engine.plant) if asked is None else asked()

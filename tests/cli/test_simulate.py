@@ -375,15 +375,6 @@ def test_a_robot_with_voltage_inputs_and_no_motor_is_refused(armsim, empty_folde
     assert "found:    no motor on R1, R2" in wrong.err
 
 
-def test_a_log_that_fits_in_no_memory_is_refused_and_says_what_to_change(armsim):
-    wrong = armsim("simulate", "rr_config1", "--set", "duration=1e5", "--set", "log.every=4e-4")
-    assert (wrong.code, wrong.out) == (2, "")
-    assert wrong.err == (
-        "log.every\n  expected: rows that take at most 2 GiB\n  found:    250000001 rows of 29 numbers\n"
-        "  mend:     log less often, or simulate less long\n"
-    )
-
-
 def test_it_says_which_joints_friction_holds_at_the_end(armsim):
     fall = armsim("simulate", "puma560_fall", "--set", "duration=0.1", "-o", "fall")
     assert "\n* at the end friction holds J1, J4, J5, J6 exactly at rest\n" in fall.out

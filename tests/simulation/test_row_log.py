@@ -1,0 +1,290 @@
+"""Logs that memory does not hold: the same files, summaries and answers as of those that it holds."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import gc
+import os
+import pickle
+import tracemalloc
+import weakref
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import yaml
+
+import armsim
+from armsim.files.csv_writer import CsvFile
+from armsim.simulation import row_log
+from armsim.simulation.row_log import RowsInMemory, RowStream
+from armsim.simulation.row_totals import Extremes, RowTotals
+from armsim.simulation.simulate import simulate_into
+
+LOGGED = {"duration": 0.5, "log.every": 1e-3}
+CASES = {
+    "complete": ("arm5_hold", LOGGED),
+    "the last row is no whole block": ("two_link_hold", {**LOGGED, "log.every": 7e-3}),
+    "out of its range": ("arm5_hold", {**LOGGED, "robot.joints[R4].limits.upper": 0.2, "initial.qd[2]": 5}),
+    "adaptive": ("arm5_hold", {**LOGGED, "integrator": {"method": "rodas"}}),
+    "diverged": ("two_link_hold", {"duration": 5, "control.kd": -5, "log.every": 1e-3}),
+}  # fmt: skip
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Lets memory hold a byte less than so many rows, and blocks have fewer."""
+
+    def hold(rows: int, width: int = 30, block: int = 13):
+        monkeypatch.setattr(row_log, "IN_MEMORY", rows * width * 8 - 1)
+        monkeypatch.setattr(row_log, "BLOCK", block * width * 8)
+
+    return hold
+
+
+@pytest.fixture
+def armsim_command(tmp_path, monkeypatch, capsys):
+    """Runs armsim in this process, in an empty folder: exit code and standard error."""
+    from armsim.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*args) -> SimpleNamespace:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main(list(args))
+        return SimpleNamespace(code=ended.value.code, err=capsys.readouterr().err)
+
+    return run
+
+
+def content(folder) -> tuple[bytes, bytes, dict]:
+    record = yaml.safe_load((folder / "run.yaml").read_text())
+    del record["seconds"]
+    return (folder / "trajectory.csv").read_bytes(), (folder / "torque.csv").read_bytes(), record
+
+
+@pytest.mark.parametrize(("scenario", "overrides"), CASES.values(), ids=CASES)
+@pytest.mark.parametrize("degrees", [False, True])
+def test_a_streamed_run_has_the_files_of_one_in_memory(scenario, overrides, degrees, small, tmp_path):
+    run = armsim.simulate(scenario, overrides, force_step=True)
+    run.save(tmp_path / "kept", degrees=degrees)
+    small(run.count, len(run.plant.columns))  # so that the diagnosis of a divergence still has all rows
+    streamed, folder = simulate_into(tmp_path / "streamed", scenario, overrides, force_step=True, degrees=degrees)
+    assert streamed.skipped == 0
+    assert streamed.gathered is not None  # it was streamed
+    assert content(folder) == content(tmp_path / "kept")
+    small(1)
+    scant, folder = simulate_into(tmp_path / "scant", scenario, overrides, force_step=True, degrees=degrees)
+    assert (scant.skipped > 0, scant.count) == (True, run.count)
+    assert content(folder)[:2] == content(tmp_path / "kept")[:2]
+
+
+@pytest.mark.parametrize(("scenario", "overrides"), CASES.values(), ids=CASES)
+def test_a_spilled_run_answers_as_one_in_memory(scenario, overrides, small, tmp_path):
+    kept = armsim.simulate(scenario, overrides, force_step=True)
+    small(kept.count, len(kept.plant.columns))
+    run = armsim.simulate(scenario, overrides, force_step=True)
+    assert isinstance(run.table, np.memmap)
+    assert not isinstance(kept.table, np.memmap)
+    assert np.array_equal(run.table, kept.table)
+    assert np.array_equal(run.t, run.times)
+    assert (run.row(0), run.row(-1), run.status) == (kept.row(0), kept.row(-1), kept.status)
+    assert {**run.summary(), "seconds": 0, "steps_per_second": 0} == {
+        **kept.summary(), "seconds": 0, "steps_per_second": 0,
+    }  # fmt: skip
+    copied = pickle.loads(pickle.dumps(run))
+    assert np.array_equal(copied.table, kept.table)
+    assert copied.summary() == run.summary()
+    run.save(tmp_path / "run")
+    kept.save(tmp_path / "kept")
+    assert content(tmp_path / "run") == content(tmp_path / "kept")
+
+
+def test_prepared_runs_spill_with_the_limits_of_their_own_numbers(small):
+    prepared = armsim.prepare("arm5_hold", ["robot.joints[R4].limits.upper"], LOGGED)
+    found = []
+    for hold in (1000, 1):
+        small(hold, 60)
+        runs = [prepared({"robot.joints[R4].limits.upper": upper}) for upper in (0.2, 0.8)]
+        assert [run.spilled is None for run in runs] == [hold > 1] * 2
+        found.append([run.summary()["outside_limits"] for run in runs])
+    assert found[0] == found[1]
+    assert [bool(outside) for outside in found[0]] == [True, False]
+
+
+def test_the_temporary_file_goes_away_with_the_run(small):
+    small(1)
+    run = armsim.simulate("two_link_hold", LOGGED)
+    table, file = run.table, weakref.ref(run.spilled)
+    last = table[-1].tolist()
+    del run
+    gc.collect()
+    assert table[-1].tolist() == last  # what was taken from it stays
+    del table
+    gc.collect()
+    assert file() is None
+
+
+def test_without_a_folder_for_the_temporary_file_it_says_what_to_do(small, monkeypatch):
+    import tempfile
+
+    def fails(**_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", fails)
+    small(1)
+    with pytest.raises(armsim.UsageError) as refused:
+        armsim.simulate("two_link_hold", LOGGED)
+    assert str(refused.value) == (
+        "log.every\n  expected: a folder for a temporary file of the rows, which memory does not hold\n"
+        "  found:    No space left on device\n"
+        "  mend:     name one in the environment variable TMPDIR, or log less often"
+    )
+
+
+def test_a_run_that_is_interrupted_keeps_every_row_once(small, tmp_path):
+    small(1)
+    whole, _ = simulate_into(tmp_path / "whole", "two_link_hold", {"duration": 20, "log.every": 1e-3})
+
+    def stop(done, total):
+        if done > total // 2:
+            raise KeyboardInterrupt
+
+    run, folder = simulate_into(tmp_path / "half", "two_link_hold", {"duration": 20, "log.every": 1e-3}, progress=stop)
+    assert (run.status, run.count) == ("interrupted", run.steps)
+    assert whole.steps // 2 < run.steps < whole.steps
+    lines = (tmp_path / "whole/trajectory.csv").read_bytes().splitlines()
+    assert (folder / "trajectory.csv").read_bytes().splitlines() == lines[: 1 + run.count]
+    assert yaml.safe_load((folder / "run.yaml").read_text())["status"] == "interrupted"
+
+
+class Taken:
+    """A sink that remembers."""
+
+    def __init__(self) -> None:
+        self.rows: list[float] = []
+
+    def write(self, block, first, count) -> None:
+        assert first == len(self.rows)
+        self.rows += block.tolist()
+
+    def cut(self) -> int:
+        return len(self.rows)
+
+
+def counted(log, blocks: int, interrupted=lambda k: None) -> int:
+    """Fill a log of rows of one number with 0, 1, 2, ...; the number reached."""
+    reached = 0
+    for k in range(blocks):
+        try:
+            interrupted(k)
+            room = log.room(reached)
+        except KeyboardInterrupt:
+            break
+        room[:3] = [reached, reached + 1, reached + 2]
+        reached += 3
+    return reached
+
+
+def totals() -> RowTotals:
+    return RowTotals(1, {}, Extremes(0), Extremes(0))
+
+
+@pytest.mark.parametrize("taken", [False, True])
+@pytest.mark.parametrize("at", range(1, 6))
+def test_ctrl_c_while_a_block_is_handed_over_neither_loses_nor_doubles_rows(taken, at):
+    sink = Taken()
+    log = RowStream(sink, totals())
+    queue = log._filled
+
+    class Interrupted:
+        """The queue on whose next `put` Ctrl-C comes, before it has the block or after."""
+
+        def put(self, block):
+            log._filled = queue
+            if taken:
+                queue.put(block)
+            raise KeyboardInterrupt
+
+    def interrupted(k):
+        if k == at:
+            log._filled = Interrupted()
+
+    reached = counted(log, 9, interrupted)
+    kept = log.finish(reached, None)
+    assert reached == 3 * at
+    assert sink.rows == list(range(reached))
+    assert (kept.count, list(kept.rows)) == (reached, sink.rows)
+
+
+@pytest.mark.parametrize("make", [lambda: RowsInMemory(1, 10), lambda: RowStream(Taken(), totals())])
+def test_the_row_of_the_end_is_appended_and_one_that_is_not_finite_is_left_out(make):
+    for end, expected in (([7.0], [0, 1, 2, 7]), (None, [0, 1, 2]), ([float("nan")], [0, 1, 2])):
+        log = make()
+        kept = log.finish(counted(log, 1), end)
+        assert list(kept.rows)[: kept.count] == expected
+        log.close()
+
+
+def test_the_loop_waits_for_a_sink_that_is_slower_and_no_more_blocks_are_made(small):
+    import threading
+
+    small(1, 1, 3)
+    go, seen = threading.Event(), set()
+
+    class Slow(Taken):
+        def write(self, block, first, count):
+            assert go.wait(60)
+            seen.add(ctypes.addressof(ctypes.c_char.from_buffer(block)))
+            super().write(block, first, count)
+
+    log = RowStream(Slow(), totals())
+    threading.Timer(0.2, go.set).start()
+    kept = log.finish(counted(log, 100), None)
+    assert kept.count == 300
+    assert len(seen) <= row_log.BLOCKS
+
+
+def test_memory_does_not_grow_with_the_number_of_rows(small, tmp_path):
+    small(100, 30, 100)
+    peaks = []
+    for duration in (2, 2, 20):  # the first one also fills caches
+        tracemalloc.start()
+        run, _ = simulate_into(tmp_path / "run", "two_link_hold", {"duration": duration, "log.every": 1e-3}, force=True)
+        run.summary()
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[2] < peaks[1] + 18_000 * len(run.plant.columns)  # a byte for each number more; to keep it takes eight
+
+
+@pytest.mark.parametrize("after", [2_000, 9_000, 60_000])  # bytes, the headings take some 600
+def test_on_a_full_disk_the_rows_that_are_whole_stay_and_it_is_said(
+    after, small, armsim_command, monkeypatch, tmp_path
+):
+    small(1)
+    armsim_command("simulate", "two_link_hold", "--set", "log.every=1e-3", "-q", "-o", "whole")
+    write, left = CsvFile._all, [after]
+
+    def fill(self, text):
+        part = text[: left[0]]
+        left[0] -= len(part)
+        write(self, part)
+        if len(part) < len(text):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(CsvFile, "_all", fill)
+    failed = armsim_command("simulate", "two_link_hold", "--set", "log.every=1e-3", "-q", "-o", "full")
+    record = yaml.safe_load((tmp_path / "full/run.yaml").read_text())
+    rows = record["rows"]
+    assert (failed.code, record["status"]) == (2, "interrupted")
+    assert failed.err == (
+        f"full\n  expected: room for the rows\n  found:    No space left on device after {rows} rows\n"
+        "  mend:     make room, or log less often\n"
+        "            (full has these rows, and the run is marked as interrupted)\n"
+    )
+    for name in ("trajectory.csv", "torque.csv"):
+        whole = (tmp_path / "whole" / name).read_bytes().splitlines(keepends=True)
+        assert (tmp_path / "full" / name).read_bytes() == b"".join(whole[: 1 + rows])
+    assert (rows > 0) == (after == 60_000)
