@@ -131,11 +131,11 @@ def _along(
     from armsim.arm.inverse import demand_table, motion_of
     from armsim.arm.overload import overloads_along
     from armsim.arm.robot import load_robot
-    from armsim.files.csv_reader import read_csv
     from armsim.files.csv_writer import write_csv
+    from armsim.files.table_reader import read_table
 
     arm = load_robot(robot, overrides)
-    t, q, qd, qdd = motion_of(arm, read_csv(trajectory).columns)
+    t, q, qd, qdd = motion_of(arm, read_table(trajectory).columns)
     headings, rows = demand_table(arm, t, q, qd, qdd)
     exceeded = overloads_along(arm, t, qd, rows[:, 1 : 1 + arm.arm.n])
     try:

@@ -73,6 +73,8 @@ def command(
 ) -> int:
     """Run SCENARIO, a scenario file or the name of a shipped one, and write trajectory.csv, torque.csv and run.yaml.
 
+    Many rows are written while the run goes on. `log: {format: parquet}` in the scenario writes Parquet in place of CSV.
+
     The energy of the arm is held against the work that was done on it: the residual, which no work explains, is the
     integrator's error. It is given in percent of the energy exchanged: the largest work, kinetic energy, or rise or
     fall of potential energy in the run.
@@ -93,8 +95,9 @@ def command(
         print_json(in_degrees(summary) if degrees else summary)
     elif not quiet:
         from armsim.cli.simulate_report import report
+        from armsim.simulation.folder import tables_of
 
-        click.echo(report(summary, degrees, verbose))
+        click.echo(report({**summary, "tables": tables_of(run.scenario)}, degrees, verbose))
     if run.failure:
         found = f"{run.failure} after {run.count} rows"
         mend = f"make room, or log less often\n({folder} has these rows, and the run is marked as interrupted)"

@@ -37,7 +37,8 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
         parts = ", ".join(f"{name[:-2]} {value * 1e3:.3g} ms" for name, value in seconds.items())
         lines.append(f"detail   {summary['algorithm']} forward dynamics, {summary['engine']} engine")
         lines.append(f"times    {parts}")
-    lines.append(f"written  {summary['folder']}: trajectory.csv ({summary['rows']} rows), torque.csv, run.yaml")
+    first, *others = summary["tables"]
+    lines.append(f"written  {summary['folder']}: {first} ({summary['rows']} rows), {', '.join(others)}, run.yaml")
     return "\n".join(lines)
 
 

@@ -16,7 +16,8 @@ from armsim.errors import UsageError
 
 RUN_FORMAT = "armsim/run/1"
 RUNS = "runs"  # folder of the numbered runs
-RUN_FILES = ("trajectory.csv", "torque.csv", "record.csv", "run.yaml")
+TABLES = ("trajectory.csv", "torque.csv", "record.csv", "trajectory.parquet", "torque.parquet")
+RUN_FILES = (*TABLES, "run.yaml")
 
 
 def is_run(folder: str | os.PathLike[str]) -> bool:

@@ -47,6 +47,7 @@ class Scenario:
         file: The checked file this was built from.
         tolerance: Local error tolerance of an adaptive method.
         picked: Why this method was picked; empty where the file names it.
+        log_format: Format of the tables that are written: "csv" or "parquet".
     """
 
     name: str
@@ -64,6 +65,7 @@ class Scenario:
     file: ScenarioFile = field(repr=False, compare=False)
     tolerance: Tolerance = Tolerance()
     picked: str = ""
+    log_format: str = "csv"
 
     @property
     def adaptive(self) -> bool:
@@ -188,6 +190,7 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
         initial_qd=si(scenario["initial"]["qd"], (0.0,) * arm.n),
         file=file,
         tolerance=tolerance(integrator["rtol"], integrator["atol"]),
+        log_format=scenario["log"]["format"],
     )
 
 
@@ -250,6 +253,8 @@ def resolved_scenario(scenario: Scenario) -> dict[str, Any]:
     if data["payload"] is not None:
         resolved["payload"] = plain(data["payload"])
     resolved["log"] = {"every": time_at(scenario.log_every, scenario.time_ratio)}
+    if scenario.log_format != "csv":
+        resolved["log"]["format"] = scenario.log_format
     return resolved
 
 

@@ -212,6 +212,11 @@ class Heading:
     index: int
     factor: float = 1.0
 
+    @property
+    def unit(self) -> str:
+        """Its unit as people write it; "1" for a pure number."""
+        return (read_heading(self.text) or ("", "", ""))[2] or "1"
+
 
 def columns_of(arm: Arm) -> tuple[Column, ...]:
     """The columns of a row of an arm, in order."""
@@ -291,7 +296,7 @@ def spellings(quantity: str, joint: Joint) -> list[tuple[str, float]]:
     return list(dict.fromkeys(found))
 
 
-PART_UNIT = re.compile(r"_(m|(m|rad)_s|J)$")  # at the end of the heading of a part
+PART_UNIT = re.compile(r"_(m|(?:m|rad|deg)_s|J)$")  # at the end of the heading of a part
 RADIANS = re.compile(r"_rad(_s2?)?$")  # at the end of a heading
 JOINT_UNITS = sorted({kind.unit(joint) for kind in KINDS.values() if not kind.parts for joint in JOINT_TYPES.values()})
 JOINT_HEADING = re.compile(
@@ -310,7 +315,8 @@ def read_heading(text: str) -> tuple[str, str, str] | None:
     for kind in KINDS.values():
         for part, heading in (kind.parts or {}).items():
             if text in (heading, in_degrees(heading)):
-                return kind.called, part, spoken(text.partition("_")[2])
+                unit = PART_UNIT.search(text)
+                return kind.called, part, spoken(unit[1]) if unit else ""
     match = JOINT_HEADING.fullmatch(text)
     return None if match is None else (match[1], match[2], spoken(match[3]))
 

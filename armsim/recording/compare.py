@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.errors import UsageError
-from armsim.files.csv_reader import read_csv
 from armsim.files.document import Place, clipped
 from armsim.files.faults import refuse
-from armsim.files.run_folder import RUN_FILES
+from armsim.files.run_folder import TABLES
+from armsim.files.table_reader import read_table
 from armsim.plant.columns import in_degrees
 from armsim.recording.comparison import Comparison, Tolerance, column_of, compared
 
@@ -66,10 +66,10 @@ def compare(
     interpolate: bool = False,
     degrees: bool = False,
 ) -> ComparedSeries:
-    """Compare two runs, recordings or CSV files, column by column where headings agree up to rad or deg.
+    """Compare two runs, recordings, or CSV or Parquet files, column by column where headings agree up to rad or deg.
 
     Args:
-        a: A folder that `armsim simulate` or `armsim record` has written, or a CSV file with a column t_s.
+        a: A folder that `armsim simulate` or `armsim record` has written, or a CSV or Parquet file with a column t_s.
         b: Likewise.
         tolerance: Largest difference, by quantity or heading (others are not judged), or one for all; None to require equal
             bits.
@@ -162,7 +162,7 @@ def _span(t: Array) -> str:
 
 
 def read_series(path: str | PathLike[str]) -> TimeSeries:
-    """The time series of a run folder or a CSV file.
+    """The time series of a run folder, or of a CSV or Parquet file.
 
     Raises:
         FileFaults: A file is damaged, or is no table of numbers over time; says where and why.
@@ -171,9 +171,9 @@ def read_series(path: str | PathLike[str]) -> TimeSeries:
     name = os.fspath(path)
     if not os.path.isdir(name):
         return _table(name, name)
-    tables = [file for file in RUN_FILES if file.endswith(".csv") and os.path.isfile(os.path.join(name, file))]
+    tables = [file for file in TABLES if os.path.isfile(os.path.join(name, file))]
     if not tables:
-        known = " or ".join(file for file in RUN_FILES if file.endswith(".csv"))
+        known = " or ".join(file for file in TABLES if file.endswith(".csv"))
         raise UsageError.of(
             name,
             "a run or a recording",
@@ -189,7 +189,7 @@ def read_series(path: str | PathLike[str]) -> TimeSeries:
 
 
 def _table(file: str, name: str) -> TimeSeries:
-    csv = read_csv(file)
+    csv = read_table(file)
     columns = {heading: np.array(values) for heading, values in csv.columns.items()}
     time = next((heading for heading in TIME if heading in columns), None)
     if time is None:

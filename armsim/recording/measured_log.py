@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.errors import FileFaults, UsageError
-from armsim.files.csv_reader import read_csv
 from armsim.files.document import Map, Place, Scalar, clipped, shown
 from armsim.files.faults import Report, nearest, refuse, suggestion
+from armsim.files.table_reader import read_table
 from armsim.files.yaml_reader import read_yaml
 from armsim.loading.voltage import voltage_refusal
 from armsim.model import Arm
@@ -86,7 +86,7 @@ def read_log(
     """
     name = os.fspath(path)
     report = Report()
-    found = read_csv(name).columns
+    found = read_table(name).columns
     named = _renamed(found, columns, arm, name, report)
     report.raise_if_any()
     t = _first(named, TIME)

@@ -1,21 +1,25 @@
-"""A run's files: trajectory.csv, torque.csv and run.yaml."""
+"""A run's files: trajectory.csv and torque.csv, or the same as Parquet, and run.yaml."""
 
 from __future__ import annotations
 
+import json
 import platform
 from collections import deque
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from armsim.files.csv_writer import CsvFile
 from armsim.files.run_folder import RUN_FORMAT, RunFolder, new_run_folder
 from armsim.files.yaml_writer import yaml_text
 from armsim.loading import Scenario
 from armsim.plant import Plant
-from armsim.plant.columns import FILES, headings
+from armsim.plant.columns import FILES, File, headings
 from armsim.simulation.result import Result
 from armsim.version import __version__
+
+if TYPE_CHECKING:
+    from armsim.files.parquet import ParquetFile
 
 COMMENT = """An armsim run. `armsim simulate run.yaml` repeats it to the bit: the scenario below holds all numbers it needs,
 but for CSV inputs, which must still be where they were and are checked by their hash."""
@@ -26,11 +30,24 @@ def write_run(
 ) -> Path:
     """Write a run's folder atomically; see `Run.save`."""
     with new_run_folder(folder, run.scenario.name, force) as made:
+        check_format(run.scenario)
         with RunFiles(made, run.scenario, run.plant, degrees) as files:
             for first, block in run.blocks():
                 files.write(block, first, len(block) // len(run.plant.columns))
         write_record(made, run, summary, degrees)
     return Path(made.path)
+
+
+def check_format(scenario: Scenario) -> None:
+    """Refuse a format of tables that cannot be written.
+
+    Raises:
+        UsageError: A package is missing.
+    """
+    if scenario.log_format == "parquet":
+        from armsim.files.parquet import check_parquet
+
+        check_parquet("log.format: parquet")
 
 
 def write_record(folder: RunFolder, run: Result, summary: dict[str, Any], degrees: bool) -> None:
@@ -52,7 +69,7 @@ class RunFiles:
     def __init__(self, folder: RunFolder, scenario: Scenario, plant: Plant, degrees: bool) -> None:
         self._width = len(plant.columns)
         self._clock = scenario.log_every * scenario.time_ratio[0], scenario.time_ratio[1]
-        self._tables = [CsvFile(folder.file(f"{name}.csv"), headings(plant.arm, name, degrees)) for name in FILES]
+        self._tables = [_table(folder, name, scenario, plant, degrees) for name in FILES]
         self._marks: deque[tuple[int, list[int]]] = deque(maxlen=2)  # rows, and the lengths of the files with them
         self._mark(0)
 
@@ -79,7 +96,33 @@ class RunFiles:
         return rows
 
     def _mark(self, rows: int) -> None:
-        self._marks.append((rows, [table.length for table in self._tables]))
+        lengths = [table.length for table in self._tables]
+        self._marks.append((rows if all(lengths) else 0, lengths))
+
+
+def tables_of(scenario: Scenario) -> list[str]:
+    """Names of the tables in the folder of a run."""
+    return [f"{name}.{scenario.log_format}" for name in FILES]
+
+
+def _table(folder: RunFolder, name: File, scenario: Scenario, plant: Plant, degrees: bool) -> CsvFile | ParquetFile:
+    """A table that rows are written to."""
+    columns = headings(plant.arm, name, degrees)
+    path = folder.file(f"{name}.{scenario.log_format}")
+    if scenario.log_format == "csv":
+        return CsvFile(path, columns)
+    from armsim.files.parquet import ParquetFile
+
+    about = {
+        "format": RUN_FORMAT,
+        "armsim": __version__,
+        "scenario": scenario.name,
+        "robot": plant.arm.name,
+        "method": plant.method,
+        "sources": json.dumps([vars(source) for source in scenario.sources]),
+        "scenario_data": json.dumps(scenario.scenario_data),
+    }
+    return ParquetFile(path, columns, about)
 
 
 def record(run: Result, summary: dict[str, Any], degrees: bool) -> dict[str, Any]:

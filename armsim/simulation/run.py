@@ -17,7 +17,7 @@ class Run(Result):
     """A finished, interrupted or diverged simulation, with its summary and its files."""
 
     def save(self, folder: str | PathLike[str] | None = None, force: bool = False, degrees: bool = False) -> Path:
-        """Write trajectory.csv, torque.csv and run.yaml.
+        """Write trajectory.csv, torque.csv and run.yaml; Parquet in place of CSV where the scenario's `log.format` says so.
 
         Args:
             folder: Absent or empty; `runs/<scenario>-001` or the next free number if none is given.

@@ -16,7 +16,7 @@ from armsim.loading import Scenario, scenario_of
 from armsim.plant import Plant, make_plant
 from armsim.simulation.driver import Driver, Progress
 from armsim.simulation.engine import Engine, NativeEngine, make_engine
-from armsim.simulation.folder import RunFiles
+from armsim.simulation.folder import RunFiles, check_format
 from armsim.simulation.loop_plan import LoopPlan
 from armsim.simulation.row_log import RowLog, RowSink, RowsInMemory, RowStream, SpilledRows, held_in_memory
 from armsim.simulation.row_totals import RowTotals
@@ -100,7 +100,9 @@ def simulate_into(
             opened.append(stack.enter_context(new_run_folder(folder, scenario.name, force)))
             return stack.enter_context(RunFiles(opened[0], scenario, plant, degrees))
 
-        run = _simulated(scenario_of(scenario, overrides), engine, progress, force_step, measure, streamed)
+        read = scenario_of(scenario, overrides)
+        check_format(read)
+        run = _simulated(read, engine, progress, force_step, measure, streamed)
         if not opened:
             return run, run.save(folder, force, degrees)
         run.record(opened[0], degrees)

@@ -14,6 +14,7 @@ from armsim.spec.schema import Choice, Kind, List, Number, PerJoint, Record, Rul
 from armsim.spec.tolerance import LARGEST, LEAST
 
 FORMAT = "armsim/scenario/1"
+LOG_FORMATS = ("csv", "parquet")
 AUTO = "auto"  # leaves the method to armsim
 ADAPTIVE = tuple(name for name, method in METHODS.items() if method.adaptive is not None)
 FIXED = tuple(name for name in METHODS if name not in ADAPTIVE)
@@ -268,6 +269,7 @@ class LogKeys(Record):
         note="a multiple of dt near a thousandth of the duration",
         example="1e-2",
     )
+    format = Choice(*LOG_FORMATS, default=LOG_FORMATS[0], doc="format of the tables", example="parquet")
 
 
 class ScenarioKeys(Record):

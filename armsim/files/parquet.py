@@ -1,0 +1,148 @@
+"""Tables of doubles as Parquet, by pyarrow, which is installed with `armsim[parquet]`.
+
+The schema's metadata have the unit of every column, and what the caller says of the whole table.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from armsim.errors import UsageError
+from armsim.files.csv_reader import Csv
+from armsim.files.document import Place, clipped
+from armsim.files.faults import refuse
+from armsim.files.source import digest
+
+if TYPE_CHECKING:
+    from armsim.plant.columns import Heading
+
+ENDING = ".parquet"
+GROUP = 2**16  # rows that are compressed together
+
+
+def check_parquet(asked: str) -> None:
+    """Refuse to write or read Parquet where pyarrow is missing.
+
+    Args:
+        asked: The key or the file that asks for it.
+
+    Raises:
+        UsageError: It is missing.
+    """
+    if importlib.util.find_spec("pyarrow") is None:
+        mend = 'pip install "armsim[parquet]"'
+        raise UsageError.of(asked, "pyarrow, which writes and reads Parquet", "it is not installed", mend)
+
+
+class ParquetFile:
+    """A Parquet file that is written block by block. Its index is at its end, so what is not closed cannot be read.
+
+    Args:
+        path: The file.
+        columns: What it holds; a first column is the times.
+        about: Metadata of the whole table.
+    """
+
+    def __init__(self, path: str, columns: Sequence[Heading], about: Mapping[str, str]) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self._path, self._columns = path, columns
+        units = {"t_s": "s", **{column.text: column.unit for column in columns}}
+        fields = [pa.field(name, pa.float64(), nullable=False, metadata={"unit": unit}) for name, unit in units.items()]
+        self._schema = pa.schema(fields, metadata=dict(about))
+        self._group: list[Any] = []
+        self._rows = 0
+        self._writer: Any = pq.ParquetWriter(path, self._schema, use_dictionary=False)
+
+    def add(self, values: memoryview[float], width: int, count: int, times: Sequence[float]) -> None:
+        """Write rows.
+
+        Args:
+            values: Numbers in row-major order.
+            width: Numbers in a row.
+            count: Number of rows.
+            times: One per row [s].
+        """
+        import numpy as np
+        import pyarrow as pa
+
+        rows = np.frombuffer(values.cast("B"), np.float64, count * width).reshape(count, width)
+        taken = [np.array(times), *(rows[:, column.index] * column.factor for column in self._columns)]
+        self._group.append(pa.record_batch([pa.array(x) for x in taken], self._schema))
+        self._rows += count
+        if self._rows >= GROUP:
+            self._flush()
+
+    @property
+    def length(self) -> int:
+        """0: there is no length to which it can be cut but that without rows."""
+        return 0
+
+    def cut(self, length: int) -> None:
+        """Begin anew, without rows."""
+        import pyarrow.parquet as pq
+
+        self._group, self._rows = [], 0
+        try:
+            self._writer.close()
+        except OSError:
+            pass  # the disk is full
+        self._writer = pq.ParquetWriter(self._path, self._schema)
+
+    def close(self) -> None:
+        """Write what is left, and the index."""
+        self._flush()
+        self._writer.close()
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+
+        if self._group:
+            self._writer.write_table(pa.Table.from_batches(self._group), row_group_size=self._rows)
+        self._group, self._rows = [], 0
+
+
+def read_parquet(path: str) -> Csv:
+    """The columns of a Parquet file of numbers.
+
+    Args:
+        path: The file; messages show it as given.
+
+    Raises:
+        FileFaults: It cannot be read, or a cell is not a finite number; says where and why.
+        UsageError: pyarrow is missing.
+    """
+    check_parquet(path)
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    place = Place(path)
+    try:
+        with open(path, "rb") as file:
+            raw = file.read()
+        table = pq.read_table(pa.BufferReader(raw))
+    except FileNotFoundError:
+        raise refuse(place, "", "a Parquet file", "no file of this name", "check the name and the folder") from None
+    except (OSError, pa.ArrowException) as error:
+        found = getattr(error, "strerror", None) or clipped(str(error).splitlines()[0])
+        raise refuse(place, "", "a Parquet file that can be read", found, "write it again") from None
+    columns = {}
+    for name in table.column_names:
+        try:
+            values = np.asarray(table[name].cast(pa.float64()), dtype=np.float64)
+        except (pa.ArrowException, ValueError):
+            found = f"{table[name].type}"
+            raise refuse(place, clipped(name), "a column of numbers", found, "take the column out") from None
+        if not np.isfinite(values).all():
+            row = int(np.argmin(np.isfinite(values)))
+            found = f"{float(values[row])!r} in row {row + 1}"
+            raise refuse(place, clipped(name), "finite numbers", found, "correct the cell")
+        columns[name] = array("d", values.tobytes())
+    if not table.num_rows:
+        raise refuse(place, "", "rows of numbers", "no rows", "check that it is the right file")
+    return Csv(columns, digest(raw))
