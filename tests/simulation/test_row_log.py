@@ -26,7 +26,7 @@ LOGGED = {"duration": 0.5, "log.every": 1e-3}
 CASES = {
     "complete": ("arm5_hold", LOGGED),
     "the last row is no whole block": ("two_link_hold", {**LOGGED, "log.every": 7e-3}),
-    "out of its range": ("arm5_hold", {**LOGGED, "robot.joints[R4].limits.upper": 0.2, "initial.qd[2]": 5}),
+    "out of its range": ("arm5_hold", {**LOGGED, "robot.joints[R4].limits.upper": 0.2, "control.target[3]": 1.0, "control.target[2]": 0.9}),
     "adaptive": ("arm5_hold", {**LOGGED, "integrator": {"method": "rodas"}}),
     "diverged": ("two_link_hold", {"duration": 5, "control.kd": -5, "log.every": 1e-3}),
 }  # fmt: skip
