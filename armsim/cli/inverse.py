@@ -41,7 +41,11 @@ Examples:
 @qd_option
 @joint_option("qdd", "Joint accelerations [rad/s² or m/s²]. [default: 0]")
 @click.option("--payload", metavar="KG", help="Point mass at the tool, in place of the robot's payload.")
-@click.option("--trajectory", metavar="CSV", help="Do it for every row of a file with the columns of trajectory.csv.")
+@click.option(
+    "--trajectory",
+    metavar="CSV",
+    help="Do it for every row of a file with the columns of trajectory.csv; also of Parquet.",
+)
 @click.option("-o", "--output", metavar="CSV", help="Where the torques along the trajectory go: a new file.")
 @click.option("--force", is_flag=True, help="Let -o replace a file that exists.")
 @deg_option

@@ -5,7 +5,8 @@ What others use:
     document: `Map`, `Seq`, `Scalar`, the nodes, and `Place`, their positions; `shown` and `clipped`, values in messages.
     faults: `Fault`, one fault; `Report`, those of a file; `refuse`, the error of one; `suggestion`, the nearest known word.
     yaml_reader: `read_yaml`. yaml_writer: `yaml_text`.
-    csv_reader: `read_csv`. csv_writer: `write_csv`. array_file: `check_array_file`, `write_arrays`, for .npz.
+    csv_reader: `read_csv`. csv_writer: `write_csv`, and `CsvFile`, block by block. parquet: the same of Parquet.
+    table_reader: `read_table`, of either. array_file: `check_array_file`, `write_arrays`, for .npz.
     new_file: `whole_file`, atomic writing; `refuse_to_overwrite`.
     run_folder: `check_target`, `new_run_folder`, RUN_FILES, RUN_FORMAT.
     shipped: `shipped_names`, `shipped_path`, `looks_like_a_file`. source: `Source`, a file read and its hash; `find_file`.

@@ -23,13 +23,14 @@ from armsim.simulation.row_totals import Extremes, RowTotals
 from armsim.simulation.simulate import simulate_into
 
 LOGGED = {"duration": 0.5, "log.every": 1e-3}
+FAR = {"robot.joints[R4].limits.upper": 0.2, "control.target[3]": 1.0, "control.target[2]": 0.9}  # R4 and, later, R3
 CASES = {
     "complete": ("arm5_hold", LOGGED),
     "the last row is no whole block": ("two_link_hold", {**LOGGED, "log.every": 7e-3}),
-    "out of its range": ("arm5_hold", {**LOGGED, "robot.joints[R4].limits.upper": 0.2, "control.target[3]": 1.0, "control.target[2]": 0.9}),
+    "out of its range": ("arm5_hold", {**LOGGED, **FAR}),
     "adaptive": ("arm5_hold", {**LOGGED, "integrator": {"method": "rodas"}}),
     "diverged": ("two_link_hold", {"duration": 5, "control.kd": -5, "log.every": 1e-3}),
-}  # fmt: skip
+}
 
 
 @pytest.fixture
