@@ -44,7 +44,7 @@ Examples:
 @click.option(
     "--trajectory",
     metavar="CSV",
-    help="Do it for every row of a file with the columns of trajectory.csv; also of Parquet.",
+    help="Do it for every row of a file with the columns of trajectory.csv, CSV or Parquet.",
 )
 @click.option("-o", "--output", metavar="CSV", help="Where the torques along the trajectory go: a new file.")
 @click.option("--force", is_flag=True, help="Let -o replace a file that exists.")

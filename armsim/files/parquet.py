@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from armsim.plant.columns import Heading
 
 ENDING = ".parquet"
-GROUP = 2**16  # rows that are compressed together
+GROUP = 4 * 2**20  # bytes of rows that are compressed together
 
 
 def check_parquet(asked: str) -> None:
@@ -74,7 +74,7 @@ class ParquetFile:
         taken = [np.array(times), *(rows[:, column.index] * column.factor for column in self._columns)]
         self._group.append(pa.record_batch([pa.array(x) for x in taken], self._schema))
         self._rows += count
-        if self._rows >= GROUP:
+        if self._rows * len(taken) * 8 >= GROUP:
             self._flush()
 
     @property

@@ -56,7 +56,7 @@ class Result:
         approach: Of a diverged run, the last states within bounds, one step apart; else empty.
         engine: "llvm" or "python".
         advised: Puts the advice on the step into words, when it is asked for.
-        seconds: Wall time by part [s].
+        seconds: Wall time by part [s]; rows_s: the loop's waiting for rows to be written.
         stalled: Of a diverged run, whether a step could not be made: an adaptive method found none short enough for its
             tolerance, or the Newton iteration of an implicit one did not converge.
         skipped: Number of rows before those that `rows` has.
@@ -141,6 +141,7 @@ class Result:
         """All rows, shape (rows, columns), in the order of `Plant.columns`, SI units; a memory map if they are many."""
         import numpy as np
 
+        self._refuse_if_gone()
         shape = self.count, len(self.plant.columns)
         if self.spilled is not None:
             return np.memmap(self.spilled.file, np.float64, "c", shape=shape)
@@ -242,9 +243,14 @@ class Result:
 
     def row(self, k: int) -> list[float]:
         """Row k (negative: from the end), in the order of `Plant.columns`."""
+        self._refuse_if_gone()
         width = len(self.plant.columns)
         start = (k % self.count) * width
         return self.rows[start : start + width]
+
+    def _refuse_if_gone(self) -> None:
+        if self.skipped:
+            raise UsageError("the rows of this run are in its folder: read them there, or call armsim.simulate")
 
     def fastest_to_diverge(self) -> str:
         """Of a diverged run, the slot closest to its bound in the last state within bounds, for example "qd_R4".

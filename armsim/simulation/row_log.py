@@ -7,6 +7,7 @@ import ctypes
 import math
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -65,10 +66,12 @@ class RowLog(Protocol):
     Attributes:
         at_once: Rows that one stretch of steps may have.
         failure: Why no more rows can be taken; empty while they can.
+        waited: Time for which the loop waited for rows to be written [s].
     """
 
     at_once: int
     failure: str
+    waited: float
 
     def room(self, first: int) -> ctypes.Array:
         """Where to put the rows from index `first` on; all before it have been put where earlier calls said."""
@@ -94,6 +97,7 @@ class RowsInMemory:
     """
 
     failure = ""
+    waited = 0.0
 
     def __init__(self, width: int, most: int) -> None:
         self.width = width
@@ -124,7 +128,7 @@ class RowStream:
     def __init__(self, sink: RowSink, totals: RowTotals) -> None:
         self._sink, self._totals, self.width = sink, totals, (width := totals.width)
         self.at_once = max(1, BLOCK // (DOUBLE * width))
-        self.failure = ""
+        self.failure, self.waited = "", 0.0
         self._free: SimpleQueue[ctypes.Array] = SimpleQueue()
         for _ in range(BLOCKS):
             self._free.put((ctypes.c_double * (width * (self.at_once + 1)))())  # and one row for the end
@@ -142,7 +146,9 @@ class RowStream:
         if self._fault is not None:
             raise self._fault
         if self._buffer is None:
+            began = time.perf_counter()
             self._buffer = self._free.get()
+            self.waited += time.perf_counter() - began
         return self._buffer
 
     def finish(self, count: int, end: Sequence[float] | None) -> KeptRows:

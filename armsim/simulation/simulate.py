@@ -41,7 +41,8 @@ def simulate(
 ) -> Run:
     """Run a scenario.
 
-    A run that is interrupted by Ctrl-C, or that diverges, is returned with the rows it has; see `Run.status`.
+    A run that is interrupted by Ctrl-C, or that diverges, is returned with the rows it has; see `Run.status`. So is one whose
+    rows, where they are many, find no more room in a temporary file; see `Run.failure`.
 
     Args:
         scenario: A scenario file, the name of a shipped one, or what `armsim.loading.read_scenario` returned.
@@ -236,6 +237,7 @@ def _driven(
     due = scenario.sample_every is not None and done % scenario.sample_every == 0
     measured = engine.measured(list(driver.state), list(driver.kept), time_at(done, scenario.time_ratio), due)
     kept = min(-(-(done + (status == "diverged")) // scenario.log_every), count)
+    parts = {"loop_s": ended - looped - log.waited, **({"rows_s": log.waited} if log.waited else {})}
     rows = log.finish(kept, end if status == "complete" and done % scenario.log_every == 0 else None)
     if rows.failure and status == "complete":
         status = "interrupted"
@@ -252,7 +254,7 @@ def _driven(
         engine=engine.name,
         stalled=driver.stalled,
         advised=advised,
-        seconds={**engine.preparation, **seconds, "loop_s": ended - looped, "total_s": ended - began},
+        seconds={**engine.preparation, **seconds, **parts, "total_s": ended - began},
     )
 
 

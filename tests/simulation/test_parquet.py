@@ -51,7 +51,7 @@ def test_parquet_has_the_bits_and_headings_of_csv(pq, degrees, streamed, tmp_pat
     if streamed:
         monkeypatch.setattr(row_log, "IN_MEMORY", 1)
         monkeypatch.setattr(row_log, "BLOCK", 10_000)
-        monkeypatch.setattr(parquet, "GROUP", 100)
+        monkeypatch.setattr(parquet, "GROUP", 30_000)
     run, folder = simulate_into(tmp_path / "run", "arm5_hold", PARQUET, degrees=degrees)
     assert (run.gathered is not None) == streamed
     simulate_into(tmp_path / "csv", "arm5_hold", LOGGED, degrees=degrees)

@@ -128,6 +128,42 @@ def test_the_temporary_file_goes_away_with_the_run(small):
     assert file() is None
 
 
+def test_a_spilled_run_keeps_the_rows_that_found_room(small, monkeypatch):
+    kept = armsim.simulate("two_link_hold", LOGGED)
+    small(1)
+    write, left = row_log.Spill.write, [50_000]
+
+    def fill(self, block, first, count):
+        left[0] -= block.nbytes
+        if left[0] < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write(self, block, first, count)
+
+    monkeypatch.setattr(row_log.Spill, "write", fill)
+    run = armsim.simulate("two_link_hold", LOGGED)
+    assert (run.status, run.failure) == ("interrupted", "No space left on device")
+    assert 0 < run.count < kept.count
+    assert np.array_equal(run.table, kept.table[: run.count])
+
+
+def test_a_fault_of_the_writing_thread_ends_the_run_with_it(small, monkeypatch):
+    def fail(*_):
+        raise ZeroDivisionError("in the thread")
+
+    small(1)
+    monkeypatch.setattr(row_log.Spill, "write", fail)
+    with pytest.raises(ZeroDivisionError, match="in the thread"):
+        armsim.simulate("two_link_hold", LOGGED)
+
+
+def test_rows_that_went_to_the_files_are_not_answered_for(small, tmp_path):
+    small(1)
+    run, _ = simulate_into(tmp_path / "run", "two_link_hold", LOGGED)
+    for ask in (lambda: run.table, lambda: run.q, lambda: run.row(0)):
+        with pytest.raises(armsim.UsageError, match="are in its folder"):
+            ask()
+
+
 def test_without_a_folder_for_the_temporary_file_it_says_what_to_do(small, monkeypatch):
     import tempfile
 
