@@ -181,7 +181,7 @@ def test_a_scenario_with_faults_is_refused_with_all_of_them(armsim, empty_folder
     assert wrong.err == (
         "bad.yaml:3:11: duration\n  expected: a positive number of s\n  found:    -1\n"
         "  mend:     write the duration without its sign, for example `duration: 1`\n"
-        "bad.yaml:5:7: log.evry\n  expected: one of the keys every\n  found:    the unknown key `evry`\n"
+        "bad.yaml:5:7: log.evry\n  expected: one of the keys every, format\n  found:    the unknown key `evry`\n"
         "  mend:     did you mean `every`?\n"
     )
     assert os.listdir(empty_folder) == ["bad.yaml"]
