@@ -236,10 +236,8 @@ def _driven(
     due = scenario.sample_every is not None and done % scenario.sample_every == 0
     measured = engine.measured(list(driver.state), list(driver.kept), time_at(done, scenario.time_ratio), due)
     if status == "diverged":  # there is no end to measure at, but the summary tells how large torques became
-        peaks = f"{SUMMARISED}_"
-        measured = [
-            x if name.startswith(peaks) else math.nan for name, x in zip(engine.plan.results, measured, strict=True)
-        ]
+        peaks = {f"{SUMMARISED}_{joint.name}" for joint in plant.arm.joints}
+        measured = [x if name in peaks else math.nan for name, x in zip(engine.plan.results, measured, strict=True)]
     kept = min(-(-(done + (status == "diverged")) // scenario.log_every), count)
     parts = {"loop_s": ended - looped - log.waited, **({"rows_s": log.waited} if log.waited else {})}
     rows = log.finish(kept, end if status == "complete" and done % scenario.log_every == 0 else None)

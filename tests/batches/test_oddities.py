@@ -134,8 +134,9 @@ def test_the_paths_of_prepare_may_be_any_iterable_and_it_goes_to_other_processes
 
 def test_a_run_that_diverges_has_no_measures_but_the_peaks_of_its_summary():
     sick = {"integrator.dt": 1e-3, "duration": 2, "log.every": 0.1}
-    run = armsim.simulate("arm5_hold", sick, force_step=True, measure=["integral(1)", "iae"])
+    run = armsim.simulate("arm5_hold", sick, force_step=True, measure=["integral(1)", "iae", "peak_torque_R1 - 5"])
     assert run.status == "diverged"
+    assert math.isnan(run.measures["peak_torque_R1 - 5"])
     assert math.isnan(run.measures["integral(1)"])
     assert math.isnan(run.measures["iae"])
     assert all(math.isfinite(peak) and peak > 0 for peak in run.peaks)
