@@ -34,6 +34,9 @@ Progress = Callable[[int, int], None]
 WAIT = 0.05  # s between looks at Ctrl-C
 UNIT = 32  # blocks that a thread carries out at a time, at most
 TOLD = 3  # runs of a family whose advice is put into words, which takes as long as thousands of steps
+JUDGED = (
+    1000  # runs of a family whose step is judged for warnings, not only for a refusal: that takes ten times as long
+)
 
 
 def simulate_many(
@@ -178,19 +181,25 @@ class _Study:
             self.seconds["loop_s"] += time.perf_counter() - advised
 
     def _advised(self, family: Family, members: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The members whose step is not refused; the first of those that are learn how to mend it."""
-        refused = family.adviser.refuses(self.matrix[members], threads=self.threads)
-        told = np.concatenate([np.flatnonzero(refused)[:TOLD], np.flatnonzero(~refused)[:TOLD]])
-        for i in told.tolist():
-            self._say(int(members[i]), family, family.adviser.one(self.matrix[members[i]]))
-        for run in members[refused].tolist() if not self.force_step else []:
-            if self.status[run] != "refused":
-                first = int(members[told[0]])
-                self.refuse(
-                    run, f"integrator.dt: {family.scenario.dt:g} s is too long a step, as it is for run {first}"
-                )
+        """The members whose step is not refused; what is said of the others, and of steps that are doubtful, is kept."""
+        rows, adviser = self.matrix[members], family.adviser
+        refused = adviser.refuses(rows, threads=self.threads)
+        judged = np.flatnonzero(~refused)[:JUDGED]
+        doubtful = judged[adviser.advice(rows[judged], self.threads).speaks]
+        for spoken_of in (members[refused], members[doubtful]):
+            for run in spoken_of[:TOLD].tolist():
+                self._say(run, family, adviser.one(self.matrix[run]))
+            for run in spoken_of[TOLD:].tolist():
+                self._say_as(run, family, int(spoken_of[0]))
         kept: NDArray[np.int64] = members[self.status[members] != "refused"]
         return kept
+
+    def _say_as(self, run: int, family: Family, other: int) -> None:
+        """Refuse a run for its step as another, or keep that something is said of it as of the other."""
+        if self.status[other] == "refused":
+            self.refuse(run, f"integrator.dt: {family.scenario.dt:g} s is too long a step, as it is for run {other}")
+        else:
+            self.warnings[run] = [f"there is something to say of the step, as of that of run {other}"]
 
     def _say(self, run: int, family: Family, advice: Advice) -> None:
         """Refuse a run for its step, or keep what is said of it."""

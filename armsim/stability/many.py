@@ -52,14 +52,15 @@ class StepAdviser:
         """Whether nothing is ever said: it does not apply, or there are no operating points."""
         return chooses_steps(self.plant) or self.traced.form is None
 
-    def advice(self, values: npt.ArrayLike) -> Advices:
+    def advice(self, values: npt.ArrayLike, threads: int = 1) -> Advices:
         """The advice on every variant; as `advice_on` gives it for the scenario with these numbers written in.
 
         Args:
             values: The open numbers, shape (variants, count).
+            threads: How many threads.
         """
         rows = np.array(values, dtype=float, ndmin=2)
-        refused, speaks = _judged(self._verdicts, self._verdict, rows)
+        refused, speaks = _judged(self._verdicts, self._verdict, rows, threads)
         return Advices(self, rows, refused, speaks)
 
     def refuses(self, values: npt.ArrayLike, progress: Progress | None = None, threads: int = 1) -> Mask:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -114,6 +115,9 @@ def unadvised() -> Iterator[None]:
 
         def refuses(self, values, threads=1):
             return np.zeros(len(values), dtype=bool)
+
+        def advice(self, values, threads=1):
+            return SimpleNamespace(speaks=np.zeros(len(values), dtype=bool))
 
         def one(self, values):
             return Advice()

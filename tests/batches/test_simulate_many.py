@@ -11,6 +11,7 @@ import pytest
 import armsim
 from armsim import ArmsimError, FileFaults, UsageError
 from armsim.batches import simulate_many as module
+from armsim.loading import read_robot
 from armsim.measures.catalog import AGGREGATES, KINDS
 
 SHORT = {"duration": 0.05, "log.every": 0.01}
@@ -230,6 +231,24 @@ def test_of_many_refused_steps_those_after_the_first_are_told_in_a_line():
     assert (found.status == "refused").all()
     assert found.reason[14] == "integrator.dt: 0.001 s is too long a step, as it is for run 0"
     assert found.reason[0].startswith("integrator.dt\n  expected: ")
+
+
+def test_of_every_doubtful_step_it_is_told_that_there_is_something_to_say(monkeypatch):
+    # 0.5 ms is close to the largest stable step of explicit Euler on this arm; with weaker motors it is not
+    own = [joint.motor.Kp for joint in read_robot("arm5")[0].joints]
+    values = {"robot.joints[*].motor.Kp": [own, [Kp / 2 for Kp in own], own, own, own, own]}
+    overrides = {"duration": 0.01, "log.every": 0.01, "integrator.dt": 5e-4}
+    found = armsim.simulate_many("arm5_fall", values, overrides)
+    single = armsim.simulate("arm5_fall", overrides)
+    assert any("close to the largest stable step" in line for line in single.advice.said("explicit_euler", 5e-4))
+    told = [run for run in range(6) if any("close to the largest" in line for line in found.warnings.get(run, []))]
+    assert told == [0, 2]  # of run 1 something else is said
+    as_others = [
+        run for run in range(6) if "there is something to say of the step" in "".join(found.warnings.get(run, []))
+    ]
+    assert as_others == [3, 4, 5]
+    monkeypatch.setattr("armsim.batches.simulate_many.JUDGED", 5)
+    assert 5 not in armsim.simulate_many("arm5_fall", values, overrides).warnings
 
 
 def test_a_step_may_be_forced():
