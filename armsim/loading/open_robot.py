@@ -71,7 +71,12 @@ class OpenRobot:
     @cached_property
     def structure(self) -> Arm:
         arms = []
-        trace(lambda *values: arms.append(self.of(values)) or [], self.paths)  # type: ignore[func-returns-value]
+
+        def note(*values: Scalar) -> list[Scalar]:
+            arms.append(self.of(values))
+            return []
+
+        trace(note, self.paths)
         return arms[0]
 
     def __getstate__(self) -> dict[str, Any]:

@@ -27,6 +27,7 @@ def plain_step(call: Call, size: int, n: int, other: Callable[..., Array], refus
     def room() -> Room:
         arguments, results = np.zeros(size + n), np.zeros(size)
         addresses = arguments.ctypes.data, results.ctypes.data
+        # mypy does not know that arrays are buffers
         return memoryview(arguments[:size]), memoryview(arguments[size:]), results, *addresses  # type: ignore[arg-type]
 
     def once(state: ArrayLike, inputs: ArrayLike) -> Array:
@@ -36,8 +37,8 @@ def plain_step(call: Call, size: int, n: int, other: Callable[..., Array], refus
             own = room()
         state_in, inputs_in, results, arguments_at, results_at = own
         try:
-            state_in[:] = state  # type: ignore[assignment]
-            inputs_in[:] = inputs  # type: ignore[assignment]
+            state_in[:] = state  # type: ignore[assignment]  # what is no buffer of doubles of that shape raises
+            inputs_in[:] = inputs  # type: ignore[assignment]  # likewise
         except (TypeError, ValueError):
             rooms.append(own)
             return other(state, inputs)
@@ -69,6 +70,7 @@ def open_step(
     def room() -> tuple[Any, ...]:
         arguments, results = np.zeros(size + n + p + 6 * loads), np.zeros(size)
         parts = np.split(arguments, np.cumsum([size, n, p]))
+        # mypy does not know that arrays are buffers
         views = *(memoryview(part) for part in parts[:3]), parts[3].reshape(shape)  # type: ignore[arg-type]
         return *views, results, arguments.ctypes.data, results.ctypes.data
 
