@@ -1,14 +1,15 @@
 """Joint loads: motors, friction, stops."""
 
-from armsim.actuation.drive import drive_torques
+from armsim.actuation.drive import against_dry_friction, drive_torques
 from armsim.actuation.friction import any_sticks, dry_bounds, sticks
-from armsim.actuation.joint_torque import WORKS, JointTorque, Works, driven, motor_limited, powers, unpowered
+from armsim.actuation.joint_torque import WORKS, JointTorque, Works, driven, motor_limited, powers, slowed_to, unpowered
 from armsim.actuation.limit import limit_torque, stop_law
 
 __all__ = [
     "WORKS",
     "JointTorque",
     "Works",
+    "against_dry_friction",
     "any_sticks",
     "drive_torques",
     "driven",
@@ -16,6 +17,7 @@ __all__ = [
     "limit_torque",
     "motor_limited",
     "powers",
+    "slowed_to",
     "sticks",
     "stop_law",
     "unpowered",

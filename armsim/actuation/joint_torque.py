@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from armsim.actuation import motor as dc
 from armsim.actuation.limit import limit_torque
-from armsim.expr import dot, either
+from armsim.expr import dot, either, where
 from armsim.model import Joint
 from armsim.spatial import Scalar
 
@@ -92,7 +92,13 @@ def powers(torques: Sequence[JointTorque], v: Sequence[Scalar], external: Scalar
 
 
 def driven(
-    joint: Joint, output: Literal["voltage", "torque"], u: Scalar, q: Scalar, qd: Scalar, i: Scalar | None = None
+    joint: Joint,
+    output: Literal["voltage", "torque"],
+    u: Scalar,
+    q: Scalar,
+    qd: Scalar,
+    i: Scalar | None = None,
+    beyond: dc.Beyond | None = None,
 ) -> JointTorque:
     """The torques on a joint under a command u.
 
@@ -103,6 +109,7 @@ def driven(
         q: Joint position [rad or m].
         qd: Joint velocity [rad/s or m/s].
         i: Armature current [A], where it is a state of its own; None where it follows the voltage at once.
+        beyond: Whether the motor counts as beyond its limit of speed, where the current follows at once; None to tell by qd.
     """
     passive = unpowered(joint, q, qd)
     motor = joint.motor
@@ -110,18 +117,38 @@ def driven(
         return replace(passive, motor=u)
     if output == "voltage":
         supply = dc.supplied(motor, u)
-        i = dc.current_under(motor, supply, qd) if i is None else i
+        i = dc.current_under(motor, supply, qd, beyond) if i is None else i
         voltage = dc.at_terminals(motor, supply, i, qd)
         return replace(passive, motor=dc.torque(motor, i), voltage=voltage, current=i, supply=supply)
     if joint.electric_motor is None:
-        tau = dc.attainable(motor, u, qd) if dc.is_limited(motor) else u
+        tau = dc.attainable(motor, u, qd, beyond) if dc.is_limited(motor) else u
         return replace(passive, motor=tau)
     if not dc.is_limited(motor):
         voltage, current = dc.demand(motor, u, qd)
         return replace(passive, motor=u, voltage=voltage, current=current)
-    i = dc.flowing(motor, dc.current_for(motor, u), qd)
+    i = dc.flowing(motor, dc.current_for(motor, u), qd, beyond)
     voltage = dc.supplied(motor, dc.voltage_for(motor, i, qd))
     return replace(passive, motor=dc.torque(motor, i), voltage=voltage, current=i)
+
+
+def slowed_to(joint: Joint, torque: JointTorque, qd: Scalar, motor: Scalar, slowed: Any) -> JointTorque:
+    """The torques on a joint, with those of a motor that its limit of speed slows in place of its own where it does.
+
+    Args:
+        joint: The joint; it has a motor.
+        torque: The torques without that limit.
+        qd: Joint velocity [rad/s or m/s].
+        motor: The torque that the motor then gives the joint [N·m or N].
+        slowed: Whether the limit slows it.
+    """
+    torque = replace(torque, motor=where(slowed, motor, torque.motor))
+    if torque.current is None or joint.motor is None:
+        return torque
+    current = dc.current_for(joint.motor, motor)
+    voltage = dc.supplied(joint.motor, dc.voltage_for(joint.motor, current, qd))
+    return replace(
+        torque, current=where(slowed, current, torque.current), voltage=where(slowed, voltage, torque.voltage)
+    )
 
 
 def motor_limited(joint: Joint, output: Literal["voltage", "torque"], u: Scalar, torque: JointTorque) -> Any:

@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import log as number_log
+from typing import Any
 
 from armsim.expr import absolute, both, clip, either, exp, fma, maximum, minimum, where
 from armsim.model import BrushDrop, Motor
 from armsim.spatial import Scalar
 
 LN_2 = number_log(2.0)
+
+Beyond = tuple[Any, Any]  # conditions: the shaft counts as beyond its limit of speed, forwards and backwards
 
 
 def supplied(motor: Motor, voltage: Scalar) -> Scalar:
@@ -72,22 +75,28 @@ def lowers(motor: Motor) -> bool:
     return any(limit is not None for limit in (limits.current, limits.torque, limits.speed))
 
 
-def let_through(motor: Motor, i: Scalar, qd: Scalar) -> Scalar:
+def let_through(motor: Motor, i: Scalar, qd: Scalar, beyond: Beyond | None = None) -> Scalar:
     """A current [A] within the amplifier's limits of current, torque and speed, at a joint velocity [rad/s]."""
     torque = motor.limits.torque
-    return _lowered(motor, i, (motor.limits.current, None if torque is None else torque / motor.Kp), qd)
+    return _lowered(motor, i, (motor.limits.current, None if torque is None else torque / motor.Kp), qd, beyond)
 
 
-def _lowered(motor: Motor, x: Scalar, bounds: Sequence[Scalar | None], qd: Scalar) -> Scalar:
+def _lowered(motor: Motor, x: Scalar, bounds: Sequence[Scalar | None], qd: Scalar, beyond: Beyond | None) -> Scalar:
     """A current or a torque at the shaft, clamped to bounds; at the speed limit the motor is not driven further."""
     for bound in bounds:
         if bound is not None:
             x = clip(x, -bound, bound)
     if motor.limits.speed is not None:
-        speed = motor.gear * qd
-        x = where(speed >= motor.limits.speed, minimum(x, 0.0), x)
-        x = where(speed <= -motor.limits.speed, maximum(x, 0.0), x)
+        forwards, backwards = beyond or beyond_speed(motor, qd)
+        x = where(forwards, minimum(x, 0.0), x)
+        x = where(backwards, maximum(x, 0.0), x)
     return x
+
+
+def beyond_speed(motor: Motor, qd: Scalar) -> Beyond:
+    """Whether the shaft is at or beyond its limit of speed, at a joint velocity [rad/s]: forwards, and backwards."""
+    speed = motor.gear * qd
+    return speed >= motor.limits.speed, speed <= -motor.limits.speed
 
 
 def _within_supply(motor: Motor, i: Scalar, under: Callable[[Scalar], Scalar]) -> Scalar:
@@ -99,15 +108,15 @@ def _within_supply(motor: Motor, i: Scalar, under: Callable[[Scalar], Scalar]) -
     return i if limit is None else clip(i, under(-limit), under(limit))
 
 
-def flowing(motor: Motor, i: Scalar, qd: Scalar) -> Scalar:
+def flowing(motor: Motor, i: Scalar, qd: Scalar, beyond: Beyond | None = None) -> Scalar:
     """The current [A] at a joint velocity [rad/s] when a command demands i, within all limits."""
-    return _within_supply(motor, let_through(motor, i, qd), lambda volts: steady_current(motor, volts, qd))
+    return _within_supply(motor, let_through(motor, i, qd, beyond), lambda volts: steady_current(motor, volts, qd))
 
 
-def current_under(motor: Motor, voltage: Scalar, qd: Scalar) -> Scalar:
+def current_under(motor: Motor, voltage: Scalar, qd: Scalar, beyond: Beyond | None = None) -> Scalar:
     """The steady-state current [A] at a joint velocity [rad/s] and a voltage within the supply's, within all limits."""
     i = steady_current(motor, voltage, qd)
-    return flowing(motor, i, qd) if lowers(motor) else i
+    return flowing(motor, i, qd, beyond) if lowers(motor) else i
 
 
 def at_terminals(motor: Motor, voltage: Scalar, i: Scalar, qd: Scalar) -> Scalar:
@@ -129,9 +138,9 @@ def torque(motor: Motor, i: Scalar) -> Scalar:
     return motor.gear * (motor.Kp * i)
 
 
-def attainable(motor: Motor, tau: Scalar, qd: Scalar) -> Scalar:
+def attainable(motor: Motor, tau: Scalar, qd: Scalar, beyond: Beyond | None = None) -> Scalar:
     """A torque on the joint [N·m] within the limits of a drive without a torque constant, at a joint velocity [rad/s]."""
-    return motor.gear * _lowered(motor, tau / motor.gear, (motor.limits.torque,), qd)
+    return motor.gear * _lowered(motor, tau / motor.gear, (motor.limits.torque,), qd, beyond)
 
 
 def is_limited(motor: Motor) -> bool:

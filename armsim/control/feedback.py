@@ -41,7 +41,9 @@ class Feedback:
         """Number of integrator states ∫e dt [rad·s or m·s]."""
         return 0 if self.law == "pd" else len(self.kp)
 
-    def command(self, t: Scalar, q, qd, integrals, since: Scalar | None = None) -> list[Scalar]:
+    def command(
+        self, t: Scalar, q, qd, integrals, since: Scalar | None = None, middle: Scalar | None = None
+    ) -> list[Scalar]:
         """The commands u [V, N·m or N] at joint positions q, velocities qd and integrator states, n scalars."""
         unlimited = self.unlimited(q, qd, integrals)
         return [_within(u, bound) for u, bound in zip(unlimited, self.limit, strict=True)]

@@ -23,6 +23,7 @@ from armsim.expr.scalar import (
     sqrt,
     where,
 )
+from armsim.expr.switches import Switches
 from armsim.expr.table import Table, increases
 from armsim.expr.tree import STATIC, flatten, leaves, mapped, unflatten
 
@@ -33,6 +34,7 @@ __all__ = [
     "Graph",
     "Loop",
     "Scalar",
+    "Switches",
     "Table",
     "absolute",
     "both",

@@ -205,13 +205,14 @@ def _attempted(
         located = bracket.high - bracket.low <= EVENT + ROUNDING * h
         to_event = where(located, bracket.high, bracket.low + share * (bracket.high - bracket.low))
         proposed = where(now.length >= left, left, where(now.length > left / 2, left / 2, now.length))
-        proposed = proposed if system.longest == inf else minimum(proposed, system.longest)
+        corner = system.until_corner(t + now.done)
+        proposed = proposed if corner is inf else minimum(proposed, corner)
         tried = where(locating, to_event, proposed)
 
-        smooth = system.within(t + now.done, start)
+        smooth = system.branch(t + now.done, start, tried)
         end, estimate, inner = trial(smooth, t + now.done, start, tried)
         error = _error_norm(start, end, estimate, tolerance)
-        guard = least(smooth.guards(t + now.done + tried, start, end))
+        guard = least(smooth.guards(t + now.done + tried, start, end, tolerance.atol))
         end = smooth.arrest(start, end, tried)
         end = end._replace(q=calmed(end.q), v=calmed(end.v))
         coefficients = [mapped(lambda after, before: after - before, end, start), *inner]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from armsim.integrate.motion import Motion
 from armsim.integrate.system import System
 
 PARTS = 4  # of a step, between which guards that need forces are evaluated
+FINE = 8  # of a step, between which margins are evaluated that may dip below zero within it
 CLOSE = 1 / 16  # of a step: distance of the points of the last parabola
 
 
@@ -91,8 +92,9 @@ def first_met(
 ) -> tuple[Scalar, Scalar]:
     """The share of a step at which an event has been met within it, and the guard there; else 1 and `guard`.
 
-    Crossings are searched for their minima, where they may have any below zero; guards that need forces at a few points, where
-    something sticks in a step that is to be accepted.
+    Crossings are searched for their minima, where they may have any below zero; margins at some points, where their values at both
+    ends and in the middle bend far enough; guards that need forces at a few, where something sticks. The latter two only in a step
+    that is to be accepted.
 
     Args:
         smooth: The system in its mode.
@@ -105,9 +107,43 @@ def first_met(
         unsure: A guard that is negative by no more is not counted: a velocity that has all but decayed, for one.
         accurate: Whether the step's error is within its tolerance.
     """
-    courses = _courses(smooth, start, end, coefficients)
+    found = _along_courses(_courses(smooth, start, end, coefficients), guard, unsure)
+
+    def searched(parts: int, guards: Callable[[Scalar, Motion], list[Scalar]], wanted: Any) -> None:
+        """Search at the ends of `parts` parts of the step for the first negative guard, if that is wanted."""
+        nonlocal found
+
+        def inside(now: Search) -> list[Search]:
+            at = now.part / parts
+            value = least(guards(t + at * h, interpolated(end, coefficients, at)))
+            met = value < -unsure
+            return [Search(now.part + 1.0, where(met, at, now.share), where(met, value, now.guard))]
+
+        first = Search(where(both(wanted, accurate), 1.0, float(parts)), found.share, found.guard)
+        (found,) = loop([first], inside, lambda now: now.part >= now.share * parts, parts)
+
+    middle = interpolated(end, coefficients, 0.5)
+    margins = zip(
+        smooth.margins(t, start), smooth.margins(t + h / 2, middle), smooth.margins(t + h, end), strict=True
+    )
+    dips: Any = False
+    for first, half, last in margins:
+        bend = absolute(first - 2.0 * half + last)
+        dips = either(dips, minimum(minimum(first, last), half) < bend)
+    if dips is not False:
+        searched(FINE, smooth.margins, dips)
+    if smooth.mode:
+        sticks: Any = False
+        for side in smooth.mode:
+            sticks = either(sticks, absolute(side) < 0.5)
+        searched(PARTS, lambda t, y: smooth.guards(t, start, y), sticks)
+    return found.share, found.guard
+
+
+def _along_courses(courses: Sequence[Course], guard: Scalar, unsure: Scalar) -> Search:
+    """The first minimum of a course at which it is negative."""
     if not courses:
-        return 1.0, guard
+        return Search(0.0, 1.0, guard)
     dips: Any = False
     for course in courses:
         dips = either(dips, course.may_dip)
@@ -123,21 +159,7 @@ def first_met(
 
     first = Search(where(dips, 1.0, float(PARTS)), 1.0, guard)
     (found,) = loop([first], along, lambda now: now.part >= PARTS, 1)
-    if not smooth.mode:
-        return found.share, found.guard
-
-    def inside(now: Search) -> list[Search]:
-        at = now.part / PARTS
-        value = least(smooth.guards(t + at * h, start, interpolated(end, coefficients, at)))
-        met = value < -unsure
-        return [Search(now.part + 1.0, where(met, at, now.share), where(met, value, now.guard))]
-
-    sticks: Any = False
-    for side in smooth.mode:
-        sticks = either(sticks, absolute(side) < 0.5)
-    first = Search(where(both(sticks, accurate), 1.0, float(PARTS)), found.share, found.guard)
-    (found,) = loop([first], inside, lambda now: now.part >= now.share * PARTS, PARTS)
-    return found.share, found.guard
+    return found
 
 
 def _courses(smooth: System, start: Motion, end: Motion, coefficients: Sequence[Motion]) -> list[Course]:

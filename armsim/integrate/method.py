@@ -40,6 +40,7 @@ class Method:
         adaptive: Advances over an interval under step-size control; None for a fixed-step method.
         dense: Likewise, running ahead of the interval's end; None for a fixed-step method.
         coefficients: Number of coefficients of its continuous extension.
+        cuts: Whether a fixed step is cut at events.
         conserves: Whether the energy of a small undamped oscillation stays bounded.
         memory: Names of the step-size control's state from one advance to the next; zero to begin with.
     """
@@ -49,8 +50,14 @@ class Method:
     adaptive: Advance | None = None
     dense: Follow | None = None
     coefficients: int = 0
+    cuts: bool = False
     conserves: bool = False
     memory: tuple[str, ...] = ()
+
+    @property
+    def locates(self) -> bool:
+        """Whether it locates events, so that within a step all is smooth."""
+        return self.cuts or self.adaptive is not None
 
     def advance(
         self, system: System, t: Scalar, y: Motion, h: Scalar, memory: Sequence[Scalar], tolerance: Tolerance

@@ -21,7 +21,6 @@ class System:
         rates: From time and state to the rates of the state.
     """
 
-    longest: float = inf  # s: upper bound of adaptive steps
     mode: Sequence[Scalar] = ()  # what was decided for a step: by component 1 and -1 for sides, 0 for stick
 
     def __init__(self, rates: Rates) -> None:
@@ -63,15 +62,33 @@ class System:
         """The system in its mode at (t, y), smooth for the stages of one step."""
         return self
 
-    def guards(self, t: Scalar, start: Motion, end: Motion) -> list[Scalar]:
+    def until_corner(self, t: Scalar) -> Scalar:
+        """How long after t [s] the next time is at which the rates are known to jump or bend."""
+        return inf
+
+    def branch(self, t: Scalar, y: Motion, h: Scalar) -> System:
+        """The system on its branch at (t, y): with all that is decided there, its mode too, fixed for a step of length h [s]."""
+        return self.within(t, y)
+
+    def guards(self, t: Scalar, start: Motion, end: Motion, unsure: Scalar = 0.0) -> list[Scalar]:
         """Guards (event functions) of a step from `start` that ends at (t, end): none is negative if it has stayed smooth.
 
-        A negative one indicates an event within the step: a stop was met, a joint came to rest or began to slip.
+        A negative one indicates an event within the step: a stop was met, a limit was reached, a joint came to rest or began to slip.
+
+        Args:
+            t: Time at the step's end [s].
+            start: The motion at its start.
+            end: The motion at its end.
+            unsure: Where rates do not jump, the guard is negative only beyond this much.
         """
-        return []
+        return self.crossings(start, end) + [margin + unsure for margin in self.margins(t, end)]
 
     def crossings(self, start: Motion, at: Motion) -> list[Scalar]:
         """Those of the guards that are affine in positions and velocities, at a motion within the step or at its end."""
+        return []
+
+    def margins(self, t: Scalar, y: Motion) -> list[Scalar]:
+        """Those of the guards that depend on the instant alone, and not on accelerations."""
         return []
 
     def arrest(self, before: Motion, after: Motion, h: Scalar) -> Motion:

@@ -139,17 +139,6 @@ class RecordedSignal:
 
     table: Table
 
-    @property
-    def stepped(self) -> bool:
-        """Whether it is piecewise constant."""
-        return self.table.hold == "zero"
-
-    @property
-    def spacing(self) -> float:
-        """The shortest time between two of its values [s]; infinite for one value alone."""
-        x = self.table.x
-        return min(map(sub, islice(x, 1, None), x), default=inf)
-
     def __call__(self, t: Scalar) -> Scalar:
         return lookup(self.table, t)
 

@@ -27,8 +27,10 @@ from armsim.expr import Scalar, dot, fma, maximum, shared, where, with_jacobian
 from armsim.integrate import Motion
 from armsim.integrate.rate_jacobian import Matrix, Slopes
 from armsim.model import Arm
-from armsim.plant.loads import Loads
+from armsim.plant.loads import Acting, Loads
 from armsim.plant.state import Further, Held
+
+FASTER = 3.0
 
 
 @dataclass(slots=True)
@@ -55,6 +57,8 @@ class Forces:
         f: All joint forces but dry friction, less the bias [N·m or N].
         lower: Lower bounds of dry friction [N·m or N].
         upper: Upper bounds of dry friction [N·m or N].
+        slower: See `Acting.slower`.
+        motors: Torques of the `Loads.governed` motors without their limit of speed [N·m or N].
         z: Rates of the further states.
         w: Powers, that of dry friction left out [W]; None where they are not wanted.
     """
@@ -63,6 +67,8 @@ class Forces:
     f: list[Scalar]
     lower: list[Scalar]
     upper: list[Scalar]
+    slower: list[tuple[Scalar, Scalar]]
+    motors: list[Scalar]
     z: Further
     w: Works | None
 
@@ -138,10 +144,10 @@ class Equations:
         """The rates without dry friction."""
 
         def rates(t: Scalar, y: Motion, held: Held) -> Rates:
-            torques, wrenches = self.loads.torques(t, y, held), self.loads.wrenches(y.q, held)
+            acting, wrenches = self.loads.acting(t, y, held), self.loads.wrenches(y.q, held)
+            torques = acting.torques
             qdd = forward_dynamics(self.arm, y.q, y.v, [x.total for x in torques], wrenches, self.algorithm)
-            powers = self.loads.powers(y.q, y.v, torques, wrenches)
-            return Rates(qdd, self.loads.further_rates(y, held, torques), powers)
+            return Rates(qdd, acting.further, self.loads.powers(y.q, y.v, torques, wrenches))
 
         return shared(rates, "rates")
 
@@ -150,11 +156,12 @@ class Equations:
         """The equation of motion."""
 
         def forces(t: Scalar, y: Motion, held: Held) -> Forces:
-            torques, wrenches = self.loads.torques(t, y, held), self.loads.wrenches(y.q, held)
+            acting, wrenches = self.loads.acting(t, y, held), self.loads.wrenches(y.q, held)
+            torques = acting.torques
             f = less_bias(self.arm, y, [x.total for x in torques], wrenches)
-            lower, upper = self.loads.dry_bounds(torques)
             powers = self.loads.powers(y.q, y.v, torques, wrenches)
-            return Forces(crba(self.arm, y.q), f, lower, upper, self.loads.further_rates(y, held, torques), powers)
+            M, motors = crba(self.arm, y.q), [torques[i].motor for i in self.loads.governed]
+            return Forces(M, f, acting.lower, acting.upper, acting.slower, motors, acting.further, powers)
 
         return shared(forces, "forces")
 
@@ -200,9 +207,9 @@ class Equations:
         def left(
             t: Scalar, y: Motion, held: Held, qdd: list[Scalar], sliding: list[Scalar]
         ) -> tuple[list[Scalar], list[Scalar]]:
-            torques = self.loads.torques(t, y, held)
-            further = self.loads.further_rates(y, held, torques)
-            return self.imbalance(y, held, torques, qdd, sliding), [*further.integrals, *further.currents]
+            acting = self.loads.acting(t, y, held)
+            further = acting.further
+            return self.imbalance(y, held, acting, qdd, sliding), [*further.integrals, *further.currents]
 
         both = with_jacobian(left, (0, 1), "slopes")
         return lambda *given: both(*given)[1]
@@ -211,7 +218,7 @@ class Equations:
         self,
         y: Motion,
         held: Held,
-        torques: Sequence[JointTorque],
+        acting: Acting,
         qdd: Sequence[Scalar],
         sliding: Sequence[Scalar],
     ) -> list[Scalar]:
@@ -222,17 +229,21 @@ class Equations:
         Args:
             y: The motion.
             held: What is constant during the step.
-            torques: The loads on the joints, without dry friction.
+            acting: The loads on the joints, dry friction left open.
             qdd: Joint accelerations [rad/s² or m/s²], n scalars.
-            sliding: The direction in which each joint slips, n scalars: 1, -1, or 0 for no dry friction.
+            sliding: How each joint slips, n scalars: 1 forwards, -1 backwards, 0 for no dry friction; `FASTER` times that beyond
+                its motor's limit of speed.
         """
         needed = rnea(self.arm, y.q, y.v, qdd, self.loads.wrenches(y.q, held))
-        lower, upper = self.loads.dry_bounds(torques)
-        dry = [
-            where(side > 0.0, lo, where(side < 0.0, hi, 0.0))
-            for side, lo, hi in zip(sliding, lower, upper, strict=True)
-        ]
-        return [torque.total + friction - tau for torque, friction, tau in zip(torques, dry, needed, strict=True)]
+        left = []
+        for side, lo, hi, slower, torque, tau in zip(
+            sliding, acting.lower, acting.upper, acting.slower, acting.torques, needed, strict=True
+        ):
+            dry = where(side > 0.0, lo, where(side < 0.0, hi, 0.0))
+            forwards, backwards = slower
+            dry = dry + where(side > 1.0, forwards, where(side < -1.0, backwards, 0.0))
+            left.append(torque.total + dry - tau)
+        return left
 
     # for steps in positions and momenta; external wrenches do not depend on the velocities
 

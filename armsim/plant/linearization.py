@@ -23,6 +23,7 @@ from armsim.integrate import Motion
 from armsim.plant.driven import held
 from armsim.plant.dynamechs import DynaMechsPlant
 from armsim.plant.plant import Plant
+from armsim.plant.loads import Acting
 from armsim.plant.state import Further, Held
 
 Rows = list[list[float]]  # a matrix by rows
@@ -238,7 +239,9 @@ class Linearizer:
         plant = self._driven
         y, fixed = Motion(q, qd, Further([], []), None), Held(t, u, currents)
         torques = plant.loads.torques(t, y, fixed)
-        left = plant.equations.imbalance(y, fixed, torques, qdd, sliding)
+        lower, upper = plant.loads.dry_bounds(torques)
+        acting = Acting(torques, lower, upper, [(0.0, 0.0)] * len(q), y.z)
+        left = plant.equations.imbalance(y, fixed, acting, qdd, sliding)
         return left, plant.loads.current_rates(y, fixed, torques)
 
     def _law_at(

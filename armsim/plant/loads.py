@@ -6,7 +6,7 @@ A load on a single joint is a part of `armsim.actuation.JointTorque`; here they 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -14,10 +14,32 @@ from armsim.actuation import JointTorque, Works, driven, dry_bounds, motor_limit
 from armsim.actuation import motor as dc
 from armsim.control import Feedback, OpenLoop
 from armsim.dynamics import ExternalWrench, Law, Wrench, external_power, link_wrenches, own_poses
-from armsim.expr import Scalar, absolute, either, fma, maximum, minimum
+from armsim.expr import Scalar, Switches, absolute, either, fma, maximum, minimum, negated
 from armsim.integrate import Motion
 from armsim.model import Arm, Motor
 from armsim.plant.state import Further, Held
+
+
+@dataclass(slots=True)
+class Acting:
+    """What acts at an instant, dry friction left open.
+
+    The limit of speed of a `Loads.governed` motor is left open too: `torques` has its torque without that limit.
+
+    Attributes:
+        torques: On every joint.
+        lower: Lower bounds of dry friction [N·m or N].
+        upper: Upper bounds of dry friction [N·m or N].
+        slower: What a motor at its limit of speed takes away from motor and sliding friction together, forwards (not positive)
+            and backwards (not negative) [N·m or N]; zeros where the limit is not open.
+        further: Rates of the further states.
+    """
+
+    torques: list[JointTorque]
+    lower: list[Scalar]
+    upper: list[Scalar]
+    slower: list[tuple[Scalar, Scalar]]
+    further: Further
 
 
 @dataclass(frozen=True)
@@ -29,7 +51,7 @@ class Loads:
         command: What drives it: a feedback law, signals of time, or None for motors with open terminals.
         external: External wrenches.
         integrated: Whether the integrator advances the armature currents, where they are states.
-        stepped: Whether a command that jumps does so only between steps.
+        located: Whether the integrator locates events; else a command that jumps does so only between steps.
         audit: Whether powers are wanted.
     """
 
@@ -37,7 +59,7 @@ class Loads:
     command: Feedback | OpenLoop | None
     external: Sequence[ExternalWrench]
     integrated: bool
-    stepped: bool
+    located: bool
     audit: bool
 
     @property
@@ -64,21 +86,100 @@ class Loads:
             return [None] * self.arm.n
         if self.sampled:
             return [*held.commands]
-        return [*self.command.command(t, y.q, y.v, y.z.integrals, held.since if self.stepped else None)]
+        since = None if self.located else held.since
+        middle = None if held.branch is None else held.branch.middle
+        return [*self.command.command(t, y.q, y.v, y.z.integrals, since, middle)]
+
+    @cached_property
+    def governed(self) -> dict[int, Scalar]:
+        """The greatest velocity of each joint whose motor's limit of speed is a law on it [rad/s or m/s], by joint.
+
+        Such a limit is a jump of the torque at a velocity: an integrator that locates events holds the joint there as dry friction
+        holds one at rest. A current that is a state does not jump.
+        """
+        if not self.located or self.command is None:
+            return {}
+        motors = {i: joint.motor for i, joint in enumerate(self.arm.joints) if i not in self.inductive}
+        limits = {i: (motor, motor.limits.speed) for i, motor in motors.items() if motor is not None}
+        return {i: limit / absolute(motor.gear) for i, (motor, limit) in limits.items() if limit is not None}
+
+    @cached_property
+    def latched(self) -> tuple[int, ...]:
+        """The joints that may be held at a velocity, at rest by dry friction or at their motor's limit of speed."""
+        return tuple(i for i in range(self.arm.n) if self.dry[i] or i in self.governed)
+
+    @cached_property
+    def switches(self) -> Switches:
+        """The switches of `acting`, by time and motion."""
+        return Switches(self._acting, (0, 1))
+
+    def acting(self, t: Scalar, y: Motion, held: Held) -> Acting:
+        """What acts, on the branch that is held if there is one."""
+        if held.branch is None or held.branch.sides is None:
+            return self._acting(t, y, held)
+        acting: Acting = self.switches.within(held.branch.sides, t, y, self._free(held))
+        return acting
+
+    def sides(self, t: Scalar, y: Motion, held: Held) -> list[Scalar]:
+        """The sides of the switches."""
+        return self.switches.sides(t, y, self._free(held))
+
+    def margins(self, t: Scalar, y: Motion, held: Held) -> list[Scalar]:
+        """The margins of the switches on the branch that is held."""
+        assert held.branch is not None
+        assert held.branch.sides is not None
+        return self.switches.margins(held.branch.sides, t, y, self._free(held))
+
+    def _free(self, held: Held) -> Held:
+        """The same with the sides left open."""
+        return replace(held, branch=None if held.branch is None else replace(held.branch, sides=None))
+
+    def _acting(self, t: Scalar, y: Motion, held: Held) -> Acting:
+        torques = self.ungoverned(t, y, held)
+        lower, upper = self.dry_bounds(torques)
+        further = self.further_rates(y, held, torques)
+        slower = self._slower(t, y, held, torques)
+        return Acting([torque.mechanical for torque in torques], lower, upper, slower, further)
+
+    def ungoverned(self, t: Scalar, y: Motion, held: Held) -> list[JointTorque]:
+        """The loads on every joint, without dry friction and without the limits of speed that are laws."""
+        beyond = [(False, False) if i in self.governed else None for i in range(self.arm.n)]
+        return self.torques_under(self.commands(t, y, held), y, held, beyond)
+
+    def _slower(
+        self, t: Scalar, y: Motion, held: Held, torques: Sequence[JointTorque]
+    ) -> list[tuple[Scalar, Scalar]]:
+        """See `Acting.slower`; `torques` are without those limits."""
+        changes: list[tuple[Scalar, Scalar]] = [(0.0, 0.0)] * self.arm.n
+        if not self.governed:
+            return changes
+        u = self.commands(t, y, held)
+        reversed_ = [joint.motor is not None and joint.motor.gear < 0.0 for joint in self.arm.joints]
+        forwards = self.torques_under(u, y, held, [(negated(x), x) for x in reversed_])
+        backwards = self.torques_under(u, y, held, [(x, negated(x)) for x in reversed_])
+        for i in self.governed:
+            joint, full = self.arm.joints[i], torques[i].motor
+            ways = enumerate((forwards[i].motor, backwards[i].motor))
+            low, high = (slow + dry_bounds(joint, slow)[k] - (full + dry_bounds(joint, full)[k]) for k, slow in ways)
+            changes[i] = low, high
+        return changes
 
     def torques(self, t: Scalar, y: Motion, held: Held) -> list[JointTorque]:
         """The loads on every joint, without dry friction."""
         return self.torques_under(self.commands(t, y, held), y, held)
 
-    def torques_under(self, u: Sequence[Scalar | None], y: Motion, held: Held) -> list[JointTorque]:
-        """The loads on every joint under given commands, without dry friction."""
+    def torques_under(
+        self, u: Sequence[Scalar | None], y: Motion, held: Held, beyond: Sequence[dc.Beyond | None] = ()
+    ) -> list[JointTorque]:
+        """The loads on every joint under given commands, without dry friction; `beyond` as of `driven`."""
         currents = dict(zip(self.inductive, self.currents(y, held), strict=True))
+        beyond = beyond or [None] * self.arm.n
         torques = []
         for i, (joint, q, qd) in enumerate(zip(self.arm.joints, y.q, y.v, strict=True)):
             if self.command is None:
                 torques.append(unpowered(joint, q, qd))
             else:
-                torques.append(driven(joint, self.command.output, u[i], q, qd, currents.get(i)))
+                torques.append(driven(joint, self.command.output, u[i], q, qd, currents.get(i), beyond[i]))
         return torques
 
     def saturated(self, t: Scalar, y: Motion, held: Held, torques: Sequence[JointTorque]) -> list[Any]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
-from armsim.actuation import WORKS, JointTorque, Works
+from armsim.actuation import WORKS, JointTorque, Works, slowed_to
 from armsim.actuation import motor as dc
 from armsim.control import Feedback, OpenLoop
 from armsim.dynamics import Algorithm, ExternalWrench
@@ -64,7 +64,7 @@ class Plant:
     def loads(self) -> Loads:
         """The loads on the arm. Error control lets an adaptive integrator advance currents and resolve jumps itself."""
         adaptive = self.integrator.adaptive is not None
-        return Loads(self.arm, self.command, self.external, adaptive, not adaptive, self.audit)
+        return Loads(self.arm, self.command, self.external, adaptive, self.integrator.locates, self.audit)
 
     @cached_property
     def equations(self) -> Equations:
@@ -124,7 +124,7 @@ class Plant:
             works=Works(0.0, 0.0, 0.0, 0.0) if self.audit else None,
         )
         if self.ahead:
-            x.ahead = Ahead.landed(landing, self.motion_of(x), self.integrator.coefficients, sum(self.loads.dry))
+            x.ahead = Ahead.landed(landing, self.motion_of(x), self.integrator.coefficients, len(self.loads.latched))
         return x
 
     def parts(self, state: Sequence[Scalar]) -> State:
@@ -183,7 +183,7 @@ class Plant:
 
     def system(self, held: Held) -> ArmSystem:
         """The arm as the integrator sees it during a step."""
-        return StickSlip(self.equations, held) if any(self.loads.dry) else ArmSystem(self.equations, held)
+        return StickSlip(self.equations, held) if self.loads.latched else ArmSystem(self.equations, held)
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -208,11 +208,15 @@ class Plant:
         """Velocities, accelerations and torques that act from time t [s] on, n each."""
         x = self.parts(state)
         y, held = self.motion_of(x), self.held(t, x)
-        torques = self.loads.torques(t, y, held)
-        system = self.system(held)
+        torques, system = self.loads.torques(t, y, held), self.system(held)
         if not isinstance(system, StickSlip):
             return x.qd, system.rates(t, y).v, torques
-        qdd, friction = system.at_instant(t, y, [] if x.ahead is None else x.ahead.extension.mode)
+        mode = [] if x.ahead is None else x.ahead.extension.mode
+        qdd, friction, slowed = system.at_instant(t, y, mode)
+        if slowed:
+            torques = self.loads.ungoverned(t, y, held)
+        for i, (slow, motor) in slowed.items():
+            torques[i] = slowed_to(self.arm.joints[i], torques[i], x.qd[i], motor, slow)
         for torque, dry in zip(torques, friction, strict=True):
             torque.dry = dry
         return x.qd, qdd, torques

@@ -83,6 +83,19 @@ class Further:
 
 
 @dataclass(slots=True)
+class Branch:
+    """What is decided for a step on which all is to be smooth.
+
+    Attributes:
+        sides: Of the switches of the loads (`armsim.expr.Switches`); None to tell them by time and motion.
+        middle: A time within the step, whose piece of recorded inputs counts [s].
+    """
+
+    sides: list[Scalar] | None
+    middle: Scalar
+
+
+@dataclass(slots=True)
 class Held:
     """What is constant during a step.
 
@@ -90,8 +103,10 @@ class Held:
         since: Beginning of the step [s]: what jumps between steps keeps its value of then.
         commands: Held since the last sample [V, N·m or N]; none under a continuous command.
         currents: Armature currents that the integrator does not advance [A].
+        branch: On which the step is smooth; None where what acts is told by time and motion alone.
     """
 
     since: Scalar
     commands: list[Scalar]
     currents: list[Scalar]
+    branch: Branch | None = None

@@ -7,24 +7,24 @@ exactly zero velocity, at a bound it slips. All joints are solved for together, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from armsim.actuation import Works, any_sticks, dry_bounds, sticks, unpowered
+from armsim.actuation import Works, against_dry_friction, any_sticks, dry_bounds, sticks, unpowered
 from armsim.dynamics import Algorithm, Law, clipped_solve, crba, forward_dynamics, leeway, solve_held
-from armsim.expr import Scalar, absolute, both, either, fma, mapped, minimum, negated, where
+from armsim.expr import Scalar, absolute, both, dot, either, fma, mapped, minimum, negated, where
 from armsim.integrate import MomentumEquation, Motion, RateJacobian, advanced
 from armsim.model import Arm
-from armsim.plant.equations import Equations, Forces, less_bias, row_times
+from armsim.plant.equations import FASTER, Equations, Forces, less_bias, row_times
 from armsim.plant.midpoint import ArmMomentum
 from armsim.plant.state import Further, Held
 from armsim.plant.system import ArmSystem, by_joint, mean, worked
 
 
 class StickSlip(ArmSystem):
-    """A driven arm with dry friction, during one step.
+    """A driven arm whose joints may be held at a velocity, during one step: at rest by dry friction, at a motor's limit of speed.
 
     Args:
         equations: The arm's.
@@ -33,7 +33,7 @@ class StickSlip(ArmSystem):
 
     def __init__(self, equations: Equations, held: Held) -> None:
         super().__init__(equations, held)
-        self.dry = equations.loads.dry
+        self.latches = Latches(equations.loads.dry, equations.loads.governed)
 
     def _rates_of(self, t: Scalar, y: Motion) -> Motion:
         return self.within(t, y).rates(t, y)
@@ -47,7 +47,7 @@ class StickSlip(ArmSystem):
         now = self.forces(t, y)
         n = len(y.v)
         r = [fma(h, now.f[i], row_times(now.M, i, y.v)) for i in range(n)]
-        laws = dry_laws(self.dry, [h * x for x in now.lower], [h * x for x in now.upper])
+        laws = self.latches.laws([h * x for x in now.lower], [h * x for x in now.upper])
         v, impulses = clipped_solve(now.M, r, laws, y.v)
         between = mean(y.v, v)
         w = worked(advanced(y.w, h, self.powers_at(t, y, between)), by_joint(laws, impulses, n), between)
@@ -57,13 +57,53 @@ class StickSlip(ArmSystem):
         """The system in its mode at (t, y): every joint sticks, or slips in one direction."""
         return StickSlipMode(self, t, y)
 
-    def at_instant(self, t: Scalar, y: Motion, mode: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-        """Joint accelerations and dry friction at (t, y); see `at_instant`."""
-        return at_instant(self.dry, self.forces(t, y), y.v, mode)
+    def branch(self, t: Scalar, y: Motion, h: Scalar) -> StickSlipMode:
+        """The arm in its mode and on its branch at (t, y), for a step of length h [s]."""
+        return StickSlip(self.equations, self.decided(t, y, h)).within(t, y)
+
+    def at_instant(
+        self, t: Scalar, y: Motion, mode: Sequence[Scalar]
+    ) -> tuple[list[Scalar], list[Scalar], dict[int, tuple[Any, Scalar]]]:
+        """Joint accelerations and dry friction at (t, y); of governed motors whether they are slowed, and their torque then.
+
+        Args:
+            t: Time [s].
+            y: The motion.
+            mode: See `StickSlipMode.mode`; `OPEN` where the velocity decides, none if all are open.
+        """
+        now = self.forces(t, y)
+        places = self.latches.places(y.v, mode)
+        a, latched = self.latches.solved(now, places)
+        dry, slowed = list(latched), {}
+        for (i, drive), full in zip(self._drives(now, latched, y.v).items(), now.motors, strict=True):
+            slowed[i] = places[i].slow, full + drive
+            dry[i] = where(places[i].slow, latched[i] - drive, latched[i])
+        return a, dry, slowed
+
+    def _drives(self, now: Forces, latched: Sequence[Scalar], v: Sequence[Scalar]) -> dict[int, Scalar]:
+        """By how much the governed motors' torques differ from those without their limit of speed [N·m or N], by joint.
+
+        Args:
+            now: The equation of motion.
+            latched: What holds or slows each joint, dry friction included [N·m or N].
+            v: Joint velocities [rad/s or m/s].
+        """
+        joints = self.equations.arm.joints
+        motors = zip(self.latches.limits, now.motors, strict=True)
+        return {i: against_dry_friction(joints[i], full + latched[i], v[i]) - full for i, full in motors}
+
+    def worked(self, now: Forces, latched: Sequence[Scalar], v: Sequence[Scalar]) -> Works | None:
+        """The powers of all that acts [W], what holds or slows the joints included; None where they are not wanted."""
+        found = worked(now.w, latched, v)
+        if found is None or not self.latches.limits:
+            return found
+        drives = self._drives(now, latched, v)
+        power = dot(list(drives.values()), [v[i] for i in drives])
+        return replace(found, motors=found.motors + power, friction=found.friction - power)
 
 
 class StickSlipMode(StickSlip):
-    """An arm in one mode, some joints sticking and the others slipping in known directions: smooth for one step.
+    """An arm in one mode, some joints held and the others moving in known directions: smooth for one step.
 
     Args:
         arm: The arm.
@@ -71,32 +111,37 @@ class StickSlipMode(StickSlip):
         y: The motion then.
 
     Attributes:
-        stuck: For each joint, whether it sticks.
-        up: For each joint that slips, whether in the positive direction.
+        places: Where each joint is among the velocities at which it may be held.
+        stuck: For each joint, whether it is held.
+        up: For each joint that moves, whether in the positive direction.
+        fast: For each joint that moves, whether beyond its motor's limit of speed.
         accelerations: At the instant of the mode.
-        friction: Dry friction then [N·m or N].
+        latched: What holds or slows each joint then [N·m or N].
     """
 
     def __init__(self, arm: StickSlip, t: Scalar, y: Motion) -> None:
         super().__init__(arm.equations, arm.held)
         now = self.forces(t, y)
-        moving = _moving(self.dry, y.v)
-        a, friction = at_instant(self.dry, now, y.v)
+        self.places = self.latches.places(y.v)
+        a, latched = self.latches.solved(now, self.places)
         self.start = now
         self.stuck: list[Any] = [
-            both(negated(m), both(x <= 0.0, x >= 0.0)) if dry else False
-            for m, x, dry in zip(moving, a, self.dry, strict=True)
+            both(negated(place.free), both(x <= 0.0, x >= 0.0)) for place, x in zip(self.places, a, strict=True)
         ]
         self.up = [either(v > 0.0, both(v >= 0.0, x > 0.0)) for v, x in zip(y.v, a, strict=True)]
+        self.fast: list[Any] = [
+            either(place.fast, both(place.at_limit, either(both(up, x > 0.0), both(negated(up), x < 0.0))))
+            for place, up, x in zip(self.places, self.up, a, strict=True)
+        ]
         self.accelerations = a
-        self.friction = friction
+        self.latched = latched
 
     def _rates_of(self, t: Scalar, y: Motion) -> Motion:
-        """The rates with sticking joints locked and the others slipping on."""
+        """The rates with held joints locked and the others moving on."""
         now = self.forces(t, y)
-        friction = self._sliding_friction(now)
-        a = solve_held(now.M, [f + dry for f, dry in zip(now.f, friction, strict=True)], self.stuck)
-        return Motion(y.v, a, now.z, worked(now.w, friction, y.v))
+        sliding = self._sliding(now)
+        a = solve_held(now.M, [f + dry for f, dry in zip(now.f, sliding, strict=True)], self.stuck)
+        return Motion(y.v, a, now.z, self._powers(now, sliding, a, y.v))
 
     def within(self, t: Scalar, y: Motion) -> StickSlipMode:
         """Itself: the mode stays."""
@@ -105,118 +150,218 @@ class StickSlipMode(StickSlip):
     def powers(self, t: Scalar, y: Motion) -> Works | None:
         """The powers [W]; None where they are not wanted."""
         now = self.forces(t, y)
-        return worked(now.w, self._sliding_friction(now), y.v)
+        if not self.latches.limits:
+            return self.worked(now, self._sliding(now), y.v)
+        return self._rates_of(t, y).w
+
+    def _powers(self, now: Forces, sliding: Sequence[Scalar], a: Sequence[Scalar], v: Sequence[Scalar]) -> Works | None:
+        """The powers at accelerations a [W]; those of a joint held at rest are zero, those of one held at a speed are not."""
+        latched = [
+            where(self.stuck[i], row_times(now.M, i, a) - now.f[i], x) if i in self.latches.limits else x
+            for i, x in enumerate(sliding)
+        ]
+        return self.worked(now, latched, v)
 
     def jacobian(self, t: Scalar, y: Motion, k: Motion) -> RateJacobian:
-        """The exact Jacobian at (t, y), where the rates are k, with sticking joints locked."""
-        sides = [where(up, 1.0, -1.0) if dry else 0.0 for up, dry in zip(self.up, self.dry, strict=True)]
-        found = self.slopes_at(t, y, k, sides)
+        """The exact Jacobian at (t, y), where the rates are k, with held joints locked."""
+        found = self.slopes_at(t, y, k, [side if i in self.latches.joints else 0.0 for i, side in enumerate(self._sides)])
         found.held = self.stuck
         return found
 
     def momentum_equation(self, t: Scalar, y: Motion, h: Scalar) -> MomentumEquation:
         """The momentum equation of a step from (t, y), with sticking joints locked and the others slipping on."""
-        up = [way if dry else None for way, dry in zip(self.up, self.dry, strict=True)]
+        up = [way if dry else None for way, dry in zip(self.up, self.latches.dry, strict=True)]
         return ArmMomentum(self.equations, self.held, t, y, h, self.stuck, up)
 
-    def guards(self, t: Scalar, start: Motion, end: Motion) -> list[Scalar]:
-        """Guards of the stops; the slip velocity of every slipping joint; the friction margin of every sticking one."""
+    def guards(self, t: Scalar, start: Motion, end: Motion, unsure: Scalar = 0.0) -> list[Scalar]:
+        """Those of an arm without friction; the slip velocity of every joint that slips; the margin of every one that is held."""
         now = self.forces(t, end)
-        total = [f + dry for f, dry in zip(now.f, self._sliding_friction(now), strict=True)]
+        total = [f + dry for f, dry in zip(now.f, self._sliding(now), strict=True)]
         a = solve_held(now.M, total, self.stuck)
-        guards = self.crossings(start, end)
-        for i, dry in enumerate(self.dry):
-            if dry:
-                needed = row_times(now.M, i, a) - now.f[i]
-                terms = absolute(now.f[i]) + absolute(needed + now.f[i])
-                spare = minimum(needed - now.lower[i], now.upper[i] - needed)
-                # what the solver's tolerance lets stick at the step's start must not count as an event at its end
-                spare = spare + leeway(now.lower[i], now.upper[i], terms)
-                guards.append(where(self.stuck[i], spare, 1.0))
+        guards = super().guards(t, start, end, unsure)
+        for i in self.latches.joints:
+            lower, upper = self.latches.bounds(i, now, self.places[i].at_limit, self.up[i])
+            needed = row_times(now.M, i, a) - now.f[i]
+            terms = absolute(now.f[i]) + absolute(needed + now.f[i])
+            spare = minimum(needed - lower, upper - needed)
+            # what the solver's tolerance lets stick at the step's start must not count as an event at its end
+            spare = spare + leeway(lower, upper, terms)
+            guards.append(where(self.stuck[i], spare, 1.0))
         return guards
 
     def crossings(self, start: Motion, at: Motion) -> list[Scalar]:
-        """Those of the stops, and the slip velocity of every slipping joint."""
-        sides = zip(self.dry, self.stuck, self.up, at.v, strict=True)
-        slips = [where(stuck, 1.0, where(up, v, -v)) for dry, stuck, up, v in sides if dry]
+        """Those of the stops, the slip velocity of every joint that slips, and how far it is from its motor's limit of speed."""
+        slips = []
+        for i in self.latches.joints:
+            speed = where(self.up[i], at.v[i], -at.v[i])
+            slips.append(where(self.stuck[i], 1.0, speed))
+            if i in self.latches.limits:
+                spare = self.latches.limits[i] - speed
+                slips.append(where(self.stuck[i], 1.0, where(self.fast[i], -spare, spare)))
         return [*super().crossings(start, at), *slips]
 
     @property
     def mode(self) -> list[Scalar]:  # type: ignore[override]  # computed when it is asked for
-        """Of every joint with dry friction: 0 where it sticks, else the side to which it slips."""
-        sides = zip(self.dry, self.stuck, self.up, strict=True)
-        return [where(stuck, 0.0, where(up, 1.0, -1.0)) for dry, stuck, up in sides if dry]
+        """Of every joint that may be held: 0 where it is, else the side to which it moves, `FASTER` times that beyond the limit."""
+        return [where(self.stuck[i], 0.0, self._sides[i]) for i in self.latches.joints]
+
+    @property
+    def _sides(self) -> list[Scalar]:
+        return [
+            where(up, where(fast, FASTER, 1.0), where(fast, -FASTER, -1.0))
+            for up, fast in zip(self.up, self.fast, strict=True)
+        ]
 
     def arrest(self, before: Motion, after: Motion, h: Scalar) -> Motion:
-        """Velocities at the step's end: a joint whose velocity has reversed within the step is stopped there if friction can.
+        """Velocities at the step's end: a joint that has passed within the step a velocity at which it can be held, is held there.
 
-        The impulse of dry friction over the step is taken back and solved for anew, now with sticking allowed.
+        The impulse over the step of what holds or slows the joints is taken back and solved for anew, now with holding allowed.
         """
-        M = self.equations.mass(after.q)
-        used = self._sliding_friction(self.start)
-        turned: Any = False
-        lower, upper, r = [], [], []
-        for i, (v, dry) in enumerate(zip(after.v, self.dry, strict=True)):
-            if dry:
-                back = either(both(self.up[i], v < 0.0), both(negated(self.up[i]), v > 0.0))
-                turned = either(turned, both(negated(self.stuck[i]), back))
-            spent = where(self.stuck[i], self.friction[i], used[i])
-            lower.append(h * (self.start.lower[i] - spent))
-            upper.append(h * (self.start.upper[i] - spent))
-            r.append(row_times(M, i, after.v))
-        guess = [where(stuck, 0.0, v) for stuck, v in zip(self.stuck, after.v, strict=True)]
-        laws = dry_laws(self.dry, lower, upper)
-        v, impulses = clipped_solve(M, r, laws, guess)
+        M, start = self.equations.mass(after.q), self.start
+        used = self._sliding(start)
+        passed: Any = False
+        lower: list[Scalar] = [0.0] * len(after.v)
+        upper = list(lower)
+        at: list[Scalar] = list(lower)
+        for i in self.latches.joints:
+            v, up, stuck = after.v[i], self.up[i], self.stuck[i]
+            back = either(both(up, v < 0.0), both(negated(up), v > 0.0))
+            limited: Any = False
+            if i in self.latches.limits:
+                most, fast = self.latches.limits[i], self.fast[i]
+                beyond = where(up, v, -v) > most
+                crossed = either(both(fast, negated(beyond)), both(negated(fast), beyond))
+                limited = _either_of(stuck, self.places[i].at_limit, either(fast, beyond))
+                back = either(back, crossed)
+                at[i] = where(limited, where(up, most, -most), 0.0)
+            passed = either(passed, both(negated(stuck), back))
+            low, high = self.latches.bounds(i, start, limited, up)
+            spent = where(stuck, self.latched[i], used[i])
+            lower[i], upper[i] = h * (low - spent), h * (high - spent)
+        away = [v - x for v, x in zip(after.v, at, strict=True)]
+        r = [row_times(M, i, away) for i in range(len(away))]
+        guess = [where(stuck, 0.0, x) for stuck, x in zip(self.stuck, away, strict=True)]
+        laws = self.latches.laws(lower, upper)
+        x, impulses = clipped_solve(M, r, laws, guess)
+        v = [there + change for there, change in zip(at, x, strict=True)]
         w = worked(after.w, by_joint(laws, impulses, len(v)), mean(v, after.v))
         return after._replace(
-            v=[where(turned, x, old) for x, old in zip(v, after.v, strict=True)],
-            w=mapped(lambda x, old: where(turned, x, old), w, after.w),
+            v=[where(passed, new, old) for new, old in zip(v, after.v, strict=True)],
+            w=mapped(lambda new, old: where(passed, new, old), w, after.w),
         )
 
-    def _sliding_friction(self, now: Forces) -> list[Scalar]:
-        pairs = zip(self.up, now.lower, now.upper, strict=True)
-        return [where(up, lo, hi) if dry else 0.0 for (up, lo, hi), dry in zip(pairs, self.dry, strict=True)]
+    def _sliding(self, now: Forces) -> list[Scalar]:
+        """Dry friction of the joints that move, less what a limit of speed takes away from their motors."""
+        return [
+            _slide(now, i, self.up[i], self.fast[i]) if i in self.latches.joints else 0.0 for i in range(len(self.up))
+        ]
 
 
-def at_instant(
-    dry: Sequence[bool], now: Forces, v: Sequence[Scalar], mode: Sequence[Scalar] = ()
-) -> tuple[list[Scalar], list[Scalar]]:
-    """Joint accelerations and dry friction at velocities v: moving joints slip on, those at rest stick or begin to slip.
+@dataclass(slots=True)
+class Place:
+    """Where a joint is among the velocities at which it may be held.
+
+    Attributes:
+        free: It is at none of them, or may be held at none.
+        way: It moves in the positive direction.
+        at_limit: It is at its motor's limit of speed, in either direction.
+        fast: It is beyond that.
+        locked: It is held whatever that takes.
+    """
+
+    free: Any
+    way: Any
+    at_limit: Any = False
+    fast: Any = False
+    locked: Any = False
+
+    @property
+    def slow(self) -> Any:
+        """Whether the limit of speed slows its motor, as far as places tell."""
+        return either(self.fast, both(self.at_limit, negated(self.free)))
+
+
+class Latches:
+    """The velocities at which joints may be held: rest where there is dry friction, a motor's limit of speed in both directions.
+
+    At such a velocity the force on the joint jumps, and as far as it can holds the joint there: within bounds it is what keeps the
+    velocity, beyond them it gives way (Filippov's sliding mode). All joints are solved for together.
 
     Args:
         dry: Which joints have dry friction.
-        now: The equation of motion.
-        v: Joint velocities [rad/s or m/s].
-        mode: Of every joint with dry friction, 0 where it sticks whatever that takes, 1 or -1 where it slips to that side,
-            `OPEN` where its velocity decides; none if all are open.
+        limits: Greatest velocity of joints whose motor's limit of speed counts [rad/s or m/s], by joint.
+
+    Attributes:
+        dry: As given.
+        limits: As given.
+        joints: Those that may be held.
     """
-    moving, ways = _moving(dry, v), [x > 0.0 for x in v]
-    locked: list[Any] = [False] * len(v)
-    for i, side in zip([i for i, sticky in enumerate(dry) if sticky], mode, strict=bool(mode)):
-        known = absolute(side) < 1.5
-        slips = absolute(side) > 0.5
-        moving[i] = either(both(known, slips), both(negated(known), moving[i]))
-        ways[i] = either(both(known, side > 0.0), both(negated(known), ways[i]))
-        locked[i] = both(known, negated(slips))
-    sliding = [where(way, lo, hi) for way, lo, hi in zip(ways, now.lower, now.upper, strict=True)]
-    lower = [where(m, s, where(k, -inf, x)) for m, s, k, x in zip(moving, sliding, locked, now.lower, strict=True)]
-    upper = [where(m, s, where(k, inf, x)) for m, s, k, x in zip(moving, sliding, locked, now.upper, strict=True)]
-    laws = dry_laws(dry, lower, upper, moving)
-    a, friction = clipped_solve(now.M, now.f, laws, [0.0] * len(v))
-    return a, by_joint(laws, friction, len(v))
+
+    def __init__(self, dry: Sequence[bool], limits: Mapping[int, Scalar]) -> None:
+        self.dry = tuple(dry)
+        self.limits = dict(limits)
+        self.joints = tuple(i for i in range(len(self.dry)) if self.dry[i] or i in self.limits)
+
+    def places(self, v: Sequence[Scalar], mode: Sequence[Scalar] = ()) -> list[Place]:
+        """The place of every joint at velocities v [rad/s or m/s], or in a known `StickSlipMode.mode`, for those not `OPEN`."""
+        found = []
+        for i, x in enumerate(v):
+            place = Place(either(x > 0.0, x < 0.0) if self.dry[i] else True, x > 0.0)
+            if i in self.limits:
+                speed, most = absolute(x), self.limits[i]
+                place.fast = speed > most
+                place.at_limit = both(speed <= most, speed >= most)
+                place.free = both(place.free, negated(place.at_limit))
+            found.append(place)
+        for i, side in zip(self.joints, mode, strict=bool(mode)):
+            place = found[i]
+            opened = both(absolute(side) > 1.5, absolute(side) < 2.5)
+            moves = absolute(side) > 0.5
+            place.locked = both(negated(opened), negated(moves))
+            place.free = _either_of(opened, place.free, moves)
+            place.way = _either_of(either(opened, negated(moves)), place.way, side > 0.0)
+            if i in self.limits:
+                place.fast = either(both(opened, place.fast), absolute(side) > 2.5)
+                place.at_limit = both(place.at_limit, either(opened, negated(moves)))
+        return found
+
+    def bounds(self, i: int, now: Forces, at_limit: Any, up: Any) -> tuple[Scalar, Scalar]:
+        """The bounds of what can hold joint i, at its motor's limit of speed or else at rest [N·m or N]."""
+        lower, upper = now.lower[i], now.upper[i]
+        if i not in self.limits:
+            return lower, upper
+        forwards, backwards = now.slower[i]
+        least, most = where(up, lower + forwards, upper), where(up, lower, upper + backwards)
+        return where(at_limit, least, lower), where(at_limit, most, upper)
+
+    def solved(self, now: Forces, places: Sequence[Place]) -> tuple[list[Scalar], list[Scalar]]:
+        """Joint accelerations, and what holds or slows each joint: those at such a velocity are held or leave it, others move on."""
+        lower, upper = list(now.lower), list(now.upper)
+        for i in self.joints:
+            place = places[i]
+            sliding = _slide(now, i, place.way, place.fast)
+            low, high = self.bounds(i, now, place.at_limit, place.way)
+            lower[i] = where(place.free, sliding, where(place.locked, -inf, low))
+            upper[i] = where(place.free, sliding, where(place.locked, inf, high))
+        laws = self.laws(lower, upper, [place.free for place in places])
+        a, latched = clipped_solve(now.M, now.f, laws, [0.0] * len(places))
+        return a, by_joint(laws, latched, len(places))
+
+    def laws(self, lower: Sequence[Scalar], upper: Sequence[Scalar], free: Sequence[Any] | None = None) -> list[Law]:
+        """The laws on the joints that may be held."""
+        free = free or [False] * len(lower)
+        return [Law(i, lower[i], upper[i], free=free[i]) for i in self.joints]
 
 
-def dry_laws(
-    dry: Sequence[bool], lower: Sequence[Scalar], upper: Sequence[Scalar], free: Sequence[Any] | None = None
-) -> list[Law]:
-    """The laws of dry friction, for the joints that have any."""
-    free = free or [False] * len(dry)
-    return [Law(i, lower[i], upper[i], free=free[i]) for i, sticky in enumerate(dry) if sticky]
+def _either_of(condition: Any, a: Any, b: Any) -> Any:
+    """The condition a where `condition` holds, else b."""
+    return either(both(condition, a), both(negated(condition), b))
 
 
-def _moving(dry: Sequence[bool], v: Sequence[Scalar]) -> list[Any]:
-    """Which joints move; those without dry friction always count as moving."""
-    return [either(x > 0.0, x < 0.0) if sticky else True for x, sticky in zip(v, dry, strict=True)]
+def _slide(now: Forces, i: int, up: Any, fast: Any) -> Scalar:
+    """Dry friction of a joint that moves, less what the limit of speed takes away from its motor [N·m or N]."""
+    forwards, backwards = now.slower[i]
+    return where(up, now.lower[i], now.upper[i]) + where(fast, where(up, forwards, backwards), 0.0)
 
 
 def accelerations(arm: Arm, q, qd, drives, algorithm: Algorithm = "crba") -> list[Scalar]:
@@ -238,5 +383,6 @@ def accelerations(arm: Arm, q, qd, drives, algorithm: Algorithm = "crba") -> lis
     bounds = [dry_bounds(joint, drive) for joint, drive, *_ in joints]
     lower, upper = ([bound[side] for bound in bounds] for side in (0, 1))
     f = less_bias(arm, Motion(q, qd, None, None), total, None)
-    now = Forces(crba(arm, q), f, lower, upper, Further([], []), None)
-    return at_instant([sticks(joint) for joint in arm.joints], now, qd)[0]
+    now = Forces(crba(arm, q), f, lower, upper, [(0.0, 0.0)] * arm.n, [], Further([], []), None)
+    latches = Latches([sticks(joint) for joint in arm.joints], {})
+    return latches.solved(now, latches.places(qd))[0]

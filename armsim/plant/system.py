@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 
 from armsim.actuation import Works
 from armsim.control import OpenLoop
 from armsim.dynamics import Law, crba
-from armsim.expr import Scalar, dot, where
+from armsim.expr import Scalar, dot, lookup, where
 from armsim.integrate import MomentumEquation, Motion, RateJacobian, System, advanced
 from armsim.plant.equations import Damped, Equations
 from armsim.plant.midpoint import ArmMomentum
-from armsim.plant.state import Held
+from armsim.plant.state import Branch, Held
+
+AT_ONCE = 1e-12  # s: times closer together are one
 
 
 class ArmSystem(System):
@@ -27,9 +30,6 @@ class ArmSystem(System):
         super().__init__(self._rates_of)
         self.equations = equations
         self.held = held
-        command = equations.loads.command
-        if isinstance(command, OpenLoop) and command.period is None:
-            self.longest = command.spacing
 
     def _rates_of(self, t: Scalar, y: Motion) -> Motion:
         found = self.equations.rates(t, y._replace(w=None), self.held)
@@ -79,9 +79,25 @@ class ArmSystem(System):
         """The momentum equation of an implicit midpoint step from (t, y)."""
         return ArmMomentum(self.equations, self.held, t, y, h)
 
-    def guards(self, t: Scalar, start: Motion, end: Motion) -> list[Scalar]:
-        """Those of the stops."""
-        return self.crossings(start, end)
+    def until_corner(self, t: Scalar) -> Scalar:
+        """How long after t [s] recorded inputs jump or bend next; those closer than `AT_ONCE` have done so."""
+        command = self.equations.loads.command
+        if not isinstance(command, OpenLoop) or command.period is not None or command.corners is None:
+            return inf
+        return lookup(command.corners, t + AT_ONCE) - t
+
+    def branch(self, t: Scalar, y: Motion, h: Scalar) -> ArmSystem:
+        """The arm on its branch at (t, y), for a step of length h [s]."""
+        return ArmSystem(self.equations, self.decided(t, y, h))
+
+    def decided(self, t: Scalar, y: Motion, h: Scalar) -> Held:
+        """What is constant during a step of length h [s] from (t, y), its branch included."""
+        held = replace(self.held, branch=Branch(None, t + h / 2))
+        return replace(held, branch=Branch(self.equations.loads.sides(t, y._replace(w=None), held), t + h / 2))
+
+    def margins(self, t: Scalar, y: Motion) -> list[Scalar]:
+        """Those of the switches of what acts, on the branch that is held."""
+        return [] if self.held.branch is None else self.equations.loads.margins(t, y._replace(w=None), self.held)
 
     def crossings(self, start: Motion, at: Motion) -> list[Scalar]:
         """Distance of every joint with stops from the ends of its range, positive on the side on which the step began."""
