@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import NamedTuple
 
 from armsim.expr import (
@@ -29,6 +28,7 @@ from armsim.expr import (
     negated,
     where,
 )
+from armsim.integrate.bracket import ROUNDING, Bracket
 from armsim.integrate.events import first_met, least
 from armsim.integrate.extension import OPEN, Ahead, Extension, interpolated
 from armsim.integrate.method import FAILED, Tolerance
@@ -41,8 +41,6 @@ FIRST = 1e-3  # initial step, relative to an interval up to 1 s, else in s; an a
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0  # safety factor, and bounds of the ratio of successive steps
 BETA = 0.04  # of PI step-size control (Hairer, Norsett and Wanner, section II.4, DOPRI5)
 LEAST_ERROR = 1e-4  # lower bound of the last error in it
-ROUNDING = 1e-15  # resolution of time, relative to the interval
-EVENT = 1e-12  # s: tolerance of event location
 VANISHED = 1e-15  # s: least step; one that would have to be smaller has failed
 MOST = 3_000_000  # attempted steps in one advance
 
@@ -62,16 +60,6 @@ class Trial(NamedTuple):
 
 
 TrialStep = Callable[[System, Scalar, Motion, Scalar], Trial]  # on a smooth system: time, state, step
-
-
-@dataclass(slots=True)
-class Bracket:
-    """Two times within a step that enclose an event, from the step's start [s], and the least guard there; zeros for none."""
-
-    low: Scalar
-    low_guard: Scalar
-    high: Scalar
-    high_guard: Scalar
 
 
 @dataclass(slots=True)
@@ -121,7 +109,7 @@ def adaptive_advance(
         memory: See `MEMORY`.
         tolerance: Of the local error.
     """
-    begin = Attempt(0.0, *_recalled(memory, h), Bracket(0.0, 0.0, 0.0, 0.0), y, None)
+    begin = Attempt(0.0, *_recalled(memory, h), Bracket(), y, None)
     end, after = _attempted(trial, order, system, t, h, tolerance, begin, h)
     return after, _remembered(end)
 
@@ -157,7 +145,7 @@ def adaptive_follow(
     lands = wanted > landing - h / 2
     wanted = where(lands, landing, wanted)
 
-    begin = Attempt(ahead.done, *_recalled(memory, landing), Bracket(0.0, 0.0, 0.0, 0.0), front, ahead.extension)
+    begin = Attempt(ahead.done, *_recalled(memory, landing), Bracket(), front, ahead.extension)
     end, after = _attempted(trial, order, system, since, landing, tolerance, begin, wanted)
     step = end.extension
     assert step is not None
@@ -198,16 +186,11 @@ def _attempted(
         left = h - now.done
 
         # the step to try: to the event's regula falsi estimate, or as the control proposes, the last two of equal length
-        locating = bracket.high > 0.0
-        fall = bracket.low_guard - bracket.high_guard
-        crossing = both(bracket.low_guard > 0.0, fall > 0.0)
-        share = where(crossing, clip(bracket.low_guard / where(fall > 0.0, fall, 1.0), 0.05, 0.95), 0.5)
-        located = bracket.high - bracket.low <= EVENT + ROUNDING * h
-        to_event = where(located, bracket.high, bracket.low + share * (bracket.high - bracket.low))
+        locating, located = bracket.locating, bracket.located(h)
         proposed = where(now.length >= left, left, where(now.length > left / 2, left / 2, now.length))
         corner = system.until_corner(t + now.done)
-        proposed = proposed if corner is inf else minimum(proposed, corner)
-        tried = where(locating, to_event, proposed)
+        proposed = proposed if corner is None else minimum(proposed, corner)
+        tried = where(locating, bracket.estimate(located), proposed)
 
         smooth = system.branch(t + now.done, start, tried)
         end, estimate, inner = trial(smooth, t + now.done, start, tried)
@@ -232,15 +215,6 @@ def _attempted(
         length = where(accepting, fresh, where(rejecting, minimum(wanted, SAFETY * tried), now.length))
         failing = both(rejecting, length < VANISHED + ROUNDING * h)
 
-        # Illinois variant of regula falsi: the guard at the end that stays is halved
-        earlier = share * tried
-        below = both(passed, earlier <= bracket.low)  # met before a time that had seemed free of it
-        closer = Bracket(
-            low=where(below, 0.0, where(passed, bracket.low, tried)),
-            low_guard=where(below, 0.0, where(passed, where(locating, bracket.low_guard / 2, 0.0), guard)),
-            high=where(passed, earlier, bracket.high),
-            high_guard=where(passed, guard, bracket.high_guard / 2),
-        )
         y = mapped(lambda after, before: where(accepting, after, before), end, start)
         extension = None
         if now.extension is not None:
@@ -253,7 +227,7 @@ def _attempted(
                 error=where(accepting, maximum(bounded, LEAST_ERROR), now.error),
                 accepted=where(accepting, now.accepted + 1.0, now.accepted),
                 rejected=where(rejecting, now.rejected + 1.0, now.rejected),
-                bracket=mapped(lambda edge: where(narrowing, edge, 0.0), closer),
+                bracket=mapped(lambda edge: where(narrowing, edge, 0.0), bracket.narrowed(tried, guard, passed, share * tried)),
                 y=y._replace(v=[where(failing, FAILED, v) for v in y.v]),
                 extension=extension,
             )

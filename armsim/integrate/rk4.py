@@ -5,7 +5,10 @@ Stable for real decaying modes while h |λ| <= 2.785, for undamped ones while h 
 
 from __future__ import annotations
 
+from functools import partial
+
 from armsim.expr import Scalar
+from armsim.integrate.cut import cut_step
 from armsim.integrate.method import Method
 from armsim.integrate.motion import Motion
 from armsim.integrate.runge_kutta import Tableau, rk_step
@@ -18,8 +21,8 @@ RK4 = Tableau(
 
 
 def step(system: System, t: Scalar, y: Motion, h: Scalar) -> Motion:
-    """The state at t + h."""
-    return rk_step(RK4, system, t, y, h)
+    """The state at t + h, of order 4 through events too: the step is cut there."""
+    return cut_step(partial(rk_step, RK4), system, t, y, h)
 
 
-METHOD = Method(order=4, step=step)
+METHOD = Method(order=4, step=step, cuts=True)

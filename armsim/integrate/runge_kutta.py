@@ -44,12 +44,6 @@ def weighted(y: Motion, h: Scalar, weights: Sequence[float], stages: Sequence[Mo
     return y
 
 
-def rk_step(tableau: Tableau, system: System, t: Scalar, y: Motion, h: Scalar) -> Motion:
-    """The state at t + h.
-
-    The modes (stick or slip) of the step's start are kept for the step; a velocity that friction stops within the step is set
-    to zero at its end, which is of first order.
-    """
-    smooth = system.within(t, y)
-    end = weighted(y, h, tableau.b, rk_stages(tableau, smooth, t, y, h))
-    return smooth.arrest(y, end, h)
+def rk_step(tableau: Tableau, smooth: System, t: Scalar, y: Motion, h: Scalar) -> Motion:
+    """The state of a smooth system at t + h."""
+    return weighted(y, h, tableau.b, rk_stages(tableau, smooth, t, y, h))

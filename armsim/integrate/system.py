@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import inf
 from typing import Any
 
 from armsim.expr import Scalar, leaves, with_jacobian
@@ -62,9 +61,9 @@ class System:
         """The system in its mode at (t, y), smooth for the stages of one step."""
         return self
 
-    def until_corner(self, t: Scalar) -> Scalar:
-        """How long after t [s] the next time is at which the rates are known to jump or bend."""
-        return inf
+    def until_corner(self, t: Scalar) -> Scalar | None:
+        """How long after t the rates are known to jump or bend next [s]; None where they never do."""
+        return None
 
     def branch(self, t: Scalar, y: Motion, h: Scalar) -> System:
         """The system on its branch at (t, y): with all that is decided there, its mode too, fixed for a step of length h [s]."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import inf
 
 from armsim.actuation import Works
 from armsim.control import OpenLoop
@@ -79,11 +78,11 @@ class ArmSystem(System):
         """The momentum equation of an implicit midpoint step from (t, y)."""
         return ArmMomentum(self.equations, self.held, t, y, h)
 
-    def until_corner(self, t: Scalar) -> Scalar:
-        """How long after t [s] recorded inputs jump or bend next; those closer than `AT_ONCE` have done so."""
+    def until_corner(self, t: Scalar) -> Scalar | None:
+        """How long after t recorded inputs jump or bend next [s], within `AT_ONCE` not counted; None where there are none."""
         command = self.equations.loads.command
         if not isinstance(command, OpenLoop) or command.period is not None or command.corners is None:
-            return inf
+            return None
         return lookup(command.corners, t + AT_ONCE) - t
 
     def branch(self, t: Scalar, y: Motion, h: Scalar) -> ArmSystem:

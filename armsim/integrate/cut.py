@@ -1,0 +1,84 @@
+"""Steps of a fixed length that are cut at events: in every part all is smooth, so a method keeps its order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from armsim.expr import Scalar, both, either, loop, mapped, minimum, negated, where
+from armsim.integrate.bracket import Bracket
+from armsim.integrate.events import least
+from armsim.integrate.motion import Motion
+from armsim.integrate.system import System
+
+MOST = 400  # parts tried in a step; where events accumulate (Zeno) it is carried out whole
+
+SmoothStep = Callable[[System, Scalar, Motion, Scalar], Motion]  # on a smooth system: time, state, step to the state then
+
+
+@dataclass(slots=True)
+class Part:
+    """The state of the loop over the parts of a step.
+
+    Attributes:
+        done: Time since the step's start [s].
+        y: The motion then.
+        bracket: Of the event at which the next part is to end.
+    """
+
+    done: Scalar
+    y: Motion
+    bracket: Bracket
+
+
+def cut_step(trial: SmoothStep, system: System, t: Scalar, y: Motion, h: Scalar) -> Motion:
+    """The state at t + h, by as many steps of a method as events and corners of the rates cut it into.
+
+    Events are located to `bracket.EVENT`; those that are met and left within a part are not seen. A step with more than `MOST`
+    attempts is carried out whole, and what friction has stopped within it is at rest at its end.
+
+    Args:
+        trial: The method's step.
+        system: The system.
+        t: Time at the step's start [s].
+        y: The state then.
+        h: Length of the step [s].
+    """
+    smooth = system.branch(t, y, h)
+    whole = trial(smooth, t, y, h)
+    guards, corner = smooth.guards(t + h, y, whole), system.until_corner(t)
+    if not guards and corner is None:
+        return whole
+    uncut = least(guards) >= 0.0 if corner is None else both(least(guards) >= 0.0, corner >= h)
+
+    def body(now: Part) -> list[Part]:
+        left = h - now.done
+        begin = t + now.done
+        corner = system.until_corner(begin)
+        proposed = left if corner is None else minimum(left, corner)
+        located = now.bracket.located(h)
+        tried = where(now.bracket.locating, now.bracket.estimate(located), proposed)
+        part = system.branch(begin, now.y, tried)
+        end = trial(part, begin, now.y, tried)
+        guard = least(part.guards(begin + tried, now.y, end))
+        at_event = both(now.bracket.locating, located)
+        passed = both(guard < 0.0, negated(at_event))
+        narrowing = either(passed, both(now.bracket.locating, negated(at_event)))
+        closer = now.bracket.narrowed(tried, guard, passed, tried)
+        end = part.arrest(now.y, end, tried)
+        return [
+            Part(
+                done=where(narrowing, now.done, where(tried >= left, h, now.done + tried)),
+                y=mapped(lambda before, after: where(narrowing, before, after), now.y, end),
+                bracket=mapped(lambda edge: where(narrowing, edge, 0.0), closer),
+            )
+        ]
+
+    first = Part(where(uncut, h, 0.0), mapped(lambda a, b: where(uncut, a, b), whole, y), Bracket())
+    (end,) = loop([first], body, lambda now: now.done >= h, MOST)
+
+    def carried_out(now: Part) -> list[Part]:
+        return [Part(h, smooth.arrest(y, whole, h), Bracket())]
+
+    (end,) = loop([end], carried_out, lambda now: now.done >= h, 1)
+    return end.y
