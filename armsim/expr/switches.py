@@ -65,17 +65,21 @@ class Switches:
         traced, values = self._evaluated(args, sides)
         return unflatten(traced.form, [_value(values, out) for out in traced.function.outputs])
 
+    def spares(self, sides: Sequence[Any], *args: Any) -> list[Any]:
+        """As `margins`, quicker, and never greater: rounding and whether a switch matters are left out."""
+        traced, values = self._evaluated(args, sides)
+        return [_ahead(node, values, side) for node, side in zip(traced.switches, sides, strict=True)]
+
     def margins(self, sides: Sequence[Any], *args: Any) -> list[Any]:
         """How far each switch is from turning, negative beyond; 1 where it does not matter on this branch."""
         traced, values = self._evaluated(args, sides)
         relevant = _relevance(traced, values)
         margins = []
         for node, side in zip(traced.switches, sides, strict=True):
-            a, *rest = (_value(values, arg) for arg in node.args)
-            b = rest[0] if rest else -a  # the number is not negative: -a <= a
-            ahead = b - a if rest else a
-            margin = fma(NOISE, absolute(a) + absolute(b), where(side > 0.5, ahead, -ahead))
-            margins.append(where(relevant[node], margin, 1.0))
+            size: Any = 0.0
+            for arg in node.args:
+                size = size + absolute(_value(values, arg))
+            margins.append(where(relevant[node], fma(NOISE, size, _ahead(node, values, side)), 1.0))
         return margins
 
     def _evaluated(self, args: Sequence[Any], sides: Sequence[Any] | None = None) -> tuple[Traced, dict[Any, Any]]:
@@ -126,6 +130,12 @@ class Switches:
 
 def _without_calls(results: Sequence[Any], graph: Graph) -> list[Any]:
     return inlined(results, graph) if any(node.op == "call" for node in graph.nodes) else list(results)
+
+
+def _ahead(node: Expr, values: dict[Any, Any], side: Any) -> Any:
+    """How far a switch is from turning."""
+    a, *rest = (_value(values, arg) for arg in node.args)
+    return where(side > 0.5, rest[0] - a, a - rest[0]) if rest else where(side > 0.5, a, -a)
 
 
 def _value(values: dict[Any, Any], arg: Any) -> Any:

@@ -195,7 +195,7 @@ def _attempted(
         smooth = system.branch(t + now.done, start, tried)
         end, estimate, inner = trial(smooth, t + now.done, start, tried)
         error = _error_norm(start, end, estimate, tolerance)
-        guard = least(smooth.guards(t + now.done + tried, start, end, tolerance.atol))
+        guard = least([*smooth.crossings(start, end), *smooth.holding(t + now.done + tried, end)])
         end = smooth.arrest(start, end, tried)
         end = end._replace(q=calmed(end.q), v=calmed(end.v))
         coefficients = [mapped(lambda after, before: after - before, end, start), *inner]

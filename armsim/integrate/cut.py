@@ -13,7 +13,8 @@ from armsim.integrate.system import System
 
 MOST = 400  # parts tried in a step; where events accumulate (Zeno) it is carried out whole
 
-SmoothStep = Callable[[System, Scalar, Motion, Scalar], Motion]  # on a smooth system: time, state, step to the state then
+# on a smooth system: from time, state and step to the state then, and an estimate of it at which rates have been evaluated
+SmoothStep = Callable[[System, Scalar, Motion, Scalar], tuple[Motion, Motion]]
 
 
 @dataclass(slots=True)
@@ -45,8 +46,9 @@ def cut_step(trial: SmoothStep, system: System, t: Scalar, y: Motion, h: Scalar)
         h: Length of the step [s].
     """
     smooth = system.branch(t, y, h)
-    whole = trial(smooth, t, y, h)
-    guards, corner = smooth.guards(t + h, y, whole), system.until_corner(t)
+    whole, near = trial(smooth, t, y, h)
+    guards = [*smooth.slips(whole), *smooth.spares(t + h, whole), *smooth.holding(t + h, near)]
+    corner = system.until_corner(t)
     if not guards and corner is None:
         return whole
     uncut = least(guards) >= 0.0 if corner is None else both(least(guards) >= 0.0, corner >= h)
@@ -59,7 +61,7 @@ def cut_step(trial: SmoothStep, system: System, t: Scalar, y: Motion, h: Scalar)
         located = now.bracket.located(h)
         tried = where(now.bracket.locating, now.bracket.estimate(located), proposed)
         part = system.branch(begin, now.y, tried)
-        end = trial(part, begin, now.y, tried)
+        end, _ = trial(part, begin, now.y, tried)
         guard = least(part.guards(begin + tried, now.y, end))
         at_event = both(now.bracket.locating, located)
         passed = both(guard < 0.0, negated(at_event))

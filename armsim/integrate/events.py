@@ -110,7 +110,7 @@ def first_met(
     found = _along_courses(_courses(smooth, start, end, coefficients), guard, unsure)
 
     def searched(parts: int, guards: Callable[[Scalar, Motion], list[Scalar]], wanted: Any) -> None:
-        """Search at the ends of `parts` parts of the step for the first negative guard, if that is wanted."""
+        """Search at the ends of all parts of the step for the first negative guard, if that is wanted."""
         nonlocal found
 
         def inside(now: Search) -> list[Search]:
@@ -119,15 +119,13 @@ def first_met(
             met = value < -unsure
             return [Search(now.part + 1.0, where(met, at, now.share), where(met, value, now.guard))]
 
-        first = Search(where(both(wanted, accurate), 1.0, float(parts)), found.share, found.guard)
-        (found,) = loop([first], inside, lambda now: now.part >= now.share * parts, parts)
+        first = Search(where(both(wanted, accurate), 1.0, parts + 1.0), found.share, found.guard)
+        (found,) = loop([first], inside, lambda now: now.part > now.share * parts, parts)
 
     middle = interpolated(end, coefficients, 0.5)
-    margins = zip(
-        smooth.margins(t, start), smooth.margins(t + h / 2, middle), smooth.margins(t + h, end), strict=True
-    )
+    spares = zip(smooth.spares(t, start), smooth.spares(t + h / 2, middle), smooth.spares(t + h, end), strict=True)
     dips: Any = False
-    for first, half, last in margins:
+    for first, half, last in spares:
         bend = absolute(first - 2.0 * half + last)
         dips = either(dips, minimum(minimum(first, last), half) < bend)
     if dips is not False:

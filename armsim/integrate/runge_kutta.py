@@ -44,6 +44,7 @@ def weighted(y: Motion, h: Scalar, weights: Sequence[float], stages: Sequence[Mo
     return y
 
 
-def rk_step(tableau: Tableau, smooth: System, t: Scalar, y: Motion, h: Scalar) -> Motion:
-    """The state of a smooth system at t + h."""
-    return weighted(y, h, tableau.b, rk_stages(tableau, smooth, t, y, h))
+def rk_step(tableau: Tableau, smooth: System, t: Scalar, y: Motion, h: Scalar) -> tuple[Motion, Motion]:
+    """The state of a smooth system at t + h, and that of the last stage."""
+    stages = rk_stages(tableau, smooth, t, y, h)
+    return weighted(y, h, tableau.b, stages), weighted(y, h, tableau.A[-1], stages[:-1])

@@ -78,16 +78,29 @@ class System:
             t: Time at the step's end [s].
             start: The motion at its start.
             end: The motion at its end.
-            unsure: Where rates do not jump, the guard is negative only beyond this much.
+            unsure: By how much a switch may have turned and not count.
         """
-        return self.crossings(start, end) + [margin + unsure for margin in self.margins(t, end)]
+        turned = [margin + unsure for margin in self.margins(t, end)]
+        return [*self.crossings(start, end), *turned, *self.holding(t, end)]
 
     def crossings(self, start: Motion, at: Motion) -> list[Scalar]:
         """Those of the guards that are affine in positions and velocities, at a motion within the step or at its end."""
+        return self.slips(at)
+
+    def slips(self, at: Motion) -> list[Scalar]:
+        """Those of the crossings that are affine in velocities: of joints that come to where they may be held."""
         return []
 
     def margins(self, t: Scalar, y: Motion) -> list[Scalar]:
-        """Those of the guards that depend on the instant alone, and not on accelerations."""
+        """Those of the guards that tell whether a switch of the rates has turned."""
+        return []
+
+    def spares(self, t: Scalar, y: Motion) -> list[Scalar]:
+        """Lower bounds of the margins that are quicker to compute."""
+        return []
+
+    def holding(self, t: Scalar, y: Motion) -> list[Scalar]:
+        """Those of the guards that depend on accelerations: how much more would let go of what is held."""
         return []
 
     def arrest(self, before: Motion, after: Motion, h: Scalar) -> Motion:

@@ -126,9 +126,16 @@ class Loads:
 
     def margins(self, t: Scalar, y: Motion, held: Held) -> list[Scalar]:
         """The margins of the switches on the branch that is held."""
+        return self.switches.margins(self._sides(held), t, y, self._free(held))
+
+    def spares(self, t: Scalar, y: Motion, held: Held) -> list[Scalar]:
+        """Lower bounds of the margins."""
+        return self.switches.spares(self._sides(held), t, y, self._free(held))
+
+    def _sides(self, held: Held) -> list[Scalar]:
         assert held.branch is not None
         assert held.branch.sides is not None
-        return self.switches.margins(held.branch.sides, t, y, self._free(held))
+        return held.branch.sides
 
     def _free(self, held: Held) -> Held:
         """The same with the sides left open."""

@@ -173,24 +173,8 @@ class StickSlipMode(StickSlip):
         up = [way if dry else None for way, dry in zip(self.up, self.latches.dry, strict=True)]
         return ArmMomentum(self.equations, self.held, t, y, h, self.stuck, up)
 
-    def guards(self, t: Scalar, start: Motion, end: Motion, unsure: Scalar = 0.0) -> list[Scalar]:
-        """Those of an arm without friction; the slip velocity of every joint that slips; the margin of every one that is held."""
-        now = self.forces(t, end)
-        total = [f + dry for f, dry in zip(now.f, self._sliding(now), strict=True)]
-        a = solve_held(now.M, total, self.stuck)
-        guards = super().guards(t, start, end, unsure)
-        for i in self.latches.joints:
-            lower, upper = self.latches.bounds(i, now, self.places[i].at_limit, self.up[i])
-            needed = row_times(now.M, i, a) - now.f[i]
-            terms = absolute(now.f[i]) + absolute(needed + now.f[i])
-            spare = minimum(needed - lower, upper - needed)
-            # what the solver's tolerance lets stick at the step's start must not count as an event at its end
-            spare = spare + leeway(lower, upper, terms)
-            guards.append(where(self.stuck[i], spare, 1.0))
-        return guards
-
-    def crossings(self, start: Motion, at: Motion) -> list[Scalar]:
-        """Those of the stops, the slip velocity of every joint that slips, and how far it is from its motor's limit of speed."""
+    def slips(self, at: Motion) -> list[Scalar]:
+        """The slip velocity of every joint that slips, and how far it is from its motor's limit of speed."""
         slips = []
         for i in self.latches.joints:
             speed = where(self.up[i], at.v[i], -at.v[i])
@@ -198,7 +182,22 @@ class StickSlipMode(StickSlip):
             if i in self.latches.limits:
                 spare = self.latches.limits[i] - speed
                 slips.append(where(self.stuck[i], 1.0, where(self.fast[i], -spare, spare)))
-        return [*super().crossings(start, at), *slips]
+        return slips
+
+    def holding(self, t: Scalar, y: Motion) -> list[Scalar]:
+        """How much more force would let go of every joint that is held."""
+        now = self.forces(t, y)
+        total = [f + dry for f, dry in zip(now.f, self._sliding(now), strict=True)]
+        a = solve_held(now.M, total, self.stuck)
+        margins = []
+        for i in self.latches.joints:
+            lower, upper = self.latches.bounds(i, now, self.places[i].at_limit, self.up[i])
+            needed = row_times(now.M, i, a) - now.f[i]
+            terms = absolute(now.f[i]) + absolute(needed + now.f[i])
+            spare = minimum(needed - lower, upper - needed)
+            # what the solver's tolerance lets stick at the step's start must not count as an event at its end
+            margins.append(where(self.stuck[i], spare + leeway(lower, upper, terms), 1.0))
+        return margins
 
     @property
     def mode(self) -> list[Scalar]:  # type: ignore[override]  # computed when it is asked for

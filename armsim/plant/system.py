@@ -98,9 +98,13 @@ class ArmSystem(System):
         """Those of the switches of what acts, on the branch that is held."""
         return [] if self.held.branch is None else self.equations.loads.margins(t, y._replace(w=None), self.held)
 
+    def spares(self, t: Scalar, y: Motion) -> list[Scalar]:
+        """Lower bounds of the margins."""
+        return [] if self.held.branch is None else self.equations.loads.spares(t, y._replace(w=None), self.held)
+
     def crossings(self, start: Motion, at: Motion) -> list[Scalar]:
-        """Distance of every joint with stops from the ends of its range, positive on the side on which the step began."""
-        guards = []
+        """Distance of every joint with stops from the ends of its range, positive on the side on which the step began; and slips."""
+        guards = self.slips(at)
         for joint, before, after in zip(self.equations.arm.joints, start.q, at.q, strict=True):
             limit = joint.limit
             if limit is None or limit.stiffness is None:
