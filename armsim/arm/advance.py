@@ -15,7 +15,7 @@ from armsim.dynamics.forward import Algorithm
 from armsim.errors import Diverged, ShapeError, UsageError
 from armsim.expr import Scalar
 from armsim.integrate import Tolerance
-from armsim.integrate.method import FAILED
+from armsim.integrate.method import no_step, stall_of
 from armsim.model import Arm, MotorLimits
 from armsim.plant import Plant, accelerations, held
 from armsim.simulation.loop_plan import BOUNDS
@@ -115,8 +115,10 @@ def sound(rows: Array, n: int) -> NDArray[np.bool_]:
 def diverged(row: Sequence[float], joints: Sequence[str], method: str) -> Diverged:
     """The error of a motion that left all bounds."""
     n = len(joints)
-    found = f"no step of {method} that is short enough for the tolerance"
-    if FAILED not in row[n : 2 * n]:
+    stalled = stall_of(row[n : 2 * n])
+    if stalled is not None:
+        found = no_step(method, stalled)
+    else:
         names = [f"{kind} of {name}" for kind in ("q", "qd") for name in joints]
         limits = [BOUNDS["q"]] * n + [BOUNDS["qd"]] * n
         found = next(

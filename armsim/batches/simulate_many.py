@@ -20,7 +20,7 @@ from armsim.batches.many import Many
 from armsim.batches.variants import Family
 from armsim.compile import SteppingLoop
 from armsim.errors import UsageError
-from armsim.integrate.method import FAILED
+from armsim.integrate.method import no_step, stall_of
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
 from armsim.plant.columns import headings
 from armsim.simulation.loop_plan import bounds
@@ -326,8 +326,9 @@ def _divergence(family: Family, state: Array, after: Array, steps: int) -> str:
     """Where a run left its bounds, in a line."""
     plant, scenario = family.plan.plant, family.scenario
     t = time_at(steps, scenario.time_ratio)
-    if FAILED in after:
-        return f"no step of {plant.method} was short enough at {t:g} s"
+    stalled = stall_of(after.tolist())
+    if stalled is not None:
+        return f"{no_step(plant.method, stalled)} at {t:g} s"
     limits = np.array(bounds(plant))
     shares = np.where(np.isfinite(limits), np.abs(state) / limits, 0.0)
     return f"{plant.slots[int(np.argmax(shares))]} left all bounds at {t:g} s"

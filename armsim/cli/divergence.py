@@ -43,6 +43,10 @@ def divergence(where: dict[str, Any], scenario: Scenario) -> str:
         found = f"the motion itself grew, not by the step: the velocity of {name} doubled every {doubling},\n"
         found += f"from t = {motion['since']:.6g} s on, as its accelerations had it"
         mend = f"check the signs of {name}'s gains, torques and stops; a smaller step would not help"
+    elif where.get("stalled") == "too many steps":
+        ended, what = "stopped", f"{method} took millions of steps and was far from done: the time is too long for it"
+        mend = "take rodas, if something decays fast" if method != "rodas" else "see what changes so fast"
+        mend += ", a greater integrator.rtol, or a shorter duration"
     elif where.get("stalled") and scenario.adaptive:
         ended, what = "stopped", f"{method} found no step short enough for rtol {scenario.tolerance.rtol:g}"
         mend = "take a greater integrator.rtol, or check gains, stops and inputs"

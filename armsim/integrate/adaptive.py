@@ -31,7 +31,7 @@ from armsim.expr import (
 from armsim.integrate.bracket import ROUNDING, Bracket
 from armsim.integrate.events import first_met, least
 from armsim.integrate.extension import OPEN, Ahead, Extension, interpolated
-from armsim.integrate.method import FAILED, Tolerance
+from armsim.integrate.method import EXHAUSTED, FAILED, Tolerance
 from armsim.integrate.motion import Motion, calmed
 from armsim.integrate.system import System
 
@@ -235,7 +235,7 @@ def _attempted(
 
     (end,) = loop([begin], body, lambda now: now.done >= until, MOST)
     out_of_time = end.done < until
-    return end, end.y._replace(v=[where(out_of_time, FAILED, v) for v in end.y.v])
+    return end, end.y._replace(v=[where(out_of_time, EXHAUSTED, v) for v in end.y.v])
 
 
 def _error_norm(start: Motion, end: Motion, estimate: Motion, tolerance: Tolerance) -> Scalar:

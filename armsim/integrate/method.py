@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from armsim.expr import Scalar
 from armsim.integrate.extension import Ahead
@@ -14,7 +15,22 @@ Step = Callable[[System, Scalar, Motion, Scalar], Motion]  # system, time, state
 Advance = Callable[..., tuple[Motion, list[Scalar]]]  # as `Step`, with memory and tolerance; see `Method.advance`
 Follow = Callable[..., tuple[Motion, list[Scalar], Ahead]]  # likewise, running ahead; see `Method.follow`
 
-FAILED = 1e300  # velocity that marks a failed step; it is beyond all bounds
+FAILED = 1e300  # velocity that marks a step that could not be made; it is beyond all bounds
+EXHAUSTED = 2e300  # velocity that marks an advance of an adaptive method that took more steps than it may
+
+Stall = Literal["no step", "too many steps"]
+
+
+def stall_of(state: Sequence[float]) -> Stall | None:
+    """Why no step led to a state, whose velocities are marked then; None for a state that was reached."""
+    return "no step" if FAILED in state else "too many steps" if EXHAUSTED in state else None
+
+
+def no_step(method: str, stalled: Stall) -> str:
+    """What a method did not find, in words."""
+    if stalled == "too many steps":
+        return f"too long a time for {method}, which took millions of steps"
+    return f"no step of {method} that is short enough for the tolerance"
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from armsim.compile.single import SingleKernel
 from armsim.errors import Diverged, ShapeError, UsageError
 from armsim.expr import Expr, Function, Scalar, trace
 from armsim.integrate import METHODS
-from armsim.integrate.method import FAILED
+from armsim.integrate.method import no_step, stall_of
 from armsim.loading import read_robot
 from armsim.loading.open_robot import OpenRobot
 from armsim.loading.voltage import voltage_refusal
@@ -344,9 +344,10 @@ class ForwardModel:
         mend = f"take a smaller step than dt = {self.dt:g} s with {self.method}, or check the inputs"
         if METHODS[self.method].adaptive is not None:
             mend = "check the inputs"
-            if value == FAILED:
-                found = f"no step of {self.method} that is short enough for the tolerance"
-                mend = "check the inputs, or take a greater rtol"
+            stalled = stall_of([value])
+            if stalled is not None:
+                found = no_step(self.method, stalled)
+                mend = "check the inputs, or take a greater rtol or a shorter dt"
         return Diverged.of("step: the state diverged", "a state within all bounds", found, mend)
 
 

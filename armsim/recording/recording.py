@@ -57,7 +57,7 @@ class Recording:
         status: "complete", "interrupted" or "diverged".
         steps: Number of steps carried out.
         diverged: Of a diverged run, the first slot out of bounds, for example "qd_R4"; else None.
-        causes: Of a diverged run, `armsim.stability.departure.causes`, and whether it `stalled`, see
+        causes: Of a diverged run, `armsim.stability.departure.causes`, and why it `stalled`, see
             `armsim.simulation.result.Result`; else empty.
         audit: The energy balance up to the last sample, see `armsim.simulation.energy_balance.balance`; None if it was read from
             a folder.

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from armsim.integrate.method import FAILED
+from armsim.integrate.method import Stall, stall_of
 from armsim.stability.divergence import LAST_STEPS
 
 NEVER = 2**62  # steps between rows or samples where there are none
@@ -35,7 +35,7 @@ class Driver:
         state: The state reached.
         kept: The accumulators so far.
         done: Number of steps carried out.
-        stalled: After a divergence, whether a step could not be made; see `Result.stalled`.
+        stalled: After a divergence, why a step could not be made; see `Result.stalled`.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Driver:
         self._reported = time.perf_counter()
         self._checkpoints: deque[tuple[int, list[float], list[float]]] = deque()  # done, state, kept
         self.done = 0
-        self.stalled = False
+        self.stalled: Stall | None = None
 
     def advance(self, last: int, rows: ctypes.Array | None = None) -> bool:
         """Carry out the steps before `last`; False where one left the bounds, and `state` is then the state out of bounds.
@@ -81,7 +81,7 @@ class Driver:
             self.done, self.state[:], self.kept[:] = self._checkpoints[-1]  # type: ignore[assignment]  # ctypes takes floats
             raise
         if self.done < last:
-            self.stalled = FAILED in self.state
+            self.stalled = stall_of(self.state)
             return False
         return True
 

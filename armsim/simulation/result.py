@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from armsim.errors import UsageError
+from armsim.integrate.method import Stall
 from armsim.loading import Scenario
 from armsim.plant import Plant
 from armsim.plant.columns import Heading, headings
@@ -58,8 +59,9 @@ class Result:
         engine: "llvm" or "python".
         advised: Puts the advice on the step into words, when it is asked for.
         seconds: Wall time by part [s]; rows_s: the loop's waiting for rows to be written.
-        stalled: Of a diverged run, whether a step could not be made: an adaptive method found none short enough for its
-            tolerance, or the Newton iteration of an implicit one did not converge.
+        stalled: Of a diverged run, why a step could not be made: "no step" where an adaptive method found none short enough for
+            its tolerance, or the Newton iteration of an implicit one did not converge; "too many steps" where it took millions
+            from one instant to the next. Else None.
         skipped: Number of rows before those that `rows` has.
         failure: Of a run that was interrupted as its rows could not be written, why.
         gathered: Totals of all rows; None where they are gathered from `rows`.
@@ -79,7 +81,7 @@ class Result:
     engine: str
     advised: Callable[[], Advice] = field(repr=False)
     seconds: dict[str, float]
-    stalled: bool = False
+    stalled: Stall | None = None
     skipped: int = 0
     failure: str = ""
     gathered: RowTotals | None = field(default=None, repr=False)

@@ -79,7 +79,7 @@ def test_a_torque_that_is_not_finite_is_no_question_of_the_step():
     )
 
 
-@pytest.mark.parametrize("rest", [{"growth": None}, {"growth": GROWTH}, {"stalled": True}])
+@pytest.mark.parametrize("rest", [{"growth": None}, {"growth": GROWTH}, {"stalled": "no step"}])
 def test_a_joint_that_ran_away_goes_before_what_its_speed_did_to_the_others(rest):
     assert said(**rest, motion={"joint": "R1", "since": 0.01, "doubling_s": 0.1006}) == (
         "the simulation diverged at t = 0.011 s: joint R1 ran away\n"
@@ -124,7 +124,7 @@ def test_record_says_it_with_3_too(armsim):
 
 def test_an_adaptive_method_that_finds_no_step_says_so():
     adaptive = SimpleNamespace(method="rodas", dt=1e-2, adaptive=True, tolerance=Tolerance(rtol=1e-9))
-    stopped = divergence({**WHERE, "stalled": True}, adaptive)
+    stopped = divergence({**WHERE, "stalled": "no step"}, adaptive)
     assert "rodas found no step short enough for rtol 1e-09" in stopped
     assert "smaller step" not in divergence(WHERE, adaptive)
 
