@@ -126,11 +126,11 @@ class Draft:
         """Sinusoidal voltages, sized by the motors'."""
         self.scenario["inputs"] = {"voltage": [self.wave(share * self.full[i]) for i in range(self.n)]}
 
-    def pd(self, output: str = "torque", **more: Any) -> None:
+    def pd(self, output: str = "torque", stiffness: tuple[float, float] = (20, 60), **more: Any) -> None:
         """Feedback towards another pose."""
         target = [short(q + self.sign() * self.rng.uniform(0.5, 1.2)) for q in self.q]
         units = self.inertia if output == "torque" else [self.inertia[i] / self.torque_per_volt[i] for i in range(self.n)]
-        kp = [short(unit * self.rng.uniform(20, 60)) for unit in units]
+        kp = [short(unit * self.rng.uniform(*stiffness)) for unit in units]
         kd = [short(abs(unit) * self.rng.uniform(1, 4)) * (1 if unit > 0 else -1) for unit in units]
         self.scenario["control"] = {"law": "pd", "output": output, "kp": kp, "kd": kd, "target": target, **more}
 
@@ -263,10 +263,10 @@ def speed_limit(draft: Draft, motor: dict[str, Any], volts: float, stall: float)
 
 def command_limit(draft: Draft) -> None:
     if draft.rng.random() < 0.5:
-        draft.pd(limit=[draft.sized(i, 4, 12) for i in range(draft.n)])
+        draft.pd(stiffness=(50, 90), limit=[draft.sized(i, 6, 16) for i in range(draft.n)])
     else:
         draft.motors()
-        draft.pd("voltage", limit=[short(volts * draft.rng.uniform(0.2, 0.6)) for volts in draft.full])
+        draft.pd("voltage", (50, 90), limit=[short(volts * draft.rng.uniform(0.2, 0.6)) for volts in draft.full])
 
 
 def brushes(draft: Draft) -> None:
@@ -288,6 +288,11 @@ def inductance(draft: Draft) -> None:
         limits=lambda i, motor, volts, stall: {key: short(sizes[key](motor, volts)) for key in limits},
     )
     draft.voltages()
+
+
+def smooth(draft: Draft) -> None:
+    """Nothing happens: what a method does without events."""
+    draft.torques()
 
 
 def friction(draft: Draft) -> None:
@@ -363,6 +368,7 @@ def combined(draft: Draft) -> None:
 
 
 FAMILIES: dict[str, Callable[[Draft], None]] = {
+    "smooth": smooth,
     "friction": friction,
     "gear friction": gear_friction,
     "gear losses": gear_losses,

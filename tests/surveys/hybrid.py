@@ -184,6 +184,17 @@ class Hybrid:
                 sides[key] = not mode.sides[key]
         return y, self.settled(t, y, replace(mode, clamped=clamped, sides=sides), forced)
 
+    def kind(self, key: Hashable) -> str:
+        """The kind of event that a guard stands for."""
+        assert isinstance(key, tuple)
+        if key[0] != "zone":
+            return str(key[0])
+        _, i, new = key
+        zone_level = self.drives[i].levels[new // 2] if new % 2 else None
+        if zone_level is not None:
+            return "stick" if zone_level == 0.0 else "speed"
+        return "slip" if 0.0 in self.drives[i].levels[max(new // 2 - 1, 0) : new // 2 + 1] else "speed"
+
     def settled(self, t: float, y: Sequence[float], mode: Mode, forced: Mapping[int, int]) -> Mode:
         """The mode that contradicts nothing, with conditions on the sides their values have, but for those in `mode.sides`."""
         choices, open_to = [], []

@@ -15,6 +15,7 @@ from math import inf
 
 import numpy as np
 from scipy.integrate import DOP853, RK45, Radau
+from scipy.optimize import brentq
 
 from .cases import Case
 from .hybrid import Hybrid, Mode
@@ -37,14 +38,14 @@ class Motion:
         t: Times asked for [s], the end last.
         states: Then: q, qd and currents, shape (times, states).
         n: Number of joints.
-        events: Instants and names of events; a name is a kind, then a joint.
+        events: Instants [s] and kinds of events: stick, slip, speed, stop, release, clamp, input or the name of a limit.
         evaluations: Of the vector field, but for those that locate events.
     """
 
     t: Sequence[float]
     states: np.ndarray
     n: int
-    events: list[tuple[float, Hashable]] = field(repr=False)
+    events: list[tuple[float, str]] = field(repr=False)
     evaluations: int = 0
 
     @property
@@ -60,7 +61,7 @@ class Motion:
     @property
     def kinds(self) -> Counter[str]:
         """How many events of each kind there were."""
-        return Counter(str(key[0]) for _, key in self.events)
+        return Counter(kind for _, kind in self.events)
 
 
 def truth(case: Case, times: Sequence[float] = (), rtol: float = 1e-12) -> Motion:
@@ -112,7 +113,7 @@ class Course:
     def __init__(self, hybrid: Hybrid, rtol: float, method: str, max_step: float) -> None:
         self.hybrid, self.method, self.max_step = hybrid, METHODS[method], max_step
         self.rtol, self.atol = rtol, 1e-3 * rtol
-        self.events: list[tuple[float, Hashable]] = []
+        self.events: list[tuple[float, str]] = []
         self.evaluations = 0
 
     def run(self, times: Sequence[float], shift: Sequence[float]) -> Motion:
@@ -129,6 +130,7 @@ class Course:
         for t, to in zip(stops, stops[1:]):
             if t in hybrid.borders and t > 0.0:
                 mode = hybrid.border(t, y, mode)
+                self.events += [(t, "input")]
             y, mode = self.piece(t, y, mode, to)
             if to in wanted:
                 states.append(list(y))
@@ -136,7 +138,7 @@ class Course:
 
     def piece(self, t: float, y: list[float], mode: Mode, end: float) -> tuple[list[float], Mode]:
         """State and mode at the end of a piece of the inputs."""
-        here = 0  # events at this instant
+        hybrid, here = self.hybrid, 0  # events at this instant
         while t < end:
             t_old, y_old = t, y
             t, y, hit = self.until_event(t, y, mode, end)
@@ -144,8 +146,8 @@ class Course:
                 here = here + 1 if t == t_old else 0
                 if here > 30:
                     raise Stuck(f"at {t} s: {self.events[-4:]}")
-                self.events += [(t, key) for key in hit]
-                y, mode = self.hybrid.event(t, y, mode, hit)
+                self.events += [(t, hybrid.kind(key)) for key in hit]
+                y, mode = hybrid.event(t, y, mode, hit)
         return y, mode
 
     def solver(self, t: float, y: Sequence[float], mode: Mode, end: float, first: float | None = None):
@@ -193,7 +195,7 @@ class Course:
         for (a, before), (b, after) in zip(looks, looks[1:]):
             changed = [key for key in after if after[key] < -CHANGED]
             if changed:
-                at = {key: zero(lambda t, key=key: look(t)[key], a, b, before[key], after[key]) for key in changed}
+                at = {key: zero(lambda t, key=key: look(t)[key], a, b, before[key]) for key in changed}
                 first = min(at.values())
                 return first, [key for key in changed if at[key] == first]
         return None
@@ -239,30 +241,13 @@ class Course:
         return solver.y.tolist()
 
 
-def zero(g, a: float, b: float, at_a: float, at_b: float) -> float:
-    """The zero of a guard that falls below 0 between a and b, by the method of Illinois; a, if it is 0 there."""
+def zero(g, a: float, b: float, at_a: float) -> float:
+    """The zero of a guard that falls below 0 between a and b; a, if it is 0 there."""
     if at_a <= CHANGED and g(a + 1e-3 * (b - a)) < 0.0:
         return a
     if at_a <= 0.0:
         a += 1e-3 * (b - a)
-        at_a = g(a)
-    first, kept = a, 0
-    for _ in range(100):
-        m = b - at_b * (b - a) / (at_b - at_a)
-        if not a < m < b or b - a < 1e-15 * max(1.0, abs(b)):
-            break
-        at_m = g(m)
-        if at_m == 0.0:
-            return m
-        if at_m < 0.0:
-            b, at_b = m, at_m
-            at_a *= 0.5 if kept < 0 else 1.0
-            kept = -1
-        else:
-            a, at_a = m, at_m
-            at_b *= 0.5 if kept > 0 else 1.0
-            kept = 1
-    return max(first, a + (b - a) * 0.5)
+    return float(brentq(g, a, b, xtol=1e-15, rtol=1e-15))
 
 
 def least(g, a: float, b: float) -> float:
