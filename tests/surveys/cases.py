@@ -129,7 +129,9 @@ class Draft:
     def pd(self, output: str = "torque", stiffness: tuple[float, float] = (20, 60), **more: Any) -> None:
         """Feedback towards another pose."""
         target = [short(q + self.sign() * self.rng.uniform(0.5, 1.2)) for q in self.q]
-        units = self.inertia if output == "torque" else [self.inertia[i] / self.torque_per_volt[i] for i in range(self.n)]
+        units = (
+            self.inertia if output == "torque" else [self.inertia[i] / self.torque_per_volt[i] for i in range(self.n)]
+        )
         kp = [short(unit * self.rng.uniform(*stiffness)) for unit in units]
         kd = [short(abs(unit) * self.rng.uniform(1, 4)) * (1 if unit > 0 else -1) for unit in units]
         self.scenario["control"] = {"law": "pd", "output": output, "kp": kp, "kd": kd, "target": target, **more}
@@ -189,7 +191,9 @@ class Draft:
 
     def recorded(self, hold: str) -> None:
         """Joint torques from a table whose rows fall between multiples of any step."""
-        times = sorted({0.0, 1.3, *(round(self.rng.uniform(0.02, 1.19), 4) + 0.00003 for _ in range(self.rng.randint(4, 12)))})
+        times = sorted(
+            {0.0, 1.3, *(round(self.rng.uniform(0.02, 1.19), 4) + 0.00003 for _ in range(self.rng.randint(4, 12)))}
+        )
         times = [round(t, 5) for t in times]
         columns = {}
         for i in range(self.n):
@@ -266,7 +270,7 @@ def command_limit(draft: Draft) -> None:
         draft.pd(stiffness=(50, 90), limit=[draft.sized(i, 6, 16) for i in range(draft.n)])
     else:
         draft.motors()
-        draft.pd("voltage", (50, 90), limit=[short(volts * draft.rng.uniform(0.2, 0.6)) for volts in draft.full])
+        draft.pd("voltage", (50, 90), limit=[short(volts * draft.rng.uniform(0.5, 0.9)) for volts in draft.full])
 
 
 def brushes(draft: Draft) -> None:
@@ -350,7 +354,8 @@ def combined(draft: Draft) -> None:
     if draft.rng.random() < 0.6:
         more["efficiency"] = lambda i, motor, volts, stall: draft.within(0.6, 0.95)
     draft.motors(
-        limits=lambda i, motor, volts, stall: {key: short(limits[key](draft, motor, volts, stall)) for key in keys}, **more
+        limits=lambda i, motor, volts, stall: {key: short(limits[key](draft, motor, volts, stall)) for key in keys},
+        **more,
     )
     if draft.rng.random() < 0.6:
         draft.friction(0.5, 3.0)

@@ -1,12 +1,13 @@
 """Event-driven integration of random scenarios by scipy's methods: every piece smooth, every event where its guard is 0.
 
-    truth(case)                  states at the end and at any times, to about 1e-12
-    solve(case, rtol=1e-6)       the yardstick: what scipy's method makes of it with exact events at that tolerance
-    growth(case)                 by how much the end's state amplifies perturbations of the start's
+truth(case)                  states at the end and at any times, to about 1e-12
+solve(case, rtol=1e-6)       the yardstick: what scipy's method makes of it with exact events at that tolerance
+growth(case)                 by how much the end's state amplifies perturbations of the start's
 """
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -20,9 +21,10 @@ from scipy.optimize import brentq
 from .cases import Case
 from .hybrid import Hybrid, Mode
 
-METHODS = {"DOP853": DOP853, "RK45": RK45, "Radau": Radau}
+SOLVERS = {"DOP853": DOP853, "RK45": RK45, "Radau": Radau}
 CHANGED = 1e-12  # how far a guard below 0 says that it has changed; rounding of guards of size 1 is a thousandth of it
 LOOKS = 6  # instants of a step at which guards are looked at
+GROWTH = 1e-8  # tolerance of what tells how perturbations grow
 STEP = 0.02  # s: of the truth, no step is longer, lest one jump over an event
 
 
@@ -95,14 +97,14 @@ def solve(
 
 def growth(case: Case, sizes: Sequence[float] = (1e-3, 1e-5), draws: int = 2) -> float:
     """The largest factor by which random perturbations of the start, of these sizes, are found larger at the end."""
-    end = solve(case, 1e-9, max_step=STEP).states[-1]
+    end = solve(case, GROWTH).states[-1]
     draw = random.Random(f"{case.family}{case.seed} perturbed")
     most = 0.0
     for size in sizes:
         for _ in range(draws):
             n = len(case.scenario["initial"]["q"])
             shift = [draw.choice([-size, size]) for _ in range(2 * n)]
-            off = solve(case, 1e-9, max_step=STEP, shift=shift).states[-1] - end
+            off = solve(case, GROWTH, shift=shift).states[-1] - end
             most = max(most, float(np.abs(off[: 2 * n]).max()) / size)
     return most
 
@@ -111,7 +113,7 @@ class Course:
     """One integration under way."""
 
     def __init__(self, hybrid: Hybrid, rtol: float, method: str, max_step: float) -> None:
-        self.hybrid, self.method, self.max_step = hybrid, METHODS[method], max_step
+        self.hybrid, self.method, self.max_step = hybrid, SOLVERS[method], max_step
         self.rtol, self.atol = rtol, 1e-3 * rtol
         self.events: list[tuple[float, str]] = []
         self.evaluations = 0
@@ -127,7 +129,7 @@ class Course:
         mode = hybrid.border(0.0, y, Mode(0.0, (0,) * hybrid.n))
         states = [list(y) for t in wanted if t == 0.0]
         stops = sorted({*hybrid.borders, *wanted})
-        for t, to in zip(stops, stops[1:]):
+        for t, to in itertools.pairwise(stops):
             if t in hybrid.borders and t > 0.0:
                 mode = hybrid.border(t, y, mode)
                 self.events += [(t, "input")]
@@ -140,13 +142,13 @@ class Course:
         """State and mode at the end of a piece of the inputs."""
         hybrid, here = self.hybrid, 0  # events at this instant
         while t < end:
-            t_old, y_old = t, y
+            began = t
             t, y, hit = self.until_event(t, y, mode, end)
             if hit:
-                here = here + 1 if t == t_old else 0
+                here = here + 1 if t == began else 0
                 if here > 30:
                     raise Stuck(f"at {t} s: {self.events[-4:]}")
-                self.events += [(t, hybrid.kind(key)) for key in hit]
+                self.events += [(t, hybrid.kind(key, mode)) for key in hit]
                 y, mode = hybrid.event(t, y, mode, hit)
         return y, mode
 
@@ -192,7 +194,7 @@ class Course:
         looks = [(t0, guards)] + [(float(t0 + (t1 - t0) * k / LOOKS), None) for k in range(1, LOOKS + 1)]
         looks = [(t, look(t) if seen is None else seen) for t, seen in looks]
         looks = self.with_minima(looks, look)
-        for (a, before), (b, after) in zip(looks, looks[1:]):
+        for (a, before), (b, after) in itertools.pairwise(looks):
             changed = [key for key in after if after[key] < -CHANGED]
             if changed:
                 at = {key: zero(lambda t, key=key: look(t)[key], a, b, before[key]) for key in changed}
@@ -203,7 +205,7 @@ class Course:
     def with_minima(self, looks: list, look) -> list:
         """Looks at guards, and further ones where a parabola through three of them dips towards 0."""
         more = []
-        for (a, x), (b, y), (c, z) in zip(looks, looks[1:], looks[2:]):
+        for (a, x), (_, y), (c, z) in zip(looks, looks[1:], looks[2:]):
             for key in y:
                 if y[key] < x[key] and y[key] < z[key] and y[key] > -CHANGED:
                     curve = x[key] - 2 * y[key] + z[key]

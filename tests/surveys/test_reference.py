@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import zlib
 
 import numpy as np
 import pytest
@@ -17,7 +15,9 @@ from .reference import growth, solve, truth
 TIGHT = 1e-11  # DOP853 at rtol 1e-12, over a second
 
 
-def slider(mass: float = 1.0, pull: float = 0.0, start=(0.0, 0.0), duration: float = 1.0, scenario=None, **joint) -> Case:
+def slider(
+    mass: float = 1.0, pull: float = 0.0, start=(0.0, 0.0), duration: float = 1.0, scenario=None, **joint
+) -> Case:
     """A mass on a line; `pull` is gravity along it [m/s²]."""
     still = {f"{c}{c}": 1.0 for c in "xyz"}
     body = {"inertia": {"mass": mass, "center": [0.0, 0.0, 0.0], "about": "com", **still}}
@@ -115,7 +115,7 @@ def test_a_load_drives_a_motor_beyond_its_limit_of_speed_and_only_the_load_does(
 def test_a_supply_takes_away_current_as_the_back_emf_grows():
     # 2 A by the limit of current until (12 - 3 v)/1.5 is less, then a decay to 4 m/s
     motor = {"Kp": 0.1, "Ra": 1.5, "gear": 30.0, "limits": {"current": 2.0, "voltage": 12.0}}
-    q, v = end(slider(3.0, scenario={"inputs": {"voltage": ["20"]}}, duration=2.0, motor=motor))
+    _, v = end(slider(3.0, scenario={"inputs": {"voltage": ["20"]}}, duration=2.0, motor=motor))
     knee, rate = 3.0 / 2.0, 9.0 / 1.5 / 3.0
     assert v == pytest.approx(4.0 - (4.0 - 3.0) * math.exp(-rate * (2.0 - knee)), abs=TIGHT)
 
@@ -145,7 +145,9 @@ def test_brushes_take_all_of_a_voltage_below_their_knee():
     ((t, kind),) = made.events
     assert kind == "brushes"
     assert 3 * t == pytest.approx(2.0 * (1 - 2 ** (-3 * t / 0.5)), abs=1e-12)
-    assert truth(slider(1e6, scenario=ramp, motor=motor, duration=round(t, 2))).qd[-1, 0] == pytest.approx(0.0, abs=1e-10)
+    assert truth(slider(1e6, scenario=ramp, motor=motor, duration=round(t, 2))).qd[-1, 0] == pytest.approx(
+        0.0, abs=1e-10
+    )
 
 
 # ---- the arm ----
@@ -164,7 +166,9 @@ def test_mass_matrix_and_bias_are_those_of_the_planar_two_link_arm():
     M, h = chain.equations([q1, q2], [v1, v2])
     c2, s2 = math.cos(q2), math.sin(q2)
     m12 = l2**2 * m2 + l1 * l2 * m2 * c2
-    assert np.allclose(M, [[l2**2 * m2 + 2 * l1 * l2 * m2 * c2 + l1**2 * (m1 + m2), m12], [m12, l2**2 * m2]], rtol=1e-14)
+    assert np.allclose(
+        M, [[l2**2 * m2 + 2 * l1 * l2 * m2 * c2 + l1**2 * (m1 + m2), m12], [m12, l2**2 * m2]], rtol=1e-14
+    )
     falls = m2 * l2 * g * math.cos(q1 + q2)
     expected = [-m2 * l1 * l2 * s2 * (v2**2 + 2 * v1 * v2) + falls + (m1 + m2) * l1 * g * math.cos(q1)]
     assert np.allclose(h, [*expected, m2 * l1 * l2 * s2 * v1**2 + falls], rtol=1e-14)
@@ -186,10 +190,14 @@ def test_forces_on_a_link_do_work_as_they_move():
     body = {"inertia": {"mass": 1.0, "center": [0.0, 0.0, 0.0], "about": "com", **still}}
     robot = {"gravity": [0, 0, 0], "joints": [{"name": "A", "type": "revolute", "mdh": {}, "bodies": [body]}]}
     push = {"link": "A", "point": [0.5, 0, 0], "force": [0, 2.0, 0], "frame": "link", "from": 0.2, "to": 0.7}
-    made = truth(Case("push", 0, {"robot": robot, "initial": {"q": [0.3], "qd": [0.0]}, "duration": 1.0, "external": [push]}))
+    made = truth(
+        Case("push", 0, {"robot": robot, "initial": {"q": [0.3], "qd": [0.0]}, "duration": 1.0, "external": [push]})
+    )
     assert made.qd[-1, 0] == pytest.approx(10.0 * 0.5, abs=TIGHT)
     turned = {**push, "frame": "world", "from": 0.0, "to": 1.0}
-    made = truth(Case("push", 0, {"robot": robot, "initial": {"q": [0.3], "qd": [0.0]}, "duration": 1.0, "external": [turned]}))
+    made = truth(
+        Case("push", 0, {"robot": robot, "initial": {"q": [0.3], "qd": [0.0]}, "duration": 1.0, "external": [turned]})
+    )
     work = 2.0 * 0.5 * (math.sin(made.q[-1, 0]) - math.sin(0.3))
     assert 0.5 * 0.1 * made.qd[-1, 0] ** 2 == pytest.approx(work, abs=TIGHT)
 
@@ -198,22 +206,11 @@ def test_forces_on_a_link_do_work_as_they_move():
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_scipys_methods_agree_on_the_motion_of_every_family(family):
-    made = case(family, 0)
-    true = truth(made)
-    assert np.abs(solve(made, 1e-9, "DOP853").states[-1] - true.states[-1]).max() < 1e-6
-    assert np.abs(solve(made, 1e-5, "Radau").states[-1] - true.states[-1]).max() < 1e-3
-
-
-@pytest.mark.parametrize("family", set(FAMILIES) - {"smooth"})
-def test_something_happens_in_every_family(family):
-    kinds = [solve(case(family, seed), 1e-5).kinds for seed in range(4)]
-    assert sum(bool(kind) for kind in kinds) >= 3
-
-
-def test_a_seed_gives_one_scenario_on_every_machine():
-    texts = "".join(json.dumps(case(family, 3).scenario, sort_keys=True) for family in FAMILIES)
-    assert zlib.crc32(texts.encode()) == 0
+def test_events_happen_in_every_family_and_methods_of_scipy_agree_on_them(family):
+    made = case(family, 1)
+    coarse, fine = solve(made, 1e-4, "RK45"), solve(made, 1e-8, "DOP853")
+    assert bool(fine.kinds) == (family != "smooth")
+    assert np.abs(coarse.states[-1, : 2 * fine.n] - fine.states[-1, : 2 * fine.n]).max() < 100 * 1e-4
 
 
 def test_perturbations_of_a_damped_slider_shrink_and_of_an_unstable_one_grow():
