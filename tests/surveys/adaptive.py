@@ -7,11 +7,13 @@ python -m tests.surveys.adaptive --cases 20 --families "damped stops" "speed lim
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,15 +21,15 @@ import armsim
 from armsim.loading import read_scenario
 
 from .cases import FAMILIES, Case, case
-from .reference import SOLVERS, Motion, growth, solve, truth
+from .reference import SOLVERS, Motion, predictable, solve, truth
 
 YARDSTICKS = {
     "rk54": ("DOP853", "RK45"),
     "rodas": ("DOP853", "Radau"),
 }  # the larger error of the two, less a matter of luck
 RTOLS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
+SPAWN = multiprocessing.get_context("spawn")
 ALLOWED = 5.0  # times the yardstick's error
-PREDICTABLE = 10.0  # growth of perturbations beyond which errors say little of a method
 ALIKE = 0.2  # of rtol: smaller errors are alike, and one within rtol is never held against a method
 ROUNDING = 2e-12  # of truth and of runs
 
@@ -70,9 +72,25 @@ def off(state: np.ndarray, true: Motion) -> float:
     return float(np.abs(state[: 2 * true.n] - true.states[-1, : 2 * true.n]).max())
 
 
-def findings(case: Case, folder: Path, rtols: Sequence[float]) -> list[Finding]:
+class Patience:
+    """Calls in a process of their own, which is ended when one takes too long."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.pool = seconds, SPAWN.Pool(1)
+
+    def error(self, *args: Any) -> float:
+        """`error`, infinite if it takes too long."""
+        try:
+            return self.pool.apply_async(error, args).get(self.seconds)
+        except multiprocessing.TimeoutError:
+            self.pool.terminate()
+            self.pool = SPAWN.Pool(1)
+            return inf
+
+
+def findings(case: Case, folder: Path, rtols: Sequence[float], error: Callable[..., float] = error) -> list[Finding]:
     """A case by methods and tolerances; none if its perturbations grow too much for errors to say anything."""
-    if growth(case) > PREDICTABLE:
+    if not predictable(case):
         return []
     true, found = truth(case), []
     for rtol in rtols:
@@ -86,12 +104,12 @@ def findings(case: Case, folder: Path, rtols: Sequence[float]) -> list[Finding]:
 HEAD = f"{'family':22}{'method':8}{'cases':>6}{'left out':>9}{'median':>8}{'worst':>9}{'above 5':>8}{'error/rtol':>11}  worst is"
 
 
-def table(families: Iterable[str], seeds: Sequence[int], rtols: Sequence[float]) -> None:
+def table(families: Iterable[str], seeds: Sequence[int], rtols: Sequence[float], patience: Patience) -> None:
     """Print median and worst ratios by family and method, as each family is done."""
     print(HEAD)
     with tempfile.TemporaryDirectory() as folder:
         for family in families:
-            made = [findings(case(family, seed), Path(folder), rtols) for seed in seeds]
+            made = [findings(case(family, seed), Path(folder), rtols, patience.error) for seed in seeds]
             kept = [some for some in made if some]
             for method in YARDSTICKS if kept else ():
                 of = [finding for some in kept for finding in some if finding.method == method]
@@ -115,9 +133,10 @@ def main() -> None:
     parse.add_argument("--first", type=int, default=0, help="the first seed")
     parse.add_argument("--families", nargs="*", default=list(FAMILIES), choices=list(FAMILIES))
     parse.add_argument("--rtols", type=float, nargs="*", default=RTOLS)
+    parse.add_argument("--patience", type=float, default=60, help="s, after which a run of armsim is given up")
     asked = parse.parse_args()
     seeds = range(asked.first, asked.first + max(1, -(-asked.cases // len(asked.families))))
-    table(asked.families, seeds, asked.rtols)
+    table(asked.families, seeds, asked.rtols, Patience(asked.patience))
 
 
 if __name__ == "__main__":

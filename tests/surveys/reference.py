@@ -85,7 +85,7 @@ def solve(
         case: A scenario.
         rtol: Relative tolerance; the absolute one is a thousandth of it, as armsim's.
         method: Of scipy: DOP853, RK45 or Radau.
-        times: At which states are wanted [s], increasing; the end is added.
+        times: At which states are wanted [s]; steps end there. The end is added.
         max_step: Longest step [s].
         shift: Perturbation of the state at the start.
 
@@ -93,6 +93,11 @@ def solve(
         Stuck: Events do not end at one instant.
     """
     return Course(Hybrid(case), rtol, method, max_step).run(times, shift)
+
+
+def predictable(case: Case) -> bool:
+    """Whether perturbations grow less than tenfold; errors of other motions say little of a method."""
+    return growth(case) < 10.0
 
 
 def growth(case: Case, sizes: Sequence[float] = (1e-3, 1e-5), draws: int = 2) -> float:
