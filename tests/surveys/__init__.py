@@ -10,6 +10,6 @@ What others use:
 The reference is written from the pages in docs/ and no text of armsim takes part: newton_euler (the arm), drive (what acts on a
 joint), branches (piecewise laws with their pieces held fast), hybrid (modes and what ends them).
 
-A family is a function in cases.py and its name in `FAMILIES`. It gets a `Draft` (draft.py), an arm whose joints' inertia is known,
-and adds to it what is to happen, so sized that it does.
+A family is a function in cases.py and its name in `FAMILIES`. It gets a `Draft` (draft.py), an arm whose joints' inertia is
+known, and adds to it what is to happen, so sized that it does.
 """
