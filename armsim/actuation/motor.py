@@ -95,8 +95,9 @@ def _lowered(motor: Motor, x: Scalar, bounds: Sequence[Scalar | None], qd: Scala
 
 def beyond_speed(motor: Motor, qd: Scalar) -> Beyond:
     """Whether the shaft is at or beyond its limit of speed, at a joint velocity [rad/s]: forwards, and backwards."""
-    speed = motor.gear * qd
-    return speed >= motor.limits.speed, speed <= -motor.limits.speed
+    speed, limit = motor.gear * qd, motor.limits.speed
+    assert limit is not None
+    return speed >= limit, speed <= -limit
 
 
 def _within_supply(motor: Motor, i: Scalar, under: Callable[[Scalar], Scalar]) -> Scalar:

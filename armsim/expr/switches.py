@@ -35,13 +35,14 @@ class Traced(NamedTuple):
 class Switches:
     """A function whose branches can be fixed.
 
-    Every comparison and absolute value on which the result depends is a switch, with a side: 1 where the comparison holds, or the
-    number is not negative, else 0. With the sides fixed the function is smooth, and continues smoothly beyond the place where a
-    switch would turn; the switch's margin is negative there. So integrators locate the kinks and jumps of whatever was written with
-    `where`, `minimum`, `clip` and the like.
+    Every comparison and absolute value on which the result depends is a switch, with a side: 1 where the comparison holds, or
+    the number is not negative, else 0. With the sides fixed the function is smooth, and continues smoothly beyond the place
+    where a switch would turn; the switch's margin is negative there. So integrators locate the kinks and jumps of whatever was
+    written with `where`, `minimum`, `clip` and the like.
 
     Args:
-        body: Takes trees of scalars, returns one (see `armsim.expr.tree`). It may capture expressions of the graph it is called in.
+        body: Takes trees of scalars, returns one (see `armsim.expr.tree`). It may capture expressions of the graph it is
+            called in.
         moving: Indices of the arguments that change while sides are fixed; what the others decide is no switch.
     """
 

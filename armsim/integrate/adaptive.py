@@ -227,7 +227,9 @@ def _attempted(
                 error=where(accepting, maximum(bounded, LEAST_ERROR), now.error),
                 accepted=where(accepting, now.accepted + 1.0, now.accepted),
                 rejected=where(rejecting, now.rejected + 1.0, now.rejected),
-                bracket=mapped(lambda edge: where(narrowing, edge, 0.0), bracket.narrowed(tried, guard, passed, share * tried)),
+                bracket=mapped(
+                    lambda edge: where(narrowing, edge, 0.0), bracket.narrowed(tried, guard, passed, share * tried)
+                ),
                 y=y._replace(v=[where(failing, FAILED, v) for v in y.v]),
                 extension=extension,
             )

@@ -92,9 +92,9 @@ def first_met(
 ) -> tuple[Scalar, Scalar]:
     """The share of a step at which an event has been met within it, and the guard there; else 1 and `guard`.
 
-    Crossings are searched for their minima, where they may have any below zero; margins at some points, where their values at both
-    ends and in the middle bend far enough; guards that need forces at a few, where something sticks. The latter two only in a step
-    that is to be accepted.
+    Crossings are searched for their minima, where they may have any below zero; margins at some points, where their values at
+    both ends and in the middle bend far enough; guards that need forces at a few, where something sticks. The latter two only in
+    a step that is to be accepted.
 
     Args:
         smooth: The system in its mode.

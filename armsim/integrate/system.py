@@ -72,7 +72,7 @@ class System:
     def guards(self, t: Scalar, start: Motion, end: Motion, unsure: Scalar = 0.0) -> list[Scalar]:
         """Guards (event functions) of a step from `start` that ends at (t, end): none is negative if it has stayed smooth.
 
-        A negative one indicates an event within the step: a stop was met, a limit was reached, a joint came to rest or began to slip.
+        A negative one indicates an event within the step: a stop or a limit was met, a joint came to rest or began to slip.
 
         Args:
             t: Time at the step's end [s].

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import islice
-from math import gcd, inf
-from operator import sub
+from math import gcd
 from typing import Any, Literal
 
 from armsim.control import Feedback, OpenLoop

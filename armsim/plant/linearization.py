@@ -22,8 +22,8 @@ from armsim.expr import Scalar, both, where, with_jacobian
 from armsim.integrate import Motion
 from armsim.plant.driven import held
 from armsim.plant.dynamechs import DynaMechsPlant
-from armsim.plant.plant import Plant
 from armsim.plant.loads import Acting
+from armsim.plant.plant import Plant
 from armsim.plant.state import Further, Held
 
 Rows = list[list[float]]  # a matrix by rows

@@ -94,8 +94,8 @@ class Loads:
     def governed(self) -> dict[int, Scalar]:
         """The greatest velocity of each joint whose motor's limit of speed is a law on it [rad/s or m/s], by joint.
 
-        Such a limit is a jump of the torque at a velocity: an integrator that locates events holds the joint there as dry friction
-        holds one at rest. A current that is a state does not jump.
+        Such a limit is a jump of the torque at a velocity: an integrator that locates events holds the joint there as dry
+        friction holds one at rest. A current that is a state does not jump.
         """
         if not self.located or self.command is None:
             return {}
@@ -153,9 +153,7 @@ class Loads:
         beyond = [(False, False) if i in self.governed else None for i in range(self.arm.n)]
         return self.torques_under(self.commands(t, y, held), y, held, beyond)
 
-    def _slower(
-        self, t: Scalar, y: Motion, held: Held, torques: Sequence[JointTorque]
-    ) -> list[tuple[Scalar, Scalar]]:
+    def _slower(self, t: Scalar, y: Motion, held: Held, torques: Sequence[JointTorque]) -> list[tuple[Scalar, Scalar]]:
         """See `Acting.slower`; `torques` are without those limits."""
         changes: list[tuple[Scalar, Scalar]] = [(0.0, 0.0)] * self.arm.n
         if not self.governed:

@@ -7,17 +7,17 @@ exactly zero velocity, at a bound it slips. All joints are solved for together, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import inf
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from armsim.actuation import Works, against_dry_friction, any_sticks, dry_bounds, sticks, unpowered
-from armsim.dynamics import Algorithm, Law, clipped_solve, crba, forward_dynamics, leeway, solve_held
+from armsim.dynamics import Algorithm, clipped_solve, crba, forward_dynamics, leeway, solve_held
 from armsim.expr import Scalar, absolute, both, dot, either, fma, mapped, minimum, negated, where
 from armsim.integrate import MomentumEquation, Motion, RateJacobian, advanced
 from armsim.model import Arm
 from armsim.plant.equations import FASTER, Equations, Forces, less_bias, row_times
+from armsim.plant.latches import Latches, one_of, slide
 from armsim.plant.midpoint import ArmMomentum
 from armsim.plant.state import Further, Held
 from armsim.plant.system import ArmSystem, by_joint, mean, worked
@@ -164,7 +164,9 @@ class StickSlipMode(StickSlip):
 
     def jacobian(self, t: Scalar, y: Motion, k: Motion) -> RateJacobian:
         """The exact Jacobian at (t, y), where the rates are k, with held joints locked."""
-        found = self.slopes_at(t, y, k, [side if i in self.latches.joints else 0.0 for i, side in enumerate(self._sides)])
+        found = self.slopes_at(
+            t, y, k, [side if i in self.latches.joints else 0.0 for i, side in enumerate(self._sides)]
+        )
         found.held = self.stuck
         return found
 
@@ -201,7 +203,7 @@ class StickSlipMode(StickSlip):
 
     @property
     def mode(self) -> list[Scalar]:  # type: ignore[override]  # computed when it is asked for
-        """Of every joint that may be held: 0 where it is, else the side to which it moves, `FASTER` times that beyond the limit."""
+        """Of every joint that may be held: 0 where it is, else the side to which it moves, `FASTER` times that beyond a limit."""
         return [where(self.stuck[i], 0.0, self._sides[i]) for i in self.latches.joints]
 
     @property
@@ -212,7 +214,7 @@ class StickSlipMode(StickSlip):
         ]
 
     def arrest(self, before: Motion, after: Motion, h: Scalar) -> Motion:
-        """Velocities at the step's end: a joint that has passed within the step a velocity at which it can be held, is held there.
+        """Velocities at the step's end: a joint that has passed within the step a velocity at which it can be held is held there.
 
         The impulse over the step of what holds or slows the joints is taken back and solved for anew, now with holding allowed.
         """
@@ -230,7 +232,7 @@ class StickSlipMode(StickSlip):
                 most, fast = self.latches.limits[i], self.fast[i]
                 beyond = where(up, v, -v) > most
                 crossed = either(both(fast, negated(beyond)), both(negated(fast), beyond))
-                limited = _either_of(stuck, self.places[i].at_limit, either(fast, beyond))
+                limited = one_of(stuck, self.places[i].at_limit, either(fast, beyond))
                 back = either(back, crossed)
                 at[i] = where(limited, where(up, most, -most), 0.0)
             passed = either(passed, both(negated(stuck), back))
@@ -252,115 +254,8 @@ class StickSlipMode(StickSlip):
     def _sliding(self, now: Forces) -> list[Scalar]:
         """Dry friction of the joints that move, less what a limit of speed takes away from their motors."""
         return [
-            _slide(now, i, self.up[i], self.fast[i]) if i in self.latches.joints else 0.0 for i in range(len(self.up))
+            slide(now, i, self.up[i], self.fast[i]) if i in self.latches.joints else 0.0 for i in range(len(self.up))
         ]
-
-
-@dataclass(slots=True)
-class Place:
-    """Where a joint is among the velocities at which it may be held.
-
-    Attributes:
-        free: It is at none of them, or may be held at none.
-        way: It moves in the positive direction.
-        at_limit: It is at its motor's limit of speed, in either direction.
-        fast: It is beyond that.
-        locked: It is held whatever that takes.
-    """
-
-    free: Any
-    way: Any
-    at_limit: Any = False
-    fast: Any = False
-    locked: Any = False
-
-    @property
-    def slow(self) -> Any:
-        """Whether the limit of speed slows its motor, as far as places tell."""
-        return either(self.fast, both(self.at_limit, negated(self.free)))
-
-
-class Latches:
-    """The velocities at which joints may be held: rest where there is dry friction, a motor's limit of speed in both directions.
-
-    At such a velocity the force on the joint jumps, and as far as it can holds the joint there: within bounds it is what keeps the
-    velocity, beyond them it gives way (Filippov's sliding mode). All joints are solved for together.
-
-    Args:
-        dry: Which joints have dry friction.
-        limits: Greatest velocity of joints whose motor's limit of speed counts [rad/s or m/s], by joint.
-
-    Attributes:
-        dry: As given.
-        limits: As given.
-        joints: Those that may be held.
-    """
-
-    def __init__(self, dry: Sequence[bool], limits: Mapping[int, Scalar]) -> None:
-        self.dry = tuple(dry)
-        self.limits = dict(limits)
-        self.joints = tuple(i for i in range(len(self.dry)) if self.dry[i] or i in self.limits)
-
-    def places(self, v: Sequence[Scalar], mode: Sequence[Scalar] = ()) -> list[Place]:
-        """The place of every joint at velocities v [rad/s or m/s], or in a known `StickSlipMode.mode`, for those not `OPEN`."""
-        found = []
-        for i, x in enumerate(v):
-            place = Place(either(x > 0.0, x < 0.0) if self.dry[i] else True, x > 0.0)
-            if i in self.limits:
-                speed, most = absolute(x), self.limits[i]
-                place.fast = speed > most
-                place.at_limit = both(speed <= most, speed >= most)
-                place.free = both(place.free, negated(place.at_limit))
-            found.append(place)
-        for i, side in zip(self.joints, mode, strict=bool(mode)):
-            place = found[i]
-            opened = both(absolute(side) > 1.5, absolute(side) < 2.5)
-            moves = absolute(side) > 0.5
-            place.locked = both(negated(opened), negated(moves))
-            place.free = _either_of(opened, place.free, moves)
-            place.way = _either_of(either(opened, negated(moves)), place.way, side > 0.0)
-            if i in self.limits:
-                place.fast = either(both(opened, place.fast), absolute(side) > 2.5)
-                place.at_limit = both(place.at_limit, either(opened, negated(moves)))
-        return found
-
-    def bounds(self, i: int, now: Forces, at_limit: Any, up: Any) -> tuple[Scalar, Scalar]:
-        """The bounds of what can hold joint i, at its motor's limit of speed or else at rest [N·m or N]."""
-        lower, upper = now.lower[i], now.upper[i]
-        if i not in self.limits:
-            return lower, upper
-        forwards, backwards = now.slower[i]
-        least, most = where(up, lower + forwards, upper), where(up, lower, upper + backwards)
-        return where(at_limit, least, lower), where(at_limit, most, upper)
-
-    def solved(self, now: Forces, places: Sequence[Place]) -> tuple[list[Scalar], list[Scalar]]:
-        """Joint accelerations, and what holds or slows each joint: those at such a velocity are held or leave it, others move on."""
-        lower, upper = list(now.lower), list(now.upper)
-        for i in self.joints:
-            place = places[i]
-            sliding = _slide(now, i, place.way, place.fast)
-            low, high = self.bounds(i, now, place.at_limit, place.way)
-            lower[i] = where(place.free, sliding, where(place.locked, -inf, low))
-            upper[i] = where(place.free, sliding, where(place.locked, inf, high))
-        laws = self.laws(lower, upper, [place.free for place in places])
-        a, latched = clipped_solve(now.M, now.f, laws, [0.0] * len(places))
-        return a, by_joint(laws, latched, len(places))
-
-    def laws(self, lower: Sequence[Scalar], upper: Sequence[Scalar], free: Sequence[Any] | None = None) -> list[Law]:
-        """The laws on the joints that may be held."""
-        free = free or [False] * len(lower)
-        return [Law(i, lower[i], upper[i], free=free[i]) for i in self.joints]
-
-
-def _either_of(condition: Any, a: Any, b: Any) -> Any:
-    """The condition a where `condition` holds, else b."""
-    return either(both(condition, a), both(negated(condition), b))
-
-
-def _slide(now: Forces, i: int, up: Any, fast: Any) -> Scalar:
-    """Dry friction of a joint that moves, less what the limit of speed takes away from its motor [N·m or N]."""
-    forwards, backwards = now.slower[i]
-    return where(up, now.lower[i], now.upper[i]) + where(fast, where(up, forwards, backwards), 0.0)
 
 
 def accelerations(arm: Arm, q, qd, drives, algorithm: Algorithm = "crba") -> list[Scalar]:

@@ -103,7 +103,7 @@ class ArmSystem(System):
         return [] if self.held.branch is None else self.equations.loads.spares(t, y._replace(w=None), self.held)
 
     def crossings(self, start: Motion, at: Motion) -> list[Scalar]:
-        """Distance of every joint with stops from the ends of its range, positive on the side on which the step began; and slips."""
+        """Slips; and the distance of every joint from the ends of its range, positive on the side on which the step began."""
         guards = self.slips(at)
         for joint, before, after in zip(self.equations.arm.joints, start.q, at.q, strict=True):
             limit = joint.limit

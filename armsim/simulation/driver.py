@@ -81,7 +81,7 @@ class Driver:
             self.done, self.state[:], self.kept[:] = self._checkpoints[-1]  # type: ignore[assignment]  # ctypes takes floats
             raise
         if self.done < last:
-            self.stalled = stall_of(self.state)
+            self.stalled = stall_of(list(self.state))
             return False
         return True
 

@@ -28,7 +28,9 @@ def at(request):
 
         def body(*x):
             given = iter(x)
-            return getattr(switches, method)(*([next(given) for _ in arg] if isinstance(arg, list) else next(given) for arg in args))
+            return getattr(switches, method)(
+                *([next(given) for _ in arg] if isinstance(arg, list) else next(given) for arg in args)
+            )
 
         return replay(trace(body, [f"x{i}" for i in range(len(flat))]), flat)
 
