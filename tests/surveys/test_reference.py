@@ -183,13 +183,17 @@ def test_mass_matrix_and_bias_are_those_of_the_planar_two_link_arm():
 
 
 @pytest.mark.parametrize("seed", [2, 9, 20, 21, 23])  # of three joints, in several orders of turning and sliding
-def test_an_arm_that_nothing_damps_or_drives_keeps_its_energy(seed):
-    # masses, sliding joints and general axes: M and h together, by a law that neither was written from
+def test_an_arm_that_nothing_damps_or_drives_keeps_its_energy_and_without_gravity_its_first_momentum(seed):
+    # M and h together, by laws that neither was written from; gyroscopic moments do no work, but change the momentum
     scenario = case("smooth", seed).scenario
-    robot = {**scenario["robot"], "joints": [{**joint, "friction": {}} for joint in scenario["robot"]["joints"]]}
-    made = truth(Case("free", seed, {"robot": robot, "initial": scenario["initial"], "duration": 1.0}), [0.0])
-    chain = Chain(robot)
-    before, after = (chain.energy(q, qd) for q, qd in zip(made.q, made.qd))
+    joints = [{**joint, "friction": {}} for joint in scenario["robot"]["joints"]]
+    for gravity in (scenario["robot"]["gravity"], [0.0, 0.0, 0.0]):
+        robot = {"gravity": gravity, "joints": joints}
+        made = truth(Case("free", seed, {"robot": robot, "initial": scenario["initial"], "duration": 1.0}), [0.0])
+        chain = Chain(robot)
+        before, after = (chain.energy(q, qd) for q, qd in zip(made.q, made.qd))
+        assert after == pytest.approx(before, abs=1e-10)
+    before, after = (np.dot(chain.equations(q, qd)[0][0], qd) for q, qd in zip(made.q, made.qd))
     assert after == pytest.approx(before, abs=1e-10)
 
 
