@@ -65,10 +65,14 @@ def test_a_margin_is_the_distance_to_where_its_switch_turns(at):
 
 
 def test_a_switch_of_a_branch_that_is_not_taken_does_not_matter(at):
-    switches = Switches(lambda x, y: [where(x < 0.0, maximum(y, 0.0), x)], (0, 1))
-    for y in (3.0, -3.0):
-        assert min(at(switches, "margins", at(switches, "sides", 1.0, 3.0), 1.0, y)) == 1.0
-        assert (min(at(switches, "margins", at(switches, "sides", -1.0, 3.0), -1.0, y)) < 0.0) is (y < 0.0)
+    for body in (
+        lambda x, y: [where(x < 0.0, maximum(y, 0.0), x)],
+        lambda x, y: [where(x > 0.0, x, maximum(y, 0.0))],
+    ):
+        switches = Switches(body, (0, 1))
+        for y in (3.0, -3.0):
+            assert min(at(switches, "margins", at(switches, "sides", 1.0, 3.0), 1.0, y)) == 1.0
+            assert (min(at(switches, "margins", at(switches, "sides", -1.0, 3.0), -1.0, y)) < 0.0) is (y < 0.0)
 
 
 def test_what_does_not_move_is_no_switch(at):
