@@ -14,19 +14,15 @@ import itertools
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from armsim.errors import UsageError
-from armsim.files.claim import Abandoned, Claim, abandoned, is_hidden_name
+from armsim.files.claim import Claim
 from armsim.files.exchange import exchanged, flush, rename_onto_nothing
 from armsim.files.interrupts import interrupts_later
+from armsim.files.recovery import RUN_FILES, RUNS, clear, entries, move_in, named, put_beside, recover
 
 RUN_FORMAT = "armsim/run/1"
-RUNS = "runs"  # folder of the numbered runs
-TABLES = ("trajectory.csv", "torque.csv", "record.csv", "trajectory.parquet", "torque.parquet")
-RUN_FILES = (*TABLES, "run.yaml")
-OF_THE_SYSTEM = (".DS_Store", "Thumbs.db", "desktop.ini")  # file managers put them anywhere
-NAMED = 5  # files of others that a message names
 
 
 def is_run(folder: str | os.PathLike[str]) -> bool:
@@ -54,33 +50,23 @@ def check_target(folder: str | os.PathLike[str], force: bool = False) -> None:
     if not os.path.isdir(path):
         raise _taken(path, "a file", "name another folder")
     try:
-        entries = _entries(path)
+        names = entries(path)
     except OSError as error:
         raise _unwritable(path, error) from None
-    if not entries:
+    if not names:
         return
-    foreign = [name for name in entries if name not in RUN_FILES]
+    foreign = [name for name in names if name not in RUN_FILES]
     if not is_run(path):
-        raise _taken(path, f"a folder with other files in it: {_named(foreign or entries)}", "name another folder")
+        raise _taken(path, f"a folder with other files in it: {named(foreign or names)}", "name another folder")
     if not force:
         raise _taken(path, "an earlier run", "name another folder, or add --force to replace the run")
     if foreign:
-        found = f"an earlier run, and files that armsim did not write: {_named(foreign)}"
+        found = f"an earlier run, and files that armsim did not write: {named(foreign)}"
         raise _taken(path, found, "move them elsewhere, or name another folder")
     if _is_here(path):
         raise _taken(path, "an earlier run that this shell is in", "leave it first (cd ..), or name another folder")
     if os.path.ismount(path):
         raise _taken(path, "an earlier run at the root of a file system", "name a folder in it")
-
-
-def _entries(path: str) -> list[str]:
-    """What is in a folder, but for hidden names and what file managers put there."""
-    return sorted(name for name in os.listdir(path) if name not in OF_THE_SYSTEM and not is_hidden_name(name))
-
-
-def _named(names: list[str]) -> str:
-    more = f", and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
 
 
 def _is_here(path: str) -> bool:
@@ -112,8 +98,9 @@ def new_run_folder(folder: str | os.PathLike[str] | None, scenario: str, force: 
     made = RunFolder(folder, scenario, force)
     try:
         yield made
-        with interrupts_later():
-            made.finish()
+        if not made.path:
+            with interrupts_later():
+                made.finish()
     except OSError as error:
         raise _unwritable(made.parent, error) from None
     finally:
@@ -142,7 +129,7 @@ class RunFolder:
         self.parent = self._given or RUNS
         try:
             self._target = os.path.realpath(os.path.join(RUNS, scenario) if self._given is None else self._given)
-            self._inside = self._given is not None and os.path.isdir(self._target) and not _entries(self._target)
+            self._inside = self._given is not None and os.path.isdir(self._target) and not entries(self._target)
             self.parent = self._target if self._inside else os.path.dirname(self._target)
             self._make_parents()
             self._claim = Claim(self.parent, os.path.basename(self._target) or "run")
@@ -172,6 +159,13 @@ class RunFolder:
                 where, f"room for the rows, at least {_size(least)}", f"{_size(free)}", "make room, or log less often"
             )
 
+    def kept_elsewhere(self, found: str | OSError, kept: str) -> UsageError:
+        """The refusal of a folder in whose place the run is in another one."""
+        if isinstance(found, OSError):
+            found = found.strerror or str(found)
+        where = self._given or RUNS
+        return UsageError.of(where, "a folder that can be written", found, f"the run is whole in {kept}: move it")
+
     def flush(self) -> None:
         """Have what is written on disk.
 
@@ -182,6 +176,23 @@ class RunFolder:
             flush(self.file(name))
         flush(self.hidden)
         self._flushed = True
+
+    def conclude(self, last: Callable[[], None]) -> None:
+        """Write the last of it, and give it its name; a Ctrl-C then comes too late to stop anything.
+
+        Args:
+            last: Writes what makes it a run, run.yaml.
+
+        Raises:
+            KeyboardInterrupt: There were two.
+        """
+        try:
+            with interrupts_later():
+                last()
+                self.finish()
+        except KeyboardInterrupt:
+            if not self.path:
+                raise
 
     def finish(self) -> None:
         """Give it its name, once it is on disk.
@@ -196,10 +207,7 @@ class RunFolder:
             self._put()
         except (OSError, UsageError) as error:
             found = error.strerror or str(error) if isinstance(error, OSError) else "files that appeared meanwhile"
-            kept = self._kept()
-            raise UsageError.of(
-                self._given or RUNS, "a folder that can be written", found, f"the run is whole in {kept}: move it"
-            ) from None
+            raise self.kept_elsewhere(found, self._kept()) from None
         with contextlib.suppress(OSError):
             flush(self.parent)
 
@@ -208,10 +216,10 @@ class RunFolder:
             self.path = os.path.join(RUNS, self._number())
         elif self._inside:
             whole = self._hidden("whole")
-            if _entries(self._target):
+            if entries(self._target):
                 raise FileExistsError(errno.EEXIST, "files that appeared meanwhile")
             os.rename(self.hidden, whole)
-            _move_in(whole, self._target)
+            move_in(whole, self._target)
             self.path = self._given
         else:
             self._replace()
@@ -250,7 +258,7 @@ class RunFolder:
         """Where the run is kept that cannot have its name."""
         whole = next(path for path in (self.hidden, self._hidden("whole")) if os.path.isdir(path))
         with contextlib.suppress(OSError):
-            return _beside(whole, self._target)
+            return put_beside(whole, self._target)
         import tempfile
 
         kept = os.path.join(tempfile.mkdtemp(prefix="armsim-"), os.path.basename(self._target))
@@ -277,107 +285,12 @@ class RunFolder:
         if self._claim is not None:
             for what in ("old", "new") if self.path else ("new",):
                 if os.path.isdir(self._hidden(what)):
-                    _clear(self._hidden(what), self._target if self.path else None)
+                    clear(self._hidden(what), self._target if self.path else None)
             self._claim.release()
         if not self.path:
             with contextlib.suppress(OSError):
                 for path in reversed(self._parents):
                     os.rmdir(path)
-
-
-def recover(folder: str | os.PathLike[str] | None) -> list[str]:
-    """Tidy up after processes that were killed while they wrote a folder, or beside it.
-
-    Args:
-        folder: A run's; None for a numbered run.
-
-    Returns:
-        What has changed under visible names, and what others must look after, in words.
-    """
-    told: list[str] = []
-    try:
-        target = os.path.realpath(RUNS if folder is None else folder)
-    except OSError:
-        return told
-    places = [target] if folder is None else [os.path.dirname(target), target]
-    for place in places:
-        with abandoned(place) as dead:
-            for one in dead:
-                with contextlib.suppress(OSError):
-                    told += _recovered(one, place)
-    return told
-
-
-def _recovered(one: Abandoned, place: str) -> list[str]:
-    """Tidy up what one process left."""
-    left, target = one.left, os.path.join(place, one.name)
-    told = []
-    if "part" in left:
-        os.remove(left["part"])
-    if "whole" in left:
-        try:
-            _move_in(left["whole"], place)
-            told.append(f"{place}: a run that was stopped while its files were moved here is whole now")
-        except FileExistsError:
-            told.append(
-                f"{_beside(left['whole'], place)}: the rest of a run that was stopped while it was moved to {place}"
-            )
-    if "old" in left and not os.path.lexists(target):
-        rename_onto_nothing(left.pop("new", left["old"]), target)
-        told.append(f"{target}: a run that was stopped while it replaced an earlier one is under its name now")
-    elif "old" in left and "new" in left:
-        told.append(f"{_beside(left['old'], target)}: an earlier run that was to be replaced when armsim was stopped")
-    for what in ("old", "new"):
-        path = left.get(what, "")
-        if os.path.isdir(path):
-            _clear(path, target)
-            if os.path.isdir(path):
-                told.append(
-                    f"{path}: has files that armsim did not write: {_named(_entries(path))}; move them elsewhere"
-                )
-    return told
-
-
-def _move_in(whole: str, target: str) -> None:
-    """Move the files of a run into a folder, run.yaml last; none of them if one of the same name is there.
-
-    Raises:
-        OSError: They cannot be moved.
-    """
-    moved: list[tuple[str, str]] = []
-    try:
-        for name in sorted(os.listdir(whole), key=lambda name: (name == "run.yaml", name)):
-            step = os.path.join(whole, name), os.path.join(target, name)
-            rename_onto_nothing(*step)
-            moved.append(step)
-    except OSError:
-        for source, there in reversed(moved):
-            os.rename(there, source)
-        raise
-    os.rmdir(whole)
-
-
-def _beside(folder: str, target: str) -> str:
-    """Rename a folder to a free name beside a target; its path."""
-    for number in itertools.count(1):
-        path = f"{target}-kept-{number}"
-        with contextlib.suppress(FileExistsError):
-            rename_onto_nothing(folder, path)
-            return path
-    raise AssertionError("there is always a next number")
-
-
-def _clear(folder: str, target: str | None) -> None:
-    """Remove a run. Files of others, which came while it was being replaced, move to the target; those that cannot, stay."""
-    with contextlib.suppress(OSError):
-        for name in os.listdir(folder):
-            path = os.path.join(folder, name)
-            with contextlib.suppress(OSError):
-                if name in RUN_FILES or name in OF_THE_SYSTEM or is_hidden_name(name):
-                    os.remove(path)
-                elif target is not None:
-                    rename_onto_nothing(path, os.path.join(target, name))
-        os.rmdir(folder)
 
 
 def _size(count: int) -> str:

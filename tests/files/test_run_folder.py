@@ -8,9 +8,10 @@ import threading
 import pytest
 
 from armsim.errors import UsageError
-from armsim.files import exchange, run_folder
+from armsim.files import exchange, recovery, run_folder
 from armsim.files.claim import Claim
-from armsim.files.run_folder import RUN_FORMAT, check_target, is_run, new_run_folder, recover
+from armsim.files.recovery import recover
+from armsim.files.run_folder import RUN_FORMAT, check_target, is_run, new_run_folder
 from armsim.files.shipped import shipped_names, shipped_path
 
 
@@ -269,7 +270,8 @@ def test_a_name_that_cannot_be_had_any_longer_leaves_the_run_where_there_is_room
     def refused(source, target):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(run_folder, "rename_onto_nothing", refused)
+    for module in (run_folder, recovery):
+        monkeypatch.setattr(module, "rename_onto_nothing", refused)
     said = refusal("out")
     assert "found:    Permission denied\n  mend:     the run is whole in " in said
     kept = said.split("the run is whole in ")[1].removesuffix(": move it")
