@@ -20,7 +20,7 @@ from armsim.cli.options import (
     verbose_option,
 )
 from armsim.cli.progress import progress_bars
-from armsim.cli.simulate_report import method_notes, steps_by, work_lines
+from armsim.cli.simulate_report import method_notes, steps_by, uncached, work_lines
 from armsim.cli.table import wrapped
 from armsim.errors import Diverged
 
@@ -110,5 +110,6 @@ def _report(summary: dict[str, Any], inputs: int, verbose: bool) -> str:
     if verbose:
         lines.append(f"state    {', '.join(summary['slots'])}")
         lines.append(f"detail   {summary['algorithm']} forward dynamics; {summary['seconds'] * 1e3:.3g} ms in all")
+        lines += uncached()
     lines.append(f"written  {summary['folder']}: record.csv, run.yaml")
     return "\n".join(lines)
