@@ -29,8 +29,9 @@ class ProgressBar:
         self._bar: Any = None
         self._shown = 0
         self._before: ProgressBar | None = None
-        self._note = ""
-        self._timer = threading.Timer(PATIENCE, self._prepare, (f"{label}: {preparing} ...",))
+        self._note, self._begun = "", False
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(PATIENCE, self._prepare, (f"{preparing} ...",))
         self._timer.daemon = True
         if preparing:
             self._timer.start()
@@ -42,9 +43,11 @@ class ProgressBar:
         return bar
 
     def _prepare(self, note: str) -> None:
-        self._note = note
-        sys.stderr.write(note)
-        sys.stderr.flush()
+        with self._lock:
+            if not self._begun:
+                self._note = note
+                sys.stderr.write(note)
+                sys.stderr.flush()
 
     def _begin(self) -> None:
         """With the first call, take back what was said of preparations, and close the bar before this one."""
@@ -52,9 +55,11 @@ class ProgressBar:
             self._before.close()
             self._before, self._due = None, time.monotonic() + PATIENCE
         self._timer.cancel()
-        if self._note:
-            sys.stderr.write("\r" + " " * len(self._note) + "\r")
-            self._note = ""
+        with self._lock:
+            self._begun = True
+            if self._note:
+                sys.stderr.write("\r" + " " * len(self._note) + "\r")
+                self._note = ""
 
     def __call__(self, done: int, total: int) -> None:
         self._begin()
@@ -77,7 +82,9 @@ class ProgressBar:
 
 @contextmanager
 def progress_bar(
-    label: str, wanted: bool = True, preparing: str = "preparing the equations, and compiling them if they are new"
+    label: str,
+    wanted: bool = True,
+    preparing: str = "preparing the equations of motion, and compiling them if they are new",
 ) -> Iterator[ProgressBar | None]:
     """A bar for as long as the block runs; None where it is not wanted, or standard error is no terminal.
 

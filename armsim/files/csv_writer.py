@@ -93,7 +93,11 @@ class CsvFile:
         self._path = path
         self._file = open(path, "wb", buffering=0)  # noqa: SIM115  see `close`
         headings = ["t_s", *(column.text for column in columns)]
-        self._table = CsvTable(self._all, headings, [c.index for c in columns], [c.factor for c in columns])
+        try:
+            self._table = CsvTable(self._all, headings, [c.index for c in columns], [c.factor for c in columns])
+        except BaseException:
+            self._file.close()
+            raise
 
     def add(self, values: memoryview[float], width: int, count: int, times: Sequence[float]) -> None:
         """Write rows; see `CsvTable.add`."""

@@ -159,7 +159,29 @@ class RunFolder:
                 where, f"room for the rows, at least {_size(least)}", f"{_size(free)}", "make room, or log less often"
             )
 
-    def kept_elsewhere(self, found: str | OSError, kept: str) -> UsageError:
+    def keep_elsewhere(self, error: OSError, save: Callable[[str], object]) -> None:
+        """Save a run that this folder has no room for where temporary files are; return if it cannot be there, either.
+
+        Args:
+            error: Why it cannot be here.
+            save: Saves it in a folder.
+
+        Raises:
+            UsageError: It is kept there, which is told.
+        """
+        import tempfile
+
+        with contextlib.suppress(OSError):
+            place = tempfile.mkdtemp(prefix="armsim-")
+            kept = os.path.join(place, self._scenario)
+            try:
+                save(kept)
+            except (OSError, UsageError):
+                os.rmdir(place)
+                return
+            raise self._elsewhere(error, kept) from None
+
+    def _elsewhere(self, found: OSError | str, kept: str) -> UsageError:
         """The refusal of a folder in whose place the run is in another one."""
         if isinstance(found, OSError):
             found = found.strerror or str(found)
@@ -207,7 +229,7 @@ class RunFolder:
             self._put()
         except (OSError, UsageError) as error:
             found = error.strerror or str(error) if isinstance(error, OSError) else "files that appeared meanwhile"
-            raise self.kept_elsewhere(found, self._kept()) from None
+            raise self._elsewhere(found, self._kept()) from None
         with contextlib.suppress(OSError):
             flush(self.parent)
 

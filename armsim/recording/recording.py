@@ -147,18 +147,13 @@ class Recording:
             UsageError: It is kept in another place, which is told.
             OSError: The folder cannot be written, nor is there another place.
         """
-        import tempfile
-
         try:
             count, sha256 = self._write_table(folder, progress)
             kept = self if count == len(self.t) else self._cut_short(count)
             folder.conclude(lambda: kept._write_about(folder, sha256))
         except OSError as error:
-            try:
-                elsewhere = self.save(os.path.join(tempfile.mkdtemp(prefix="armsim-"), self.scenario.name))
-            except (OSError, UsageError):
-                raise error from None
-            raise folder.kept_elsewhere(error, str(elsewhere)) from None
+            folder.keep_elsewhere(error, self.save)
+            raise
         return kept
 
     def _cut_short(self, count: int) -> Recording:

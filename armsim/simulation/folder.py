@@ -83,7 +83,13 @@ class RunFiles:
     def __init__(self, folder: RunFolder, scenario: Scenario, plant: Plant, degrees: bool) -> None:
         self._width = len(plant.columns)
         self._clock = scenario.log_every * scenario.time_ratio[0], scenario.time_ratio[1]
-        self._tables = [_table(folder, name, scenario, plant, degrees) for name in FILES]
+        self._tables: list[CsvFile | ParquetFile] = []
+        try:
+            for name in FILES:
+                self._tables.append(_table(folder, name, scenario, plant, degrees))
+        except BaseException:
+            self.__exit__(BaseException)
+            raise
         self._marks: deque[tuple[int, list[int]]] = deque(maxlen=2)  # rows, and the lengths of the files with them
         self._mark(0)
         self.rows, self.torn = 0, False

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from armsim.errors import UsageError
 from armsim.files.run_folder import RunFolder
 from armsim.simulation.driver import Progress
 from armsim.simulation.folder import RunFiles, write_record, write_run
@@ -59,22 +57,12 @@ class Run(Result):
                         raise
                     self.cut_short(files.rows)
                 except OSError as error:
-                    self._save_elsewhere(folder, degrees, error)
+                    folder.keep_elsewhere(error, lambda kept: self.save(kept, degrees=degrees))
                     self.cut_short(files.cut(), error.strerror or str(error))
             folder.conclude(lambda: self.record(folder, degrees))
         except OSError as error:
-            self._save_elsewhere(folder, degrees, error)
+            folder.keep_elsewhere(error, lambda kept: self.save(kept, degrees=degrees))
             raise
-
-    def _save_elsewhere(self, folder: RunFolder, degrees: bool, error: OSError) -> None:
-        """Write the run that its folder has no room for where temporary files are, and say so; or return, without room there."""
-        import tempfile
-
-        try:
-            kept = self.save(os.path.join(tempfile.mkdtemp(prefix="armsim-"), self.scenario.name), degrees=degrees)
-        except (OSError, UsageError):
-            return
-        raise folder.kept_elsewhere(error, str(kept)) from None
 
     def cut_short(self, rows: int, failure: str = "") -> None:
         """Note that the files have only so many rows.
