@@ -50,6 +50,7 @@ def _recovered(one: Abandoned, place: str) -> list[str]:
         os.remove(left["part"])
     if "whole" in left:
         try:
+            _drop_placeholders(left["whole"], place)
             move_in(left["whole"], place)
             told.append(f"{place}: a run that was stopped while its files were moved here is whole now")
         except FileExistsError:
@@ -70,6 +71,14 @@ def _recovered(one: Abandoned, place: str) -> list[str]:
             if os.path.isdir(path):
                 told.append(f"{path}: has files that armsim did not write: {named(entries(path))}; move them elsewhere")
     return told
+
+
+def _drop_placeholders(whole: str, target: str) -> None:
+    """Remove the empty files with which `rename_onto_nothing` took the names of files that it did not come to rename."""
+    for name in os.listdir(whole):
+        path = os.path.join(target, name)
+        if os.path.isfile(path) and not os.path.getsize(path) and os.path.getsize(os.path.join(whole, name)):
+            os.remove(path)
 
 
 def move_in(whole: str, target: str) -> None:

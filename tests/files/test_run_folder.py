@@ -233,10 +233,22 @@ def test_an_earlier_run_whose_name_was_given_away_is_kept_beside_it(here):
 def test_a_run_that_was_killed_while_its_files_moved_into_a_folder_becomes_whole(here):
     (here / "out").mkdir()
     (here / "out" / "torque.csv").write_text("whole")
+    (here / "out" / "trajectory.csv").write_text("")  # its name was taken, and no more
     left_by_the_dead(here / "out", "out", whole=["run.yaml", "trajectory.csv"])
     assert not is_run("out")
     assert recover("out") == [f"{here}/out: a run that was stopped while its files were moved here is whole now"]
     assert sorted(os.listdir("out")) == ["run.yaml", "torque.csv", "trajectory.csv"]
+    assert (here / "out" / "trajectory.csv").read_text() == "whole"
+
+
+def test_files_of_others_where_a_killed_run_was_to_be_moved_stay_and_the_rest_is_kept(here):
+    (here / "out").mkdir()
+    (here / "out" / "trajectory.csv").write_text("mine")
+    left_by_the_dead(here / "out", "out", whole=["run.yaml", "trajectory.csv"])
+    (said,) = recover("out")
+    assert said == f"{here}/out-kept-1: the rest of a run that was stopped while it was moved to {here}/out"
+    assert (here / "out" / "trajectory.csv").read_text() == "mine"
+    assert (here / "out-kept-1" / "trajectory.csv").read_text() == "whole"
 
 
 def test_names_as_long_as_a_name_may_be_are_written():
