@@ -156,7 +156,10 @@ class RunFolder:
         if free < least:
             where = self._given or RUNS
             raise UsageError.of(
-                where, f"room for the rows, at least {_size(least)}", f"{_size(free)}", "make room, or log less often"
+                where,
+                f"room for the rows, at least {size_text(least)}",
+                size_text(free),
+                "make room, or log less often",
             )
 
     def keep_elsewhere(self, error: OSError, save: Callable[[str], object]) -> None:
@@ -315,7 +318,8 @@ class RunFolder:
                     os.rmdir(path)
 
 
-def _size(count: int) -> str:
+def size_text(count: int) -> str:
+    """A number of bytes in words."""
     return f"{count / 1e9:.3g} GB" if count >= 1e8 else f"{count / 1e6:.3g} MB"
 
 

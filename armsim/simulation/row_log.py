@@ -16,6 +16,7 @@ from queue import SimpleQueue
 from typing import IO, Protocol
 
 from armsim.errors import UsageError
+from armsim.files.run_folder import size_text
 from armsim.simulation.row_totals import RowTotals
 
 IN_MEMORY = 32 * 2**20  # bytes of rows that stay there
@@ -244,7 +245,7 @@ class Spill:
         try:
             free = shutil.disk_usage(tempfile.gettempdir()).free
             if free < most * self._size:
-                reason = f"{free / 1e9:.3g} GB of {most * self._size / 1e9:.3g} GB in {tempfile.gettempdir()}"
+                reason = f"{size_text(free)} of {size_text(most * self._size)} in {tempfile.gettempdir()}"
                 raise OSError(errno.ENOSPC, reason)
             self.file: IO[bytes] = tempfile.TemporaryFile(prefix="armsim-", buffering=0)  # noqa: SIM115  outlives this call
         except OSError as error:

@@ -181,6 +181,26 @@ def test_without_a_folder_for_the_temporary_file_it_says_what_to_do(small, monke
     )
 
 
+def test_a_disk_that_cannot_hold_the_rows_is_told_before_the_run(small, monkeypatch, tmp_path):
+    import shutil
+
+    small(1)
+    free = SimpleNamespace(free=50_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: free)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(armsim.UsageError) as refused:
+        armsim.simulate("two_link_hold", LOGGED)
+    assert f"found:    0.05 MB of 0.144 MB in {tmp_path}" in str(refused.value)
+    free.free = 500
+    with pytest.raises(armsim.UsageError) as refused:
+        simulate_into(tmp_path / "run", "two_link_hold", LOGGED)
+    assert str(refused.value) == (
+        f"{tmp_path / 'run'}\n  expected: room for the rows, at least 0.0381 MB\n  found:    0.0005 MB\n"
+        "  mend:     make room, or log less often"
+    )
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_run_that_is_interrupted_keeps_every_row_once(small, tmp_path):
     small(1)
     whole, _ = simulate_into(tmp_path / "whole", "two_link_hold", {"duration": 20, "log.every": 1e-3})
