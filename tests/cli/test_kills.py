@@ -43,6 +43,9 @@ MODES = {  # what is asked for, where the earlier run is "long", and how the pro
 }
 
 
+LAST = 80  # calls into C with which a run is put on disk and gets its name
+
+
 class Trials:
     """Commands that end at a chosen moment, in a folder with an earlier run, an empty folder and a user's file."""
 
@@ -113,15 +116,18 @@ def trials(serving, monkeypatch):
 
 
 def moments(trials: Trials, count: int) -> list[dict]:
-    """Random moments: most between calls into C where files are written, some at any time."""
+    """Random moments: half of them at the calls with which a run gets its name; calls that write files; and any time."""
     trials.reset()
     assert trials.run(count=str(trials.folder / "calls")) == 0
     calls = int((trials.folder / "calls").read_text())
-    assert calls > 50
+    assert calls > 2 * LAST
     seed = random.SystemRandom().random() if KILLS else str(trials.command)
     rng = random.Random(seed)
     print(f"seed {seed!r}, {calls} calls")
-    return [{"call": rng.randint(1, calls)} if k % 4 else {"seconds": rng.uniform(0, 0.15)} for k in range(count)]
+    at_end = [{"call": rng.randint(calls - LAST, calls)} for _ in range(count // 2)]
+    while_written = [{"call": rng.randint(1, calls)} for _ in range(count // 4)]
+    any_time = [{"seconds": rng.uniform(0, 0.15)} for _ in range(count - len(at_end) - len(while_written))]
+    return [*at_end, *while_written, *any_time]
 
 
 def test_a_kill_at_any_moment_loses_nothing_and_completes_nothing(trials):
