@@ -1,7 +1,7 @@
 """Runs armsim's commands in processes that end at a chosen moment: a program for `test_kills.py`.
 
-It reads lines of JSON, and forks for each, so that a trial takes no longer than its command. A moment is a time, or a call into C
-from armsim's text about files, by number from the first folder that is made: between those calls nothing changes on the disk.
+It reads lines of JSON, and forks for each, so that a trial takes no longer than its command. A moment is a time; or a call into C
+from armsim's text about files, by number from the first folder that is made; or such a call that changes names, or follows one.
 """
 
 import json
@@ -12,9 +12,17 @@ import threading
 import time
 
 WATCHED = ("/files/", "/simulation/folder.py", "/recording/recording.py")
+CHANGING = (
+    "mkdir",
+    "rename",
+    "remove",
+    "rmdir",
+    "fsync",
+    "append",
+)  # `append` notes a rename of which Python does not know
 
 
-def ended_at(number: int, how: int):
+def ended_at(asked: dict):
     """A profiler that ends the process at such a call, and counts them."""
     package = os.path.dirname(os.path.dirname(sys.modules["armsim.cli.main"].__file__))
     files = {}
@@ -26,21 +34,24 @@ def ended_at(number: int, how: int):
         name = frame.f_code.co_filename
         if name not in files:
             files[name] = name.startswith(package) and any(part in name for part in WATCHED)
-        if files[name] and (look.count or arg.__name__ == "mkdir"):  # nothing is written before
+        if files[name] and (look.calls or arg.__name__ == "mkdir"):  # nothing is written before
             with lock:
-                look.count += 1
-                now = look.count == number
+                look.calls += 1
+                now = look.calls == asked.get("call")
+                if event == "c_call" and arg.__name__ in CHANGING:
+                    look.changes += 1
+                    now = now or look.changes == asked.get("change")
             if now:
-                os.kill(os.getpid(), how)
+                os.kill(os.getpid(), asked["signal"])
 
-    look.count = 0
+    look.calls = look.changes = 0
     return look
 
 
 def child(asked) -> None:
     from armsim.cli.main import main
 
-    look = ended_at(asked.get("call", 0), asked["signal"])
+    look = ended_at(asked)
     if "seconds" not in asked:
         threading.setprofile(look)
         sys.setprofile(look)
@@ -53,7 +64,7 @@ def child(asked) -> None:
         sys.stderr.flush()
         if "count" in asked:
             with open(asked["count"], "w") as file:
-                file.write(str(look.count))
+                file.write(json.dumps([look.calls, look.changes]))
         os._exit(end.code or 0)
     except KeyboardInterrupt:  # before or after what armsim can answer for
         os._exit(130)

@@ -43,7 +43,7 @@ MODES = {  # what is asked for, where the earlier run is "long", and how the pro
 }
 
 
-LAST = 80  # calls into C with which a run is put on disk and gets its name
+LAST = 11  # changes of names with which a run is put on disk and gets its own, and what it replaces is removed
 
 
 class Trials:
@@ -116,23 +116,23 @@ def trials(serving, monkeypatch):
 
 
 def moments(trials: Trials, count: int) -> list[dict]:
-    """Random moments: half of them at the calls with which a run gets its name; calls that write files; and any time."""
+    """Before each of the last changes of names, by which a run gets its own; then random ones, of calls and of time."""
     trials.reset()
     assert trials.run(count=str(trials.folder / "calls")) == 0
-    calls = int((trials.folder / "calls").read_text())
-    assert calls > 2 * LAST
+    calls, changes = json.loads((trials.folder / "calls").read_text())
+    assert calls > changes >= LAST
     seed = random.SystemRandom().random() if KILLS else str(trials.command)
     rng = random.Random(seed)
-    print(f"seed {seed!r}, {calls} calls")
-    at_end = [{"call": rng.randint(calls - LAST, calls)} for _ in range(count // 2)]
-    while_written = [{"call": rng.randint(1, calls)} for _ in range(count // 4)]
-    any_time = [{"seconds": rng.uniform(0, 0.15)} for _ in range(count - len(at_end) - len(while_written))]
-    return [*at_end, *while_written, *any_time]
+    print(f"seed {seed!r}, {calls} calls, {changes} changes")
+    others = [
+        {"call": rng.randint(1, calls)} if k % 2 else {"seconds": rng.uniform(0, 0.15)} for k in range(count - LAST)
+    ]
+    return [*({"change": k} for k in range(changes - LAST + 1, changes + 1)), *others]
 
 
 def test_a_kill_at_any_moment_loses_nothing_and_completes_nothing(trials):
     killed = 0
-    for k, moment in enumerate(moments(trials, max(KILLS, 100) // len(MODES) + 1)):
+    for k, moment in enumerate(moments(trials, max(KILLS // len(MODES), LAST + 2))):
         trials.reset()
         killed += trials.run(**moment) == -signal.SIGKILL
         for place in trials.places():
@@ -152,7 +152,7 @@ def test_a_kill_at_any_moment_loses_nothing_and_completes_nothing(trials):
 
 
 def test_a_ctrl_c_at_any_moment_leaves_a_whole_run_or_a_marked_one_or_none(trials):
-    for moment in moments(trials, max(KILLS, 60) // len(MODES) + 1):
+    for moment in moments(trials, max(KILLS // len(MODES), LAST + 2)):
         trials.reset()
         code = trials.run(**{**moment, "signal": signal.SIGINT})
         assert code in (0, 130), moment
