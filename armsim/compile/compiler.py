@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
-import threading
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -78,6 +76,8 @@ def compiled_apart(ir: str, order: Order) -> bytes | None:
     """
     if getattr(sys, "frozen", False) or not os.path.basename(sys.executable or "").startswith("python"):
         return None  # another program would be started
+    import subprocess
+
     text = ir.encode()
     head = json.dumps({"path": sys.path, "length": len(text), "order": asdict(order)}).encode()
     piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
@@ -110,6 +110,8 @@ def compiled_apart(ir: str, order: Order) -> bytes | None:
 
 def _serve() -> None:
     """Carry out one order."""
+    import threading
+
     asked = json.loads(sys.stdin.buffer.readline())
     ir = sys.stdin.buffer.read(asked["length"]).decode()
     sys.path[:] = asked["path"]
