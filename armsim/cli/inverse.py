@@ -136,6 +136,7 @@ def _along(
     from armsim.arm.overload import overloads_along
     from armsim.arm.robot import load_robot
     from armsim.files.csv_writer import write_csv
+    from armsim.files.new_file import unwritable
     from armsim.files.table_reader import read_table
 
     arm = load_robot(robot, overrides)
@@ -145,12 +146,7 @@ def _along(
     try:
         write_csv(output, headings, rows.ravel())
     except OSError as error:
-        raise UsageError.of(
-            f"-o {output}",
-            "a file that can be written",
-            error.strerror or str(error),
-            "check the folder and its permissions",
-        ) from None
+        raise unwritable(output, error) from None
     if as_json:
         print_json(
             {"robot": arm.arm.name, "rows": len(rows), "columns": headings, "file": output, "exceeded": exceeded}

@@ -38,6 +38,7 @@ COMMANDS = {
     "Set up": {
         "schema": "JSON Schema of robot and scenario files, for editors.",
         "completion": "Have the shell complete commands, options and names.",
+        "cache": "Compiled code that is kept: where, how much; remove it.",
     },
 }
 INTERRUPTED = 130

@@ -53,6 +53,17 @@ qd_option = joint_option("qd", "Joint velocities [rad/s or m/s]. [default: 0]")
 LARGEST_POSITION = 1e6  # as in robot and scenario files
 
 
+def check_folder(output: str | None, force: bool) -> None:
+    """Say what killed processes left of a run's folder, if others must know, and refuse one that must not be written."""
+    from armsim.files.recovery import recover
+    from armsim.files.run_folder import check_target
+
+    for note in recover(output):
+        click.echo(f"! {note}", err=True)
+    if output is not None:
+        check_target(output, force)
+
+
 def print_json(data: Any) -> None:
     """Print results as JSON; NaN and infinities become null."""
     import json

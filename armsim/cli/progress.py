@@ -1,8 +1,9 @@
-"""A progress bar on a terminal."""
+"""What takes long, on a terminal: that it is being prepared, and a progress bar."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,19 +16,53 @@ REDRAWN = 0.05  # seconds between redraws
 
 
 class ProgressBar:
-    """A progress bar on standard error, which appears after `PATIENCE`.
+    """A progress bar on standard error, which appears after `PATIENCE`; where nothing has begun by then, a line says so.
 
     Args:
         label: What is being done.
+        preparing: What is done before it.
     """
 
-    def __init__(self, label: str) -> None:
+    def __init__(self, label: str, preparing: str = "") -> None:
         self._label = label
         self._due = time.monotonic() + PATIENCE
         self._bar: Any = None
         self._shown = 0
+        self._before: ProgressBar | None = None
+        self._note, self._begun = "", False
+        self._lock = threading.Lock()
+        self._timer = threading.Timer(PATIENCE, self._prepare, (f"{preparing} ...",))
+        self._timer.daemon = True
+        if preparing:
+            self._timer.start()
+
+    def then(self, label: str) -> ProgressBar:
+        """The bar of what comes next, with the first call of which this one is closed."""
+        bar = ProgressBar(label)
+        bar._before = self
+        return bar
+
+    def _prepare(self, note: str) -> None:
+        with self._lock:
+            if not self._begun:
+                self._note = note
+                sys.stderr.write(note)
+                sys.stderr.flush()
+
+    def _begin(self) -> None:
+        """With the first call, take back what was said of preparations, and close the bar before this one."""
+        if self._before is not None:
+            self._before.close()
+            self._before, self._due = None, time.monotonic() + PATIENCE
+        self._timer.cancel()
+        with self._lock:
+            self._begun = True
+            if self._note:
+                sys.stderr.write("\r" + " " * len(self._note) + "\r")
+                self._note = ""
 
     def __call__(self, done: int, total: int) -> None:
+        self._begin()
         now = time.monotonic()
         if now < self._due and (self._bar is None or done < total):
             return
@@ -39,17 +74,42 @@ class ProgressBar:
 
     def close(self) -> None:
         """Leave the terminal on a line of its own."""
+        self._begin()
         if self._bar is not None:
             self._bar.__exit__(None, None, None)
             self._bar = None
 
 
 @contextmanager
-def progress_bar(label: str, wanted: bool = True) -> Iterator[ProgressBar | None]:
-    """A bar for as long as the block runs; None where it is not wanted, or standard error is no terminal."""
-    bar = ProgressBar(label) if wanted and sys.stderr.isatty() else None
+def progress_bar(
+    label: str,
+    wanted: bool = True,
+    preparing: str = "preparing the equations of motion, and compiling them if they are new",
+) -> Iterator[ProgressBar | None]:
+    """A bar for as long as the block runs; None where it is not wanted, or standard error is no terminal.
+
+    Args:
+        label: What is being done.
+        wanted: Whether it is.
+        preparing: What is done before; said if it takes more than `PATIENCE`.
+    """
+    bar = ProgressBar(label, preparing) if wanted and sys.stderr.isatty() else None
     try:
         yield bar
     finally:
         if bar is not None:
             bar.close()
+
+
+@contextmanager
+def progress_bars(
+    label: str, next: str, wanted: bool = True
+) -> Iterator[tuple[ProgressBar | None, ProgressBar | None]]:
+    """A bar, and one of what comes next; see `progress_bar`."""
+    with progress_bar(label, wanted) as first:
+        second = None if first is None else first.then(next)
+        try:
+            yield first, second
+        finally:
+            if second is not None:
+                second.close()

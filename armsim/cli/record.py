@@ -11,6 +11,7 @@ from armsim.cli.main import INTERRUPTED
 from armsim.cli.options import (
     SETTINGS,
     assignments,
+    check_folder,
     json_option,
     print_json,
     quiet_option,
@@ -18,8 +19,8 @@ from armsim.cli.options import (
     set_option,
     verbose_option,
 )
-from armsim.cli.progress import progress_bar
-from armsim.cli.simulate_report import method_notes, steps_by, work_lines
+from armsim.cli.progress import progress_bars
+from armsim.cli.simulate_report import method_notes, steps_by, uncached, work_lines
 from armsim.cli.table import wrapped
 from armsim.errors import Diverged
 
@@ -57,16 +58,13 @@ def command(
     The two need no other file: `armsim replay` runs the forward model on them. What drives the arm must be held from sample
     to sample, by `control.period` or `inputs.period`.
     """
-    from armsim.files.run_folder import check_target
-    from armsim.recording.record import record
+    from armsim.recording.record import record_into
     from armsim.simulation.result import steps_chosen
     from armsim.simulation.summary import stepped
 
-    if output is not None:
-        check_target(output, force)
-    with progress_bar("recording", not quiet and not as_json) as progress:
-        recording = record(scenario, assignments(settings), progress, force_step=force_step)
-    folder = recording.save(output, force)
+    check_folder(output, force)
+    with progress_bars("recording", "saving", not quiet and not as_json) as (progress, saving):
+        recording, folder = record_into(output, scenario, assignments(settings), progress, force_step, force, saving)
     made = recording.scenario
     summary: dict[str, Any] = {
         "scenario": made.name,
@@ -112,5 +110,6 @@ def _report(summary: dict[str, Any], inputs: int, verbose: bool) -> str:
     if verbose:
         lines.append(f"state    {', '.join(summary['slots'])}")
         lines.append(f"detail   {summary['algorithm']} forward dynamics; {summary['seconds'] * 1e3:.3g} ms in all")
+        lines += uncached()
     lines.append(f"written  {summary['folder']}: record.csv, run.yaml")
     return "\n".join(lines)

@@ -9,6 +9,7 @@ from armsim.cli.main import INTERRUPTED
 from armsim.cli.options import (
     SETTINGS,
     assignments,
+    check_folder,
     json_option,
     print_json,
     quiet_option,
@@ -16,7 +17,7 @@ from armsim.cli.options import (
     set_option,
     verbose_option,
 )
-from armsim.cli.progress import progress_bar
+from armsim.cli.progress import progress_bars
 from armsim.errors import Diverged, UsageError
 
 
@@ -79,14 +80,12 @@ def command(
     integrator's error. It is given in percent of the energy exchanged: the largest work, kinetic energy, or rise or
     fall of potential energy in the run.
     """
-    from armsim.files.run_folder import check_target
     from armsim.simulation.simulate import simulate_into
 
-    if output is not None:
-        check_target(output, force)
-    with progress_bar("simulating", not quiet and not as_json) as progress:
+    check_folder(output, force)
+    with progress_bars("simulating", "saving", not quiet and not as_json) as (progress, saving):
         run, folder = simulate_into(
-            output, scenario, assignments(settings), engine, progress, force_step, measures, force, degrees
+            output, scenario, assignments(settings), engine, progress, force_step, measures, force, degrees, saving
         )
     summary = {**run.summary(), "folder": str(folder)}
     if as_json:

@@ -37,9 +37,18 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
         parts = ", ".join(f"{name[:-2]} {value * 1e3:.3g} ms" for name, value in seconds.items())
         lines.append(f"detail   {summary['algorithm']} forward dynamics, {summary['engine']} engine")
         lines.append(f"times    {parts}")
+        lines += uncached()
     first, *others = summary["tables"]
     lines.append(f"written  {summary['folder']}: {first} ({summary['rows']} rows), {', '.join(others)}, run.yaml")
     return "\n".join(lines)
+
+
+def uncached() -> list[str]:
+    """Why kernels are not kept, if they are not."""
+    from armsim.compile import cache
+
+    why = cache.refusal()
+    return [wrapped(f"! nothing is kept of what is compiled: {why}")] if why else []
 
 
 def _energy_lines(summary: dict[str, Any], digits: int) -> list[str]:

@@ -1,27 +1,39 @@
 """Compiled kernels in a content-addressed cache on disk.
 
-An entry's name is the hash of everything its code depends on; it holds magic bytes, a checksum of the code, and the code.
-Entries are written to a temporary file and renamed, which is atomic, so that processes can share a folder; one that is corrupt
-or foreign is compiled anew. Without a writable folder nothing is cached.
+An entry's name is the hash of everything its code depends on; it holds magic bytes, a checksum of name and code, and the code.
+Entries are written to a temporary file and renamed, which is atomic, so that processes can share a folder; one that is corrupt,
+foreign or copied from another name is compiled anew. What is loaded is executed: a folder or an entry that others own or may
+write is not used. Without a folder of the user's own nothing is cached.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
+import stat
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
-MAGIC = b"armsim kernel 1\n"
-ENTRY = re.compile(r"[0-9a-f]{64}(\.\d+)?")
+VARIABLE = "ARMSIM_CACHE_DIR"
+KIND = b"armsim kernel "
+MAGIC = KIND + b"2\n"
+ENTRY = re.compile(r"[0-9a-f]{64}(\.\d+)?")  # with the number of the process that writes it
 LIMIT = 256 * 2**20  # bytes; the least recently used entries are evicted first
+LARGEST = 64 * 2**20  # bytes of an entry
+STALE = 3600.0  # s after which a temporary file is left over from a process that was killed
 
 
 def folder() -> Path:
-    """Where kernels are kept: `ARMSIM_CACHE_DIR`, or the user's cache folder of the platform."""
-    named = os.environ.get("ARMSIM_CACHE_DIR")
+    """Where kernels are kept: the environment variable `ARMSIM_CACHE_DIR`, or the user's cache folder of the platform."""
+    named = os.environ.get(VARIABLE)
     if named:
         return Path(named)
     if sys.platform == "win32":
@@ -57,44 +69,156 @@ def digest_of(package: Path) -> str:
     return digest.hexdigest()
 
 
-def load(name: str) -> bytes | None:
-    """The code of an entry, or None if there is no valid one."""
+def refusal() -> str:
+    """Why the folder is not used: what is wrong with it, and how to mend it; empty if it is used, or not there yet."""
     try:
-        path = folder() / name
-        data = path.read_bytes()
+        where = folder()
+        status = os.stat(where)
+    except FileNotFoundError:
+        return ""
+    except (OSError, RuntimeError) as error:
+        return f"{getattr(error, 'strerror', None) or error}: name another folder in {VARIABLE}"
+    if not stat.S_ISDIR(status.st_mode):
+        return f"{where} is no folder: name another one in {VARIABLE}"
+    if _trusted(status):
+        return ""
+    return f"{where} belongs to others, or they may write it: chmod go-w, or name another folder in {VARIABLE}"
+
+
+def load(name: str) -> bytes | None:
+    """The code of an entry, or None if there is no valid one that is the user's own."""
+    try:
+        where = folder()
+        if not _trusted(os.stat(where)):
+            return None
+        data = _read(where / name)
     except (OSError, RuntimeError):
         return None
     head = len(MAGIC) + hashlib.sha256().digest_size
     code = data[head:]
-    if data[:head] != MAGIC + hashlib.sha256(code).digest():
+    if data[:head] != _head(name, code):
         return None
-    try:
-        os.utime(path)  # least recently used entries are evicted first
-    except OSError:
-        pass
+    with suppress(OSError):
+        os.utime(where / name)  # least recently used entries are evicted first
     return code
 
 
 def store(name: str, code: bytes) -> None:
-    """Cache code under a name, if the folder is writable."""
-    try:
+    """Cache code under a name, if the folder is the user's own and can be written."""
+    with suppress(OSError, RuntimeError):
         where = folder()
         where.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not _trusted(os.stat(where)) or len(code) > LARGEST:
+            return
         beside = where / f"{name}.{os.getpid()}"
-        beside.write_bytes(MAGIC + hashlib.sha256(code).digest() + code)
-        os.replace(beside, where / name)
+        try:
+            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _PLAIN, 0o600), "wb") as file:
+                file.write(_head(name, code) + code)
+            os.replace(beside, where / name)
+        except BaseException:  # a full disk, or Ctrl-C
+            with suppress(OSError):
+                os.remove(beside)
+            raise
         _trim(where)
-    except (OSError, RuntimeError):
-        pass
+
+
+def load_json(name: str) -> Any:
+    """The data of an entry, or None if there is no valid one."""
+    known = load(name)
+    if known is not None:
+        with suppress(ValueError, RecursionError):
+            return json.loads(known)
+    return None
+
+
+def store_json(name: str, data: Any) -> None:
+    """Cache plain data under a name; see `store`."""
+    store(name, json.dumps(data).encode())
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What the cache holds.
+
+    Attributes:
+        folder: Where it is.
+        entries: Number of entries.
+        bytes: Their size together.
+        refusal: Why it is not used; empty if it is.
+    """
+
+    folder: Path
+    entries: int
+    bytes: int
+    refusal: str
+
+
+def contents() -> Contents:
+    """What the cache holds."""
+    where = folder()
+    sizes = [size for _, size, path in _entries(where) if _is_ours(path)]
+    return Contents(where, len(sizes), sum(sizes), refusal())
+
+
+def clear() -> int:
+    """Remove all entries, and nothing else; their number."""
+    removed = 0
+    for _, _, path in _entries(folder()):
+        if _is_ours(path):
+            with suppress(OSError):
+                os.unlink(path)
+                removed += 1
+    return removed
+
+
+_PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # never waits
+
+
+def _head(name: str, code: bytes) -> bytes:
+    """What an entry begins with."""
+    return MAGIC + hashlib.sha256(name.encode() + code).digest()
+
+
+def _trusted(status: os.stat_result) -> bool:
+    """Whether a file or folder is the user's own, or the superuser's, and nobody else may write it."""
+    if sys.platform == "win32":  # the user's own folders are closed to others there
+        return True
+    return status.st_uid in (os.geteuid(), 0) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _read(path: Path) -> bytes:
+    """A regular file of the user's own.
+
+    Raises:
+        OSError: It is none, or too large to be an entry.
+    """
+    with open(os.open(path, os.O_RDONLY | _PLAIN), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or not _trusted(status) or status.st_size > 2 * LARGEST:
+            raise PermissionError(str(path))
+        return file.read(2 * LARGEST)
+
+
+def _entries(where: Path) -> Iterator[tuple[float, int, str]]:
+    """When they were used last [s], size [bytes] and path of files with names like ours."""
+    with suppress(OSError), os.scandir(where) as found:
+        for entry in found:
+            if ENTRY.fullmatch(entry.name):
+                with suppress(OSError):
+                    status = entry.stat(follow_symlinks=False)
+                    if stat.S_ISREG(status.st_mode):
+                        yield status.st_mtime, status.st_size, entry.path
 
 
 def _trim(where: Path) -> None:
+    """Remove what killed processes have left, and the longest unused entries beyond the limit."""
     entries = []
-    for entry in os.scandir(where):
-        if not ENTRY.fullmatch(entry.name):
-            continue  # not ours
-        status = entry.stat()
-        entries.append((status.st_mtime, status.st_size, entry.path))
+    for used, size, path in _entries(where):
+        if "." in os.path.basename(path):
+            if time.time() - used > STALE and _is_ours(path):
+                os.unlink(path)
+        else:
+            entries.append((used, size, path))
     total = sum(size for _, size, _ in entries)
     for _, size, path in sorted(entries):
         if total <= LIMIT:
@@ -105,9 +229,10 @@ def _trim(where: Path) -> None:
 
 
 def _is_ours(path: str) -> bool:
-    """Whether a file begins with our magic bytes: other programs, too, name files by hashes."""
+    """Whether a file begins with our magic bytes, as far as it goes: other programs, too, name files by hashes."""
     try:
-        with open(path, "rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
+        with open(os.open(path, os.O_RDONLY | _PLAIN), "rb") as file:
+            begin = file.read(len(KIND))
     except OSError:
         return False
+    return begin == KIND or ("." in os.path.basename(path) and KIND.startswith(begin))

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
+from armsim.compile import compiler
+from armsim.compile.compiler import Order
 from armsim.compile.tables import resolved
 from armsim.errors import CompileError
 from armsim.expr import Table
@@ -19,12 +21,9 @@ OPTIMISATION = 2  # level of LLVM's code generator; passes over IR are not run: 
 def llvm() -> Any:
     """llvmlite's binding, with the native target ready."""
     try:
-        import llvmlite.binding as binding
+        return compiler.llvm()
     except ImportError as error:
         raise CompileError(f"LLVM cannot be loaded ({error}); `--engine python` does without it") from None
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    return binding
 
 
 @dataclass(frozen=True)
@@ -81,25 +80,25 @@ class Target:
         """
         return self.triple.startswith("x86_64") and "linux" in self.triple and "+fma," in f"{self._processor[1]},"
 
+    @cached_property
+    def _order(self) -> Order:
+        placement = {"codemodel": "small", "reloc": "pic"} if self.compact else {}
+        return Order(self.triple, *self._processor, OPTIMISATION, placement, bool(self.platform))
+
     def machine(self) -> Any:
         """A fresh target machine; an execution engine takes ownership of it."""
-        cpu, features = self._processor
-        placement = {"codemodel": "small", "reloc": "pic"} if self.compact else {}
-        if self.platform:
-            llvm().initialize_all_targets()
-            llvm().initialize_all_asmprinters()
-        target = llvm().Target.from_triple(self.triple)
-        return target.create_target_machine(cpu=cpu, features=features, opt=OPTIMISATION, jit=True, **placement)
+        return compiler.machine(llvm(), self._order)
 
     def object_code(self, ir: str) -> bytes:
-        """Object code for a module of LLVM IR."""
+        """Object code for a module of LLVM IR; Ctrl-C is heard after a second at most."""
         binding = llvm()
+        code = compiler.compiled_apart(ir, self._order) if len(ir) > compiler.LONG else None
+        if code is not None:
+            return code
         try:
-            module = binding.parse_assembly(ir)
-            module.verify()
+            return compiler.object_code(binding, ir, self._order)
         except RuntimeError as error:
             raise CompileError(f"LLVM refused a kernel of armsim's, which is a fault of armsim: {error}") from None
-        return bytes(self.machine().emit_object(module))
 
 
 class Library:

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any
 
 from armsim.errors import UsageError
+from armsim.files.new_file import check_output, unwritable, whole_file
 from armsim.recording.comparison import Comparison
 
 MOST = 12  # quantities in one picture
@@ -18,7 +19,7 @@ def check_plot(path: str | PathLike[str]) -> None:
     """Refuse a picture that cannot be drawn, before anything else is done.
 
     Raises:
-        UsageError: matplotlib is missing, the format is unknown, or the folder is not there.
+        UsageError: matplotlib is missing, the format is unknown, the folder is not there, or the file cannot be written.
     """
     name = os.fspath(path)
     try:
@@ -41,6 +42,25 @@ def check_plot(path: str | PathLike[str]) -> None:
         raise UsageError.of(
             f"--plot {name}", "a folder that is there", f"no folder {folder}", "make it, or name another"
         )
+    check_output(name, "--plot")
+
+
+def save(figure: Any, path: str | PathLike[str]) -> None:
+    """Write a figure into a file, whole or not at all.
+
+    Args:
+        figure: Of matplotlib.
+        path: The picture; its suffix gives the format.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
+    name = os.fspath(path)
+    try:
+        with whole_file(name) as file:
+            figure.savefig(file, format=os.path.splitext(name)[1].removeprefix(".").lower(), dpi=120)
+    except OSError as error:
+        raise unwritable(name, error, "--plot") from None
 
 
 def plot_comparison(path: str | PathLike[str], comparison: Comparison, title: str, names: tuple[str, str]) -> None:
@@ -77,8 +97,4 @@ def plot_comparison(path: str | PathLike[str], comparison: Comparison, title: st
     axes[0, 0].legend(loc="best")
     for axis in axes[-1]:
         axis.set_xlabel("t [s]")
-    try:
-        figure.savefig(path, dpi=120)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise UsageError.of(f"--plot {os.fspath(path)}", "a file that can be written", reason, "name another") from None
+    save(figure, path)

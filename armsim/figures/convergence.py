@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
 from os import PathLike
 from typing import Any
 
 from armsim.convergence.errors import Convergence, MethodConvergence
-from armsim.errors import UsageError
-from armsim.figures.comparison import check_plot
+from armsim.figures.comparison import check_plot, save
 
 BLUE, ORANGE, GREEN, RED = "#1f77b4", "#ff7f0e", "#2a7f3f", "#b22222"
 VIOLET, BROWN, CYAN, OLIVE, PINK, BLACK = "#7a5195", "#8c564b", "#17a2b8", "#a0a020", "#d6619c", "#222222"
@@ -81,11 +79,7 @@ def plot_convergence(path: str | PathLike[str], found: Convergence) -> None:
     if not known:
         _note(left, "no errors are known", (0.5, 0.5), (0, 0), xycoords="axes fraction", ha="center")
     figure.legend(loc="outside lower center", ncols=3, frameon=False)
-    try:
-        figure.savefig(path, dpi=120)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise UsageError.of(f"--plot {os.fspath(path)}", "a file that can be written", reason, "name another") from None
+    save(figure, path)
 
 
 def _guide(axis: Any, method: MethodConvergence, drawn: set[int]) -> None:

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any
 
 from armsim.errors import UsageError
-from armsim.figures.comparison import check_plot
+from armsim.figures.comparison import check_plot, save
 from armsim.model import JOINT_TYPES
 
 BLUE, ORANGE, GREEN, GREY = "#1f77b4", "#d95f02", "#2a7f3f", "#555555"
@@ -77,8 +77,4 @@ def plot_motor(path: str | PathLike[str], found: dict[str, Any], title: str, deg
     bottom.legend(loc="best", framealpha=0.9)
     for axis in axes:
         axis.grid(alpha=0.3)
-    try:
-        figure.savefig(path, dpi=120)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise UsageError.of(f"--plot {os.fspath(path)}", "a file that can be written", reason, "name another") from None
+    save(figure, path)

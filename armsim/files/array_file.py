@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from armsim.errors import UsageError
-from armsim.files.new_file import refuse_to_overwrite, whole_file
+from armsim.files.new_file import refuse_to_overwrite, unwritable, whole_file
 
 
 def check_array_file(path: str, inputs: list[str], force: bool) -> None:
@@ -44,9 +44,4 @@ def write_arrays(path: str, arrays: Mapping[str, Any]) -> None:
         with whole_file(path) as file:
             np.savez(file, **arrays)
     except OSError as error:
-        raise UsageError.of(
-            f"-o {path}",
-            "a file that can be written",
-            error.strerror or str(error),
-            "check the folder and its permissions",
-        ) from None
+        raise unwritable(path, error) from None

@@ -90,9 +90,14 @@ class CsvFile:
     """
 
     def __init__(self, path: str, columns: Sequence[Heading]) -> None:
+        self._path = path
         self._file = open(path, "wb", buffering=0)  # noqa: SIM115  see `close`
         headings = ["t_s", *(column.text for column in columns)]
-        self._table = CsvTable(self._all, headings, [c.index for c in columns], [c.factor for c in columns])
+        try:
+            self._table = CsvTable(self._all, headings, [c.index for c in columns], [c.factor for c in columns])
+        except BaseException:
+            self._file.close()
+            raise
 
     def add(self, values: memoryview[float], width: int, count: int, times: Sequence[float]) -> None:
         """Write rows; see `CsvTable.add`."""
@@ -104,7 +109,9 @@ class CsvFile:
         return self._file.tell()
 
     def cut(self, length: int) -> None:
-        """Cut it back to a length that it had [bytes]."""
+        """Cut it back to a length that it had [bytes], also once it is closed."""
+        if self._file.closed:
+            self._file = open(self._path, "r+b", buffering=0)  # noqa: SIM115  as before
         self._file.truncate(length)
         self._file.seek(length)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from armsim.errors import UsageError
 from armsim.files.document import Place, clipped
 from armsim.files.faults import refuse
-from armsim.files.run_folder import TABLES
+from armsim.files.recovery import TABLES
 from armsim.files.table_reader import read_table
 from armsim.plant.columns import in_degrees
 from armsim.recording.comparison import Comparison, Tolerance, column_of, compared

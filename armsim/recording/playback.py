@@ -105,7 +105,7 @@ class Playback:
                 continue
             if lengths is not None:
                 view[own] = lengths[k]
-            if not driver.advance(driver.done + count):
+            if not driver.reach(driver.done + count):
                 diverged = out_of_bounds(vector, view)
                 break
             driver.report(k + 1)

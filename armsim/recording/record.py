@@ -8,12 +8,14 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from armsim.control import Feedback
 from armsim.errors import UsageError
+from armsim.files.run_folder import new_run_folder
 from armsim.loading import Scenario, scenario_of
 from armsim.loading.scenario import ConstantSignal
 from armsim.plant import Column, Plant, held, make_plant
@@ -45,7 +47,7 @@ def record(
     """Run a scenario and keep the full state and the inputs at every sample of its command, and at its end.
 
     Where the inputs are constant, or nothing drives the arm, its log's rows are the samples. A run that is interrupted
-    by Ctrl-C, or that diverges, is returned with the samples it has; see `Recording.status`.
+    by Ctrl-C after its first sample, or that diverges, is returned with the samples it has; see `Recording.status`.
 
     Args:
         scenario: A scenario file, the name of a shipped one, its content, or what `armsim.loading.read_scenario` returned.
@@ -59,7 +61,41 @@ def record(
         UsageError: The command is continuous, so that no sequence of held inputs repeats it; the step is refused, as the run
             would blow up; or the samples would not fit into memory.
     """
-    scenario = scenario_of(scenario, overrides)
+    return _recorded(scenario_of(scenario, overrides), progress, target, force_step)
+
+
+def record_into(
+    folder: str | PathLike[str] | None,
+    scenario: str | PathLike[str] | Mapping[str, Any] | Scenario,
+    overrides: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+    force_step: bool = False,
+    force: bool = False,
+    saving: Progress | None = None,
+) -> tuple[Recording, Path]:
+    """Record a scenario and write its folder, which is tried before the run.
+
+    Args:
+        folder: See `Recording.save`.
+        scenario: See `record`, also for those that follow.
+        overrides: Values in place of the file's.
+        progress: Called about twenty times a second.
+        force_step: Run even with a step that is refused.
+        force: See `Recording.save`.
+        saving: Called with samples written and samples in all.
+
+    Raises:
+        FileFaults: As `record`.
+        UsageError: As `record` and `Recording.save`, before the run; or the recording is kept in another place, which is told.
+    """
+    read = scenario_of(scenario, overrides)
+    with new_run_folder(folder, read.name, force) as made:
+        recording = _recorded(read, progress, None, force_step).save_into(made, saving)
+    return recording, Path(made.path)
+
+
+def _recorded(scenario: Scenario, progress: Progress | None, target: Target | None, force_step: bool) -> Recording:
+    """Run a scenario and keep its samples; see `record`."""
     began = time.perf_counter()
     scenario = with_method(scenario)
     every = sample_steps(scenario)
@@ -108,7 +144,7 @@ def record(
             last = min(first + every, scenario.steps) if first < scenario.steps else first + 1
             before = view.copy()
             lately.append((first * num / den, before.tolist()))
-            within = driver.advance(last, row)
+            within = driver.reach(last, row, told=True)
             table[k, 0] = first * num / den
             for i, j in own:
                 table[k, 1 + j] = before[i]
@@ -125,6 +161,8 @@ def record(
                 break
             driver.report(done)
     except KeyboardInterrupt:
+        if not rows:
+            raise
         status = "interrupted"
     states = Playback(vector, scenario.dt, target).complete(table[:rows])
     n = plant.arm.n

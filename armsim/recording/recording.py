@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -16,17 +17,18 @@ from numpy.typing import NDArray
 
 from armsim.errors import UsageError
 from armsim.files.csv_reader import read_csv
-from armsim.files.csv_writer import write_csv
+from armsim.files.csv_writer import CsvTable
 from armsim.files.document import Map, Node, Place, Scalar, clipped, shown
 from armsim.files.faults import refuse
-from armsim.files.run_folder import RUN_FORMAT, new_run_folder
-from armsim.files.source import digest
+from armsim.files.interrupts import interrupts_later
+from armsim.files.run_folder import RUN_FORMAT, RunFolder, new_run_folder
 from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
 from armsim.loading import Scenario, read_scenario
 from armsim.plant import held
 from armsim.plant.driven import Output
 from armsim.recording.state_vector import StateVector
+from armsim.simulation.driver import Progress
 from armsim.simulation.result import steps_chosen
 from armsim.simulation.summary import stepped
 from armsim.stability.advice import Advice
@@ -35,6 +37,7 @@ from armsim.version import __version__
 
 Array = NDArray[np.float64]
 TABLE = "record.csv"
+AT_ONCE = 2_000  # samples that are written between looks at Ctrl-C and at the progress bar
 COMMENT = (
     "An armsim recording: record.csv holds the full state and the inputs at every sample.\n"
     "`armsim replay` on this folder runs the forward model on them; `armsim simulate run.yaml` repeats the run."
@@ -124,13 +127,77 @@ class Recording:
             UsageError: The folder must not be overwritten, or cannot be written.
         """
         with new_run_folder(folder, self.scenario.name, force) as made:
-            table = np.concatenate([self.t[:, None], self.states, self.inputs], axis=1)
-            write_csv(made.file(TABLE), self.headings, table.ravel())
-            with open(made.file(TABLE), "rb") as file:
-                sha256 = digest(file.read())
-            with open(made.file("run.yaml"), "w", encoding="utf-8", newline="\n") as text:
-                text.write(yaml_text(self._about(sha256), COMMENT))
+            count, sha256 = self._write_table(made)
+            if count < len(self.t):
+                raise KeyboardInterrupt
+            self._write_about(made, sha256)
         return Path(made.path)
+
+    def save_into(self, folder: RunFolder, progress: Progress | None = None) -> Recording:
+        """Write a folder at the end of a program that has no other use for the samples; see `Run.save_into`.
+
+        Args:
+            folder: Where to.
+            progress: Called with samples written and samples in all.
+
+        Returns:
+            What is written: on Ctrl-C only so many samples.
+
+        Raises:
+            UsageError: It is kept in another place, which is told.
+            OSError: The folder cannot be written, nor is there another place.
+        """
+        try:
+            count, sha256 = self._write_table(folder, progress)
+            kept = self if count == len(self.t) else self._cut_short(count)
+            folder.conclude(lambda: kept._write_about(folder, sha256))
+        except OSError as error:
+            folder.keep_elsewhere(error, self.save)
+            raise
+        return kept
+
+    def _cut_short(self, count: int) -> Recording:
+        """The first samples, of a recording that was stopped after them."""
+        num, den = self.scenario.time_ratio
+        steps = round(float(self.t[count - 1]) * den / num)
+        first = {"t": self.t[:count], "states": self.states[:count], "inputs": self.inputs[:count]}
+        return replace(self, **first, status="interrupted", steps=steps, audit=None)  # type: ignore[arg-type]  # arrays
+
+    def _write_table(self, folder: RunFolder, progress: Progress | None = None) -> tuple[int, str]:
+        """Write record.csv; the number of its samples, all unless Ctrl-C came, and its hash.
+
+        Raises:
+            KeyboardInterrupt: Before the first sample; or with a second Ctrl-C.
+        """
+        hashed = hashlib.sha256()
+        done, count, torn = 0, len(self.t), False
+        with open(folder.file(TABLE), "wb") as file:
+
+            def write(text: bytes) -> None:
+                file.write(text)
+                hashed.update(text)
+
+            headings = self.headings
+            table = CsvTable(write, headings, range(len(headings)), (1.0,) * len(headings))
+            try:
+                while done < count:
+                    last = min(done + AT_ONCE, count)
+                    parts = self.t[done:last, None], self.states[done:last], self.inputs[done:last]
+                    with interrupts_later():
+                        torn = True
+                        table.add(np.concatenate(parts, axis=1).ravel(), len(headings), last - done)
+                        done, torn = last, False
+                    if progress is not None:
+                        progress(done, count)
+            except KeyboardInterrupt:
+                if torn or not done:
+                    raise
+        return done, hashed.hexdigest()
+
+    def _write_about(self, folder: RunFolder, sha256: str) -> None:
+        """Write run.yaml."""
+        with open(folder.file("run.yaml"), "w", encoding="utf-8", newline="\n") as text:
+            text.write(yaml_text(self._about(sha256), COMMENT))
 
     def _about(self, sha256: str) -> dict[str, Any]:
         """The content of run.yaml."""

@@ -13,8 +13,15 @@ from armsim.stability.divergence import LAST_STEPS
 
 NEVER = 2**62  # steps between rows or samples where there are none
 LOOK = 0.05  # s between reports of progress
+CHUNK = 0.05  # s between looks at Ctrl-C and at the progress bar
+FIRST_STRETCH = 256  # steps until it is known how long they take
 
 Progress = Callable[[int, int], None]  # done, total
+
+
+def next_stretch(steps: int, seconds: float) -> int:
+    """The number of steps that takes about `CHUNK` seconds, at most ten times as many as took so long [s]."""
+    return max(1, min(steps * 10, int(steps * CHUNK / max(seconds, 1e-9))))
 
 
 class Driver:
@@ -58,6 +65,7 @@ class Driver:
         self._progress = progress
         self._total = total
         self._reported = time.perf_counter()
+        self._stretch = FIRST_STRETCH
         self._checkpoints: deque[tuple[int, list[float], list[float]]] = deque()  # done, state, kept
         self.done = 0
         self.stalled: Stall | None = None
@@ -84,6 +92,26 @@ class Driver:
             self.stalled = stall_of(list(self.state))
             return False
         return True
+
+    def reach(self, last: int, rows: ctypes.Array | None = None, told: bool = False) -> bool:
+        """As `advance`, over steps of which at most the first has a row, and however many: Ctrl-C is heard every `CHUNK` seconds.
+
+        Ctrl-C restores state and accumulators at the beginning of one of these stretches.
+
+        Args:
+            last: Step before which to stop.
+            rows: See `advance`.
+            told: Whether the progress is that of steps, and told meanwhile.
+        """
+        while last - self.done > self._stretch:
+            began, ahead = time.perf_counter(), self._stretch
+            if not self.advance(self.done + ahead, rows):
+                return False
+            self._stretch = next_stretch(ahead, time.perf_counter() - began)
+            rows = None
+            if told:
+                self.report(self.done)
+        return self.advance(last, rows)
 
     def report(self, done: int) -> None:
         """Report progress, if it is time."""

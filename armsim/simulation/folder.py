@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from armsim.files.csv_writer import CsvFile
+from armsim.files.interrupts import interrupts_later
 from armsim.files.run_folder import RUN_FORMAT, RunFolder, new_run_folder
 from armsim.files.yaml_writer import yaml_text
 from armsim.loading import Scenario
 from armsim.plant import Plant
 from armsim.plant.columns import FILES, File, headings
+from armsim.simulation.driver import Progress
 from armsim.simulation.result import Result
+from armsim.simulation.row_log import BLOCK, DOUBLE
 from armsim.version import __version__
 
 if TYPE_CHECKING:
@@ -29,13 +32,20 @@ def write_run(
     run: Result, summary: dict[str, Any], folder: str | PathLike[str] | None, force: bool, degrees: bool
 ) -> Path:
     """Write a run's folder atomically; see `Run.save`."""
+    check_format(run.scenario)
     with new_run_folder(folder, run.scenario.name, force) as made:
-        check_format(run.scenario)
         with RunFiles(made, run.scenario, run.plant, degrees) as files:
-            for first, block in run.blocks():
-                files.write(block, first, len(block) // len(run.plant.columns))
+            files.take(run)
         write_record(made, run, summary, degrees)
     return Path(made.path)
+
+
+def least_size(scenario: Scenario, plant: Plant) -> int:
+    """What the tables of a whole run take at least [bytes]; 0 where they are compressed."""
+    if scenario.log_format != "csv":
+        return 0
+    cells = sum(1 + len(headings(plant.arm, name)) for name in FILES)
+    return (scenario.steps // scenario.log_every + 1) * cells * 2  # a digit, and a comma
 
 
 def check_format(scenario: Scenario) -> None:
@@ -64,36 +74,81 @@ class RunFiles:
         scenario: What is run.
         plant: Its arm.
         degrees: Whether joint angles are in degrees.
+
+    Attributes:
+        rows: Number of rows that all tables have.
+        torn: Whether some have more.
     """
 
     def __init__(self, folder: RunFolder, scenario: Scenario, plant: Plant, degrees: bool) -> None:
         self._width = len(plant.columns)
         self._clock = scenario.log_every * scenario.time_ratio[0], scenario.time_ratio[1]
-        self._tables = [_table(folder, name, scenario, plant, degrees) for name in FILES]
+        self._tables: list[CsvFile | ParquetFile] = []
+        try:
+            for name in FILES:
+                self._tables.append(_table(folder, name, scenario, plant, degrees))
+        except BaseException:
+            self.__exit__(BaseException)
+            raise
         self._marks: deque[tuple[int, list[int]]] = deque(maxlen=2)  # rows, and the lengths of the files with them
         self._mark(0)
+        self.rows, self.torn = 0, False
 
     def __enter__(self) -> RunFiles:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
         for table in self._tables:
-            table.close()
+            try:
+                table.close()
+            except OSError:  # the first reason is told
+                if failed is None:
+                    raise
+
+    def take(self, run: Result, progress: Progress | None = None) -> None:
+        """Write the rows of a run that has them in memory.
+
+        Args:
+            run: The run.
+            progress: Called with rows written and rows in all.
+
+        Raises:
+            KeyboardInterrupt: After whole rows, `rows` of them; after a second Ctrl-C with tables that are `torn`.
+        """
+        at_once = max(1, BLOCK // (DOUBLE * self._width))
+        for begin, block in run.blocks():
+            for first in range(0, len(block) // self._width, at_once):
+                part = block[first * self._width : (first + at_once) * self._width]
+                with interrupts_later():
+                    self.write(part, begin + first, len(part) // self._width)
+                if progress is not None:
+                    progress(self.rows, run.count)
 
     def write(self, block: memoryview[float], first: int, count: int) -> None:
         """Write rows to all tables."""
         num, den = self._clock
         times = [k * num / den for k in range(first, first + count)]
+        self.torn = True
         for table in self._tables:
             table.add(block, self._width, count, times)
         self._mark(first + count)
+        self.rows, self.torn = first + count, False
 
     def cut(self) -> int:
         """Cut the tables back to the block before the last whole one, which makes room for run.yaml on a full disk."""
-        rows, lengths = self._marks[0]
+        self.rows, lengths = self._marks[0]
         for table, length in zip(self._tables, lengths, strict=True):
             table.cut(length)
-        return rows
+        return self.rows
+
+    def end(self) -> str:
+        """Close the tables; where that fails, cut them, and say why."""
+        try:
+            self.__exit__(None)
+        except OSError as error:
+            self.cut()
+            return error.strerror or str(error)
+        return ""
 
     def _mark(self, rows: int) -> None:
         lengths = [table.length for table in self._tables]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import math
 import os
 import threading
@@ -15,6 +16,7 @@ from queue import SimpleQueue
 from typing import IO, Protocol
 
 from armsim.errors import UsageError
+from armsim.files.run_folder import size_text
 from armsim.simulation.row_totals import RowTotals
 
 IN_MEMORY = 32 * 2**20  # bytes of rows that stay there
@@ -208,13 +210,14 @@ class SpilledRows(RowStream):
 
     Args:
         totals: Gathered from them on the way.
+        most: Number of rows for which there must be room.
 
     Raises:
-        UsageError: There is no folder for the file.
+        UsageError: There is no room for them, or no folder for the file.
     """
 
-    def __init__(self, totals: RowTotals) -> None:
-        self._spill = Spill(totals.width)
+    def __init__(self, totals: RowTotals, most: int = 0) -> None:
+        self._spill = Spill(totals.width, most)
         super().__init__(self._spill, totals)
 
     def finish(self, count: int, end: Sequence[float] | None) -> KeptRows:
@@ -224,13 +227,26 @@ class SpilledRows(RowStream):
 
 
 class Spill:
-    """Rows in a temporary file, which goes away with this; see `RowSink`."""
+    """Rows in a temporary file, which goes away with this; see `RowSink`.
 
-    def __init__(self, width: int) -> None:
+    Args:
+        width: Numbers in a row.
+        most: Number of rows for which there must be room.
+
+    Raises:
+        UsageError: There is no room for them, or no folder for the file.
+    """
+
+    def __init__(self, width: int, most: int = 0) -> None:
+        import shutil
         import tempfile
 
         self._size = DOUBLE * width
         try:
+            free = shutil.disk_usage(tempfile.gettempdir()).free
+            if free < most * self._size:
+                reason = f"{size_text(free)} of {size_text(most * self._size)} in {tempfile.gettempdir()}"
+                raise OSError(errno.ENOSPC, reason)
             self.file: IO[bytes] = tempfile.TemporaryFile(prefix="armsim-", buffering=0)  # noqa: SIM115  outlives this call
         except OSError as error:
             raise UsageError.of(

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from armsim.files.run_folder import RunFolder
-from armsim.simulation.folder import write_record, write_run
+from armsim.simulation.driver import Progress
+from armsim.simulation.folder import RunFiles, write_record, write_run
 from armsim.simulation.result import Result
 from armsim.simulation.summary import summarize
 
@@ -31,6 +32,50 @@ class Run(Result):
             UsageError: The folder must not be overwritten, or cannot be written.
         """
         return write_run(self, self._summary, folder, force, degrees)
+
+    def save_into(self, folder: RunFolder, degrees: bool, progress: Progress | None = None) -> None:
+        """Write the folder of a run with its rows in memory, at the end of a program that has no other use for them.
+
+        Ctrl-C ends the tables after whole rows. Where they find no room, the run is kept whole in another place; where there
+        is none, the rows that found room are.
+
+        Args:
+            folder: Where to.
+            degrees: Write joint angles in degrees.
+            progress: Called with rows written and rows in all.
+
+        Raises:
+            UsageError: It is kept in another place, which is told.
+            OSError: The folder cannot be written, nor is there another place.
+        """
+        try:
+            with RunFiles(folder, self.scenario, self.plant, degrees) as files:
+                try:
+                    files.take(self, progress)
+                except KeyboardInterrupt:
+                    if files.torn:
+                        raise
+                    self.cut_short(files.rows)
+                except OSError as error:
+                    folder.keep_elsewhere(error, lambda kept: self.save(kept, degrees=degrees))
+                    self.cut_short(files.cut(), error.strerror or str(error))
+            folder.conclude(lambda: self.record(folder, degrees))
+        except OSError as error:
+            folder.keep_elsewhere(error, lambda kept: self.save(kept, degrees=degrees))
+            raise
+
+    def cut_short(self, rows: int, failure: str = "") -> None:
+        """Note that the files have only so many rows.
+
+        Args:
+            rows: Their number.
+            failure: Why; empty if Ctrl-C is.
+        """
+        self.status = "interrupted" if self.status == "complete" else self.status
+        vars(self)["_summary"] = {**self._summary, "status": self.status, "rows": rows}
+        self.count, self.failure = rows, failure
+        for name in ("table", "times"):
+            vars(self).pop(name, None)
 
     def record(self, folder: RunFolder, degrees: bool) -> None:
         """Write run.yaml into a folder that has the rows already."""

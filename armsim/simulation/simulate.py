@@ -10,12 +10,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from armsim.files.run_folder import RunFolder, new_run_folder
+from armsim.files.run_folder import new_run_folder
 from armsim.loading import Scenario, scenario_of
 from armsim.plant import Plant, make_plant
-from armsim.simulation.driver import Driver, Progress
+from armsim.simulation.driver import FIRST_STRETCH, Driver, Progress, next_stretch
 from armsim.simulation.engine import Engine, NativeEngine, make_engine
-from armsim.simulation.folder import RunFiles, check_format
+from armsim.simulation.folder import RunFiles, check_format, least_size
 from armsim.simulation.loop_plan import SUMMARISED, LoopPlan, plant_of_run
 from armsim.simulation.row_log import RowLog, RowSink, RowsInMemory, RowStream, SpilledRows, held_in_memory
 from armsim.simulation.row_totals import RowTotals
@@ -24,8 +24,6 @@ from armsim.spec.timing import time_at
 from armsim.stability.advice import Advice
 from armsim.stability.method_choice import with_method
 from armsim.stability.step_advice import advice_on, heeded
-
-CHUNK = 0.05  # seconds between looks at Ctrl-C and at the progress bar
 
 Streamed = Callable[[Scenario, Plant], RowSink]
 
@@ -71,6 +69,7 @@ def simulate_into(
     measure: Sequence[str] | str = (),
     force: bool = False,
     degrees: bool = False,
+    saving: Progress | None = None,
 ) -> tuple[Run, Path]:
     """Run a scenario and write its folder: many rows as they come, so that only the last ones are in memory.
 
@@ -84,6 +83,7 @@ def simulate_into(
         measure: Names of what is measured.
         force: See `Run.save`.
         degrees: See `Run.save`.
+        saving: Called with rows written and rows in all, once the run is at its end.
 
     Returns:
         The run, without rows if there were many, and its folder. A run whose rows can no longer be written is interrupted, and
@@ -91,22 +91,27 @@ def simulate_into(
 
     Raises:
         FileFaults: As `simulate`.
-        UsageError: As `simulate` and `Run.save`.
+        UsageError: As `simulate` and `Run.save`, before the run; or the run is kept in another place, which is told.
     """
-    with contextlib.ExitStack() as stack:
-        opened: list[RunFolder] = []
+    read = scenario_of(scenario, overrides)
+    check_format(read)
+    with new_run_folder(folder, read.name, force) as made:
+        with contextlib.ExitStack() as stack:
+            opened: list[RunFiles] = []
 
-        def streamed(scenario: Scenario, plant: Plant) -> RowSink:
-            opened.append(stack.enter_context(new_run_folder(folder, scenario.name, force)))
-            return stack.enter_context(RunFiles(opened[0], scenario, plant, degrees))
+            def streamed(scenario: Scenario, plant: Plant) -> RowSink:
+                made.check_room(least_size(scenario, plant))
+                opened.append(stack.enter_context(RunFiles(made, scenario, plant, degrees)))
+                return opened[0]
 
-        read = scenario_of(scenario, overrides)
-        check_format(read)
-        run = _simulated(read, engine, progress, force_step, measure, streamed)
-        if not opened:
-            return run, run.save(folder, force, degrees)
-        run.record(opened[0], degrees)
-    return run, Path(opened[0].path)
+            run = _simulated(read, engine, progress, force_step, measure, streamed)
+            if opened and (failure := opened[0].end()):
+                run.cut_short(opened[0].rows, failure)
+        if opened:
+            made.conclude(lambda: run.record(made, degrees))
+        else:
+            run.save_into(made, degrees, saving)
+    return run, Path(made.path)
 
 
 def _simulated(
@@ -179,7 +184,7 @@ def carried_out(
     else:
         known = (scenario, engine.plant) if asked is None else asked()
         totals = RowTotals.of(known[1])
-        log = SpilledRows(totals) if streamed is None else RowStream(streamed(*known), totals)
+        log = SpilledRows(totals, count) if streamed is None else RowStream(streamed(*known), totals)
     with contextlib.closing(log):
         return _driven(scenario, engine, advised, progress, seconds, began, start, asked, log)
 
@@ -209,7 +214,7 @@ def _driven(
         time_ratio=scenario.time_ratio,
     )
     looped = time.perf_counter()
-    status, chunk = "complete", 1 if scenario.adaptive else 256
+    status, chunk = "complete", 1 if scenario.adaptive else FIRST_STRETCH
     approach: list[list[float]] = []
     end = [math.nan] * width
     try:
@@ -224,7 +229,7 @@ def _driven(
                 status = "diverged"
                 approach = driver.approach()  # for the diagnosis
                 break
-            chunk = _next_chunk(ahead, time.perf_counter() - began_chunk)
+            chunk = next_stretch(ahead, time.perf_counter() - began_chunk)
             if progress is not None:
                 progress(driver.done, scenario.steps)
     except KeyboardInterrupt:
@@ -262,8 +267,3 @@ def _driven(
         advised=advised,
         seconds={**engine.preparation, **seconds, **parts, "total_s": ended - began},
     )
-
-
-def _next_chunk(chunk: int, seconds: float) -> int:
-    """The number of steps that takes about `CHUNK` seconds, at most ten times the last."""
-    return max(1, min(chunk * 10, int(chunk * CHUNK / max(seconds, 1e-9))))

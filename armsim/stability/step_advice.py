@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, replace
+from typing import Any
 
 from armsim.compile import cache
 from armsim.errors import Refusal, UsageError
@@ -22,16 +23,25 @@ def advice_on(scenario: Scenario, plant: Plant) -> Advice:
     if chooses_steps(plant):
         return Advice()
     name = key("advice", scenario)
-    known = cache.load(name)
-    if known is not None:
-        found = json.loads(known)
-        refusal = None if found["refusal"] is None else Refusal(**found["refusal"])
-        return Advice(refusal, tuple(found["warnings"]), found["chattering"], tuple(found["takers"]))
+    try:
+        return _known(cache.load_json(name))
+    except (LookupError, TypeError, ValueError):
+        pass  # there is none, or something else
     from armsim.stability.step_check import check_step
 
     advice = check_step(scenario, plant)
-    cache.store(name, json.dumps(asdict(advice)).encode())
+    cache.store_json(name, asdict(advice))
     return advice
+
+
+def _known(found: Any) -> Advice:
+    """The advice that is kept in the cache.
+
+    Raises:
+        LookupError, TypeError, ValueError: It is none.
+    """
+    refusal = None if found["refusal"] is None else Refusal(**found["refusal"])
+    return Advice(refusal, tuple(found["warnings"]), dict(found["chattering"]), tuple(found["takers"]))
 
 
 def heeded(scenario: Scenario, plant: Plant, force: bool) -> Advice:

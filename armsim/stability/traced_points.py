@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -104,17 +105,16 @@ class TracedPoints:
     def form(self) -> Coefficients | None:
         """The structure of the coefficients, from the cache or traced; None where there are no operating points."""
         name = cache.key("operating points", cache.sources(), self._key)
-        known = cache.load(name) if self._key else None
-        if known is not None:
-            given = json.loads(known)
-            return None if given is None else Coefficients.shaped(**given)
+        known: Any = cache.load_json(name) if self._key else None
+        with suppress(LookupError, TypeError, ValueError):  # there is none, or something else
+            return None if known["form"] is None else Coefficients.shaped(**known["form"])
         try:
             _, form = self.traced
             given = {"shapes": [array.shape for array in form.arrays], "sampled": form.sampled}
         except (ArithmeticError, FormulaError):
             form, given = None, None
         if self._key:
-            cache.store(name, json.dumps(given).encode())
+            cache.store_json(name, {"form": given})
         return form
 
     @cached_property

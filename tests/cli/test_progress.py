@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import sys
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -70,6 +71,27 @@ def test_a_bar_that_is_broken_off_leaves_the_line(terminal):
     assert made.getvalue().endswith("\n")
 
 
+def test_preparations_are_told_of_after_their_time_and_taken_back(terminal):
+    made = terminal()
+    with progress.progress_bar("waiting", preparing="boiling water") as bar:
+        while not made.getvalue():  # from a thread of its own, as LLVM may have this one
+            time.sleep(0.001)
+        assert made.getvalue() == "boiling water ..."
+        bar(1, 10)
+        assert made.getvalue().startswith("boiling water ...\r                 \r")
+
+
+def test_what_comes_next_has_a_bar_of_its_own(terminal):
+    made = terminal()
+    with progress.progress_bars("cooking", "serving") as (first, second):
+        first(10, 10)
+        second(10, 10)
+    cooking, serving = made.getvalue().rstrip("\n").split("\n")
+    for label, line in (("cooking", cooking), ("serving", serving)):
+        assert label in line
+        assert "100%" in line
+
+
 def test_what_is_not_wanted_or_no_terminal_has_no_bar(terminal, monkeypatch):
     terminal()
     with progress.progress_bar("waiting", wanted=False) as bar:
@@ -83,7 +105,9 @@ def test_what_is_not_wanted_or_no_terminal_has_no_bar(terminal, monkeypatch):
     ("label", "command"),
     [
         ("simulating", ("simulate", "arm5_hold")),
+        ("saving", ("simulate", "arm5_hold")),
         ("recording", ("record", "arm5_hold", "--set", "control.period=1e-3")),
+        ("saving", ("record", "arm5_hold", "--set", "control.period=1e-3")),
         ("replaying", ("replay", "out")),
         ("replaying", ("replay", "out/record.csv", "--robot", "arm5")),
     ],

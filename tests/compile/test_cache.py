@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import json
 import os
+import shutil
 import subprocess
 import sys
+import time
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +19,9 @@ import pytest
 from armsim import expr
 from armsim.compile import BatchKernel, cache
 from armsim.expr import trace
+from armsim.loading import read_scenario
+from armsim.plant import make_plant
+from armsim.stability.step_advice import advice_on, key
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -62,6 +70,134 @@ def test_a_damaged_entry_is_compiled_anew_and_mended(damage, folder):
     assert not again.code.cached
     assert entry.read_bytes() == sound
     assert kernel().code.cached
+
+
+def test_an_entry_under_the_name_of_another_is_compiled_anew(folder):
+    expected = answer(kernel(3.0))
+    (other,) = folder.iterdir()
+    mine = answer(kernel(2.0))
+    (entry,) = (path for path in folder.iterdir() if path != other)
+    shutil.copy(other, entry)
+    again = kernel(2.0)
+    assert answer(again) == mine != expected
+    assert not again.code.cached
+
+
+def replaced_by_a_pipe(entry: Path) -> None:
+    entry.unlink()
+    os.mkfifo(entry)
+
+
+def replaced_by_zeros_without_end(entry: Path) -> None:
+    entry.unlink()
+    entry.symlink_to("/dev/zero")
+
+
+def made_huge(entry: Path) -> None:
+    with open(entry, "r+b") as file:
+        file.truncate(2**40)  # of which nothing is on disk
+
+
+def shared_with_the_group(entry: Path) -> None:
+    entry.chmod(0o660)
+
+
+def linked_to(entry: Path) -> None:
+    entry.rename(entry.parent / "elsewhere")
+    entry.symlink_to("elsewhere")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has none of these")
+@pytest.mark.parametrize(
+    "harm", [replaced_by_a_pipe, replaced_by_zeros_without_end, made_huge, shared_with_the_group, linked_to]
+)
+def test_what_is_no_file_of_the_users_own_is_neither_waited_for_nor_loaded_and_is_replaced(harm, folder):
+    expected = answer(kernel())
+    (entry,) = folder.iterdir()
+    harm(entry)
+    again = kernel()
+    assert answer(again) == expected
+    assert not again.code.cached
+    assert entry.is_file()
+    assert not entry.is_symlink()
+    assert kernel().code.cached
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders have no such mode")
+def test_a_folder_that_others_may_write_is_not_used_and_it_is_said_why(folder):
+    answer(kernel())
+    assert cache.refusal() == ""
+    for mode in (0o770, 0o702):
+        folder.chmod(mode)
+        assert not kernel().code.cached
+        answer(kernel(5.0))
+        assert cache.refusal() == (
+            f"{folder} belongs to others, or they may write it: chmod go-w, or name another folder in ARMSIM_CACHE_DIR"
+        )
+    folder.chmod(0o700)
+    assert len(list(folder.iterdir())) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only the superuser gives files away")
+@pytest.mark.parametrize("given", ["folder", "entry"])
+def test_what_belongs_to_another_user_is_not_executed(given, folder):
+    answer(kernel())
+    (entry,) = folder.iterdir()
+    os.chown({"folder": folder, "entry": entry}[given], 4711, 4711)
+    assert not kernel().code.cached
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o002, 0o077])
+def test_whatever_the_umask_entries_are_the_users_own(umask, folder):
+    before = os.umask(umask)
+    try:
+        answer(kernel())
+    finally:
+        os.umask(before)
+    assert kernel().code.cached
+
+
+@pytest.mark.parametrize("known", [b"no JSON", b"[" * 100_000, b"[1]", b"{}", b'"text"', b"null", b'{"refusal": 1}'])
+def test_advice_that_is_none_is_worked_out_again(known, folder):
+    scenario = read_scenario("arm5_hold")
+    plant = make_plant(scenario)
+    expected = advice_on(scenario, plant)
+    name = key("advice", scenario)
+    cache.store(name, known)
+    assert advice_on(scenario, plant) == expected
+    assert cache.load_json(name) == json.loads(json.dumps(asdict(expected)))
+
+
+def test_a_full_disk_leaves_nothing_half_written(folder, monkeypatch):
+    def full(source, target):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(cache.os, "replace", full)
+    assert answer(kernel())
+    assert list(folder.iterdir()) == []
+
+
+def test_what_a_killed_process_left_goes_after_an_hour(folder):
+    folder.mkdir(mode=0o700)
+    for number, data in enumerate((b"", cache.MAGIC[:5], cache.MAGIC + b"half", b"another program's")):
+        left = folder / f"{number:064x}.123"
+        left.write_bytes(data)
+        os.utime(left, (time.time() - 2 * cache.STALE,) * 2)
+    (folder / f"{9:064x}.124").write_bytes(b"")  # someone is at it
+    answer(kernel())
+    assert sorted(path.name for path in folder.iterdir() if "." in path.name) == [f"{3:064x}.123", f"{9:064x}.124"]
+
+
+def test_it_is_cleared_of_its_own_entries_alone(folder):
+    files = foreign(folder)
+    folder.chmod(0o700)
+    for number in (2.0, 3.0):
+        answer(kernel(number))
+    sizes = [path.stat().st_size for path in folder.iterdir() if path.name not in files]
+    assert cache.contents() == cache.Contents(folder, 2, sum(sizes), "")
+    assert cache.clear() == 2
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
+    assert cache.contents().entries == cache.clear() == 0
 
 
 def test_an_entry_that_is_a_folder_is_done_without(folder):

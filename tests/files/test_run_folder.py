@@ -1,22 +1,43 @@
 """Run folders appear whole, and never over something else."""
 
+import errno
 import os
+import signal
 import threading
 
 import pytest
 
 from armsim.errors import UsageError
+from armsim.files import exchange, recovery, run_folder
+from armsim.files.claim import Claim
+from armsim.files.recovery import recover
 from armsim.files.run_folder import RUN_FORMAT, check_target, is_run, new_run_folder
 from armsim.files.shipped import shipped_names, shipped_path
 
 
-def write(folder, text="x", **options):
+def write(folder, text="x", meanwhile=lambda: None, **options):
     with new_run_folder(folder, "demo", **options) as made:
+        meanwhile()
         with open(made.file("run.yaml"), "w") as file:
             file.write(f"format: {RUN_FORMAT}\n")
         with open(made.file("trajectory.csv"), "w") as file:
             file.write(text)
     return made.path
+
+
+def refusal(folder, text="x", **options) -> str:
+    with pytest.raises(UsageError) as caught:
+        write(folder, text, **options)
+    return str(caught.value)
+
+
+@pytest.fixture(params=["at once", "one after the other"])
+def exchanging(request, monkeypatch):
+    """With the system's exchange of two names, and without."""
+    if request.param != "at once":
+        monkeypatch.setattr(exchange, "_renamer", lambda: None)
+    elif exchange._renamer() is None:
+        pytest.skip("this system has no exchange of names")
 
 
 @pytest.fixture(autouse=True)
@@ -41,21 +62,86 @@ def test_an_absent_and_an_empty_folder_are_written(here):
         assert is_run(folder)
 
 
-def test_an_earlier_run_is_replaced_by_force_only(here):
+def test_an_earlier_run_is_replaced_by_force_only(here, exchanging):
     write("out", "first")
-    with pytest.raises(UsageError) as caught:
-        write("out", "second")
-    assert str(caught.value) == (
+    assert refusal("out", "second") == (
         "out\n"
         "  expected: a folder that is absent or empty\n"
         "  found:    an earlier run\n"
         "  mend:     name another folder, or add --force to replace the run"
     )
-    (here / "out" / "notes.txt").write_text("mine")
     write("out", "second", force=True)
     assert (here / "out" / "trajectory.csv").read_text() == "second"
-    assert (here / "out" / "notes.txt").read_text() == "mine"
     assert os.listdir(".") == ["out"]
+
+
+def test_a_run_with_files_of_others_is_not_replaced_and_they_are_named(here):
+    write("out", "first")
+    for name in ("notes.txt", "plot.png", *(f"z{i}" for i in range(9)), ".DS_Store"):
+        (here / "out" / name).write_text("mine")
+    assert refusal("out", "second", force=True) == (
+        "out\n"
+        "  expected: a folder that is absent or empty\n"
+        "  found:    an earlier run, and files that armsim did not write: notes.txt, plot.png, z0, z1, z2, and 6 more\n"
+        "  mend:     move them elsewhere, or name another folder"
+    )
+    assert (here / "out" / "trajectory.csv").read_text() == "first"
+    assert len(os.listdir("out")) == 14
+
+
+def test_what_file_managers_leave_in_a_run_hinders_nothing(here):
+    write("out", "first")
+    (here / "out" / ".DS_Store").write_text("icons")
+    write("out", "second", force=True)
+    assert sorted(os.listdir("out")) == ["run.yaml", "trajectory.csv"]
+    assert os.listdir(".") == ["out"]
+
+
+def test_files_that_come_while_a_run_is_made_stay_and_the_run_is_kept_beside_them(here):
+    write("out", "first")
+    said = refusal("out", "second", force=True, meanwhile=lambda: (here / "out" / "notes.txt").write_text("mine"))
+    assert "found:    files that appeared meanwhile\n" in said
+    assert f"mend:     the run is whole in {here / 'out-kept-1'}: move it" in said
+    assert (here / "out" / "notes.txt").read_text() == "mine"
+    assert (here / "out" / "trajectory.csv").read_text() == "first"
+    assert is_run("out-kept-1")
+    assert sorted(os.listdir(".")) == ["out", "out-kept-1"]
+
+
+def test_files_that_come_in_the_very_moment_of_the_exchange_move_to_the_new_run(here, exchanging, monkeypatch):
+    write("out", "first")
+
+    def late(folder, force=False):
+        check_target(folder, force)
+        if sorted(os.listdir(".")) != ["out"]:  # once the run is made
+            (here / "out" / "notes.txt").write_text("mine")
+
+    monkeypatch.setattr(run_folder, "check_target", late)
+    write("out", "second", force=True)
+    assert (here / "out" / "notes.txt").read_text() == "mine"
+    assert (here / "out" / "trajectory.csv").read_text() == "second"
+    assert os.listdir(".") == ["out"]
+
+
+def test_a_folder_that_others_are_in_stays_the_same_folder(here):
+    (here / "empty").mkdir()
+    before = os.stat("empty").st_ino
+    write("empty")
+    assert os.stat("empty").st_ino == before
+
+
+def test_the_working_folder_is_written_into_and_never_swapped(here, monkeypatch):
+    (here / "mine").mkdir()
+    monkeypatch.chdir(here / "mine")
+    write(".", "first")
+    assert sorted(os.listdir(".")) == ["run.yaml", "trajectory.csv"]
+    said = "found:    an earlier run that this shell is in\n  mend:     leave it first (cd ..), or name another folder"
+    for folder in (".", "../mine"):
+        assert said in refusal(folder, "second", force=True)
+    os.mkdir("deeper")
+    monkeypatch.chdir("deeper")
+    assert "files that armsim did not write: deeper" in refusal("..", "second", force=True)
+    assert (here / "mine" / "trajectory.csv").read_text() == "first"
 
 
 @pytest.mark.parametrize("force", [False, True])
@@ -63,7 +149,7 @@ def test_other_peoples_files_are_never_replaced(here, force):
     (here / "other").mkdir()
     (here / "other" / "thesis.tex").write_text("x")
     (here / "file").write_text("x")
-    for folder, found in (("other", "a folder with other files in it"), ("file", "a file")):
+    for folder, found in (("other", "a folder with other files in it: thesis.tex"), ("file", "a file")):
         with pytest.raises(UsageError) as caught:
             check_target(folder, force)
         assert str(caught.value) == (
@@ -84,8 +170,134 @@ def test_a_failure_leaves_nothing_behind():
     for folder in ("out", None):
         with pytest.raises(KeyboardInterrupt):
             interrupted(folder)
-    assert not os.path.exists("out")
-    assert os.listdir("runs") == []
+    assert os.listdir(".") == []
+
+
+def test_folders_above_are_made_and_go_with_a_failure(here):
+    write("a/b/out")
+    assert is_run("a/b/out")
+    with pytest.raises(KeyboardInterrupt), new_run_folder("a/c/d/out", "demo"):
+        raise KeyboardInterrupt
+    assert os.listdir("a") == ["b"]
+
+
+def left_by_the_dead(folder, name, **what) -> Claim:
+    """What a process that was killed leaves: hidden folders with files, and a file that nobody locks."""
+    dead = Claim(str(folder), name)
+    for kind, files in what.items():
+        os.mkdir(dead.path(kind))
+        for file in files:
+            with open(os.path.join(dead.path(kind), file), "w") as text:
+                text.write(f"format: {RUN_FORMAT}\n" if file == "run.yaml" else kind)
+    os.close(dead._lock)
+    return dead
+
+
+def test_what_a_killed_process_left_is_removed_and_what_a_living_one_has_is_not(here):
+    left_by_the_dead(here, "out", new=["trajectory.csv"])
+    with new_run_folder("other", "demo") as made:
+        assert [name for name in os.listdir(".") if name.endswith(".new")] == [os.path.basename(made.hidden)]
+        assert recover("other") == []
+        assert os.path.isdir(made.hidden)
+    assert os.listdir(".") == ["other"]
+
+
+def test_a_replacement_that_was_killed_between_two_renames_is_carried_to_its_end(here):
+    left_by_the_dead(here, "out", new=["run.yaml", "trajectory.csv"], old=["run.yaml", "torque.csv"])
+    assert recover("out") == [
+        f"{here}/out: a run that was stopped while it replaced an earlier one is under its name now"
+    ]
+    assert sorted(os.listdir("out")) == ["run.yaml", "trajectory.csv"]
+    assert os.listdir(".") == ["out"]
+
+
+def test_a_replacement_that_was_killed_before_it_tidied_up_loses_nothing_of_others(here):
+    write("out", "new")
+    left_by_the_dead(here, "out", old=["run.yaml", "trajectory.csv", "notes.txt"])
+    left_by_the_dead(here, "out", new=["run.yaml", "trajectory.csv", "more.txt"])
+    assert recover("out") == []
+    assert sorted(os.listdir("out")) == ["more.txt", "notes.txt", "run.yaml", "trajectory.csv"]
+    assert (here / "out" / "trajectory.csv").read_text() == "new"
+    assert os.listdir(".") == ["out"]
+
+
+def test_an_earlier_run_whose_name_was_given_away_is_kept_beside_it(here):
+    write("out", "someone's")
+    left_by_the_dead(here, "out", new=["run.yaml"], old=["run.yaml", "trajectory.csv"])
+    assert recover("out") == [f"{here}/out-kept-1: an earlier run that was to be replaced when armsim was stopped"]
+    assert (here / "out" / "trajectory.csv").read_text() == "someone's"
+    assert (here / "out-kept-1" / "trajectory.csv").read_text() == "old"
+    assert sorted(os.listdir(".")) == ["out", "out-kept-1"]
+
+
+def test_a_run_that_was_killed_while_its_files_moved_into_a_folder_becomes_whole(here):
+    (here / "out").mkdir()
+    (here / "out" / "torque.csv").write_text("whole")
+    (here / "out" / "trajectory.csv").write_text("")  # its name was taken, and no more
+    left_by_the_dead(here / "out", "out", whole=["run.yaml", "trajectory.csv"])
+    assert not is_run("out")
+    assert recover("out") == [f"{here}/out: a run that was stopped while its files were moved here is whole now"]
+    assert sorted(os.listdir("out")) == ["run.yaml", "torque.csv", "trajectory.csv"]
+    assert (here / "out" / "trajectory.csv").read_text() == "whole"
+
+
+def test_files_of_others_where_a_killed_run_was_to_be_moved_stay_and_the_rest_is_kept(here):
+    (here / "out").mkdir()
+    (here / "out" / "trajectory.csv").write_text("mine")
+    left_by_the_dead(here / "out", "out", whole=["run.yaml", "trajectory.csv"])
+    (said,) = recover("out")
+    assert said == f"{here}/out-kept-1: the rest of a run that was stopped while it was moved to {here}/out"
+    assert (here / "out" / "trajectory.csv").read_text() == "mine"
+    assert (here / "out-kept-1" / "trajectory.csv").read_text() == "whole"
+
+
+def test_names_as_long_as_a_name_may_be_are_written():
+    for name in ("x" * 255, "é" * 127):
+        assert is_run(write(name))
+
+
+def test_data_are_on_disk_before_the_name_is(here, monkeypatch):
+    done = []
+    monkeypatch.setattr(run_folder, "flush", lambda path: done.append(os.path.basename(path)))
+    monkeypatch.setattr(run_folder, "rename_onto_nothing", lambda a, b: done.append("renamed") or os.rename(a, b))
+    write("out")
+    renamed = done.index("renamed")
+    assert {"run.yaml", "trajectory.csv"} <= set(done[:renamed])
+    assert done[renamed - 1].endswith(".new")  # the names in the folder
+    assert done[renamed + 1 :] == [here.name]
+
+
+def test_ctrl_c_while_the_folder_gets_its_name_is_heard_after_it(here, monkeypatch):
+    monkeypatch.setattr(run_folder.RunFolder, "flush", lambda self: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        write("out")
+    assert is_run("out")
+    assert os.listdir(".") == ["out"]
+
+
+def test_a_name_that_cannot_be_had_any_longer_leaves_the_run_where_there_is_room(here, monkeypatch, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.setattr("tempfile.tempdir", str(elsewhere))
+
+    def refused(source, target):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    for module in (run_folder, recovery):
+        monkeypatch.setattr(module, "rename_onto_nothing", refused)
+    said = refusal("out")
+    assert "found:    Permission denied\n  mend:     the run is whole in " in said
+    kept = said.split("the run is whole in ")[1].removesuffix(": move it")
+    assert kept.startswith(str(elsewhere))
+    assert is_run(kept)
+
+
+def test_a_disk_without_room_is_told_before_the_run(here):
+    with (
+        pytest.raises(UsageError, match=r"out\n  expected: room for the rows, at least 1e\+09 GB\n  found: ") as caught,
+        new_run_folder("out", "demo") as made,
+    ):
+        made.check_room(10**18)
+    assert str(caught.value).endswith("mend:     make room, or log less often")
 
 
 def test_a_failing_disk_is_explained():

@@ -115,6 +115,16 @@ def test_folders_are_written_as_runs_are(tmp_path):
         second.save(tmp_path / "other", force=True)
 
 
+def test_ctrl_c_is_heard_between_two_samples_however_far_apart():
+    def press(done, total):
+        assert 0 < done < 10**9 < total
+        raise KeyboardInterrupt
+
+    endless = {"log.every": 1e9, "duration": 1e9}  # 2.5e12 steps of 0.4 ms
+    with pytest.raises(KeyboardInterrupt):  # before the first sample
+        armsim.record("rr_config1", endless, press)
+
+
 def test_a_run_that_diverges_keeps_its_samples(tmp_path):
     recording = armsim.record(
         "arm5_hold", {"integrator.dt": 2e-3, "control.period": 2e-3, "duration": 1}, force_step=True

@@ -7,6 +7,7 @@ import errno
 import gc
 import os
 import pickle
+import re
 import tracemalloc
 import weakref
 from types import SimpleNamespace
@@ -179,6 +180,26 @@ def test_without_a_folder_for_the_temporary_file_it_says_what_to_do(small, monke
         "  found:    No space left on device\n"
         "  mend:     name one in the environment variable TMPDIR, or log less often"
     )
+
+
+def test_a_disk_that_cannot_hold_the_rows_is_told_before_the_run(small, monkeypatch, tmp_path):
+    import shutil
+
+    small(1)
+    free = SimpleNamespace(free=50_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: free)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(armsim.UsageError) as refused:
+        armsim.simulate("two_link_hold", LOGGED)
+    assert re.search(rf"found:    0\.05 MB of 0\.1\d+ MB in {tmp_path}\n", str(refused.value))
+    free.free = 500
+    with pytest.raises(armsim.UsageError) as refused:
+        simulate_into(tmp_path / "run", "two_link_hold", LOGGED)
+    assert str(refused.value) == (
+        f"{tmp_path / 'run'}\n  expected: room for the rows, at least 0.0311 MB\n  found:    0.0005 MB\n"
+        "  mend:     make room, or log less often"
+    )
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_run_that_is_interrupted_keeps_every_row_once(small, tmp_path):

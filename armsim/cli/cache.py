@@ -1,0 +1,45 @@
+"""`armsim cache`"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from armsim.cli.options import SETTINGS, json_option, print_json, quiet_option
+from armsim.cli.table import wrapped
+
+
+@click.command(
+    "cache",
+    context_settings=SETTINGS,
+    epilog="""\b
+Examples:
+  armsim cache             where it is, and how large
+  armsim cache --clear     remove it; what is needed again is compiled again
+  ARMSIM_CACHE_DIR=/scratch/kernels armsim simulate arm5_hold
+""",
+)
+@click.option("--clear", is_flag=True, help="Remove all entries, and nothing else in the folder.")
+@json_option
+@quiet_option
+def command(clear: bool, as_json: bool, quiet: bool) -> int:
+    """Print where compiled kernels and advice are kept, and how much room they take.
+
+    The folder is that in the environment variable ARMSIM_CACHE_DIR, or the user's cache folder. It is used if it is the user's
+    own and nobody else may write it: what is in it is executed. The longest unused entries go where it has more than 256 MiB.
+    """
+    from armsim.compile import cache
+
+    removed = cache.clear() if clear else 0
+    found = cache.contents()
+    if as_json:
+        print_json({**asdict(found), "folder": str(found.folder), "limit": cache.LIMIT, "removed": removed})
+    elif not quiet:
+        cleared = f"{removed} entries removed; " if clear else ""
+        click.echo(
+            f"{found.folder}: {cleared}{found.entries} entries, {found.bytes / 2**20:.3g} of {cache.LIMIT / 2**20:.3g} MiB"
+        )
+        if found.refusal:
+            click.echo(wrapped(f"! it is not used: {found.refusal}"))
+    return 0

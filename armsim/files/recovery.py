@@ -1,0 +1,134 @@
+"""What an armsim that was killed left where it wrote a run, and how a run is moved, kept and removed without loss.
+
+Nothing is removed here but the files that runs consist of.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+
+from armsim.files.claim import Abandoned, abandoned, is_hidden_name
+from armsim.files.exchange import rename_onto_nothing
+
+RUNS = "runs"  # folder of the numbered runs
+TABLES = ("trajectory.csv", "torque.csv", "record.csv", "trajectory.parquet", "torque.parquet")
+RUN_FILES = (*TABLES, "run.yaml")
+OF_THE_SYSTEM = (".DS_Store", "Thumbs.db", "desktop.ini")  # file managers put them anywhere
+NAMED = 5  # files of others that a message names
+
+
+def recover(folder: str | os.PathLike[str] | None) -> list[str]:
+    """Tidy up after processes that were killed while they wrote a folder, or beside it.
+
+    Args:
+        folder: A run's; None for a numbered run.
+
+    Returns:
+        What has changed under visible names, and what others must look after, in words.
+    """
+    told: list[str] = []
+    try:
+        target = os.path.realpath(RUNS if folder is None else folder)
+    except OSError:
+        return told
+    places = [target] if folder is None else [os.path.dirname(target), target]
+    for place in places:
+        with abandoned(place) as dead:
+            for one in dead:
+                with contextlib.suppress(OSError):
+                    told += _recovered(one, place)
+    return told
+
+
+def _recovered(one: Abandoned, place: str) -> list[str]:
+    """Tidy up what one process left."""
+    left, target = one.left, os.path.join(place, one.name)
+    told = []
+    if "part" in left:
+        os.remove(left["part"])
+    if "whole" in left:
+        try:
+            _drop_placeholders(left["whole"], place)
+            move_in(left["whole"], place)
+            told.append(f"{place}: a run that was stopped while its files were moved here is whole now")
+        except FileExistsError:
+            told.append(
+                f"{put_beside(left['whole'], place)}: the rest of a run that was stopped while it was moved to {place}"
+            )
+    if "old" in left and not os.path.lexists(target):
+        rename_onto_nothing(left.pop("new", left["old"]), target)
+        told.append(f"{target}: a run that was stopped while it replaced an earlier one is under its name now")
+    elif "old" in left and "new" in left:
+        told.append(
+            f"{put_beside(left['old'], target)}: an earlier run that was to be replaced when armsim was stopped"
+        )
+    for what in ("old", "new"):
+        path = left.get(what, "")
+        if os.path.isdir(path):
+            clear(path, target)
+            if os.path.isdir(path):
+                told.append(f"{path}: has files that armsim did not write: {named(entries(path))}; move them elsewhere")
+    return told
+
+
+def _drop_placeholders(whole: str, target: str) -> None:
+    """Remove the empty files with which `rename_onto_nothing` took the names of files that it did not come to rename."""
+    for name in os.listdir(whole):
+        path = os.path.join(target, name)
+        if os.path.isfile(path) and not os.path.getsize(path) and os.path.getsize(os.path.join(whole, name)):
+            os.remove(path)
+
+
+def move_in(whole: str, target: str) -> None:
+    """Move the files of a run into a folder, run.yaml last; none of them if one of the same name is there.
+
+    Raises:
+        OSError: They cannot be moved.
+    """
+    moved: list[tuple[str, str]] = []
+    try:
+        for name in sorted(os.listdir(whole), key=lambda name: (name == "run.yaml", name)):
+            step = os.path.join(whole, name), os.path.join(target, name)
+            rename_onto_nothing(*step)
+            moved.append(step)
+    except OSError:
+        for source, there in reversed(moved):
+            os.rename(there, source)
+        raise
+    os.rmdir(whole)
+
+
+def put_beside(folder: str, target: str) -> str:
+    """Rename a folder to a free name beside a target; its path."""
+    for number in itertools.count(1):
+        path = f"{target}-kept-{number}"
+        with contextlib.suppress(FileExistsError):
+            rename_onto_nothing(folder, path)
+            return path
+    raise AssertionError("there is always a next number")
+
+
+def clear(folder: str, target: str | None) -> None:
+    """Remove a run. Files of others, which came while it was being replaced, move to the target; those that cannot, stay."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            path = os.path.join(folder, name)
+            with contextlib.suppress(OSError):
+                if name in RUN_FILES or name in OF_THE_SYSTEM or is_hidden_name(name):
+                    os.remove(path)
+                elif target is not None:
+                    rename_onto_nothing(path, os.path.join(target, name))
+        os.rmdir(folder)
+
+
+def entries(path: str) -> list[str]:
+    """What is in a folder, but for hidden names and what file managers put there."""
+    return sorted(name for name in os.listdir(path) if name not in OF_THE_SYSTEM and not is_hidden_name(name))
+
+
+def named(names: list[str]) -> str:
+    """Names in words, not too many."""
+    more = f", and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
