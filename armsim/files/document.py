@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from armsim.errors import visible
+
 
 class Place(NamedTuple):
     """A source position: a file with line and column (both from 1), or an option like `--set control.kp[0]`."""
@@ -109,5 +111,5 @@ def shown(node: Node) -> str:
 
 def clipped(text: str, most: int = 60) -> str:
     """Text on one line, at most `most` characters of it."""
-    line = "".join(c if c.isprintable() else "\\" + f"x{ord(c):02x}" for c in text[: most + 1])
+    line = visible(text[: most + 1])
     return line if len(line) <= most else line[: most - 3] + "..."

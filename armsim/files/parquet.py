@@ -14,7 +14,7 @@ from armsim.errors import UsageError
 from armsim.files.csv_reader import Csv
 from armsim.files.document import Place, clipped
 from armsim.files.faults import refuse
-from armsim.files.source import digest
+from armsim.files.source import digest, open_table
 
 if TYPE_CHECKING:
     from armsim.plant.columns import Heading
@@ -123,11 +123,9 @@ def read_parquet(path: str) -> Csv:
 
     place = Place(path)
     try:
-        with open(path, "rb") as file:
+        with open_table(path, "a Parquet file") as file:
             raw = file.read()
         table = pq.read_table(pa.BufferReader(raw))
-    except FileNotFoundError:
-        raise refuse(place, "", "a Parquet file", "no file of this name", "check the name and the folder") from None
     except (OSError, pa.ArrowException) as error:
         found = getattr(error, "strerror", None) or clipped(str(error).splitlines()[0])
         raise refuse(place, "", "a Parquet file that can be read", found, "write it again") from None
