@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from armsim.cli.options import SETTINGS
+from armsim.terminal.streams import echo
 
 VARIABLE = "_ARMSIM_COMPLETE"
 
@@ -31,5 +32,5 @@ def command(shell: str) -> int:
 
     kind = get_completion_class(shell)
     assert kind is not None  # click knows these three
-    click.echo(kind(cli, {}, "armsim", VARIABLE).source())
+    echo(kind(cli, {}, "armsim", VARIABLE).source())
     return 0

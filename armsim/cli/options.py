@@ -10,6 +10,7 @@ import click
 
 from armsim.errors import UsageError
 from armsim.model import Arm
+from armsim.terminal.streams import echo
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
 
@@ -57,7 +58,7 @@ def print_json(data: Any) -> None:
     """Print results as JSON; NaN and infinities become null."""
     import json
 
-    click.echo(json.dumps(_finite(data), allow_nan=False))
+    echo(json.dumps(_finite(data), allow_nan=False))
 
 
 def _finite(data: Any) -> Any:

@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from armsim.cli.divergence import divergence
-from armsim.cli.main import INTERRUPTED
 from armsim.cli.options import (
     SETTINGS,
     assignments,
@@ -22,6 +21,8 @@ from armsim.cli.progress import progress_bar
 from armsim.cli.simulate_report import method_notes, steps_by, work_lines
 from armsim.cli.table import wrapped
 from armsim.errors import Diverged
+from armsim.terminal.failure import INTERRUPTED
+from armsim.terminal.streams import echo
 
 
 @click.command(
@@ -90,7 +91,7 @@ def command(
     if as_json:
         print_json(summary)
     elif not quiet:
-        click.echo(_report(summary, recording.inputs.shape[1], verbose))
+        echo(_report(summary, recording.inputs.shape[1], verbose))
     if recording.diverged is not None:
         time = recording.steps * made.time_ratio[0] / made.time_ratio[1]
         lost = {"slot": recording.diverged, "time": time, **recording.causes, "stable": recording.stable}

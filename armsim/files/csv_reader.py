@@ -65,14 +65,14 @@ def _table(file: IO[bytes], path: str) -> Csv:
     report = Report()
     sha = hashlib.sha256()
     blocks = _blocks(file, path, sha)
-    first, _, block = next(blocks, b"").partition(b"\n")
+    first, _, beneath = next(blocks, b"").partition(b"\n")
     headings = _headings(first, path)
     for name in [name for name, count in Counter(headings).items() if count > 1]:
         report.add(Place(path, 1, 1), "", "each heading once", f"`{clipped(name)}` twice", "rename one of the columns")
     width = len(headings)
     table = [array("d") for _ in headings]
     number = 1  # of lines so far
-    for block in chain([block] if block else [], blocks):
+    for block in chain([beneath] if beneath else [], blocks):
         values = _json_numbers(block, width)
         if values is None:
             lines = _decoded(block, path).removesuffix("\n").split("\n")
@@ -135,7 +135,9 @@ def _headings(line: bytes, path: str) -> list[str]:
     try:
         headings = _cells(text)
     except csv.Error as error:
-        raise refuse(Place(path, 1, 1), "", "headings", clipped(str(error)), "check that it is the right file") from None
+        raise refuse(
+            Place(path, 1, 1), "", "headings", clipped(str(error)), "check that it is the right file"
+        ) from None
     if not headings:
         found, mend = "an empty line" if line else "an empty file", "write the headings in the first line"
         raise refuse(Place(path), "", "a CSV file with headings", found, mend)

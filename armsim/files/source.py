@@ -12,7 +12,6 @@ from armsim.files.document import Place
 from armsim.files.faults import refuse, suggestion
 from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
 
-
 MOST_BYTES = 2**32  # of a table
 
 

@@ -80,7 +80,9 @@ def test_blocks_of_lines_give_the_bits_that_python_reads_in_every_cell(block, tm
 @pytest.mark.parametrize("block", [1, 2, 3, 7, csv_reader.BLOCK])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("blanks", [[], [""], ["", " \t", ""], [" "]])
-def test_lines_end_with_line_feeds_and_carriage_returns_wherever_a_block_ends(end, blanks, block, tmp_path, monkeypatch):
+def test_lines_end_with_line_feeds_and_carriage_returns_wherever_a_block_ends(
+    end, blanks, block, tmp_path, monkeypatch
+):
     monkeypatch.setattr(csv_reader, "BLOCK", block)
     text = end.join(["x,y", "1,2", "3,4", *blanks]).encode()
     (tmp_path / "a.csv").write_bytes(b"\xef\xbb\xbf" + text)
@@ -101,14 +103,20 @@ def test_blank_lines_within_a_table_are_faults_and_those_at_its_end_are_not(bloc
     assert [(fault.where.line, fault.found) for fault in found] == [(3, "1"), (4, "1")]
 
 
-@pytest.mark.parametrize("cell", ["1_000", "１２", "1e1_0", "٣", "infinity", ".nan", ".inf", "0x10", "1d5", "1\x0b", "\xa01"])
+@pytest.mark.parametrize(
+    "cell", ["1_000", "１２", "1e1_0", "٣", "infinity", ".nan", ".inf", "0x10", "1d5", "1\x0b", "\xa01"]
+)
 def test_a_cell_is_a_number_where_yaml_would_take_it_for_one(cell, tmp_path):
     assert [fault.where.column for fault in faults(tmp_path, f"x,y\n1,2\n3,{cell}\n")] == [3]
 
 
 def test_a_pipe_a_device_and_a_folder_are_refused_before_they_are_opened(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    for path, found in ((tmp_path / "pipe", "a pipe or a device"), ("/dev/zero", "a pipe or a device"), (tmp_path, "a folder")):
+    for path, found in (
+        (tmp_path / "pipe", "a pipe or a device"),
+        ("/dev/zero", "a pipe or a device"),
+        (tmp_path, "a folder"),
+    ):
         with pytest.raises(FileFaults) as caught:
             read_csv(str(path))
         assert [fault.found for fault in caught.value.faults] == [found]
