@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from armsim.files.document import Map, Node, Place, Scalar, Seq, document
-from armsim.files.faults import Report, suggestion
+from armsim.files.document import Map, Node, Place, Scalar, Seq, clipped, document
+from armsim.files.faults import Report, listed, suggestion
 from armsim.spec.paths import PathError, joint_index, parse_path, path_text
+
+MOST = 200  # characters of a path in a message
 
 
 def apply_overrides(root: Node, overrides: Mapping[str, Any] | None, report: Report, prefix: str = "") -> Node:
@@ -21,11 +23,11 @@ def apply_overrides(root: Node, overrides: Mapping[str, Any] | None, report: Rep
         prefix: Put before the paths in messages (`robot.`).
     """
     for path, value in (overrides or {}).items():
-        place = Place(f"--set {prefix}{path}")
+        place = Place(f"--set {prefix}{clipped(path, MOST)}")
         try:
             steps = parse_path(path)
         except PathError as error:
-            report.add(place, "", str(error), f"{prefix}{path}", "correct the path")
+            report.add(place, "", str(error), f"{prefix}{clipped(path, MOST)}", "correct the path")
             continue
         root = _replaced(root, steps, 0, _node(value, place), place, report)
     return root
@@ -71,7 +73,7 @@ def _replaced(node: Node, steps: list[str | int], at: int, value: Node, place: P
         if index is None:
             known = [name for name in names if name]
             many = f"an index from 0 to {len(names) - 1}" if names else "a list with items"
-            expected = f"{many}, or one of {', '.join(known)}" if known else many
+            expected = f"{many}, or one of {listed(known)}" if known else many
             mend = (
                 suggestion(str(step), known, "take one of") if known and isinstance(step, str) else "correct the index"
             )
@@ -90,7 +92,7 @@ def _replaced(node: Node, steps: list[str | int], at: int, value: Node, place: P
     else:
         kind = "keys" if isinstance(node, Map) else "indices"
         there = list(node.entries) if isinstance(node, Map) else [n for n in map(_name, node.items) if n]
-        mend = f"{kind} here are {', '.join(there)}" if there else "correct the path"
+        mend = f"{kind} here are {listed(there)}" if there else "correct the path"
         report.add(place, here, f"one of the {kind} of {above or 'the file'}", str(step), mend)
     return node
 

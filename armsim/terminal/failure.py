@@ -12,7 +12,7 @@ import traceback
 import click
 
 from armsim.errors import INTERNAL, ArmsimError, Refusal
-from armsim.terminal.streams import drop, echo
+from armsim.terminal.streams import drop, echo, flush
 from armsim.version import __version__
 
 REFUSED = 2
@@ -33,6 +33,11 @@ def told(error: BaseException) -> int:
     if _interrupted(error):
         echo("interrupted", err=True)
         return INTERRUPTED
+    if isinstance(error, OSError) and not error.filename:
+        try:
+            flush()
+        except ArmsimError as refused:  # it was about standard output
+            error = refused
     message, code = _message(error)
     echo(message, err=True)
     return code
