@@ -94,7 +94,7 @@ def json_schema(kind: str) -> dict[str, Any]:
     return {
         "$schema": DRAFT,
         "title": f"armsim {kind}",
-        **_record(record(doc=(record.__doc__ or "").splitlines()[0])),
+        **_record(record(doc=next(iter((record.__doc__ or "").splitlines()), ""))),
         "definitions": {
             **{name: _record(body) for name, body in BODIES.items()},
             **({"robot": _record(RobotKeys())} if kind == "scenario" else {}),
