@@ -57,7 +57,7 @@ def _replaced(node: Node, steps: list[str | int], at: int, value: Node, place: P
     if at == len(steps):
         return value
     step = steps[at]
-    here = path_text(steps[: at + 1])
+    here = clipped(path_text(steps[: at + 1]), MOST)
     key = isinstance(step, str) and type(step) is str
     if isinstance(node, Scalar) and node.value is None:
         node = Map({}, place) if key else Seq([], place)
@@ -77,12 +77,12 @@ def _replaced(node: Node, steps: list[str | int], at: int, value: Node, place: P
             mend = (
                 suggestion(str(step), known, "take one of") if known and isinstance(step, str) else "correct the index"
             )
-            report.add(place, here, expected, str(step), mend)
+            report.add(place, here, expected, clipped(str(step)), mend)
             return node
         items = list(node.items)
         items[index] = _replaced(items[index], steps, at + 1, value, place, report)
         return Seq(items, node.place)
-    above = path_text(steps[:at])
+    above = clipped(path_text(steps[:at]), MOST)
     if isinstance(node, Scalar):
         expected, mend = (
             "a path that ends where the values end",
@@ -93,7 +93,7 @@ def _replaced(node: Node, steps: list[str | int], at: int, value: Node, place: P
         kind = "keys" if isinstance(node, Map) else "indices"
         there = list(node.entries) if isinstance(node, Map) else [n for n in map(_name, node.items) if n]
         mend = f"{kind} here are {listed(there)}" if there else "correct the path"
-        report.add(place, here, f"one of the {kind} of {above or 'the file'}", str(step), mend)
+        report.add(place, here, f"one of the {kind} of {above or 'the file'}", clipped(str(step)), mend)
     return node
 
 

@@ -12,7 +12,7 @@ import traceback
 import click
 
 from armsim.errors import INTERNAL, ArmsimError, Refusal
-from armsim.terminal.streams import drop, echo, flush
+from armsim.terminal.streams import drop, echo, unwritable
 from armsim.version import __version__
 
 REFUSED = 2
@@ -34,10 +34,10 @@ def told(error: BaseException) -> int:
         echo("interrupted", err=True)
         return INTERRUPTED
     if isinstance(error, OSError) and not error.filename:
-        try:
-            flush()
-        except ArmsimError as refused:  # it was about standard output
-            error = refused
+        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__") == "click.utils":  # which prints helps by itself
+            drop(sys.stdout)
+            error = unwritable(error)
     message, code = _message(error)
     echo(message, err=True)
     return code
