@@ -131,9 +131,8 @@ def _bare(kind: Kind) -> dict[str, Any]:
         names = {"pattern": f"^{IDENTIFIER.pattern}$", "not": {"enum": sorted(RESERVED)}}
         return {"type": "object", "propertyNames": names, "additionalProperties": _number(Number())}
     if isinstance(kind, List):
-        many = (
-            {"minItems": kind.length, "maxItems": kind.length} if kind.length is not None else {"minItems": kind.least}
-        )
+        least, most = (kind.least, kind.most) if kind.length is None else (kind.length, kind.length)
+        many = {"minItems": least, **({} if most is None else {"maxItems": most})}
         return {"type": "array", "items": _of(kind.item), **many}
     if isinstance(kind, PerJoint):
         several = {"type": "array", "items": _of(kind.item), "minItems": 1}
