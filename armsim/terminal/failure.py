@@ -15,6 +15,7 @@ from armsim.errors import INTERNAL, ArmsimError, Refusal
 from armsim.terminal.streams import drop, echo, unwritable
 from armsim.version import __version__
 
+COMPLETING = "_ARMSIM_COMPLETE"  # set by a shell that asks for completions
 REFUSED = 2
 INTERRUPTED = 130
 OURS = "not your files' fault, but armsim's"
@@ -22,7 +23,9 @@ OURS = "not your files' fault, but armsim's"
 
 def told(error: BaseException) -> int:
     """Say what went wrong, and return the exit code that says it too."""
-    if isinstance(error, SystemExit):  # so click ends where the reader of a help has gone
+    if isinstance(error, SystemExit):  # click's, of completions, and where the reader of a help has gone
+        if COMPLETING in os.environ:
+            return error.code if isinstance(error.code, int) else 0
         drop(sys.stdout)
         return 0
     if isinstance(error, click.ClickException):

@@ -134,6 +134,11 @@ def test_ctrl_c_during_an_import_ends_with_130_and_a_word(module, how, process):
     assert (done.code, done.out, done.err.strip()) == (130, "", "interrupted")
 
 
+def test_a_completion_that_there_is_not_keeps_its_exit_code(process):
+    assert process(_ARMSIM_COMPLETE="nonsense_bash").code == 1
+    assert process(_ARMSIM_COMPLETE="bash_source").code == 0
+
+
 @pytest.mark.parametrize(
     ("command", "code"),
     [
