@@ -9,9 +9,10 @@ Public names are imported when they are first used, so that `import armsim` cost
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as type checkers know it; typing itself would take longer to import than all else here
 if TYPE_CHECKING:
+    from typing import Any
+
     from armsim.arm.robot import Robot, load_robot
     from armsim.batches.many import Many
     from armsim.batches.prepare import Prepared, prepare

@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
+
+LF = "\n"
+INTERNAL = 70  # exit code of what is armsim's fault, as sysexits.h has it
+
+
+def visible(text: str, kept: str = "") -> str:
+    r"""Text with its control characters escaped: `\x1b`, `\u202e`.
+
+    So no name from outside moves a terminal's cursor, turns a line round or begins one.
+
+    Args:
+        text: Any text.
+        kept: Characters that stay, for example line ends.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in kept else _escape(ord(c)) for c in text)
+
+
+def _escape(code: int) -> str:
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A refusal as text: where, and one line each for expected, found and mend unless None.
+    """A refusal as text: where, and one line each for expected, found and mend unless None; control characters are escaped.
 
     Attributes:
         where: The file, option, argument or key that is at fault, or what happened.
@@ -24,8 +46,8 @@ class Refusal:
 
     def __str__(self) -> str:
         parts = {"expected:": self.expected, "found:": self.found, "mend:": self.mend}
-        lines = [f"{name:9} {text}" for name, text in parts.items() if text is not None]
-        return "\n  ".join([self.where, *(line.replace("\n", "\n" + " " * 12) for line in lines)])
+        lines = [f"{name:9} {visible(text, LF)}" for name, text in parts.items() if text is not None]
+        return "\n  ".join([visible(self.where), *(line.replace(LF, LF + " " * 12) for line in lines)])
 
 
 class ArmsimError(Exception):
@@ -46,12 +68,12 @@ class FileFaults(ArmsimError):
         faults: The `armsim.files.faults.Fault` of each, in the order of the file.
     """
 
-    def __init__(self, faults) -> None:
+    def __init__(self, faults: Iterable[Any]) -> None:
         self.faults = tuple(faults)
-        super().__init__("\n".join(str(fault) for fault in self.faults))
+        super().__init__(self.faults)  # its arguments, of which process pools make it again
 
-    def __reduce__(self) -> tuple[type[FileFaults], tuple[tuple[Any, ...]]]:
-        return type(self), (self.faults,)
+    def __str__(self) -> str:
+        return LF.join(map(str, self.faults))
 
 
 class UsageError(ArmsimError):
@@ -64,6 +86,8 @@ class ShapeError(ArmsimError, ValueError):
 
 class CompileError(ArmsimError):
     """LLVM refused a kernel, or is not there: a fault of armsim or of the installation, never of a robot file."""
+
+    exit_code = INTERNAL
 
 
 class Diverged(ArmsimError):

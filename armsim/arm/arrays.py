@@ -20,21 +20,25 @@ NUMERIC = "fiub"  # numpy's kinds of real numbers
 
 
 def number_array(name: str, values: ArrayLike) -> Array:
-    """Values as an array of doubles; the same array if they are one already.
+    """Values as an array of aligned doubles; the same array if they are one already.
 
     Args:
         name: The argument's, for the message.
         values: Numbers, or lists of them.
 
     Raises:
-        UsageError: They are not real numbers, or the lists are ragged.
+        UsageError: They are not real numbers, the lists are ragged, or a number is masked.
     """
-    if type(values) is np.ndarray and values.dtype == float:
+    if type(values) is np.ndarray and values.dtype == float and values.flags.aligned:
         return values
+    rows = values if isinstance(values, (list, tuple)) else [values]
+    if any(map(np.ma.is_masked, rows)):
+        mend = "fill it in with values.filled(...), or take its row out"
+        raise UsageError.of(name, "numbers, none of them masked", "a masked one", mend)
     try:
         array = np.asarray(values)
         if array.dtype.kind in NUMERIC:
-            return array.astype(float, copy=False)
+            return np.require(array, float, "A")
         if array.dtype.kind == "O" and all(hasattr(x, "__float__") for x in array.flat):  # fractions, for example
             return array.astype(float)
     except (TypeError, ValueError):

@@ -14,6 +14,9 @@ from armsim.spatial import IDENTITY, ZERO, Pose, Vector
 
 STARTS = 8
 SWEEPS = 200
+VISITS = (
+    16_000  # joints turned in all ascents together, so that a long arm's reach takes no longer than a second or two
+)
 SETTLED = 1e-12  # relative gain of a sweep at which the ascent has converged
 PARTS = 32  # grid cells per turn of a screw, in the search for its farthest position
 
@@ -47,7 +50,7 @@ def _range(joint: Joint) -> tuple[float, float]:
 
 def _climb(arm: Arm, start: Vector, q: list[float]) -> float:
     far = 0.0
-    for _ in range(SWEEPS):
+    for _ in range(min(SWEEPS, VISITS // (STARTS * arm.n))):
         before = far
         beyond = [arm.tool_in_link.position]  # the tool seen from each link, tip to base
         for joint, q_i in zip(reversed(arm.joints[1:]), reversed(q[1:]), strict=True):

@@ -1,9 +1,9 @@
 """The command line. Each command is a module with a click command `command`, which parses its arguments, makes one call into the
 library, prints, and returns an exit code; what it prints is text from a report module, or JSON. Nothing imports it but
-`armsim.__main__` and the entry point.
+`armsim.__main__`, the entry point.
 
 What the commands share:
-    main: `main`, the entry point, which turns errors into exit codes; `cli`; INTERRUPTED.
+    main: `main`, the entry point, which turns errors into exit codes; `cli`.
     options: options and arguments, `assignments`, `joint_values`, `number_value`, `print_json`.
     table: `table`, `number`, `shown`, `joint_unit`, `wrapped`, text for 80 columns.
     progress: `progress_bar`.

@@ -26,6 +26,7 @@ from armsim.cli.state_report import outside_notes
 from armsim.cli.table import Cell, force_unit, joint_unit, number, numbers, shown, table
 from armsim.errors import UsageError
 from armsim.model import Arm
+from armsim.terminal.streams import echo
 
 
 @click.command(
@@ -105,7 +106,7 @@ def command(
         where = ", from its initial pose" if q is None else ""
         notes = "".join(f"\n{note}" for note in outside_notes(arm, end.q.tolist(), end.qd.tolist(), degrees))
         shown_table = _table(arm, answer, degrees, 10 if verbose else 5)
-        click.echo(f"{arm.name}: after {seconds:g} s under {drive}{where}\n\n{shown_table}{notes}")
+        echo(f"{arm.name}: after {seconds:g} s under {drive}{where}\n\n{shown_table}{notes}")
     return 0
 
 

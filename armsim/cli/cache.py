@@ -8,6 +8,7 @@ import click
 
 from armsim.cli.options import SETTINGS, json_option, print_json, quiet_option
 from armsim.cli.table import wrapped
+from armsim.terminal.streams import echo
 
 
 @click.command(
@@ -37,9 +38,9 @@ def command(clear: bool, as_json: bool, quiet: bool) -> int:
         print_json({**asdict(found), "folder": str(found.folder), "limit": cache.LIMIT, "removed": removed})
     elif not quiet:
         cleared = f"{removed} entries removed; " if clear else ""
-        click.echo(
+        echo(
             f"{found.folder}: {cleared}{found.entries} entries, {found.bytes / 2**20:.3g} of {cache.LIMIT / 2**20:.3g} MiB"
         )
         if found.refusal:
-            click.echo(wrapped(f"! it is not used: {found.refusal}"))
+            echo(wrapped(f"! it is not used: {found.refusal}"))
     return 0

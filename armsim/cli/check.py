@@ -8,6 +8,7 @@ import click
 
 from armsim.cli.options import SETTINGS, json_option, print_json, quiet_option, verbose_option
 from armsim.cli.table import wrapped
+from armsim.terminal.streams import echo
 
 if TYPE_CHECKING:
     from armsim.files.faults import Fault
@@ -83,21 +84,21 @@ class _Result:
     def print(self, strict: bool, verbose: bool) -> None:
         file, kind, arm = self.checked.file, self.checked.kind, self.checked.arm
         for fault in self.faults:
-            click.echo(fault)
+            echo(fault)
         for warning in self.warnings:
             title, *rest = warning.splitlines()
-            click.echo("\n".join([wrapped(f"{title} ({'fault' if strict else 'warning'})"), *rest]))
+            echo("\n".join([wrapped(f"{title} ({'fault' if strict else 'warning'})"), *rest]))
         for note in self.notes:
-            click.echo(wrapped(f"{file}: {note}"))
+            echo(wrapped(f"{file}: {note}"))
         if not self.faults and not self.warnings:
-            click.echo(f"{file}: a sound {kind}")
+            echo(f"{file}: a sound {kind}")
         elif self.faults:
-            click.echo(f"{file}: {_count(len(self.faults), 'fault')}")
+            echo(f"{file}: {_count(len(self.faults), 'fault')}")
         else:
             end = "counted as faults" if strict else "it can be run"
-            click.echo(f"{file}: {_count(len(self.warnings), 'warning')}; {end}")
+            echo(f"{file}: {_count(len(self.warnings), 'warning')}; {end}")
         if verbose and arm is not None:
-            click.echo(f"  {arm.name}: {_count(arm.n, 'joint')}")
+            echo(f"  {arm.name}: {_count(arm.n, 'joint')}")
 
     def data(self) -> dict[str, Any]:
         """As plain data; the advice on a scenario's step, as text, under "step"."""

@@ -9,6 +9,7 @@ import click
 from armsim.cli.comparison_report import difference_table, tolerance_values, verdict
 from armsim.cli.options import SETTINGS, deg_option, json_option, print_json, quiet_option, verbose_option
 from armsim.cli.table import wrapped
+from armsim.terminal.streams import echo
 
 UNWELL = 1
 
@@ -78,7 +79,7 @@ def command(
                 lines.append(f"only in {name}: {', '.join(only[:6])}{more}")
         if plot is not None:
             lines.append(f"drawn    {plot}")
-        click.echo("\n".join(lines))
+        echo("\n".join(lines))
     return UNWELL if comparison.differs else 0
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from armsim.cli.options import SETTINGS
-
-VARIABLE = "_ARMSIM_COMPLETE"
+from armsim.terminal.failure import COMPLETING
+from armsim.terminal.streams import echo
 
 
 @click.command(
@@ -31,5 +31,5 @@ def command(shell: str) -> int:
 
     kind = get_completion_class(shell)
     assert kind is not None  # click knows these three
-    click.echo(kind(cli, {}, "armsim", VARIABLE).source())
+    echo(kind(cli, {}, "armsim", COMPLETING).source())
     return 0

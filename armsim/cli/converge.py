@@ -7,7 +7,6 @@ import time
 
 import click
 
-from armsim.cli.main import INTERRUPTED
 from armsim.cli.options import (
     SETTINGS,
     assignments,
@@ -20,6 +19,8 @@ from armsim.cli.options import (
     set_option,
     verbose_option,
 )
+from armsim.terminal.failure import INTERRUPTED
+from armsim.terminal.streams import echo
 
 UNWELL = 1
 PATIENCE = 1.0  # seconds before a status line appears
@@ -96,9 +97,9 @@ def command(
     elif not quiet:
         from armsim.cli.converge_report import report
 
-        click.echo(report(found, allowed, verbose))
+        echo(report(found, allowed, verbose))
         if plot is not None:
-            click.echo(f"drawn     {plot}")
+            echo(f"drawn     {plot}")
     if any(method.verdict == "interrupted" for method in found.methods):
         return INTERRUPTED
     return 0 if found.reached else UNWELL

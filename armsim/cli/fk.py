@@ -18,6 +18,7 @@ from armsim.cli.options import (
     verbose_option,
 )
 from armsim.cli.table import Cell, fixed, shown, table
+from armsim.terminal.streams import echo
 
 RPY = ("roll", "pitch", "yaw")
 
@@ -58,7 +59,7 @@ def command(robot: str, q: str | None, degrees: bool, as_json: bool, quiet: bool
         print_json(answer)
     elif not quiet:
         where = "its initial pose" if q is None else "this pose"
-        click.echo(f"{arm.name}: frames in the world at {where}\n\n{_tables(answer, degrees, 10 if verbose else 5)}")
+        echo(f"{arm.name}: frames in the world at {where}\n\n{_tables(answer, degrees, 10 if verbose else 5)}")
     return 0
 
 

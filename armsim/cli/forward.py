@@ -23,6 +23,7 @@ from armsim.cli.state_report import outside_notes, overload_notes
 from armsim.cli.table import Cell, force_unit, joint_unit, number, numbers, shown, table
 from armsim.errors import UsageError
 from armsim.model import Arm
+from armsim.terminal.streams import echo
 
 
 @click.command(
@@ -87,7 +88,7 @@ def command(
         remarks = [*outside_notes(arm, pose, rates, degrees), *overload_notes(answer["exceeded"])]
         notes = "".join(f"\n{note}" for note in remarks)
         shown_table = _table(arm, answer, degrees, 10 if verbose else 5)
-        click.echo(f"{arm.name}: accelerations under {drive}{where}\n\n{shown_table}{notes}")
+        echo(f"{arm.name}: accelerations under {drive}{where}\n\n{shown_table}{notes}")
     return 0
 
 

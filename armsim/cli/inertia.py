@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from armsim.cli.options import SETTINGS, assignments, print_json, quiet_option, set_option, shipped, verbose_option
-from armsim.cli.table import Cell, bold, number, numbers, table, wrapped
+from armsim.cli.table import Cell, number, numbers, table, wrapped
+from armsim.terminal.streams import bold, echo
 
 COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
 
@@ -40,7 +41,7 @@ def command(file: str, settings: tuple[str, ...], as_json: bool, quiet: bool, ve
     if as_json:
         print_json(found)
     elif not quiet:
-        click.echo(report(found, 10 if verbose else 5))
+        echo(report(found, 10 if verbose else 5))
     return 0
 
 

@@ -14,6 +14,7 @@ from armsim.cli.options import (
     shipped,
     verbose_option,
 )
+from armsim.terminal.streams import echo
 
 
 @click.command(
@@ -53,7 +54,7 @@ def command(
         if as_json:
             print_json([plain(origin) for origin in found])
         elif not quiet:
-            click.echo(resolved_report(found, verbose))
+            echo(resolved_report(found, verbose))
         return 0
     from armsim.arm.overview import overview
 
@@ -63,5 +64,5 @@ def command(
     if as_json:
         print_json(facts)
     elif not quiet:
-        click.echo(report(facts, "deg" if degrees else "rad", 10 if verbose else 5))
+        echo(report(facts, "deg" if degrees else "rad", 10 if verbose else 5))
     return 0

@@ -8,7 +8,8 @@ from typing import Any
 from armsim.arm.provenance import Origin
 from armsim.cli.simulate_report import method_notes
 from armsim.cli.state_report import demand_table, friction_notes
-from armsim.cli.table import Cell, bold, fixed, force_unit, joint_unit, number, numbers, shown, table, wrapped
+from armsim.cli.table import Cell, fixed, force_unit, joint_unit, number, numbers, shown, table, wrapped
+from armsim.terminal.streams import bold
 
 SIDE_EFFECTS = ("stop_damping", "viscous", "rotor_inertia", "armature")  # columns that are left out where all are 0
 TOOL = (("position", "position", "m"), ("roll, pitch, yaw", "rpy", "angle"), ("quaternion w x y z", "quaternion", ""))

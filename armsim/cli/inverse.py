@@ -23,6 +23,7 @@ from armsim.cli.options import (
 from armsim.cli.state_report import demand_table, friction_notes, outside_notes, overload_notes
 from armsim.cli.table import number, shown, table
 from armsim.errors import UsageError
+from armsim.terminal.streams import echo
 
 
 @click.command(
@@ -117,7 +118,7 @@ def command(
         remarks += overload_notes(answer["exceeded"])
         notes = "".join(f"\n{note}" for note in remarks)
         rows = demand_table([joint.type for joint in arm.joints], answer, degrees, 10 if verbose else 5)
-        click.echo(f"{arm.name}: {what}{where}\n\n{rows}{notes}")
+        echo(f"{arm.name}: {what}{where}\n\n{rows}{notes}")
     return 0
 
 
@@ -152,11 +153,11 @@ def _along(
             {"robot": arm.arm.name, "rows": len(rows), "columns": headings, "file": output, "exceeded": exceeded}
         )
     elif not quiet:
-        click.echo(f"{output}: {len(rows)} rows of {', '.join(headings[:3])}{', ...' if len(headings) > 3 else ''}")
+        echo(f"{output}: {len(rows)} rows of {', '.join(headings[:3])}{', ...' if len(headings) > 3 else ''}")
         for note in overload_notes(exceeded, len(rows)):
-            click.echo(note)
+            echo(note)
         if verbose:
-            click.echo(f"\n{_extremes(headings, rows)}")
+            echo(f"\n{_extremes(headings, rows)}")
     return 0
 
 

@@ -18,6 +18,7 @@ from armsim.cli.options import (
     verbose_option,
 )
 from armsim.errors import UsageError
+from armsim.terminal.streams import echo
 
 WEIGHTS = ("q", "qd", "r")
 
@@ -93,7 +94,7 @@ def command(
     elif not quiet:
         from armsim.cli.linearize_report import report
 
-        click.echo(report(summary, output, 10 if verbose else 4))
+        echo(report(summary, output, 10 if verbose else 4))
     return 0
 
 

@@ -7,7 +7,8 @@ import os
 import click
 
 from armsim.cli.options import SETTINGS, print_json, quiet_option
-from armsim.cli.table import WIDTH, bold
+from armsim.cli.table import WIDTH
+from armsim.terminal.streams import bold, echo
 
 
 @click.command(
@@ -41,5 +42,5 @@ def command(as_json: bool, quiet: bool, verbose: bool) -> int:
         if verbose and items:
             head += f"  in {os.path.dirname(items[0]['file'])}"
         parts.append(f"{head}\n{formatter.getvalue().rstrip()}")
-    click.echo("\n\n".join(parts))
+    echo("\n\n".join(parts))
     return 0

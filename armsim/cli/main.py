@@ -1,15 +1,15 @@
-"""`armsim`: its commands by section, imported lazily, and the exit codes of errors."""
+"""`armsim`: its commands by section, imported lazily."""
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib import import_module
 
 import click
 
 from armsim.cli.options import SETTINGS
-from armsim.errors import ArmsimError
+from armsim.terminal.failure import told
+from armsim.terminal.streams import flush, open_streams
 from armsim.version import __version__
 
 # section, then command and its one-line help; each lives in a module of its name, imported when it is called
@@ -41,7 +41,6 @@ COMMANDS = {
         "cache": "Compiled code that is kept: where, how much; remove it.",
     },
 }
-INTERRUPTED = 130
 
 
 class Commands(click.Group):
@@ -92,22 +91,14 @@ def cli() -> None:
 
 
 def main(args: list[str] | None = None) -> None:
-    """Run the command line and end the process: 0 done, 1 checked and not well, 2 cannot run, 3 diverged, 130 stopped."""
-    for stream in (sys.stdout, sys.stderr):  # a terminal without `·` or `²` gets a `?`
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+    """Run the command line and end the process.
+
+    Its exit code is 0: done; 1: checked and not well; 2: cannot run; 3: diverged; 70: armsim's own fault; 130: stopped.
+    """
+    open_streams()
     try:
         code = cli.main(args=args, prog_name="armsim", standalone_mode=False)
-    except ArmsimError as error:
-        click.echo(str(error), err=True)
-        code = error.exit_code
-    except click.ClickException as error:
-        error.show()
-        code = error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted", err=True)
-        code = INTERRUPTED
-    except BrokenPipeError:  # whoever read our output has gone, for example `head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+        flush()
+    except BaseException as error:  # all that ends a command has a message and a code
+        code = told(error)
     sys.exit(code if isinstance(code, int) else 0)

@@ -20,6 +20,7 @@ from armsim.cli.options import (
 from armsim.cli.table import Cell, force_unit, joint_unit, number, shown, table, wrapped
 from armsim.errors import UsageError
 from armsim.model import JOINT_TYPES
+from armsim.terminal.streams import echo
 
 
 @click.command(
@@ -77,7 +78,7 @@ def command(
         elif not quiet:
             known = {found["joint"] for found in all_of_them}
             rest = [j.name for j in arm.joints if j.motor is not None and j.name not in known]
-            click.echo(_summary(arm.name, all_of_them, rest, degrees, digits))
+            echo(_summary(arm.name, all_of_them, rest, degrees, digits))
         return 0
     found = motor_curve(arm, joint, volts)
     if plot is not None:
@@ -88,7 +89,7 @@ def command(
         print_json({"robot": arm.name, **(turned(found) if degrees else found)})
     elif not quiet:
         drawn = "" if plot is None else f"\ndrawn          {plot}"
-        click.echo(_curve(arm.name, found, degrees, digits) + drawn)
+        echo(_curve(arm.name, found, degrees, digits) + drawn)
     return 0
 
 

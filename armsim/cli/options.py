@@ -10,6 +10,7 @@ import click
 
 from armsim.errors import UsageError
 from armsim.model import Arm
+from armsim.terminal.streams import echo
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
 
@@ -59,7 +60,7 @@ def check_folder(output: str | None, force: bool) -> None:
     from armsim.files.run_folder import check_target
 
     for note in recover(output):
-        click.echo(f"! {note}", err=True)
+        echo(f"! {note}", err=True)
     if output is not None:
         check_target(output, force)
 
@@ -68,7 +69,7 @@ def print_json(data: Any) -> None:
     """Print results as JSON; NaN and infinities become null."""
     import json
 
-    click.echo(json.dumps(_finite(data), allow_nan=False))
+    echo(json.dumps(_finite(data), allow_nan=False))
 
 
 def _finite(data: Any) -> Any:

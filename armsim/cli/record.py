@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from armsim.cli.divergence import divergence
-from armsim.cli.main import INTERRUPTED
 from armsim.cli.options import (
     SETTINGS,
     assignments,
@@ -23,6 +22,8 @@ from armsim.cli.progress import progress_bars
 from armsim.cli.simulate_report import method_notes, steps_by, uncached, work_lines
 from armsim.cli.table import wrapped
 from armsim.errors import Diverged
+from armsim.terminal.failure import INTERRUPTED
+from armsim.terminal.streams import echo
 
 
 @click.command(
@@ -88,7 +89,7 @@ def command(
     if as_json:
         print_json(summary)
     elif not quiet:
-        click.echo(_report(summary, recording.inputs.shape[1], verbose))
+        echo(_report(summary, recording.inputs.shape[1], verbose))
     if recording.diverged is not None:
         time = recording.steps * made.time_ratio[0] / made.time_ratio[1]
         lost = {"slot": recording.diverged, "time": time, **recording.causes, "stable": recording.stable}

@@ -22,6 +22,7 @@ from armsim.cli.options import (
 from armsim.cli.progress import progress_bar
 from armsim.cli.table import shown
 from armsim.errors import Diverged, UsageError
+from armsim.terminal.streams import echo
 
 if TYPE_CHECKING:
     from armsim.recording.follow import Followed
@@ -148,7 +149,7 @@ def _replay(
             lines += ["", difference_table(comparison, verbose)]
         if plot is not None:
             lines.append(f"drawn    {plot}")
-        click.echo("\n".join(lines))
+        echo("\n".join(lines))
     if result.diverged is not None:
         step = None if result.scenario.adaptive else result.scenario.dt
         raise _diverged(result.diverged, float(comparison.t[-1]), result.scenario.method, step)
@@ -202,7 +203,7 @@ def _follow(
             lines += ["", difference_table(comparison, verbose)]
         if plot is not None:
             lines.append(f"drawn    {plot}")
-        click.echo("\n".join(lines))
+        echo("\n".join(lines))
     if result.diverged is not None:
         step = result.dt if result.rtol is None else None
         raise _diverged(result.diverged, float(comparison.t[-1]), result.method, step)

@@ -7,6 +7,7 @@ import json
 import click
 
 from armsim.cli.options import SETTINGS
+from armsim.terminal.streams import echo
 
 
 @click.command(
@@ -26,5 +27,5 @@ def command(kind: str) -> int:
     """Print the JSON Schema (draft 7) of robot or scenario files, for editors and validators."""
     from armsim.spec.json_schema import json_schema
 
-    click.echo(json.dumps(json_schema(kind), indent=2, ensure_ascii=False))
+    echo(json.dumps(json_schema(kind), indent=2, ensure_ascii=False))
     return 0

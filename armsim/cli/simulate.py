@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 from armsim.cli.divergence import divergence
-from armsim.cli.main import INTERRUPTED
 from armsim.cli.options import (
     SETTINGS,
     assignments,
@@ -19,6 +18,8 @@ from armsim.cli.options import (
 )
 from armsim.cli.progress import progress_bars
 from armsim.errors import Diverged, UsageError
+from armsim.terminal.failure import INTERRUPTED
+from armsim.terminal.streams import echo
 
 
 @click.command(
@@ -96,7 +97,7 @@ def command(
         from armsim.cli.simulate_report import report
         from armsim.simulation.folder import tables_of
 
-        click.echo(report({**summary, "tables": tables_of(run.scenario)}, degrees, verbose))
+        echo(report({**summary, "tables": tables_of(run.scenario)}, degrees, verbose))
     if run.failure:
         found = f"{run.failure} after {run.count} rows"
         mend = f"make room, or log less often\n({folder} has these rows, and the run is marked as interrupted)"

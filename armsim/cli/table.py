@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import math
-import os
-import sys
 import textwrap
 from collections.abc import Sequence
 
-import click
-
 from armsim.model import JOINT_TYPES
+from armsim.terminal.streams import bold
 
 WIDTH = 80
 Cell = str | tuple[str, str]  # text, or a number's text and its unit
-
-
-def bold(text: str) -> str:
-    """Bold on a terminal that wants colour, plain elsewhere."""
-    return click.style(text, bold=True) if sys.stdout.isatty() and "NO_COLOR" not in os.environ else text
 
 
 def wrapped(text: str) -> str:

@@ -1,27 +1,38 @@
 """Columns of numbers from a CSV file.
 
-Lines whose cells are written as JSON writes numbers are parsed by orjson, a block of them at once; all others one by one. Both
-round correctly.
+The file is read in blocks of whole lines, so that only its numbers stay in memory. Blocks whose cells are written as JSON writes
+numbers are parsed by orjson, all others cell by cell. Both round correctly, and both take the numbers that YAML takes.
 """
 
 from __future__ import annotations
 
+import csv
+import hashlib
 import math
+import re
 from array import array
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
+from typing import IO
 
 import orjson
 
 from armsim.files.document import Place, clipped
 from armsim.files.faults import Report, refuse
-from armsim.files.source import digest
+from armsim.files.source import open_table
+from armsim.files.yaml_reader import parsed_number
 
 FOREIGN = {";": "semicolons", "\t": "tabs"}  # separators of other programs
 BLOCK = 2**20  # bytes that are parsed at once
-BOM = b"\xef\xbb\xbf"
+MOST_LINE = 2**20  # bytes of a line
+MOST_NUMBERS = 2**28  # in a table: 2 GiB of doubles
+SHOWN = 30  # characters of a cell that messages show
+BLANK = b" \t\r\n"
 JSON_NUMBERS = b"0123456789+-.eE, \n"  # all bytes of lines that orjson parses
 WHOLE_MINUS_ZERO = (b"-0,", b"-0 ", b"-0\n")  # orjson reads it as the integer, which has no sign
+NUMERIC = re.compile(r"[-+0-9.eE, \t]*")  # lines whose cells `float` takes as YAML does
 
 
 @dataclass(frozen=True)
@@ -41,114 +52,162 @@ def read_csv(path: str) -> Csv:
     """The columns of a CSV file: headings in the first line, one number in every cell below.
 
     Args:
-        path: The file; messages show it as given.
+        path: A regular file; messages show it as given.
 
     Raises:
         FileFaults: It cannot be read, or a cell is not a finite number; the message names file, line and column.
     """
-    place = Place(path)
-    raw = _bytes(path)
-    begin = len(BOM) if raw.startswith(BOM) else 0
-    end = raw.find(b"\n", len(raw.rstrip())) + 1 or len(raw)  # without blank lines at the end
-    at = raw.find(b"\n", begin, end) + 1 or end
-    first = _lines(raw[begin:at], path, last=at == end)
-    if not first:
-        raise refuse(place, "", "a CSV file with headings", "an empty file", "write the headings in the first line")
-    headings = _cells(first[0])
-    foreign = next((name for mark, name in FOREIGN.items() if len(headings) == 1 and mark in headings[0]), None)
-    if foreign is not None:
-        mend = "save it with commas between cells, and points in numbers"
-        raise refuse(Place(path, 1, 1), "", "headings and cells separated by commas", foreign, mend)
+    with open_table(path, "a CSV file") as file:
+        return _table(file, path)
+
+
+def _table(file: IO[bytes], path: str) -> Csv:
     report = Report()
-    for name in {name for name in headings if headings.count(name) > 1}:
+    sha = hashlib.sha256()
+    blocks = _blocks(file, path, sha)
+    first, _, beneath = next(blocks, b"").partition(b"\n")
+    headings = _headings(first, path)
+    for name in [name for name, count in Counter(headings).items() if count > 1]:
         report.add(Place(path, 1, 1), "", "each heading once", f"`{clipped(name)}` twice", "rename one of the columns")
+    width = len(headings)
     table = [array("d") for _ in headings]
     number = 1  # of lines so far
-    block = "\n".join(first[1:]).encode()  # lines that another sign than LF ended
-    while block or at < end:
-        values = _json_numbers(block, len(headings))
+    for block in chain([beneath] if beneath else [], blocks):
+        values = _json_numbers(block, width)
         if values is None:
-            lines = _lines(block, path, last=at == end)
-            rows = [_row(line, k, headings, path, report) for k, line in enumerate(lines, start=number + 1)]
-            values = list(chain.from_iterable(rows))
-            number += len(rows)
-        else:
-            number += len(values) // len(headings)
+            lines = _decoded(block, path).removesuffix("\n").split("\n")
+            if number == 1:
+                _refuse_text(lines[0], width, path)
+            values = []
+            for k, line in enumerate(lines, start=number + 1):
+                values += _row(line, k, headings, path, report)
+                if report.full:  # reading on would tell nothing more
+                    report.raise_if_any()
+        number += len(values) // width
         for i, column in enumerate(table):
-            column.extend(values[i :: len(headings)])
-        before, at = at, raw.find(b"\n", at + BLOCK, end) + 1 or end
-        block = raw[before:at]
+            column.extend(values[i::width])
+        if number * width > MOST_NUMBERS:
+            mend = "log less often, or cut the file into parts"
+            raise refuse(Place(path, number), "", f"a table of at most {MOST_NUMBERS} numbers", "a larger one", mend)
     if number == 1:
         report.add(
             Place(path, 1, 1), "", "rows of numbers below the headings", "no rows", "check that it is the right file"
         )
     report.raise_if_any()
-    return Csv(dict(zip(headings, table, strict=True)), digest(raw))
+    return Csv(dict(zip(headings, table, strict=True)), sha.hexdigest())
 
 
-def _bytes(path: str) -> bytes:
-    """The content of the file."""
+def _blocks(file: IO[bytes], path: str, sha: hashlib._Hash) -> Iterator[bytes]:
+    """Blocks of whole lines, each ended by LF whatever ended it in the file; without blank lines at the file's end.
+
+    Args:
+        file: The file.
+        path: As messages show it.
+        sha: Takes the bytes of the file.
+    """
+    rest = b""  # lines that are not whole, or blank as yet
+    while piece := file.read(BLOCK):
+        sha.update(piece)
+        rest += piece
+        settled = rest.removesuffix(b"\r")  # its LF may be to come
+        end = max(settled.rfind(b"\n"), settled.rfind(b"\r")) + 1
+        block, rest = _with_line_feeds(rest[:end]), rest[end:]
+        if said := len(block.rstrip(BLANK)):
+            end = block.find(b"\n", said) + 1
+            yield block[:end]
+            block = block[end:]
+        rest = block + rest
+        if len(rest) > MOST_LINE:
+            mend = "check that it is the right file"
+            raise refuse(Place(path), "", f"lines of at most {MOST_LINE} bytes", "more without an end", mend)
+    if rest.strip(BLANK):
+        yield _with_line_feeds(rest.rstrip(BLANK)) + b"\n"
+
+
+def _with_line_feeds(block: bytes) -> bytes:
+    """Lines ended by LF instead of CR LF or CR."""
+    return block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
+
+
+def _headings(line: bytes, path: str) -> list[str]:
+    """The cells of the first line."""
+    text = _decoded(line, path).removeprefix("\ufeff")
     try:
-        with open(path, "rb") as file:
-            return file.read()
-    except FileNotFoundError:
-        raise refuse(Place(path), "", "a CSV file", "no file of this name", "check the name and the folder") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise refuse(Place(path), "", "a CSV file that can be read", reason, "check its name and permissions") from None
+        headings = _cells(text)
+    except csv.Error as error:
+        raise refuse(
+            Place(path, 1, 1), "", "headings", clipped(str(error)), "check that it is the right file"
+        ) from None
+    if not headings:
+        found, mend = "an empty line" if line else "an empty file", "write the headings in the first line"
+        raise refuse(Place(path), "", "a CSV file with headings", found, mend)
+    foreign = next((name for mark, name in FOREIGN.items() if len(headings) == 1 and mark in headings[0]), None)
+    if foreign is not None:
+        mend = "save it with commas between cells, and points in numbers"
+        raise refuse(Place(path, 1, 1), "", "headings and cells separated by commas", foreign, mend)
+    return headings
 
 
-def _lines(block: bytes, path: str, last: bool) -> list[str]:
-    """The lines of a block; of the last one without blank lines at the end."""
+def _refuse_text(line: str, width: int, path: str) -> None:
+    """Refuse a first row of as many cells as headings, none of them a number: of units, or of another kind of file."""
+    cells = line.split(",")
+    if line.strip() and len(cells) == width and all(math.isnan(_number(cell.strip('" \t'))) for cell in cells):
+        mend = "take out lines of units or of text, or check that it is the right file"
+        raise refuse(Place(path, 2, 1), "", "rows of numbers below the headings", "a line without a number", mend)
+
+
+def _decoded(block: bytes, path: str) -> str:
+    """Text in UTF-8."""
     try:
-        lines = block.decode().splitlines()
+        return block.decode()
     except UnicodeDecodeError:
         raise refuse(Place(path), "", "a CSV file in UTF-8", "other bytes", "save it as text in UTF-8") from None
-    while last and lines and not lines[-1].strip():
-        lines.pop()
-    return lines
 
 
 def _json_numbers(block: bytes, width: int) -> list[float] | None:
     """The numbers of a block of lines, row by row; None where one is not as JSON writes it, or a row has another width."""
-    text = block.replace(b"\r\n", b"\n").removesuffix(b"\n")
+    text = block.removesuffix(b"\n")
     if text.translate(None, JSON_NUMBERS) or text.endswith(b"-0") or any(zero in text for zero in WHOLE_MINUS_ZERO):
         return None
     try:
         rows = orjson.loads(b"[[" + text.replace(b"\n", b"],[") + b"]]")
     except orjson.JSONDecodeError:
         return None
-    return list(chain.from_iterable(rows)) if width and set(map(len, rows)) == {width} else None
+    return list(chain.from_iterable(rows)) if set(map(len, rows)) == {width} else None
 
 
 def _row(line: str, number: int, headings: list[str], path: str, report: Report) -> list[float]:
-    """The numbers of one line."""
-    cells = _cells(line) if '"' in line else line.split(",")
+    """The numbers of one line; zeros where it is faulty."""
+    try:
+        cells = _cells(line) if '"' in line else line.split(",")
+        found = f"{len(cells)}"
+    except csv.Error as error:
+        cells, found = [], clipped(str(error))
     if len(cells) != len(headings):
         expected = f"{len(headings)} cells, as many as headings"
-        report.add(Place(path, number, 1), "", expected, f"{len(cells)}", "correct the line")
+        report.add(Place(path, number, 1), "", expected, found, "correct the line")
         return [0.0] * len(headings)
     try:
-        values = [float(cell) for cell in cells]
+        values = list(map(float if NUMERIC.fullmatch(line) else _number, cells))
     except ValueError:
-        values = []
-    if values and math.isfinite(sum(values)):
+        values = list(map(_number, cells))
+    if math.isfinite(sum(values)):
         return values
     at = 1
-    for name, cell in zip(headings, cells, strict=True):
-        try:
-            value = float(cell)
-        except ValueError:
-            value = math.nan
+    for name, cell, value in zip(headings, cells, values, strict=True):
         if not math.isfinite(value):
-            found = f'"{clipped(cell)}"' if cell.strip() else "an empty cell"
+            found = f'"{clipped(cell, SHOWN)}"' if cell.strip() else "an empty cell"
             report.add(Place(path, number, at), clipped(name), "a finite number", found, "correct the cell")
         at += len(cell) + 1
-    return values or [0.0] * len(headings)
+    return values
+
+
+def _number(cell: str) -> float:
+    """The number of a cell; NaN if it is none."""
+    value = parsed_number(cell.strip(" \t"))
+    return math.nan if value is None else value
 
 
 def _cells(line: str) -> list[str]:
     """The cells of a line, quotes taken off."""
-    import csv
-
     return [cell.strip() for cell in next(csv.reader([line]), [])]

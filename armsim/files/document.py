@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from armsim.errors import visible
+
+DEEPEST = 40  # levels of a document
+
 
 class Place(NamedTuple):
     """A source position: a file with line and column (both from 1), or an option like `--set control.kp[0]`."""
@@ -73,8 +77,11 @@ class Map:
 Node = Scalar | Seq | Map
 
 
-def document(value: Any, place: Place) -> Node:
-    """Nodes for plain Python data; all of them stand at `place`. Numpy arrays and numbers count as lists and floats."""
+def document(value: Any, place: Place, levels: int = DEEPEST) -> Node:
+    """Nodes for plain Python data, all of which stand at `place`; what lies deeper than some levels becomes text.
+
+    Numpy arrays and numbers count as lists and floats.
+    """
     if isinstance(value, (Scalar, Seq, Map)):
         return value
     if hasattr(value, "tolist"):
@@ -84,13 +91,14 @@ def document(value: Any, place: Place) -> Node:
     if isinstance(value, (int, float)):
         try:
             return Scalar(float(value), repr(value), place)
-        except OverflowError:
-            return Scalar(str(value), str(value), place)
-    if isinstance(value, dict):
-        return Map({str(key): (place, document(item, place)) for key, item in value.items()}, place)
-    if isinstance(value, (list, tuple)):
-        return Seq([document(item, place) for item in value], place)
-    return Scalar(str(value), str(value), place)
+        except OverflowError:  # not even its digits are wanted: Python refuses to print some thousands
+            return Scalar("a whole number beyond all bounds", "a whole number beyond all bounds", place)
+    if isinstance(value, dict) and levels:
+        return Map({str(key): (place, document(item, place, levels - 1)) for key, item in value.items()}, place)
+    if isinstance(value, (list, tuple)) and levels:
+        return Seq([document(item, place, levels - 1) for item in value], place)
+    text = "nested too deeply" if isinstance(value, (dict, list, tuple)) else str(value)
+    return Scalar(text, text, place)
 
 
 def shown(node: Node) -> str:
@@ -109,5 +117,5 @@ def shown(node: Node) -> str:
 
 def clipped(text: str, most: int = 60) -> str:
     """Text on one line, at most `most` characters of it."""
-    line = "".join(c if c.isprintable() else "\\" + f"x{ord(c):02x}" for c in text[: most + 1])
+    line = visible(text[: most + 1])
     return line if len(line) <= most else line[: most - 3] + "..."

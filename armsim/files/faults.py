@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from armsim.errors import FileFaults, Refusal
-from armsim.files.document import Place
+from armsim.files.document import Place, clipped
 
 MOST = 50  # faults shown at once
+MOST_KEPT = 4 * MOST  # beyond, faults are no longer noted
+LISTED = 300  # characters of a list of names in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +43,14 @@ class Report:
         self.faults: list[Fault] = []
 
     def add(self, where: Place, path: str, expected: str, found: str, mend: str) -> None:
-        """Note one more fault."""
-        self.faults.append(Fault(where, path, expected, found, mend))
+        """Note one more fault, unless there are too many."""
+        if not self.full:
+            self.faults.append(Fault(where, path, expected, found, mend))
 
     @property
     def full(self) -> bool:
-        """Whether there are so many faults that suggestions for more are not worth their time."""
-        return len(self.faults) > 4 * MOST
+        """Whether there are so many faults that more are not worth their time."""
+        return len(self.faults) > MOST_KEPT
 
     def raise_if_any(self) -> None:
         """Raise all faults at once, file by file, each in the order of its lines.
@@ -67,7 +70,7 @@ class Report:
                 Place(last.where.source),
                 "",
                 f"at most {MOST} faults to show at once",
-                f"{len(ordered)} faults",
+                f"more than {MOST_KEPT} faults" if self.full else f"{len(ordered)} faults",
                 "mend those above first, then run again",
             )
             ordered = [*ordered[:MOST], more]
@@ -99,4 +102,9 @@ def suggestion(word: str, known: Iterable[str], what: str = "known") -> str:
     close = nearest(word, known)
     if close is not None:
         return f"did you mean `{close}`?"
-    return f"{what}: {', '.join(known)}" if known else "leave it out"
+    return f"{what}: {listed(known)}" if known else "leave it out"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names separated by commas; not all of very many."""
+    return clipped(", ".join(names), LISTED)

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from armsim.errors import UsageError
-from armsim.files.csv_reader import Csv
+from armsim.files.csv_reader import MOST_NUMBERS, Csv
 from armsim.files.document import Place, clipped
 from armsim.files.faults import refuse
-from armsim.files.source import digest
+from armsim.files.source import digest, open_table
 
 if TYPE_CHECKING:
     from armsim.plant.columns import Heading
@@ -123,16 +123,20 @@ def read_parquet(path: str) -> Csv:
 
     place = Place(path)
     try:
-        with open(path, "rb") as file:
+        with open_table(path, "a Parquet file") as file:
             raw = file.read()
-        table = pq.read_table(pa.BufferReader(raw))
-    except FileNotFoundError:
-        raise refuse(place, "", "a Parquet file", "no file of this name", "check the name and the folder") from None
-    except (OSError, pa.ArrowException) as error:
+        file_read = pq.ParquetFile(pa.BufferReader(raw))
+        about = file_read.metadata
+        if about.num_rows * about.num_columns > MOST_NUMBERS:  # a few bytes can stand for very many
+            mend = "log less often, or cut the file into parts"
+            raise refuse(place, "", f"a table of at most {MOST_NUMBERS} numbers", "a larger one", mend)
+        table = file_read.read()
+        names = table.column_names
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         found = getattr(error, "strerror", None) or clipped(str(error).splitlines()[0])
         raise refuse(place, "", "a Parquet file that can be read", found, "write it again") from None
     columns = {}
-    for name in table.column_names:
+    for name in names:
         try:
             values = np.asarray(table[name].cast(pa.float64()), dtype=np.float64)
         except (pa.ArrowException, ValueError):

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from dataclasses import dataclass
+from typing import IO
 
 from armsim.files.document import Place
 from armsim.files.faults import refuse, suggestion
 from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
+
+MOST_BYTES = 2**32  # of a table
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,34 @@ def find_file(kind: str, path_or_name: str) -> str:
         mend = suggestion(path_or_name, shipped_names(kind), f"shipped {noun}s are")
         raise refuse(Place(path_or_name), "", expected, "neither of them", mend)
     return path
+
+
+def open_table(path: str, what: str) -> IO[bytes]:
+    """A file of numbers, opened: a regular one, as pipes and devices may have no end.
+
+    Args:
+        path: The file; messages show it as given.
+        what: Its kind, for example "a CSV file".
+
+    Raises:
+        FileFaults: It is not there, no regular file, too large, or cannot be read.
+    """
+    place = Place(path)
+    try:
+        found = os.stat(path)  # first: to open a pipe is to wait for who writes it
+        if stat.S_ISREG(found.st_mode) and found.st_size <= MOST_BYTES:
+            return open(path, "rb")
+    except FileNotFoundError:
+        raise refuse(place, "", what, "no file of this name", "check the name and the folder") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise refuse(place, "", f"{what} that can be read", reason, "check its name and permissions") from None
+    if stat.S_ISDIR(found.st_mode):
+        raise refuse(place, "", what, "a folder", "name a file in it")
+    if not stat.S_ISREG(found.st_mode):
+        raise refuse(place, "", what, "a pipe or a device", "write it to a file first")
+    mend = "log less often, or cut the file into parts"
+    raise refuse(place, "", f"{what} of at most {MOST_BYTES // 2**30} GiB", "a larger one", mend)
 
 
 def beside(folder: str, path: str) -> str:

@@ -1,11 +1,13 @@
 """Single steps in machine code, called from Python.
 
 Closures, as attribute lookups show in a step of some microseconds. Each has a pool of buffers for arguments and results, one for
-each concurrent thread. Memory views accept doubles of the right shape only; `other` takes the rest.
+each concurrent thread. They take plain arrays, whose memory views accept aligned doubles of the right shape only; `other` makes
+such arrays of the rest (masked arrays, say, are buffers too, but not without their mask).
 """
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 from typing import Any
 
@@ -15,9 +17,17 @@ from numpy.typing import ArrayLike, NDArray
 from armsim.recording.open_values import OpenValues
 
 Array = NDArray[np.float64]
+PLAIN = frozenset([np.ndarray, array, memoryview])
 Call = Callable[[int, int], int]  # of `armsim.compile.single.SingleKernel`
 Refused = Callable[[int, float], Exception]  # from a slot out of bounds and its number
 Room = tuple[memoryview, memoryview, Array, int, int]  # state, inputs, results, addresses of arguments and results
+
+
+def _plain(values: ArrayLike) -> Any:
+    """The array itself, if it is a plain one; raises TypeError otherwise."""
+    if type(values) not in PLAIN:
+        raise TypeError
+    return values
 
 
 def plain_step(call: Call, size: int, n: int, other: Callable[..., Array], refused: Refused) -> Callable[..., Array]:
@@ -37,6 +47,8 @@ def plain_step(call: Call, size: int, n: int, other: Callable[..., Array], refus
             own = room()
         state_in, inputs_in, results, arguments_at, results_at = own
         try:
+            if type(state) not in PLAIN or type(inputs) not in PLAIN:
+                raise TypeError
             state_in[:] = state  # type: ignore[assignment]  # what is no buffer of doubles of that shape raises
             inputs_in[:] = inputs  # type: ignore[assignment]  # likewise
         except (TypeError, ValueError):
@@ -83,9 +95,9 @@ def open_step(
             own = room()
         state_in, inputs_in, values_in, wrench_in, results, arguments_at, results_at = own
         try:
-            state_in[:] = state
-            inputs_in[:] = inputs
-            values_in[:] = written if values is None else values
+            state_in[:] = _plain(state)
+            inputs_in[:] = _plain(inputs)
+            values_in[:] = written if values is None else _plain(values)
             if loads or wrench is not None:
                 given = nothing if wrench is None else wrench
                 if type(given) is not np.ndarray or given.shape != shape or given.dtype != float:

@@ -63,7 +63,10 @@ class FormulaError(ArmsimError):
     def __init__(self, problem: str, mend: str = "") -> None:
         self.problem = problem
         self.mend = mend
-        super().__init__(problem)
+        super().__init__(problem, mend)
+
+    def __str__(self) -> str:
+        return self.problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,7 @@ def json_schema(kind: str) -> dict[str, Any]:
     return {
         "$schema": DRAFT,
         "title": f"armsim {kind}",
-        **_record(record(doc=(record.__doc__ or "").splitlines()[0])),
+        **_record(record(doc=next(iter((record.__doc__ or "").splitlines()), ""))),
         "definitions": {
             **{name: _record(body) for name, body in BODIES.items()},
             **({"robot": _record(RobotKeys())} if kind == "scenario" else {}),
@@ -131,9 +131,8 @@ def _bare(kind: Kind) -> dict[str, Any]:
         names = {"pattern": f"^{IDENTIFIER.pattern}$", "not": {"enum": sorted(RESERVED)}}
         return {"type": "object", "propertyNames": names, "additionalProperties": _number(Number())}
     if isinstance(kind, List):
-        many = (
-            {"minItems": kind.length, "maxItems": kind.length} if kind.length is not None else {"minItems": kind.least}
-        )
+        least, most = (kind.least, kind.most) if kind.length is None else (kind.length, kind.length)
+        many = {"minItems": least, **({} if most is None else {"maxItems": most})}
         return {"type": "array", "items": _of(kind.item), **many}
     if isinstance(kind, PerJoint):
         several = {"type": "array", "items": _of(kind.item), "minItems": 1}

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from armsim.files.document import Map, Node, Place, Scalar, Seq, document
-from armsim.files.faults import Report, suggestion
+from armsim.files.document import Map, Node, Place, Scalar, Seq, clipped, document
+from armsim.files.faults import Report, listed, suggestion
 from armsim.spec.paths import PathError, joint_index, parse_path, path_text
+
+MOST = 200  # characters of a path in a message
 
 
 def apply_overrides(root: Node, overrides: Mapping[str, Any] | None, report: Report, prefix: str = "") -> Node:
@@ -21,11 +23,11 @@ def apply_overrides(root: Node, overrides: Mapping[str, Any] | None, report: Rep
         prefix: Put before the paths in messages (`robot.`).
     """
     for path, value in (overrides or {}).items():
-        place = Place(f"--set {prefix}{path}")
+        place = Place(f"--set {prefix}{clipped(path, MOST)}")
         try:
             steps = parse_path(path)
         except PathError as error:
-            report.add(place, "", str(error), f"{prefix}{path}", "correct the path")
+            report.add(place, "", str(error), f"{prefix}{clipped(path, MOST)}", "correct the path")
             continue
         root = _replaced(root, steps, 0, _node(value, place), place, report)
     return root
@@ -55,7 +57,7 @@ def _replaced(node: Node, steps: list[str | int], at: int, value: Node, place: P
     if at == len(steps):
         return value
     step = steps[at]
-    here = path_text(steps[: at + 1])
+    here = clipped(path_text(steps[: at + 1]), MOST)
     key = isinstance(step, str) and type(step) is str
     if isinstance(node, Scalar) and node.value is None:
         node = Map({}, place) if key else Seq([], place)
@@ -71,16 +73,16 @@ def _replaced(node: Node, steps: list[str | int], at: int, value: Node, place: P
         if index is None:
             known = [name for name in names if name]
             many = f"an index from 0 to {len(names) - 1}" if names else "a list with items"
-            expected = f"{many}, or one of {', '.join(known)}" if known else many
+            expected = f"{many}, or one of {listed(known)}" if known else many
             mend = (
                 suggestion(str(step), known, "take one of") if known and isinstance(step, str) else "correct the index"
             )
-            report.add(place, here, expected, str(step), mend)
+            report.add(place, here, expected, clipped(str(step)), mend)
             return node
         items = list(node.items)
         items[index] = _replaced(items[index], steps, at + 1, value, place, report)
         return Seq(items, node.place)
-    above = path_text(steps[:at])
+    above = clipped(path_text(steps[:at]), MOST)
     if isinstance(node, Scalar):
         expected, mend = (
             "a path that ends where the values end",
@@ -90,8 +92,8 @@ def _replaced(node: Node, steps: list[str | int], at: int, value: Node, place: P
     else:
         kind = "keys" if isinstance(node, Map) else "indices"
         there = list(node.entries) if isinstance(node, Map) else [n for n in map(_name, node.items) if n]
-        mend = f"{kind} here are {', '.join(there)}" if there else "correct the path"
-        report.add(place, here, f"one of the {kind} of {above or 'the file'}", str(step), mend)
+        mend = f"{kind} here are {listed(there)}" if there else "correct the path"
+        report.add(place, here, f"one of the {kind} of {above or 'the file'}", clipped(str(step)), mend)
     return node
 
 

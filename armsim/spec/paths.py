@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 STEP = re.compile(r"(?:^|\.)(?P<key>[^\W\d][\w\-]*)|\[(?P<index>[^\[\]]+)\]")
+DEEPEST = 40  # keys and indices of a path, as many as files may nest
 EVERY = "*"  # in brackets: all items of a list
 
 
@@ -37,6 +38,8 @@ def parse_path(text: str) -> list[str | int]:
             index = match["index"].strip()
             steps.append(int(index) if index.isascii() and index.isdigit() and len(index) < 10 else Item(index))
         at = match.end()
+        if len(steps) > DEEPEST:
+            raise PathError(f"a path of at most {DEEPEST} keys and indices")
     if not steps:
         raise PathError("a path like control.kp[0] or robot.joints[R2].motor.Kp")
     return steps

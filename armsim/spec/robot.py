@@ -13,6 +13,7 @@ from armsim.spec.quantity import Context, plain_number
 from armsim.spec.schema import Choice, Kind, List, Number, OneOf, Parameters, Record, Relation, Text, join
 
 FORMAT = "armsim/robot/1"
+MOST_JOINTS = 100  # a file could hold thousands, and the time for questions grows with the cube of their number
 NO_VECTOR = (0.0, 0.0, 0.0)
 
 
@@ -217,7 +218,11 @@ class RobotKeys(Record):
     )
     base = FrameKeys(default={}, doc="the arm's base in the world")
     joints = List(
-        JointKeys(), least=1, doc="from base to tip", example="[{name: R1, type: revolute, mdh: {...}, bodies: [...]}]"
+        JointKeys(),
+        least=1,
+        most=MOST_JOINTS,
+        doc=f"from base to tip, {MOST_JOINTS} at most",
+        example="[{name: R1, type: revolute, mdh: {...}, bodies: [...]}]",
     )
     tool = FrameKeys(default={}, doc="the tool, in the last link's frame")
     payload = Payload(default=None, doc="what the tool carries, in the tool frame", note="nothing")

@@ -39,25 +39,32 @@ class List(Kind):
         item: What each of them is.
         length: How many there must be; None for any number.
         least: How many there must be at least.
+        most: How many there may be at most; None for any number.
     """
 
-    def __init__(self, item: Kind, *, length: int | None = None, least: int = 0, **common: Any) -> None:
+    def __init__(
+        self, item: Kind, *, length: int | None = None, least: int = 0, most: int | None = None, **common: Any
+    ) -> None:
         super().__init__(**common)
         self.item = item
         self.length = length
         self.least = least
+        self.most = most
 
     def expected(self, context: Context) -> str:
         if self.length is not None:
             what = self.item.expected(context).removeprefix("a ").replace("number", "numbers", 1)
             return f"a list of {self.length} {what}"
-        return "a list with at least one item" if self.least else "a list"
+        least = "a list with at least one item" if self.least else "a list"
+        return least if self.most is None else f"{least}, {self.most} at most"
 
     def read(self, node: Node, path: str, context: Context) -> list[Any] | None:
         if not isinstance(node, Seq):
             return self.fault(node, path, context)
         if (self.length is not None and len(node.items) != self.length) or len(node.items) < self.least:
             return self.fault(node, path, context)
+        if self.most is not None and len(node.items) > self.most:
+            return self.fault(node, path, context, "check that it is the right file")
         return [self.item.read(item, f"{path}[{i}]", context) for i, item in enumerate(node.items)]
 
     def filled(self, place: Place) -> Any:

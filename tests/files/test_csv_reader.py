@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+from hashlib import sha256
 
 import pytest
 
@@ -13,6 +15,17 @@ from armsim.files.csv_reader import read_csv
 
 def columns(path):
     return {name: list(values) for name, values in read_csv(str(path)).columns.items()}
+
+
+def write(folder, text):
+    (folder / "a.csv").write_bytes(text.encode())
+    return str(folder / "a.csv")
+
+
+def faults(folder, text):
+    with pytest.raises(FileFaults) as caught:
+        read_csv(write(folder, text))
+    return caught.value.faults
 
 
 @pytest.mark.parametrize(("mark", "name"), [(";", "semicolons"), ("\t", "tabs")])
@@ -49,7 +62,6 @@ def test_blocks_of_lines_give_the_bits_that_python_reads_in_every_cell(block, tm
         "5e-324",
         "0.1",
         "007",
-        "1_0",
         " 2 ",
         "-0 ",
         "3\t",
@@ -65,10 +77,100 @@ def test_blocks_of_lines_give_the_bits_that_python_reads_in_every_cell(block, tm
         assert list(map(float.hex, read[name])) == [float(cell).hex() for cell in expected]
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\x0b", "\u2028"])
-def test_lines_end_wherever_python_ends_them(end, tmp_path):
-    (tmp_path / "a.csv").write_bytes(end.join(["x,y", "1,2", "3,4", "", " "]).encode())
+@pytest.mark.parametrize("block", [1, 2, 3, 7, csv_reader.BLOCK])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("blanks", [[], [""], ["", " \t", ""], [" "]])
+def test_lines_end_with_line_feeds_and_carriage_returns_wherever_a_block_ends(
+    end, blanks, block, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(csv_reader, "BLOCK", block)
+    text = end.join(["x,y", "1,2", "3,4", *blanks]).encode()
+    (tmp_path / "a.csv").write_bytes(b"\xef\xbb\xbf" + text)
     assert columns(tmp_path / "a.csv") == {"x": [1.0, 3.0], "y": [2.0, 4.0]}
+    assert read_csv(str(tmp_path / "a.csv")).sha256 == sha256(b"\xef\xbb\xbf" + text).hexdigest()
+
+
+@pytest.mark.parametrize("end", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028"])
+def test_what_only_python_takes_for_the_end_of_a_line_ends_none(end, tmp_path):
+    assert [fault.found for fault in faults(tmp_path, f"x,y\n1,2\n3,4{end}5,6\n")] == ["3"]
+    assert list(columns(write(tmp_path, f"x{end},y\n1,2\n"))) == [f"x{end}".strip(), "y"]
+
+
+@pytest.mark.parametrize("block", [3, csv_reader.BLOCK])
+def test_blank_lines_within_a_table_are_faults_and_those_at_its_end_are_not(block, tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_reader, "BLOCK", block)
+    found = faults(tmp_path, "x,y\n1,2\n\n \n3,4\n\n \n")
+    assert [(fault.where.line, fault.found) for fault in found] == [(3, "1"), (4, "1")]
+
+
+@pytest.mark.parametrize(
+    "cell", ["1_000", "１２", "1e1_0", "٣", "infinity", ".nan", ".inf", "0x10", "1d5", "1\x0b", "\xa01"]
+)
+def test_a_cell_is_a_number_where_yaml_would_take_it_for_one(cell, tmp_path):
+    assert [fault.where.column for fault in faults(tmp_path, f"x,y\n1,2\n3,{cell}\n")] == [3]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_a_device_and_a_folder_are_refused_before_they_are_opened(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path, found in (
+        (tmp_path / "pipe", "a pipe or a device"),
+        ("/dev/zero", "a pipe or a device"),
+        (tmp_path, "a folder"),
+    ):
+        with pytest.raises(FileFaults) as caught:
+            read_csv(str(path))
+        assert [fault.found for fault in caught.value.faults] == [found]
+
+
+def test_a_cell_in_quotes_that_python_finds_too_long_is_a_fault(tmp_path):
+    long = '"' + "1" * 140_000 + '"'
+    for text in (f"{long},x\n1,2\n", f"t_s,x\n1,2\n{long},2\n"):
+        (found,) = faults(tmp_path, text)
+        assert found.found == "field larger than field limit (131072)"
+
+
+@pytest.mark.parametrize("text", ["x" * 100, "x,y\n" + "1" * 100, "x\n1" + "\n" * 100])
+def test_lines_without_an_end_are_refused_before_they_fill_memory(text, tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_reader, "BLOCK", 10)
+    monkeypatch.setattr(csv_reader, "MOST_LINE", 50)
+    assert [fault.expected for fault in faults(tmp_path, text)] == ["lines of at most 50 bytes"]
+
+
+def test_files_and_tables_are_of_bounded_size(tmp_path, monkeypatch):
+    path = write(tmp_path, "x,y\n" + "1,2\n" * 100)
+    monkeypatch.setattr(csv_reader, "MOST_NUMBERS", 200)
+    with pytest.raises(FileFaults, match="a table of at most 200 numbers"):
+        read_csv(path)
+    with open(path, "r+b") as file:
+        file.truncate(2**33)  # takes no room on the disk
+    with pytest.raises(FileFaults, match="a CSV file of at most 4 GiB"):
+        read_csv(path)
+
+
+def test_twenty_thousand_columns_cost_what_twenty_thousand_cells_cost(tmp_path, work):
+    def calls(count):
+        path = write(tmp_path, ",".join(f"x{k}" for k in range(count)) + "\n" + ",".join(["1"] * count) + "\n")
+        return work(columns, path)
+
+    assert calls(20_000) < 11 * calls(2_000)
+
+
+def test_reading_ends_where_faults_are_too_many_to_tell(tmp_path, work):
+    rows = "1,2\n" + "a,b\n" * 200_000
+    assert work(lambda: faults(tmp_path, "x,y\n" + rows)) < 100_000
+    found = faults(tmp_path, "x,y\n" + rows)
+    assert (len(found), found[-1].found) == (51, "more than 200 faults")
+
+
+def test_a_file_of_another_kind_is_one_fault_that_does_not_tell_its_content(tmp_path):
+    text = "root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin\nbin:x:2:2\n"
+    (found,) = faults(tmp_path, text)
+    assert found.found == "a line without a number"
+    (found,) = faults(tmp_path, "x,y\n1,2\n1," + "secret " * 9 + "\n")
+    assert found.found == '"secret secret secret secret..."'
+    (found,) = faults(tmp_path, "t_s,q_R1_rad\ns,rad\n0,1\n")  # a line of units
+    assert found.mend == "take out lines of units or of text, or check that it is the right file"
 
 
 def test_a_fault_far_down_a_file_has_its_own_line(tmp_path, monkeypatch):
@@ -87,7 +189,7 @@ def test_a_fault_far_down_a_file_has_its_own_line(tmp_path, monkeypatch):
 def test_bytes_that_are_no_text_are_the_only_fault_wherever_they_are(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(csv_reader, "BLOCK", 100)
-    (tmp_path / "a.csv").write_bytes(b"x\nfault\n" + b"1\n" * 1000 + b"\xff\n")
+    (tmp_path / "a.csv").write_bytes(b"x\n1\nfault\n" + b"1\n" * 1000 + b"\xff\n")
     with pytest.raises(FileFaults, match="a CSV file in UTF-8") as caught:
         read_csv("a.csv")
     assert len(caught.value.faults) == 1

@@ -623,3 +623,53 @@ def test_a_current_that_is_a_state_is_not_told_twice():
     model = ForwardModel(data, DT, currents=True)
     assert model.slots[18:] == ("current3", "current1", "current2", "current4", "current5")
     assert ForwardModel("rr", DT, output="torque", currents=True).slots[6:] == ("x", "y", "z")
+
+
+def unaligned(values):
+    """Doubles that begin at an odd address."""
+    values = np.asarray(values, dtype=float)
+    found = np.ndarray(values.shape, float, np.zeros(values.nbytes + 1, np.uint8), offset=1)
+    found[:] = values
+    assert not found.flags.aligned
+    return found
+
+
+ODD = {
+    "unaligned": unaligned,
+    "of the other byte order": lambda x: np.array(x).astype(np.dtype(float).newbyteorder()),
+    "every second number": lambda x: np.repeat(x, 2, axis=-1)[..., ::2],
+    "without a mask": np.ma.array,
+    "a tuple": lambda x: tuple(np.asarray(x).tolist()),
+    "of objects": lambda x: np.array(x, dtype=object),
+}
+
+
+@pytest.mark.parametrize("open_", [[], ["joints[R2].motor.Kp"]])
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+def test_a_step_takes_arrays_however_they_lie_in_memory(odd, open_):
+    model = ForwardModel("arm5", 1e-4, open=open_, external=[{"link": "R5"}] if open_ else [])
+    state, inputs = model.state(), np.array([1.0, -6.0, 2.0, 0.5, 0.1])
+    wanted = model.step(state, inputs).tolist()
+    assert model.step(odd(state), odd(inputs)).tolist() == wanted
+    assert model.step(state, odd(inputs)).tolist() == wanted
+    assert model.step(odd([state] * 3), odd([inputs] * 3)).tolist() == [wanted] * 3
+    if open_:
+        more = np.array([11.0]), np.ones((1, 6))
+        assert model.step(state, inputs, *map(odd, more)).tolist() == model.step(state, inputs, *more).tolist()
+
+
+def test_a_masked_number_is_refused_and_not_taken_for_what_is_beneath_the_mask():
+    model = ForwardModel("arm5", 1e-4, open=["joints[R2].motor.Kp"], external=[{"link": "R5"}])
+    plain, state = ForwardModel("arm5", 1e-4), model.state()
+    good = {"state": state, "inputs": np.ones(5), "values": np.array([11.0]), "wrench": np.ones((1, 6))}
+    for name, array in good.items():
+        masked = np.ma.array(array, mask=True)
+        with pytest.raises(UsageError) as caught:
+            model.step(**{**good, name: masked})
+        assert str(caught.value) == (
+            f"{name}\n  expected: numbers, none of them masked\n  found:    a masked one\n"
+            "  mend:     fill it in with values.filled(...), or take its row out"
+        )
+    for masked in (np.ma.array(state, mask=True), [np.ma.array(state, mask=True)]):
+        with pytest.raises(UsageError, match="none of them masked"):
+            plain.step(masked, np.ones(np.shape(masked)[:-1] + (5,)))

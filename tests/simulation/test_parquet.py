@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from random import Random
 
 import numpy as np
 import pytest
@@ -120,3 +121,31 @@ def test_a_faulty_parquet_file_is_explained(pq, tmp_path, monkeypatch):
         "t_s": [0, 1],
         "x": [1.5, 2],
     }
+
+
+def test_a_damaged_parquet_file_is_refused_in_words(pq, tmp_path):
+    import pyarrow as pa
+
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"t_s": np.arange(50.0), "q_R1_rad": np.zeros(50)}), path)
+    whole, random = path.read_bytes(), Random(4)
+    named = [k for k in range(len(whole)) if whole.startswith(b"q_R1", k)]  # headings that are no text then
+    refused = 0
+    for k in [*named, *(random.randrange(len(whole)) for _ in range(300))]:
+        path.write_bytes(whole[:k] + bytes([0xB3 if k in named else random.randrange(256)]) + whole[k + 1 :])
+        try:
+            read_parquet(str(path))
+        except FileFaults:
+            refused += 1
+    assert refused > 50
+
+
+def test_a_parquet_file_of_few_bytes_and_very_many_numbers_is_refused_unread(pq, tmp_path, monkeypatch):
+    import pyarrow as pa
+
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"t_s": np.zeros(100_000), "x": np.zeros(100_000)}), path)
+    assert path.stat().st_size < 10_000
+    monkeypatch.setattr(parquet, "MOST_NUMBERS", 199_999)
+    with pytest.raises(FileFaults, match="a table of at most 199999 numbers"):
+        read_parquet(str(path))

@@ -8,9 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from armsim.errors import ArmsimError
+from armsim.files.faults import Report
 from armsim.files.shipped import shipped_folder
 from armsim.files.yaml_reader import parse_yaml
 from armsim.loading import read_robot, read_scenario
+from armsim.loading.robot_file import check_robot
+from armsim.spec.quantity import Context
 
 quiet = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -109,3 +112,19 @@ def test_no_hostile_robot_costs_much(tmp_path, name, work):
     path = tmp_path / "hostile.yaml"
     path.write_text(HOSTILE[name])
     assert work(attempt, read_robot, path) < 4_000_000  # a second's worth; what grows with the square takes far more
+
+
+def test_more_joints_than_questions_can_be_answered_for_are_refused():
+    joint = "{{name: R{}, type: revolute, mdh: {{}}, bodies: [{{sphere: {{mass: 1, radius: 0.1}}}}]}}"
+
+    def arm(n):
+        joints = ", ".join(joint.format(k) for k in range(n))
+        return parse_yaml(f"format: armsim/robot/1\nname: x\njoints: [{joints}]\n", "x")
+
+    assert check_robot(arm(100), Context(Report())) is not None
+    context = Context(Report())
+    check_robot(arm(101), context)
+    assert [str(fault) for fault in context.report.faults] == [
+        "x:3:9: joints\n  expected: a list with at least one item, 100 at most\n  found:    a list of 101\n"
+        "  mend:     check that it is the right file"
+    ]

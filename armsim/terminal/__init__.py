@@ -1,0 +1,6 @@
+"""The terminal that a command is called from.
+
+What others use:
+    streams: `echo` and `bold`, printing; `open_streams`, `flush`, standard streams that can be written.
+    failure: `told`, what ended a command as a message and an exit code; INTERRUPTED.
+"""

@@ -1,0 +1,92 @@
+"""What ended a command that should have ended otherwise: as a message and an exit code."""
+
+from __future__ import annotations
+
+import io
+import os
+import platform
+import sys
+import tempfile
+import traceback
+
+import click
+
+from armsim.errors import INTERNAL, ArmsimError, Refusal
+from armsim.terminal.streams import drop, echo, unwritable
+from armsim.version import __version__
+
+COMPLETING = "_ARMSIM_COMPLETE"  # set by a shell that asks for completions
+REFUSED = 2
+INTERRUPTED = 130
+OURS = "not your files' fault, but armsim's"
+
+
+def told(error: BaseException) -> int:
+    """Say what went wrong, and return the exit code that says it too."""
+    if isinstance(error, SystemExit):  # click's, of completions, and where the reader of a help has gone
+        if COMPLETING in os.environ:
+            return error.code if isinstance(error.code, int) else 0
+        drop(sys.stdout)
+        return 0
+    if isinstance(error, click.ClickException):
+        text = io.StringIO()
+        error.show(text)
+        echo(text.getvalue(), err=True, nl=False)
+        return error.exit_code
+    if _interrupted(error):
+        echo("interrupted", err=True)
+        return INTERRUPTED
+    if isinstance(error, OSError) and not error.filename:
+        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+        if frame.f_globals.get("__name__") == "click.utils":  # which prints helps by itself
+            drop(sys.stdout)
+            error = unwritable(error)
+    message, code = _message(error)
+    echo(message, err=True)
+    return code
+
+
+def _message(error: BaseException) -> tuple[str, int]:
+    if isinstance(error, ArmsimError):
+        return str(error), error.exit_code
+    if isinstance(error, MemoryError):
+        mend = "ask for less at once: log less often, or make fewer runs"
+        return str(Refusal("memory", "room for the numbers", "none left", mend)), REFUSED
+    if isinstance(error, OSError):
+        if not _folder_exists():
+            mend = "change to a folder that exists"
+            return str(Refusal("the working folder", "one that exists", "it has been removed", mend)), REFUSED
+        where = os.fsdecode(error.filename) if error.filename else "the system"
+        found, mend = error.strerror or str(error), "check the path, its permissions, and what is left of the disk"
+        return str(Refusal(where, "what can be read or written", found, mend)), REFUSED
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    found = f"{type(error).__name__}: {str(error)[:200]} ({os.path.basename(last.filename)}:{last.lineno})"
+    return str(Refusal(OURS, "a result, or a refusal that tells what to mend", found, _report(error))), INTERNAL
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is what it came to, or from: an import that is interrupted may fail with another error."""
+    while error is not None and not isinstance(error, (KeyboardInterrupt, click.Abort)):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _folder_exists() -> bool:
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
+
+
+def _report(error: BaseException) -> str:
+    """What to do about it: write a report, whose file it names."""
+    about = f"armsim {__version__}, Python {platform.python_version()}, {platform.platform()}"
+    text = f"{about}\n{sys.argv}\n\n{''.join(traceback.format_exception(error))}"
+    try:
+        number, path = tempfile.mkstemp(".txt", "armsim-")
+        with open(number, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except OSError:
+        return f"report it, please, with the command and its files ({about})"
+    return f"report it, please, with {path} (command, versions, and where it happened) and the files"
