@@ -8,8 +8,12 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
+from armsim.convergence.adaptive_reference import adaptive_reference
 from armsim.convergence.errors import Convergence
-from armsim.convergence.refinement import Look, Refinement
+from armsim.convergence.order_loss import is_smooth
+from armsim.convergence.reference import agreed
+from armsim.convergence.refinement import Refinement
+from armsim.convergence.runs import Look, Runs, now
 from armsim.errors import UsageError
 from armsim.integrate import METHODS
 from armsim.loading import Scenario, read_scenario
@@ -74,14 +78,19 @@ def converge(
     turned = degrees and units == {"rad"}
     wanted = math.radians(accuracy) if turned else accuracy
     chosen = _methods(methods, base.method)
+    runs = Runs(scenario, overrides or {}, base, look)
+    try:
+        known = None if is_smooth(base) else adaptive_reference(runs, wanted, now() + budget)
+    except KeyboardInterrupt:
+        known, chosen = None, []
     made: list[Refinement] = []
     for method in chosen:
-        made.append(Refinement(scenario, overrides or {}, base, method, wanted, budget, look))
+        made.append(Refinement(runs, method, wanted, budget, known))
         made[-1].run()
         if made[-1].verdict == "interrupted":
             break
-    known = [refined.reference for refined in made if refined.reference is not None]
-    best = min(known, key=lambda found: found.doubt, default=None)
+    if is_smooth(base):
+        known = agreed([refined.reference for refined in made if refined.reference is not None])
     found = Convergence(
         scenario=base.name,
         robot=base.arm.name,
@@ -89,7 +98,8 @@ def converge(
         instants=base.steps // base.log_every + 1 + bool(base.steps % base.log_every),
         accuracy=wanted,
         unit=" or ".join(sorted(units, reverse=True)),
-        methods=tuple(refined.found(best) for refined in made),
+        methods=tuple(refined.found(known) for refined in made),
+        source="" if known is None else known.source,
     )
     return found.in_degrees() if turned else found
 

@@ -141,7 +141,7 @@ def test_what_stands_in_the_way_is_said():
         "! the finest step's answer is good to 0.001 rad until t = 1.91 s"
     )
     assert notes(verdict="budget") == (
-        "! not settled within 10 s of runs (--budget); 0.001 rad would take about dt = 6.25e-05 s, 8 ms of loop time"
+        "! not settled within 10 s of runs (--budget); 0.001 rad would take about dt = 5e-05 s, 10 ms of loop time"
     )
     assert notes(verdict="budget", settings=[shown(None), shown(None, dt=5e-4)], order=None) == (
         "! not settled within 10 s of runs (--budget): every step that was tried is unstable"

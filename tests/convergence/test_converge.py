@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import armsim
-from armsim.convergence import refinement
+from armsim.convergence import refinement, runs
 from armsim.errors import FileFaults, UsageError
 from armsim.integrate import METHODS
 from armsim.loading import read_scenario
@@ -288,7 +288,7 @@ def test_ctrl_c_ends_it_with_what_it_has(monkeypatch):
         made.append(run)
         return replace(run, status="interrupted") if len(made) == 4 else run
 
-    monkeypatch.setattr(refinement, "simulate_unadvised", simulate)
+    monkeypatch.setattr(runs, "simulate_unadvised", simulate)
     found = armsim.converge("two_link_swing", ["semi_implicit_euler", "rk4"])
     assert [(m.method, m.verdict, len(m.settings)) for m in found.methods] == [
         ("semi_implicit_euler", "interrupted", 3)
