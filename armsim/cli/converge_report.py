@@ -19,7 +19,7 @@ def report(found: Convergence, budget: float, verbose: bool) -> str:
     if len(found.methods) == 1:
         (only,) = found.methods
         return "\n".join([*lines, *_of_method(only, found, budget, verbose)])
-    lines += [f"what {found.accuracy:g} {found.unit} takes", "", _costs(found)]
+    lines += [f"what {found.accuracy:g} {found.unit} takes", "", _costs(found), "", *_against(found)]
     for method in found.methods:
         lines += [wrapped(f"! {method.method}: {note}") for note in _notes(method, found, budget)]
     if verbose:
@@ -78,7 +78,15 @@ def _follows(method: MethodConvergence, found: Convergence, budget: float) -> li
         lines.append(
             f"cheapest  {method.knob} = {value} for {found.accuracy:g} {found.unit}: {best.steps} steps, {time}"
         )
+    if len(found.methods) == 1:
+        lines += _against(found)
     return [*lines, *(wrapped(f"! {note}") for note in _notes(method, found, budget))]
+
+
+def _against(found: Convergence) -> list[str]:
+    """What errors are held against, and how far that is known; nothing where there is no reference."""
+    doubt = next((method.doubt for method in found.methods if method.doubt is not None), None)
+    return [] if doubt is None else [wrapped(f"against   {found.source}, known to {small(doubt, 2)} {found.unit}")]
 
 
 def _notes(method: MethodConvergence, found: Convergence, budget: float) -> list[str]:
@@ -102,6 +110,12 @@ def _notes(method: MethodConvergence, found: Convergence, budget: float) -> list
     if method.verdict == "rounding" and method.cheapest(found.accuracy) is None:
         notes.append(
             f"rounding hides what is below {small(_floor(method), 2)} {found.unit}: smaller steps get no closer"
+        )
+    if method.verdict == "unknown":
+        told = "too few adaptive runs end in time" if method.doubt is None else "rodas and rk54, or their tolerances, disagree"
+        notes.append(
+            f"cannot know whether any step is within {accuracy}: something here jumps or bends within steps, and {told}; allow "
+            "more --budget, ask for less, or --set a shorter duration"
         )
     if method.verdict in ("budget", "interrupted"):
         why = (

@@ -77,7 +77,7 @@ def richardson(trials: Sequence[SettingRun]) -> Reference:
     last = trials[-1].answer
     assert last is not None
     # two answers may agree by chance: a change counts as no less than a tenth of the one before
-    plain = Reference(last, max(moved[-1], moved[-2] / 10.0) if len(moved) > 1 else moved[-1], "its finest step")
+    plain = Reference(last, max(moved[-1], moved[-2] / 10.0) if len(moved) > 1 else moved[-1], "the finest step")
     if len(trials) < TO_EXTRAPOLATE:
         return plain
     better, earlier = _extrapolated(trials[-3:], moved[-2:]), _extrapolated(trials[-4:-1], moved[-3:-1])
@@ -96,7 +96,7 @@ def finest(trials: Sequence[SettingRun]) -> Reference:
     answers = [trial.answer for trial in trials if trial.answer is not None]
     moved = changes(trials)
     gained = moved[-1] / moved[-2] if len(moved) > 1 and moved[-2] > 0.0 else 1.0
-    return Reference(answers[-1], moved[-1] * min(1.0, max(0.1, gained)), "its finest tolerance")
+    return Reference(answers[-1], moved[-1] * min(1.0, max(0.1, gained)), "the finest tolerance")
 
 
 def agreed(references: Sequence[Reference]) -> Reference | None:

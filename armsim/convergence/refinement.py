@@ -83,6 +83,8 @@ class Refinement:
         except KeyboardInterrupt:
             self.verdict = "interrupted"
         self.reference = self._reference() if self.smooth else self.given
+        if self.smooth and self.reference is not None:
+            self.reference = replace(self.reference, source=f"{self.reference.source} of {self.method}")
         self.seconds = now() - self.began
 
     def found(self, best: Reference | None) -> MethodConvergence:
