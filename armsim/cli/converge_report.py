@@ -112,7 +112,11 @@ def _notes(method: MethodConvergence, found: Convergence, budget: float) -> list
             f"rounding hides what is below {small(_floor(method), 2)} {found.unit}: smaller steps get no closer"
         )
     if method.verdict == "unknown":
-        told = "too few adaptive runs end in time" if method.doubt is None else "rodas and rk54, or their tolerances, disagree"
+        told = (
+            "too few adaptive runs end in time"
+            if method.doubt is None
+            else "rodas and rk54, or their tolerances, disagree"
+        )
         notes.append(
             f"cannot know whether any step is within {accuracy}: something here jumps or bends within steps, and {told}; allow "
             "more --budget, ask for less, or --set a shorter duration"

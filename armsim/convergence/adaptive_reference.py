@@ -21,13 +21,14 @@ from armsim.convergence.runs import Runs, now
 from armsim.convergence.sensitivity import ROUNDING
 from armsim.loading import Scenario
 from armsim.loading.scenario import RecordedSignal
-from armsim.spec.timing import common_step, time_at
+from armsim.spec.timing import common_step
 from armsim.spec.tolerance import ABSOLUTE
 
 METHODS = ("rodas", "rk54")
 TOLERANCES = (1e-8, 1e-10, 1e-12)  # rtol
 LOOSER = (1e-6, 1e-5)  # where the first of those takes too long
 GAIN = 0.1  # of a change of the answer, what a hundredth of the tolerance is trusted to leave of the error
+SHARED = 2e-12  # relative: what two methods may be off alike, as both locate an event by the same rule
 ENOUGH = 1e-2  # of the accuracy: an error of the reference that need not be smaller
 SHARE = 0.4  # of the time that is left: longest run
 LANDINGS, MOST_LANDINGS = 1000, 100_000  # in a run, about and at most
@@ -66,7 +67,7 @@ def _advance(
     for method in methods:
         start = now()
         block = {"method": method, "rtol": rtol, "atol": ABSOLUTE * rtol, "dt": dt}
-        trial = runs.trial("rtol", block, start + SHARE * (ends - start)) if start < ends else None
+        trial = runs.trial("rtol", block, ends, SHARE * (ends - start)) if start < ends else None
         if trial is not None and trial.answer is not None:
             found[method][rtol] = trial
             done = True
@@ -88,7 +89,7 @@ def _agreed(found: dict[str, dict[float, SettingRun]], tolerances: Sequence[floa
     last = answers[method][-1]
     assert last.answer is not None
     both = [rtol for rtol in tolerances if all(rtol in made for made in found.values())]
-    doubts = [ROUNDING * math.sqrt(last.steps) * max(1.0, float(abs(last.answer).max()))]
+    doubts = [max(ROUNDING * math.sqrt(last.steps), SHARED) * max(1.0, float(abs(last.answer).max()))]
     for rtol in both[-1:]:
         one, other = (made[rtol].answer for made in found.values())
         assert one is not None

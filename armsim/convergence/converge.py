@@ -11,7 +11,7 @@ from typing import Any
 from armsim.convergence.adaptive_reference import adaptive_reference
 from armsim.convergence.errors import Convergence
 from armsim.convergence.order_loss import is_smooth
-from armsim.convergence.reference import agreed
+from armsim.convergence.reference import Reference, agreed
 from armsim.convergence.refinement import Refinement
 from armsim.convergence.runs import Look, Runs, now
 from armsim.errors import UsageError
@@ -79,14 +79,20 @@ def converge(
     wanted = math.radians(accuracy) if turned else accuracy
     chosen = _methods(methods, base.method)
     runs = Runs(scenario, overrides or {}, base, look)
-    try:
-        known = None if is_smooth(base) else adaptive_reference(runs, wanted, now() + budget)
-    except KeyboardInterrupt:
-        known, chosen = None, []
     made: list[Refinement] = []
+    known: Reference | None = None
+    interrupted = False
+    try:
+        if not is_smooth(base):
+            known = adaptive_reference(runs, wanted, now() + budget)
+    except KeyboardInterrupt:
+        interrupted = True
     for method in chosen:
         made.append(Refinement(runs, method, wanted, budget, known))
-        made[-1].run()
+        if interrupted:
+            made[-1].verdict = "interrupted"
+        else:
+            made[-1].run()
         if made[-1].verdict == "interrupted":
             break
     if is_smooth(base):

@@ -142,9 +142,7 @@ class Refinement:
 
     def _certified(self, verdict: Verdict) -> Verdict:
         """A verdict, if the reference of a scenario that is not smooth is good enough for it."""
-        if self.smooth or (
-            self.given is not None and self.given.doubt <= MARGIN * self.accuracy and not self._is_contradicted()
-        ):
+        if self.smooth or (self.given is not None and self.given.doubt <= MARGIN * self.accuracy):
             return verdict
         return "sensitive" if self._is_sensitive() else "unknown"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from os import PathLike
@@ -48,24 +49,28 @@ class Runs:
         """The scenario with another integrator."""
         return read_scenario(self.given, {**self.overrides, "integrator": dict(integrator)})
 
-    def trial(self, knob: str, integrator: Mapping[str, Any], ends: float) -> SettingRun | None:
+    def trial(
+        self, knob: str, integrator: Mapping[str, Any], ends: float, longest: float = math.inf
+    ) -> SettingRun | None:
         """A run with one setting; None if time was out before its end.
 
         Args:
             knob: The refined parameter, "dt" or "rtol".
             integrator: The block of the scenario, with the value of it.
             ends: When the time is out, as `now` has it.
+            longest: Time for its steps [s].
 
         Raises:
             KeyboardInterrupt: It was interrupted.
         """
         if self.look is not None:
             self.look(integrator["method"], knob, integrator[knob])
-        late = False
+        began, late = math.inf, False
 
         def watch(done: int, steps: int) -> None:
-            nonlocal late
-            late = now() > ends
+            nonlocal began, late
+            began = min(began, now())
+            late = now() > min(ends, began + longest) and done < steps
             if late:
                 raise KeyboardInterrupt
 
