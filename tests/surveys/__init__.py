@@ -1,0 +1,1 @@
+"""Random scenarios with events, and their true motions."""
