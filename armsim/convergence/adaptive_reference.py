@@ -25,13 +25,19 @@ from armsim.spec.timing import common_step
 from armsim.spec.tolerance import ABSOLUTE
 
 METHODS = ("rodas", "rk54")
-TOLERANCES = (1e-8, 1e-10, 1e-12)  # rtol
-LOOSER = (1e-6, 1e-5)  # where the first of those takes too long
-GAIN = 0.1  # of a change of the answer, what a hundredth of the tolerance is trusted to leave of the error
+FIRST, LEAST = 1e-6, 1e-12  # rtol
+LOOSER = (1e-5, 1e-4)  # where the first takes too long
+DECADES = (2, 1)  # by which the next tolerance is finer, the first of which there is time for
+WORST = 10.0  # times as long for a tenth of the tolerance: a method that chatters about a switch
+STEP = 1e-6  # s: least wall time of a step, for estimates
+CAREFUL = 2.0  # times as long as estimated from the tolerances before
+GAIN = 10.0  # times the ratio of two tolerances: what of the change between their answers may be left of the finer one's error
 SHARED = 2e-12  # relative: what two methods may be off alike, as both locate an event by the same rule
 ENOUGH = 1e-2  # of the accuracy: an error of the reference that need not be smaller
 SHARE = 0.4  # of the time that is left: longest run
 LANDINGS, MOST_LANDINGS = 1000, 100_000  # in a run, about and at most
+
+Made = dict[str, list[SettingRun]]  # by method, from coarse to fine
 
 
 def adaptive_reference(runs: Runs, accuracy: float, ends: float) -> Reference | None:
@@ -42,66 +48,89 @@ def adaptive_reference(runs: Runs, accuracy: float, ends: float) -> Reference | 
         accuracy: The wanted one [rad or m].
         ends: When the time is out.
     """
-    found: dict[str, dict[float, SettingRun]] = {method: {} for method in METHODS}
+    made: Made = {method: [] for method in METHODS}
     known: Reference | None = None
-    for level, rtol in enumerate(TOLERANCES):
-        going = [method for method in METHODS if len(found[method]) == level]
-        if not _advance(runs, going, rtol, level, ends, found):
+    for level in count():
+        if not sum(_advance(runs, method, made[method], level, ends) for method in METHODS):
             break
-        known = _agreed(found, TOLERANCES)
+        known = _agreed(made)
         if level and known is not None and known.doubt <= ENOUGH * accuracy:
             return known
     if known is None:
         for level, rtol in enumerate(LOOSER, 1):
-            _advance(runs, METHODS, rtol, -level, ends, found)
-        known = _agreed(found, (*reversed(LOOSER), *TOLERANCES))
+            for method in METHODS:
+                made[method] = [*_run(runs, method, rtol, level, ends), *made[method]]
+        known = _agreed(made)
     return known
 
 
-def _advance(
-    runs: Runs, methods: Iterable[str], rtol: float, level: int, ends: float, found: dict[str, dict[float, SettingRun]]
-) -> bool:
-    """Run methods at a tolerance; whether any completes."""
-    dt = landing(runs.base, level)
-    done = False
-    for method in methods:
-        start = now()
-        block = {"method": method, "rtol": rtol, "atol": ABSOLUTE * rtol, "dt": dt}
-        trial = runs.trial("rtol", block, ends, SHARE * (ends - start)) if start < ends else None
-        if trial is not None and trial.answer is not None:
-            found[method][rtol] = trial
-            done = True
-    return done
+def _advance(runs: Runs, method: str, made: list[SettingRun], level: int, ends: float) -> bool:
+    """Run a method at its next tolerance, if it has kept up and there is time; whether it completes."""
+    if len(made) < level:
+        return False
+    rtol = next_tolerance(made, SHARE * (ends - now()))
+    found = [] if rtol is None else _run(runs, method, rtol, level, ends)
+    made += found
+    return bool(found)
 
 
-def _agreed(found: dict[str, dict[float, SettingRun]], tolerances: Sequence[float]) -> Reference | None:
+def _run(runs: Runs, method: str, rtol: float, level: int, ends: float) -> list[SettingRun]:
+    """A run at a tolerance; none if it does not complete in time."""
+    left = ends - now()
+    block = {"method": method, "rtol": rtol, "atol": ABSOLUTE * rtol, "dt": landing(runs.base, level)}
+    trial = runs.trial("rtol", block, ends, SHARE * left) if left > 0.0 else None
+    return [] if trial is None or trial.answer is None else [trial]
+
+
+def next_tolerance(made: Sequence[SettingRun], longest: float) -> float | None:
+    """The next tolerance of a method; None where the run would take too long, or none is left.
+
+    Args:
+        made: Its runs, from coarse to fine.
+        longest: Time for the next run [s].
+    """
+    if not made:
+        return FIRST
+    last = made[-1]
+    growth = WORST
+    if len(made) > 1:
+        decades = math.log10(made[-2].value / last.value)
+        growth = max(1.0, last.steps / made[-2].steps) ** (1.0 / decades)
+    for decades in DECADES:
+        takes = max(last.seconds, STEP * last.steps) * growth**decades * (CAREFUL if len(made) > 1 else 1.0)
+        rtol = float(f"{last.value / 10**decades:.3g}")
+        if takes <= longest and rtol >= LEAST:
+            return rtol
+    return None
+
+
+def _agreed(made: Made) -> Reference | None:
     """What the answers agree on; None of fewer than two.
 
-    The doubt is the distance of the two methods at the finest tolerance that both reached, and what the change of each method's
-    answer since the tolerance before leaves.
+    The doubt is the distance of the two methods at the finest tolerance that both reached, and what the change of the answer
+    since the tolerance before may leave of its error.
     """
-    answers = {method: [made[rtol] for rtol in tolerances if rtol in made] for method, made in found.items()}
-    moved = {method: changes(trials) for method, trials in answers.items() if trials}
-    if sum(map(len, answers.values())) < 2:
+    if sum(map(len, made.values())) < 2:
         return None
-    # the method that moved least at its finest tolerance; one that reached a finer one goes before
-    method = min(moved, key=lambda name: (answers[name][-1].value, moved[name][-1] if moved[name] else math.inf))
-    last = answers[method][-1]
+    moved = {method: changes(trials) for method, trials in made.items() if trials}
+    # the finest tolerance goes before, and of two methods the one that moved less
+    method = min(moved, key=lambda name: (made[name][-1].value, moved[name][-1] if moved[name] else math.inf))
+    last = made[method][-1]
     assert last.answer is not None
-    both = [rtol for rtol in tolerances if all(rtol in made for made in found.values())]
     doubts = [max(ROUNDING * math.sqrt(last.steps), SHARED) * max(1.0, float(abs(last.answer).max()))]
+    one, other = ({trial.value: trial.answer for trial in trials} for trials in made.values())
+    both = [rtol for rtol in one if rtol in other]
     for rtol in both[-1:]:
-        one, other = (made[rtol].answer for made in found.values())
-        assert one is not None
-        assert other is not None
-        doubts.append(distance(one, other))
-    agree = bool(both) and both[-1] == last.value
-    for name, steps in moved.items():
+        a, b = one[rtol], other[rtol]
+        assert a is not None
+        assert b is not None
+        doubts.append(distance(a, b))
+    steps = moved[method]
+    if steps:
         falls = len(steps) < 2 or steps[-1] < steps[-2]
-        if steps and name == method:
-            doubts.append(steps[-1] * (GAIN if agree and falls else 1.0))
-    source = f"{' and '.join(name for name in METHODS if name in moved)} at rtol {last.value:g}"
-    return Reference(last.answer, max(doubts), source)
+        gain = GAIN * last.value / made[method][-2].value
+        doubts.append(steps[-1] * (gain if falls and last.value in both else 1.0))
+    return Reference(last.answer, max(doubts), f"{' and '.join(moved)} at rtol {last.value:g}")
 
 
 def landing(scenario: Scenario, level: int) -> float:
@@ -122,7 +151,7 @@ def landing(scenario: Scenario, level: int) -> float:
         else:
             shortest = max(min((b - a for a, b in pairwise([0.0, *times])), default=1.0), float(most))
             parts = max(parts, math.ceil(2 * step / Fraction(shortest)))
-    made = step / next(k for k in count(parts) if k % 10 and (k - parts) >= abs(level))
+    made = step / (parts + abs(level))
     return made.numerator / made.denominator
 
 
