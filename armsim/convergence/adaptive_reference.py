@@ -33,7 +33,7 @@ STEP = 1e-6  # s: least wall time of a step, for estimates
 CAREFUL = 2.0  # times as long as estimated from the tolerances before
 GAIN = 10.0  # times the ratio of two tolerances: what of the change between their answers may be left of the finer one's error
 SHARED = 2e-12  # relative: what two methods may be off alike, as both locate an event by the same rule
-ENOUGH = 1e-2  # of the accuracy: an error of the reference that need not be smaller
+ENOUGH = 1e-3  # of the accuracy: an error of the reference that need not be smaller
 SHARE = 0.4  # of the time that is left: longest run
 LANDINGS, MOST_LANDINGS = 1000, 100_000  # in a run, about and at most
 

@@ -35,8 +35,8 @@ def converge(
 ) -> Convergence:
     """Refine the step, or the tolerance, until the answer has converged; the error and cost of every setting.
 
-    The error of a setting is the largest of any joint position at any row of the log and at the end, against the best
-    reference of all methods. Where the scenario's own step is accurate enough, larger ones are tried too: those of which
+    The error of a setting is the largest of any joint position at any row of the log and at the end: of a smooth scenario
+    against the best reference of all methods, of others against adaptive runs that locate events; see docs/accuracy.md. Where the scenario's own step is accurate enough, larger ones are tried too: those of which
     `log.every`, periods, duration and times of external forces are whole multiples.
 
     Args:
@@ -44,7 +44,7 @@ def converge(
         methods: Names of integrators to compare, or "all"; the scenario's own if none is given.
         overrides: Values in place of the file's, by path.
         accuracy: Wanted [rad or m, with degrees deg].
-        budget: Wall time for each method [s], about.
+        budget: Wall time for each method, and for the reference [s], about.
         look: Called before every run with method, refined parameter and its value.
         degrees: Give accuracy and errors of joints that turn in degrees.
 
@@ -96,7 +96,8 @@ def converge(
         if made[-1].verdict == "interrupted":
             break
     if is_smooth(base):
-        known = agreed([refined.reference for refined in made if refined.reference is not None])
+        done = [refined for refined in made if refined.verdict in ("settled", "rounding")] or made
+        known = agreed([refined.reference for refined in done if refined.reference is not None])
     found = Convergence(
         scenario=base.name,
         robot=base.arm.name,
