@@ -57,7 +57,7 @@ Examples:
     default="10",
     show_default=True,
     metavar="S",
-    help="Seconds for the runs of each method, and of the reference.",
+    help="Seconds for each method, and for the reference.",
 )
 @click.option("--plot", metavar="FILE", help="Draw errors over steps and over times into a picture.")
 @deg_option

@@ -36,8 +36,9 @@ def converge(
     """Refine the step, or the tolerance, until the answer has converged; the error and cost of every setting.
 
     The error of a setting is the largest of any joint position at any row of the log and at the end: of a smooth scenario
-    against the best reference of all methods, of others against adaptive runs that locate events; see docs/accuracy.md. Where the scenario's own step is accurate enough, larger ones are tried too: those of which
-    `log.every`, periods, duration and times of external forces are whole multiples.
+    against the best reference of all methods, of others against adaptive runs that locate events; see docs/accuracy.md.
+    Where the scenario's own step is accurate enough, larger ones are tried too: those of which `log.every`, periods, duration
+    and times of external forces are whole multiples.
 
     Args:
         scenario: A scenario file, the name of a shipped one, its content, or what `armsim.loading.read_scenario` returned.
