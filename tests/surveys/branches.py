@@ -51,7 +51,9 @@ class Branches:
         most, half = drop["max"], drop["half"]
         knee = 0.0  # below it the brushes take all
         if most * log(2) > half:
-            knee = brentq(lambda size: size - most * (1.0 - 2.0 ** (-size / half)), half * log2(most * log(2) / half), most)
+            knee = brentq(
+                lambda size: size - most * (1.0 - 2.0 ** (-size / half)), half * log2(most * log(2) / half), most
+            )
         if self.positive(("brushes", of, "forwards"), V - knee):
             sign = 1.0
         elif not knee or self.positive(("brushes", of, "backwards"), -V - knee):

@@ -113,7 +113,9 @@ class Hybrid:
         forces, rates = [0.0] * n, {}
         between: dict[int, tuple[float, float]] = {}
         for i, (drive, zone) in enumerate(zip(self.drives, mode.zones)):
-            sides = [drive.force(k, q[i], v[i], currents.get(i, 0.0), u[i], on) for k in sorted({zone // 2, (zone + 1) // 2})]
+            sides = [
+                drive.force(k, q[i], v[i], currents.get(i, 0.0), u[i], on) for k in sorted({zone // 2, (zone + 1) // 2})
+            ]
             forces[i], rates[i] = sides[0].total, sides[0].current_rate
             if zone % 2:
                 between[i] = sides[0].total, sides[1].total
@@ -183,6 +185,17 @@ class Hybrid:
             else:
                 sides[key] = not mode.sides[key]
         return y, self.settled(t, y, replace(mode, clamped=clamped, sides=sides), forced)
+
+    def kind(self, key: Hashable, mode: Mode) -> str:
+        """The kind of event that a guard of a mode stands for."""
+        assert isinstance(key, tuple)
+        if key[0] != "zone":
+            return str(key[0])
+        _, i, new = key
+        held = new % 2 == 1
+        if self.drives[i].levels[(new if held else mode.zones[i]) // 2] != 0.0:
+            return "speed"
+        return "stick" if held else "slip"
 
     def settled(self, t: float, y: Sequence[float], mode: Mode, forced: Mapping[int, int]) -> Mode:
         """The mode that contradicts nothing, with conditions on the sides their values have, but for those in `mode.sides`."""

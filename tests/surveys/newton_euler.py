@@ -125,8 +125,12 @@ class Chain:
     @staticmethod
     def about(link: Link, axes: Sequence[Triple], a: Triple) -> Triple:
         """A link's inertia about its centre of mass, times a vector in world axes."""
-        own = tuple(dot(axis, a) for axis in axes)
-        return turned(axes, tuple(dot(row, own) for row in link.inertia))
+        if a == ZERO:
+            return ZERO
+        x, y, z = axes
+        own = dot(x, a), dot(y, a), dot(z, a)
+        xx, yy, zz = link.inertia
+        return turned(axes, (dot(xx, own), dot(yy, own), dot(zz, own)))
 
     def energy(self, q: Sequence[float], qd: Sequence[float]) -> float:
         """Kinetic energy, and potential energy in the field of gravity [J]."""
