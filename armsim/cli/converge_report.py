@@ -112,14 +112,15 @@ def _notes(method: MethodConvergence, found: Convergence, budget: float) -> list
             f"rounding hides what is below {small(_floor(method), 2)} {found.unit}: smaller steps get no closer"
         )
     if method.verdict == "unknown":
-        told = (
-            "too few adaptive runs end in time"
-            if method.doubt is None
-            else "rodas and rk54, or their tolerances, disagree"
-        )
+        if method.doubt is None:
+            told = "forces jump or bend within steps, and too few adaptive runs that locate where end in time"
+        elif method.doubt > 0.1 * found.accuracy:
+            told = f"answers that should agree differ by {small(method.doubt, 2)} {found.unit}"
+        else:
+            told = "they converge to another answer than adaptive runs, which locate events"
         notes.append(
-            f"cannot know whether any step is within {accuracy}: something here jumps or bends within steps, and {told}; allow "
-            "more --budget, ask for less, or --set a shorter duration"
+            f"cannot know whether any step is within {accuracy}: {told}; allow more --budget, ask for less, or --set a "
+            "shorter duration"
         )
     if method.verdict in ("budget", "interrupted"):
         why = (
