@@ -167,7 +167,10 @@ def test_what_stands_in_the_way_is_said():
     assert notes(nominal=4) == short + unknown  # of order 1
     losses = ("joints meet their stops within steps", "recorded inputs jump or bend within steps")
     assert notes(nominal=4, losses=losses) == f"{short}{losses[0]}; {losses[1]}"
-    cannot = "! cannot know whether any step is within 0.001 rad: {}; allow more --budget, ask for less, or --set a shorter duration"
+    cannot = (
+        "! cannot know whether any step is within 0.001 rad: {}; allow more --budget, ask for less, or --set a shorter "
+        "duration"
+    )
     for doubt, told in (
         (None, "forces jump or bend within steps, and too few adaptive runs that locate where end in time"),
         (2.3e-3, "answers that should agree differ by 0.0023 rad"),
