@@ -138,7 +138,8 @@ class Refinement:
         """The verdict when time is out."""
         if stalls and self.sensitivity is None and self._is_sensitive():
             return "sensitive"
-        return "unknown" if self._is_contradicted() else "budget"
+        unheld = not self.smooth and self.given is None and len(self._sound()) > 1
+        return "unknown" if unheld or self._is_contradicted() else "budget"
 
     def _certified(self, verdict: Verdict) -> Verdict:
         """A verdict, if the reference of a scenario that is not smooth is good enough for it."""
