@@ -31,7 +31,7 @@ DECADES = (2, 1)  # by which the next tolerance is finer, the first of which the
 WORST = 10.0  # times as long for a tenth of the tolerance: a method that chatters about a switch
 STEP = 1e-6  # s: least wall time of a step, for estimates
 CAREFUL = 2.0  # times as long as estimated from the tolerances before
-GAIN = 10.0  # times the ratio of two tolerances: what of the change between their answers may be left of the finer one's error
+GAIN = 50.0  # times the ratio of two tolerances: what of the change between their answers may be left of the finer one's error
 SHARED = 2e-12  # relative: what two methods may be off alike, as both locate an event by the same rule
 ENOUGH = 1e-3  # of the accuracy: an error of the reference that need not be smaller
 SHARE = 0.4  # of the time that is left: longest run
@@ -125,11 +125,11 @@ def _agreed(made: Made) -> Reference | None:
         assert a is not None
         assert b is not None
         doubts.append(distance(a, b))
-    steps = moved[method]
-    if steps:
-        falls = len(steps) < 2 or steps[-1] < steps[-2]
-        gain = GAIN * last.value / made[method][-2].value
-        doubts.append(steps[-1] * (gain if falls and last.value in both else 1.0))
+    for name, steps in moved.items():  # of both, as one may have moved little by chance
+        if steps and made[name][-1].value == last.value:
+            falls = len(steps) < 2 or steps[-1] < steps[-2]
+            gain = min(1.0, GAIN * last.value / made[name][-2].value)
+            doubts.append(steps[-1] * (gain if falls and last.value in both else 1.0))
     return Reference(last.answer, max(doubts), f"{' and '.join(moved)} at rtol {last.value:g}")
 
 
