@@ -61,7 +61,7 @@ def work():
 @pytest.fixture
 def steady_machine(monkeypatch):
     """To studies of convergence every step of a run takes 100 ns, and all else no time."""
-    from armsim.convergence import refinement
+    from armsim.convergence import runs
 
     now = 0.0
 
@@ -78,9 +78,9 @@ def steady_machine(monkeypatch):
         made.seconds["loop_s"] = now - began
         return made
 
-    simulate = refinement.simulate_unadvised
-    monkeypatch.setattr(refinement, "simulate_unadvised", run)
-    monkeypatch.setattr(refinement, "time", SimpleNamespace(perf_counter=lambda: now))
+    simulate = runs.simulate_unadvised
+    monkeypatch.setattr(runs, "simulate_unadvised", run)
+    monkeypatch.setattr(runs, "time", SimpleNamespace(perf_counter=lambda: now))
 
 
 @pytest.fixture(scope="session")

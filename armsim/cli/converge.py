@@ -53,7 +53,13 @@ Examples:
     metavar="X",
     help="Wanted of joint positions [rad or m; with --deg degrees].",
 )
-@click.option("--budget", default="10", show_default=True, metavar="S", help="Seconds for the runs of each method.")
+@click.option(
+    "--budget",
+    default="10",
+    show_default=True,
+    metavar="S",
+    help="Seconds for each method, and for the reference.",
+)
 @click.option("--plot", metavar="FILE", help="Draw errors over steps and over times into a picture.")
 @deg_option
 @json_option
@@ -71,11 +77,12 @@ def command(
     quiet: bool,
     verbose: bool,
 ) -> int:
-    """Halve the step of SCENARIO until its answer settles: error, order and cost of every step.
+    """Refine the step of SCENARIO until its answer settles: error, order and cost of every step.
 
     A method that chooses its steps is refined by its tolerance, in tenths. Errors are the largest of any joint position at any
-    row of the log, held against the best answer of all runs, extrapolated where they settle regularly. With several methods,
-    what --accuracy costs with each; -v shows all runs. Exits with 1 where a method does not reach it.
+    row of the log. They are held against the best answer of all runs, extrapolated where they settle regularly; against
+    adaptive runs that locate events where forces may jump or bend within steps. With several methods, what --accuracy costs
+    with each; -v shows all runs. Exits with 1 where a method does not reach it, or that cannot be known.
     """
     from armsim.convergence.converge import converge
 

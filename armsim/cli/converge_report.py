@@ -19,7 +19,7 @@ def report(found: Convergence, budget: float, verbose: bool) -> str:
     if len(found.methods) == 1:
         (only,) = found.methods
         return "\n".join([*lines, *_of_method(only, found, budget, verbose)])
-    lines += [f"what {found.accuracy:g} {found.unit} takes", "", _costs(found)]
+    lines += [f"what {found.accuracy:g} {found.unit} takes", "", _costs(found), "", *_against(found)]
     for method in found.methods:
         lines += [wrapped(f"! {method.method}: {note}") for note in _notes(method, found, budget)]
     if verbose:
@@ -78,7 +78,15 @@ def _follows(method: MethodConvergence, found: Convergence, budget: float) -> li
         lines.append(
             f"cheapest  {method.knob} = {value} for {found.accuracy:g} {found.unit}: {best.steps} steps, {time}"
         )
+    if len(found.methods) == 1:
+        lines += _against(found)
     return [*lines, *(wrapped(f"! {note}") for note in _notes(method, found, budget))]
+
+
+def _against(found: Convergence) -> list[str]:
+    """What errors are held against, and how far that is known; nothing where there is no reference."""
+    doubt = next((method.doubt for method in found.methods if method.doubt is not None), None)
+    return [] if doubt is None else [wrapped(f"against   {found.source}, known to {small(doubt, 2)} {found.unit}")]
 
 
 def _notes(method: MethodConvergence, found: Convergence, budget: float) -> list[str]:
@@ -102,6 +110,17 @@ def _notes(method: MethodConvergence, found: Convergence, budget: float) -> list
     if method.verdict == "rounding" and method.cheapest(found.accuracy) is None:
         notes.append(
             f"rounding hides what is below {small(_floor(method), 2)} {found.unit}: smaller steps get no closer"
+        )
+    if method.verdict == "unknown":
+        if method.doubt is None:
+            told = "forces jump or bend within steps, and too few adaptive runs that locate where end in time"
+        elif method.doubt > 0.1 * found.accuracy:
+            told = f"answers that should agree differ by {small(method.doubt, 2)} {found.unit}"
+        else:
+            told = "they converge to another answer than adaptive runs, which locate events"
+        notes.append(
+            f"cannot know whether any step is within {accuracy}: {told}; allow more --budget, ask for less, or --set a "
+            "shorter duration"
         )
     if method.verdict in ("budget", "interrupted"):
         why = (

@@ -1,7 +1,8 @@
-"""Convergence studies: a scenario run with its step halved, or its tolerance cut to a tenth, until its answer has converged.
+"""Convergence studies: a scenario run with finer and finer steps, or tolerances, until its answer has converged.
 
-Errors are taken from a reference (Richardson extrapolation where the answers converge at a steady order), from which follow the
-observed order, the cheapest setting for an accuracy, and where no step will do because rounding grows too fast.
+Errors are taken from a reference: Richardson extrapolation where all is smooth and the answers converge at a steady order; else
+adaptive runs that locate events. From them follow the observed order, the cheapest setting for an accuracy, where no step will
+do because rounding grows too fast, and where errors cannot be known.
 
 What others use:
 

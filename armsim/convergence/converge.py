@@ -8,8 +8,12 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
+from armsim.convergence.adaptive_reference import adaptive_reference
 from armsim.convergence.errors import Convergence
-from armsim.convergence.refinement import Look, Refinement
+from armsim.convergence.order_loss import is_smooth
+from armsim.convergence.reference import Reference, agreed
+from armsim.convergence.refinement import Refinement
+from armsim.convergence.runs import Look, Runs, now
 from armsim.errors import UsageError
 from armsim.integrate import METHODS
 from armsim.loading import Scenario, read_scenario
@@ -31,16 +35,17 @@ def converge(
 ) -> Convergence:
     """Refine the step, or the tolerance, until the answer has converged; the error and cost of every setting.
 
-    The error of a setting is the largest of any joint position at any row of the log and at the end, against the best
-    reference of all methods. Where the scenario's own step is accurate enough, larger ones are tried too: those of which
-    `log.every`, periods, duration and times of external forces are whole multiples.
+    The error of a setting is the largest of any joint position at any row of the log and at the end: of a smooth scenario
+    against the best reference of all methods, of others against adaptive runs that locate events; see docs/accuracy.md.
+    Where the scenario's own step is accurate enough, larger ones are tried too: those of which `log.every`, periods, duration
+    and times of external forces are whole multiples.
 
     Args:
         scenario: A scenario file, the name of a shipped one, its content, or what `armsim.loading.read_scenario` returned.
         methods: Names of integrators to compare, or "all"; the scenario's own if none is given.
         overrides: Values in place of the file's, by path.
         accuracy: Wanted [rad or m, with degrees deg].
-        budget: Wall time for each method [s], about.
+        budget: Wall time for each method, and for the reference [s], about.
         look: Called before every run with method, refined parameter and its value.
         degrees: Give accuracy and errors of joints that turn in degrees.
 
@@ -74,14 +79,26 @@ def converge(
     turned = degrees and units == {"rad"}
     wanted = math.radians(accuracy) if turned else accuracy
     chosen = _methods(methods, base.method)
+    runs = Runs(scenario, overrides or {}, base, look)
     made: list[Refinement] = []
+    known: Reference | None = None
+    interrupted = False
+    try:
+        if not is_smooth(base):
+            known = adaptive_reference(runs, wanted, now() + budget)
+    except KeyboardInterrupt:
+        interrupted = True
     for method in chosen:
-        made.append(Refinement(scenario, overrides or {}, base, method, wanted, budget, look))
-        made[-1].run()
+        made.append(Refinement(runs, method, wanted, budget, known))
+        if interrupted:
+            made[-1].verdict = "interrupted"
+        else:
+            made[-1].run()
         if made[-1].verdict == "interrupted":
             break
-    known = [refined.reference for refined in made if refined.reference is not None]
-    best = min(known, key=lambda found: found.doubt, default=None)
+    if is_smooth(base):
+        done = [refined for refined in made if refined.verdict in ("settled", "rounding")] or made
+        known = agreed([refined.reference for refined in done if refined.reference is not None])
     found = Convergence(
         scenario=base.name,
         robot=base.arm.name,
@@ -89,7 +106,8 @@ def converge(
         instants=base.steps // base.log_every + 1 + bool(base.steps % base.log_every),
         accuracy=wanted,
         unit=" or ".join(sorted(units, reverse=True)),
-        methods=tuple(refined.found(best) for refined in made),
+        methods=tuple(refined.found(known) for refined in made),
+        source="" if known is None else known.source,
     )
     return found.in_degrees() if turned else found
 

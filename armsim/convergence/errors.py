@@ -1,4 +1,4 @@
-"""Errors and observed orders of a sequence of refined answers, against a reference extrapolated from them."""
+"""Errors, observed orders and costs of a sequence of refined answers, against a reference."""
 
 from __future__ import annotations
 
@@ -8,52 +8,20 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
+from armsim.convergence.ladder import divisor_above
+from armsim.convergence.reference import LEAST_ORDER
 from armsim.convergence.sensitivity import ROUNDING
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from armsim.convergence.reference import Reference, SettingRun
     from armsim.convergence.sensitivity import Sensitivity
 
-Verdict = Literal["settled", "rounding", "sensitive", "budget", "unstable", "interrupted"]
-TO_EXTRAPOLATE = 4  # answers: the last three extrapolate, and the three before estimate the error of that
-LEAST_ORDER = 0.5  # observed order, below which answers are not extrapolated
+Verdict = Literal["settled", "rounding", "sensitive", "budget", "unstable", "unknown", "interrupted"]
+KNOWN = 0.5  # of an accuracy: largest error of the reference with which a setting can be said to reach it
 RESOLVED = 10.0  # times the reference's own error: least error that an order is fitted to
 SHORT = 0.5  # below its nominal order: where a method falls short
 IRREGULAR = 1.0  # largest deviation of a pair's order from the fitted one
 FEWEST, FINEST = 3, 4  # errors that an order is fitted to
-
-
-@dataclass(frozen=True)
-class SettingRun:
-    """A run with one setting.
-
-    Attributes:
-        value: The step [s], or the relative tolerance of an adaptive method.
-        steps: Number of steps carried out.
-        seconds: Wall time of the steps [s].
-        ended: Time reached [s]: the duration, unless it diverged.
-        answer: Joint positions [rad or m], shape (instants, n); None if the run diverged.
-    """
-
-    value: float
-    steps: int
-    seconds: float
-    ended: float
-    answer: NDArray | None
-
-
-@dataclass(frozen=True)
-class Reference:
-    """The answer from which errors are taken.
-
-    Attributes:
-        answer: Joint positions [rad or m], shape (instants, n).
-        doubt: Estimate of its own error [rad or m].
-    """
-
-    answer: NDArray
-    doubt: float
 
 
 @dataclass(frozen=True)
@@ -65,9 +33,9 @@ class Setting:
         steps: Number of steps carried out.
         seconds: Wall time of the steps [s].
         diverged: Whether the run diverged.
-        error: Largest error of any joint position at any instant [rad or m]; None where the run diverged or there is no
-            reference.
-        joint: Name of the joint that has it; None where the run is the reference, and its error the reference's own.
+        error: Largest error of any joint position at any instant [rad or m], at least the reference's own; None where the run
+            diverged or there is no reference.
+        joint: Name of the joint that has it; None where the reference's own error hides it.
         order: Observed order between the next coarser setting and this one; None where rounding, or the reference's own error,
             hides it.
     """
@@ -95,7 +63,8 @@ class MethodConvergence:
         doubt: Estimate of the reference's own error [rad or m]; None where there is no reference.
         verdict: "settled": converged to the accuracy. "rounding": rounding limits the error before. "sensitive": rounding
             grows beyond the accuracy at any step, see `sensitivity`. "budget": out of time before. "unstable": all runs
-            diverged, and the finest at the same time. "interrupted": by Ctrl-C.
+            diverged, and the finest at the same time. "unknown": the answers of several methods, or of several tolerances,
+            contradict each other, so that errors cannot be told. "interrupted": by Ctrl-C.
         good_until: Where the answers did not converge: time until which the finest one is within the accuracy [s]; else None.
         sensitivity: Growth of small perturbations; None where it was not measured.
         seconds: Wall time of all its runs [s], compilation included.
@@ -146,8 +115,10 @@ class MethodConvergence:
         return len(orders) > 1 and min(orders) < self.nominal - 2.0 * SHORT
 
     def cheapest(self, accuracy: float) -> Setting | None:
-        """The coarsest setting from which on the error is within an accuracy [rad or m]; None if there is none."""
+        """The coarsest setting from which on the error is within an accuracy [rad or m]; None if none is known to be."""
         found = None
+        if self.verdict == "unknown" or self.doubt is None or self.doubt > KNOWN * accuracy:
+            return None
         for setting in reversed(self.settings):
             if setting.error is None or not setting.error <= accuracy:
                 break
@@ -161,8 +132,8 @@ class MethodConvergence:
             return None
         if self.order is None or self.order < LEAST_ORDER or finest.error <= accuracy:
             return None
-        halvings = math.ceil(math.log2(finest.error / accuracy) / self.order)
-        return finest.value / 2**halvings, finest.seconds * 2**halvings
+        parts = divisor_above((finest.error / accuracy) ** (1.0 / self.order))
+        return finest.value / parts, finest.seconds * parts
 
 
 @dataclass(frozen=True)
@@ -177,6 +148,7 @@ class Convergence:
         accuracy: The wanted one, in `unit`.
         unit: Of accuracy and errors: "rad", "deg", "m", or "rad or m" where there are joints of both kinds.
         methods: In the order asked for.
+        source: Where the reference of their errors is from, in words; empty where there is none.
     """
 
     scenario: str
@@ -186,6 +158,7 @@ class Convergence:
     accuracy: float
     unit: str
     methods: tuple[MethodConvergence, ...]
+    source: str = ""
 
     @property
     def reached(self) -> bool:
@@ -206,6 +179,7 @@ class Convergence:
             "instants": self.instants,
             "accuracy": self.accuracy,
             "unit": self.unit,
+            "reference": self.source or None,
             "methods": [self._method(found) for found in self.methods],
         }
 
@@ -234,59 +208,6 @@ class Convergence:
         }
 
 
-def distance(a: NDArray, b: NDArray) -> float:
-    """Largest difference of any joint position at any instant [rad or m]: the maximum norm."""
-    import numpy as np
-
-    return float(np.abs(a - b).max())
-
-
-def changes(trials: Sequence[SettingRun]) -> list[float]:
-    """Distances between successive answers [rad or m]; no trial diverged."""
-    answers = [trial.answer for trial in trials if trial.answer is not None]
-    return [distance(a, b) for a, b in pairwise(answers)]
-
-
-def reference(trials: Sequence[SettingRun]) -> Reference:
-    """The reference that trials give, each with half the step of the one before; at least two, none diverged.
-
-    Where they converge at a steady order, it is the Richardson extrapolation of the last two, with the order observed in the
-    last three (Aitken's method); its error estimate is the change of that extrapolation since the trial before. Else it is the
-    last answer, and its error estimate the last change.
-    """
-    answers = [trial.answer for trial in trials if trial.answer is not None]
-    moved = changes(trials)
-    # two answers may agree by chance: a change counts as no less than a tenth of the one before
-    plain = Reference(answers[-1], max(moved[-1], moved[-2] / 10.0) if len(moved) > 1 else moved[-1])
-    if len(answers) < TO_EXTRAPOLATE:
-        return plain
-    better, earlier = _extrapolated(answers, moved), _extrapolated(answers[:-1], moved[:-1])
-    if better is None or earlier is None:
-        return plain
-    doubt = distance(better, earlier)
-    return Reference(better, doubt) if doubt < moved[-1] else plain
-
-
-def finest(trials: Sequence[SettingRun]) -> Reference:
-    """The reference that trials give whose tolerances fall tenfold: the last answer; at least two, none diverged.
-
-    Their errors follow the tolerance too loosely for extrapolation. The error estimate is the last change times its ratio to the
-    change before, that ratio within 0.1 and 1.
-    """
-    answers = [trial.answer for trial in trials if trial.answer is not None]
-    moved = changes(trials)
-    gained = moved[-1] / moved[-2] if len(moved) > 1 and moved[-2] > 0.0 else 1.0
-    return Reference(answers[-1], moved[-1] * min(1.0, max(0.1, gained)))
-
-
-def _extrapolated(answers: Sequence[NDArray], moved: Sequence[float]) -> NDArray | None:
-    """Richardson extrapolation of the last two answers to step zero; None where the observed order is too low."""
-    if not 0.0 < moved[-1] * 2**LEAST_ORDER <= moved[-2]:
-        return None
-    gain = moved[-2] / moved[-1]  # 2 to the order
-    return answers[-1] + (answers[-1] - answers[-2]) / (gain - 1.0)
-
-
 def settings(trials: Sequence[SettingRun], against: Reference | None, joints: Sequence[str]) -> tuple[Setting, ...]:
     """Trials with their errors and observed orders, from coarse to fine.
 
@@ -303,7 +224,7 @@ def settings(trials: Sequence[SettingRun], against: Reference | None, joints: Se
         if trial.answer is not None and against is not None:
             worst = np.abs(trial.answer - against.answer).max(axis=0)
             error, joint = float(worst.max()), joints[int(worst.argmax())]
-            if trial.answer is against.answer:
+            if not error > against.doubt:
                 error, joint = against.doubt, None
             coarser = made[-1] if made else None
             hidden = max(3.0 * against.doubt, ROUNDING * trial.steps * max(1.0, float(np.abs(trial.answer).max())))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import count
 from typing import Any, Protocol
 
 from armsim.loading import Scenario
@@ -32,7 +33,9 @@ class Ladder(Protocol):
 
 
 class Steps:
-    """Steps, each half of the one before; coarser ones only if all times of the scenario stay whole multiples.
+    """Steps of a 1-2-5 series; coarser ones only if all times of the scenario stay whole multiples.
+
+    Ratios of 2 alone would let an event within a step fall alike in all of them.
 
     Args:
         scenario: Its dt comes first.
@@ -45,12 +48,10 @@ class Steps:
         self.method = method
         self.num, self.den = scenario.time_ratio
         self.own = None if scenario.adaptive else self.num / self.den
-        external = (time for pair in scenario.file.steps["external"] for time in pair if time)
-        whole = math.gcd(scenario.steps, scenario.log_every, scenario.sample_every or 0, *external)
-        self.coarser = [k * self.num / self.den for k in doubling_divisors(whole)]
+        self.coarser = [k * self.num / self.den for k in doubling_divisors(largest_step(scenario))]
 
     def finer(self, k: int) -> float | None:
-        return self.num / (self.den * 2**k)
+        return self.num / (self.den * divisor(k))
 
     def integrator(self, value: float) -> dict[str, Any]:
         return {"method": self.method, "dt": value}
@@ -88,9 +89,24 @@ class Tolerances:
         return {"method": self.method, "rtol": value, "atol": self.share * value, **self.landings}
 
 
+def largest_step(scenario: Scenario) -> int:
+    """The longest step of which all times of a scenario are whole multiples, rows included, in its own steps."""
+    return math.gcd(scenario.jump_every, scenario.log_every)
+
+
 def ladder(scenario: Scenario, method: str) -> Ladder:
     """The refined parameter of a method, for a scenario."""
     return Tolerances(scenario, method) if method in ADAPTIVE else Steps(scenario, method)
+
+
+def divisor(k: int) -> int:
+    """The k-th of 1, 2, 5, 10, 20, 50 and so on."""
+    return int((1, 2, 5)[k % 3] * 10 ** (k // 3))
+
+
+def divisor_above(least: float) -> int:
+    """The first of 1, 2, 5, 10, 20, 50 and so on that is not below a number."""
+    return next(divisor(k) for k in count() if divisor(k) >= least)
 
 
 def doubling_divisors(whole: int) -> list[int]:

@@ -13,7 +13,38 @@ from armsim.loading.scenario import FormulaSignal, RecordedSignal
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-NONSMOOTH = re.compile(r"\b(abs|min|max)\b")  # functions in formulas that are not differentiable
+NONSMOOTH = re.compile(r"\b(abs|sqrt|min|max)\b")  # functions in formulas that are not differentiable
+
+
+def kinks(scenario: Scenario) -> dict[str, bool]:
+    """What makes forces jump or bend within steps, in words, and whether the scenario has it; stops apart.
+
+    A controller that is sampled jumps between steps: no method notices.
+    """
+    motors = [joint.motor for joint in scenario.arm.joints if joint.motor is not None]
+    command = scenario.command
+    continuous = command is not None and command.period is None
+    signals = command.signals if isinstance(command, OpenLoop) and continuous else ()
+    saturable = isinstance(command, Feedback) and continuous and any(x is not None for x in (*command.limit,))
+    clamped = isinstance(command, Feedback) and continuous and any(x is not None for x in (*command.integral_limit,))
+    limits = [(m.limits.voltage, m.limits.current, m.limits.torque, m.limits.speed) for m in motors]
+    return {
+        "joints stop, stick or slip within steps": any_sticks(scenario.arm),
+        "recorded inputs jump or bend within steps": any(isinstance(signal, RecordedSignal) for signal in signals),
+        "inputs bend where their abs, sqrt, min or max do": any(
+            isinstance(signal, FormulaSignal) and NONSMOOTH.search(signal.formula.text) for signal in signals
+        ),
+        "brushes take voltages below their drop": any(motor.brush_drop is not None for motor in motors),
+        "commands or motors may reach their limits": saturable
+        or clamped
+        or any(x is not None for some in limits for x in some),
+    }
+
+
+def is_smooth(scenario: Scenario) -> bool:
+    """Whether nothing in a scenario can jump or bend within steps."""
+    stops = any(joint.limit is not None and joint.limit.stiffness is not None for joint in scenario.arm.joints)
+    return not stops and not any(kinks(scenario).values())
 
 
 def order_losses(scenario: Scenario, answer: NDArray | None) -> tuple[str, ...]:
@@ -23,24 +54,13 @@ def order_losses(scenario: Scenario, answer: NDArray | None) -> tuple[str, ...]:
         scenario: What was run.
         answer: Joint positions of a run [rad or m], shape (instants, n); None where all diverged.
     """
-    motors = [joint.electric_motor for joint in scenario.arm.joints if joint.electric_motor is not None]
-    command = scenario.command
-    continuous = command is not None and command.period is None
-    signals = command.signals if isinstance(command, OpenLoop) and continuous else ()
-    saturable = isinstance(command, Feedback) and continuous and any(x is not None for x in (*command.limit,))
-    limits = [(m.limits.voltage, m.limits.current, m.limits.torque, m.limits.speed) for m in motors]
+    motors = (joint.electric_motor for joint in scenario.arm.joints)
     known = {
-        "joints stop, stick or slip within steps": any_sticks(scenario.arm),
         "joints meet their stops within steps": answer is not None and _meets_stops(scenario, answer),
         "currents of motors with an inductance advance once a step, which is of first order": any(
-            motor.inductance is not None for motor in motors
+            motor is not None and motor.inductance is not None for motor in motors
         ),
-        "recorded inputs jump or bend within steps": any(isinstance(signal, RecordedSignal) for signal in signals),
-        "inputs bend where their abs, min or max do": any(
-            isinstance(signal, FormulaSignal) and NONSMOOTH.search(signal.formula.text) for signal in signals
-        ),
-        "brushes take voltages below their drop": any(motor.brush_drop is not None for motor in motors),
-        "commands or motors may reach their limits": saturable or any(x is not None for some in limits for x in some),
+        **kinks(scenario),
     }
     return tuple(what for what, there in known.items() if there)
 

@@ -38,9 +38,10 @@ def found(
     name="rk4",
     nominal=1,
     losses=(),
+    doubt=1e-9,
 ) -> Convergence:
-    made = MethodConvergence(name, nominal, "dt", own, settings, order, 1e-9, verdict, good, sensitive, 1.0, losses)
-    return Convergence("hold", "arm5", 5.0, 501, accuracy, "rad", (made,))
+    made = MethodConvergence(name, nominal, "dt", own, settings, order, doubt, verdict, good, sensitive, 1.0, losses)
+    return Convergence("hold", "arm5", 5.0, 501, accuracy, "rad", (made,), "rodas and rk54 at rtol 1e-10")
 
 
 def test_every_step_has_a_line_and_what_follows_stands_below(armsim, empty_folder):
@@ -84,7 +85,8 @@ def test_several_methods_are_compared_by_what_the_accuracy_costs(armsim):
     assert lines[2] == "what 0.0001 rad takes"
     assert lines[4].split() == ["method", "order", "at", "0.001", "s", "cheapest", "steps", "loop", "time"]
     assert [line.split()[0] for line in lines[5:7]] == ["rk4", "semi_implicit_euler"]
-    assert len(lines) == 7
+    assert lines[7:] == ["", lines[8]]
+    assert re.fullmatch(r"against   rodas and rk54 at rtol 1e-\d+, known to \S+ rad", lines[8])
     more = armsim("converge", "two_link_hold", "--method", "rk4", "--method", "rodas", "-v").out
     assert more.count("* the scenario's own dt") == 1
     assert "* the power of rtol with which the error falls\n" in more
@@ -123,7 +125,8 @@ def test_unstable_steps_are_shown_as_such():
         "* the scenario's own dt\n"
         "\n"
         "order     1.00 of rk4\n"
-        "cheapest  dt = 0.0005 s for 0.001 rad: 10000 steps, 2 ms"
+        "cheapest  dt = 0.0005 s for 0.001 rad: 10000 steps, 2 ms\n"
+        "against   rodas and rk54 at rtol 1e-10, known to 1e-09 rad"
     )
 
 
@@ -141,7 +144,7 @@ def test_what_stands_in_the_way_is_said():
         "! the finest step's answer is good to 0.001 rad until t = 1.91 s"
     )
     assert notes(verdict="budget") == (
-        "! not settled within 10 s of runs (--budget); 0.001 rad would take about dt = 6.25e-05 s, 8 ms of loop time"
+        "! not settled within 10 s of runs (--budget); 0.001 rad would take about dt = 5e-05 s, 10 ms of loop time"
     )
     assert notes(verdict="budget", settings=[shown(None), shown(None, dt=5e-4)], order=None) == (
         "! not settled within 10 s of runs (--budget): every step that was tried is unstable"
@@ -164,6 +167,16 @@ def test_what_stands_in_the_way_is_said():
     assert notes(nominal=4) == short + unknown  # of order 1
     losses = ("joints meet their stops within steps", "recorded inputs jump or bend within steps")
     assert notes(nominal=4, losses=losses) == f"{short}{losses[0]}; {losses[1]}"
+    cannot = (
+        "! cannot know whether any step is within 0.001 rad: {}; allow more --budget, ask for less, or --set a shorter "
+        "duration"
+    )
+    for doubt, told in (
+        (None, "forces jump or bend within steps, and too few adaptive runs that locate where end in time"),
+        (2.3e-3, "answers that should agree differ by 0.0023 rad"),
+        (1e-9, "they converge to another answer than adaptive runs, which locate events"),
+    ):
+        assert notes(verdict="unknown", order=None, doubt=doubt) == cannot.format(told)
     steep = [shown(1.0), shown(1e-9, 30.0, 5e-4), shown(6e-11, 4.1, 2.5e-4)]
     assert notes(settings=steep, order=None, nominal=4) == ""
     assert notes() == ""

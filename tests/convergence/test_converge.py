@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import armsim
-from armsim.convergence import refinement
+from armsim.convergence import refinement, runs
 from armsim.errors import FileFaults, UsageError
 from armsim.integrate import METHODS
 from armsim.loading import read_scenario
@@ -52,7 +52,7 @@ def only(*args, **options):
     ],
 )
 def test_methods_converge_at_their_order_on_shipped_scenarios(scenario, method, order):
-    found = only(scenario, method, accuracy={1: 1e-4, 2: 1e-7, 4: 1e-6}[order])
+    found = only(scenario, method, accuracy={1: 1e-4, 2: 1e-7, 4: 1e-8}[order])
     assert found.nominal == order
     assert found.order == pytest.approx(order, abs=0.1)
     assert found.verdict in ("settled", "rounding")
@@ -193,7 +193,7 @@ def test_the_time_is_bounded_and_the_rest_expected():
     found = only("two_link_swing", "explicit_euler", accuracy=1e-9, budget=1.0)  # it takes hours
     assert found.verdict == "budget"
     value, seconds = found.expected(1e-9)
-    assert value * 2 ** round(np.log2(1e-3 / value)) == 1e-3
+    assert 1e-3 / value == pytest.approx(round(1e-3 / value), rel=1e-12)
     assert seconds > 1.0
 
 
@@ -205,7 +205,7 @@ def test_a_run_that_is_longer_than_the_time_is_cut_short():
 def test_several_methods_are_held_against_the_best_of_their_answers():
     found = armsim.converge("two_link_hold", ["semi_implicit_euler", "rk4"], accuracy=1e-4)
     euler, rk4 = found.methods
-    assert euler.doubt == rk4.doubt < 1e-10
+    assert euler.doubt == rk4.doubt < 1e-9
     assert rk4.cheapest(1e-4).steps < euler.cheapest(1e-4).steps
     assert found.reached
     assert not armsim.converge("two_link_hold", ["semi_implicit_euler", "rk4"], accuracy=1e-9, budget=0.5).reached
@@ -288,7 +288,7 @@ def test_ctrl_c_ends_it_with_what_it_has(monkeypatch):
         made.append(run)
         return replace(run, status="interrupted") if len(made) == 4 else run
 
-    monkeypatch.setattr(refinement, "simulate_unadvised", simulate)
+    monkeypatch.setattr(runs, "simulate_unadvised", simulate)
     found = armsim.converge("two_link_swing", ["semi_implicit_euler", "rk4"])
     assert [(m.method, m.verdict, len(m.settings)) for m in found.methods] == [
         ("semi_implicit_euler", "interrupted", 3)

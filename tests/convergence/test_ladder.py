@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from armsim.convergence.ladder import Steps, Tolerances, doubling_divisors, ladder
+from armsim.convergence.ladder import Steps, Tolerances, divisor, divisor_above, doubling_divisors, ladder
 from armsim.integrate import METHODS
 from armsim.loading import read_scenario
 
@@ -18,12 +18,17 @@ def test_divisors_at_least_double():
     assert doubling_divisors(10**12)[-1] == 10**12
 
 
+def test_steps_are_of_a_series_whose_ratios_are_not_all_two():
+    assert [divisor(k) for k in range(8)] == [1, 2, 5, 10, 20, 50, 100, 200]
+    assert [divisor_above(x) for x in (0.3, 1.0, 1.1, 5.0, 5.1, 99.0, 101.0)] == [1, 1, 2, 5, 10, 100, 200]
+
+
 @pytest.mark.parametrize("name", ["arm5_hold", "arm5_hold_pi", "two_link_hold", "rr_config1", "puma560_hold"])
 def test_every_step_is_one_that_the_scenario_takes(name):
     scenario = read_scenario(name)
     steps = Steps(scenario, scenario.method)
     assert steps.own == steps.finer(0) == scenario.dt
-    assert steps.finer(3) == scenario.dt / 8
+    assert steps.finer(4) == pytest.approx(scenario.dt / 20, rel=1e-15)
     assert len(steps.coarser) >= 2
     every = {"log.every": scenario.log_every * scenario.time_ratio[0] / scenario.time_ratio[1]}
     for dt in [*steps.coarser, *map(steps.finer, range(1, 12))]:
@@ -44,13 +49,13 @@ def test_a_period_and_the_times_of_forces_bound_the_steps():
     assert max(Steps(read_scenario("arm5_hold_pi"), "rk4").coarser) == 1e-3  # its period
 
 
-def test_a_step_that_is_no_decimal_fraction_is_halved_all_the_same():
+def test_a_step_that_is_no_decimal_fraction_is_divided_all_the_same():
     scenario = read_scenario("rr_config1", {"integrator.dt": "1/3000", "log.every": 0.1, "duration": 1})
     steps = Steps(scenario, scenario.method)
-    assert steps.finer(2) == 1 / 12000
+    assert steps.finer(2) == 1 / 15000
     assert (
-        read_scenario("rr_config1", {"integrator": steps.integrator(1 / 12000), "log.every": 0.1, "duration": 1}).steps
-        == 12000
+        read_scenario("rr_config1", {"integrator": steps.integrator(1 / 15000), "log.every": 0.1, "duration": 1}).steps
+        == 15000
     )
 
 

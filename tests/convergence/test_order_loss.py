@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armsim
-from armsim.convergence.order_loss import order_losses
+from armsim.convergence.order_loss import is_smooth, order_losses
 from armsim.loading import read_scenario
 
 SMOOTH = {"control": None, "inputs": {"voltage": ["2*sin(3*t)", "0", "0", "0.2*sin(5*t)", "0"]}, "duration": 1}
@@ -57,6 +57,28 @@ def test_feedback_without_limits_is_smooth():
     assert order_losses(limited, AT_REST) == ("commands or motors may reach their limits",)
 
 
+@pytest.mark.parametrize(
+    ("name", "changes", "smooth"),
+    [
+        ("two_link_swing", {}, True),
+        ("two_link_hold", {}, False),  # its commands are limited
+        ("two_link_hold", {"control.limit": None}, True),
+        ("two_link_hold", {"control.period": 0.01}, True),  # limited at samples alone
+        ("arm5_hold", {}, False),  # stops, whether or not they are met
+        ("puma560_hold", {}, False),
+    ],
+)
+def test_a_scenario_is_smooth_where_nothing_in_it_can_jump_or_bend(name, changes, smooth):
+    assert is_smooth(read_scenario(name, changes)) == smooth
+
+
+def test_an_integral_that_is_clamped_is_not_smooth():
+    pi = {"control.law": "pi", "control.ki": [1, 1], "control.kd": None, "control.limit": None}
+    assert is_smooth(read_scenario("two_link_hold", pi))
+    assert not is_smooth(read_scenario("two_link_hold", {**pi, "control.integral_limit": [1, 1]}))
+
+
+@pytest.mark.usefixtures("steady_machine")
 def test_an_inductive_motor_is_what_makes_rk4_of_first_order():
     (found,) = armsim.converge(
         "arm5_hold", "rk4", {**SMOOTH, **INDUCTIVE, "integrator.dt": 1e-4}, accuracy=1e-5
@@ -66,6 +88,7 @@ def test_an_inductive_motor_is_what_makes_rk4_of_first_order():
     assert [what.split()[0] for what in found.losses] == ["currents"]
 
 
+@pytest.mark.usefixtures("steady_machine")
 def test_rk4_on_the_hold_does_not_fall_short():
     found = {m.method: m for m in armsim.converge("arm5_hold", ["rk4", "rk54"]).methods}
     assert not found["rk4"].falls_short

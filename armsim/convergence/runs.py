@@ -1,0 +1,143 @@
+"""The runs of a study, each with one setting, within the time that is left."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from os import PathLike
+from typing import Any
+
+from armsim.convergence.reference import SettingRun
+from armsim.loading import Scenario, read_scenario
+from armsim.simulation.run import Run
+from armsim.simulation.simulate import simulate_unadvised
+from armsim.spec.timing import time_at
+
+Look = Callable[[str, str, float], None]  # method, refined parameter and its value, before a run
+
+
+class Runs:
+    """Runs of a scenario, with rows at the same instants whatever the integrator.
+
+    Args:
+        given: The scenario.
+        overrides: Values in place of the file's, by path.
+        base: The scenario as read with them, its method picked.
+        look: Called before every run.
+    """
+
+    def __init__(
+        self,
+        given: str | PathLike[str] | Mapping[str, Any],
+        overrides: Mapping[str, Any],
+        base: Scenario,
+        look: Look | None,
+    ) -> None:
+        own = {path: value for path, value in overrides.items() if path.partition(".")[0] != "integrator"}
+        self.given = given
+        self.overrides = {**own, "log.every": time_at(base.log_every, base.time_ratio)}
+        self.base = base
+        self.look = look
+
+    @property
+    def duration(self) -> float:
+        """Of the scenario [s]."""
+        return time_at(self.base.steps, self.base.time_ratio)
+
+    def scenario(self, integrator: Mapping[str, Any]) -> Scenario:
+        """The scenario with another integrator."""
+        return read_scenario(self.given, {**self.overrides, "integrator": dict(integrator)})
+
+    def trial(
+        self, knob: str, integrator: Mapping[str, Any], ends: float, longest: float = math.inf
+    ) -> SettingRun | None:
+        """A run with one setting; None if time was out before its end.
+
+        Args:
+            knob: The refined parameter, "dt" or "rtol".
+            integrator: The block of the scenario, with the value of it.
+            ends: When the time is out, as `now` has it.
+            longest: Time for its steps [s].
+
+        Raises:
+            KeyboardInterrupt: It was interrupted.
+        """
+        if self.look is not None:
+            self.look(integrator["method"], knob, integrator[knob])
+        began, late = math.inf, False
+
+        def watch(done: int, steps: int) -> None:
+            nonlocal began, late
+            began = min(began, now())
+            late = now() > min(ends, began + longest) and done < steps
+            if late:
+                raise KeyboardInterrupt
+
+        run = simulated(self.scenario(integrator), watch)
+        if late:
+            return None
+        seconds = run.seconds["loop_s"]
+        return SettingRun(integrator[knob], _steps(run), seconds, _end(run), answer(run), _accelerations(run))
+
+
+def now() -> float:
+    """The wall clock [s]."""
+    return time.perf_counter()
+
+
+def simulated(scenario: Scenario, progress: Callable[[int, int], None] | None = None) -> Run:
+    """Run a scenario whatever its step.
+
+    Raises:
+        KeyboardInterrupt: It was interrupted, and not by `progress`.
+    """
+    stopped = False
+
+    def watch(done: int, steps: int) -> None:
+        nonlocal stopped
+        try:
+            if progress is not None:
+                progress(done, steps)
+        except KeyboardInterrupt:
+            stopped = True
+            raise
+
+    run = simulate_unadvised(scenario, watch)
+    if run.status == "interrupted" and not stopped:
+        raise KeyboardInterrupt
+    return run
+
+
+def answer(run: Run) -> Any:
+    """Joint positions at all rows, and at the end if no row is due there; None of a run that diverged."""
+    import numpy as np
+
+    if run.status != "complete":
+        return None
+    if run.scenario.steps % run.scenario.log_every == 0:
+        return run.q.copy()
+    return np.vstack([run.q, run.state[: run.plant.arm.n]])
+
+
+def instants(run: Run) -> Any:
+    """The times of `answer` [s]."""
+    import numpy as np
+
+    return run.t if run.steps % run.scenario.log_every == 0 else np.append(run.t, _end(run))
+
+
+def _steps(run: Run) -> int:
+    """Number of steps of a run; of an adaptive method those that it accepted."""
+    return run.steps if run.steps_chosen is None else run.steps_chosen[0]
+
+
+def _accelerations(run: Run) -> float:
+    """Largest difference between the accelerations of a joint in two rows [rad/s² or m/s²]."""
+    import numpy as np
+
+    return float(np.ptp(run.qdd, axis=0).max()) if run.status == "complete" else 0.0
+
+
+def _end(run: Run) -> float:
+    return time_at(run.steps, run.scenario.time_ratio)
