@@ -126,9 +126,10 @@ def bounds() -> str:
 
 def with_tables(page: str) -> str:
     """The page with its tables as the declarations have them today; all else is written by hand."""
-    bodies = {"robot": "\n\n".join(tables(RobotKeys())), "scenario": "\n\n".join(tables(ScenarioKeys())), "bounds": bounds()}
-    for name, body in bodies.items():
-        pattern = rf"(<!-- {name}{'' if name == 'bounds' else ' keys'}, by docs/write_files_md.py -->\n).*?(<!-- end of {'bounds' if name == 'bounds' else 'keys'} -->)"
+    made = {"robot keys": "\n\n".join(tables(RobotKeys())), "scenario keys": "\n\n".join(tables(ScenarioKeys()))}
+    for name, body in (made | {"bounds": bounds()}).items():
+        end = name.split()[-1]
+        pattern = rf"(<!-- {name}, by docs/write_files_md.py -->\n).*?(<!-- end of {end} -->)"
         page, count = re.subn(pattern, lambda m, body=body: f"{m[1]}\n{body}\n{m[2]}", page, flags=re.DOTALL)  # type: ignore[misc]
         assert count == 1, f"{PAGE.name} has lost the place of its {name}"
     return page

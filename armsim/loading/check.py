@@ -11,7 +11,8 @@ from armsim.files.faults import Fault, Report
 from armsim.files.shipped import shipped_path
 from armsim.files.yaml_reader import read_yaml
 from armsim.loading.build import build_robot
-from armsim.loading.plausible import doubts, too_short, undetermined
+from armsim.loading.definite import undetermined
+from armsim.loading.plausible import doubts, too_short
 from armsim.loading.robot_file import load_robot_file
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.scenario_file import RUN_FORMAT, load_scenario_file

@@ -81,8 +81,8 @@ def read_robot(
 
 
 def refuse_undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> None:
-    """Raise FileFaults for an arm whose accelerations are not determined; see `armsim.loading.plausible.undetermined`."""
-    from armsim.loading.plausible import undetermined
+    """Raise FileFaults for an arm whose accelerations are not determined; see `armsim.loading.definite.undetermined`."""
+    from armsim.loading.definite import undetermined
 
     report = Report()
     report.faults += undetermined(arm, data, path)

@@ -120,7 +120,12 @@ class MotorKeys(Record):
         example="0.8",
     )
     inductance = Number(
-        "H", minimum=0, divides=True, default=0.0, doc="of the armature; 0: the current follows the voltage at once", example="1e-3"
+        "H",
+        minimum=0,
+        divides=True,
+        default=0.0,
+        doc="of the armature; 0: the current follows the voltage at once",
+        example="1e-3",
     )
     brush_drop = BrushDropKeys(default=None, doc="voltage that the brushes take", note="none")
     limits = MotorLimitKeys(default={}, doc="what motor and amplifier can do at most", note="none")

@@ -85,6 +85,8 @@ def within_bounds(data: dict[str, Any], number: Number, path: str, context: Cont
         if max(map(abs, values)) > largest:
             line, value = next((line, x) for line, x in enumerate(values, start=2) if abs(x) > largest)
             expected = f"{what} of a magnitude of {largest:g} at most"
-            context.report.add(data["place"], f"{path}.csv", expected, f"{value:g} in line {line}", "correct the column")
+            context.report.add(
+                data["place"], f"{path}.csv", expected, f"{value:g} in line {line}", "correct the column"
+            )
             return None
     return data

@@ -140,9 +140,7 @@ class JointKeys(Record):
     mdh = FRAMES["mdh"]
     dh = FRAMES["dh"]
     origin = FRAMES["origin"]
-    initial = Number(
-        "rad or m", angle=True, default=0.0, doc="joint position at which the arm is given", example="0"
-    )
+    initial = Number("rad or m", angle=True, default=0.0, doc="joint position at which the arm is given", example="0")
     limits = LimitKeys(default=None, doc="range and stops", note="no limits")
     friction = FrictionKeys(default={}, doc="friction of the joint", note="none")
     bodies = List(
