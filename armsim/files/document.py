@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+MOST_NODES = 20_000  # aliases written out; a robot of 30 joints has about 1500
+DEEPEST = 40
 
 
 class Place(NamedTuple):
@@ -73,26 +76,6 @@ class Map:
 Node = Scalar | Seq | Map
 
 
-def document(value: Any, place: Place) -> Node:
-    """Nodes for plain Python data; all of them stand at `place`. Numpy arrays and numbers count as lists and floats."""
-    if isinstance(value, (Scalar, Seq, Map)):
-        return value
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if value is None or isinstance(value, bool):
-        return Scalar(value, {None: "null", True: "true", False: "false"}[value], place)
-    if isinstance(value, (int, float)):
-        try:
-            return Scalar(float(value), repr(value), place)
-        except OverflowError:
-            return Scalar(str(value), str(value), place)
-    if isinstance(value, dict):
-        return Map({str(key): (place, document(item, place)) for key, item in value.items()}, place)
-    if isinstance(value, (list, tuple)):
-        return Seq([document(item, place) for item in value], place)
-    return Scalar(str(value), str(value), place)
-
-
 def shown(node: Node) -> str:
     """A node in a few words, for `found:` in a message."""
     if isinstance(node, Seq):
@@ -111,3 +94,11 @@ def clipped(text: str, most: int = 60) -> str:
     """Text on one line, at most `most` characters of it."""
     line = "".join(c if c.isprintable() else "\\" + f"x{ord(c):02x}" for c in text[: most + 1])
     return line if len(line) <= most else line[: most - 3] + "..."
+
+
+def quoted(value: object) -> str:
+    """The `repr` of plain data, clipped; Python writes no integer of more than some 4300 digits."""
+    try:
+        return clipped(repr(value))
+    except ValueError:
+        return "an integer of more than 4000 digits"

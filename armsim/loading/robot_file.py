@@ -6,8 +6,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from armsim.files.document import Map, Node, Place, document
+from armsim.files.document import Map, Node, Place
 from armsim.files.faults import Report
+from armsim.files.plain_data import document
 from armsim.files.source import Source, digest, find_file
 from armsim.files.yaml_reader import read_yaml
 from armsim.loading.build import build_robot

@@ -233,7 +233,8 @@ class Number(Kind):
 
     def _check(self, quantity: Quantity, node: Node, path: str, context: Context) -> bool:
         value = quantity.value
-        if all(self.conditions(value)):
+        written = not math.isinf(value) or "inf" in quantity.text.lower()  # or it has overflowed
+        if written and all(self.conditions(value)):
             return True
         found = node.text if isinstance(node, Scalar) else ""
         if quantity.formula is not None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from armsim.files.document import Map, Node, Place, Scalar, Seq, document
+from armsim.files.document import Map, Node, Place, Scalar, Seq
 from armsim.files.faults import Report, suggestion
+from armsim.files.plain_data import document
 from armsim.spec.paths import PathError, joint_index, parse_path, path_text
 
 
