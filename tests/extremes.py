@@ -25,7 +25,16 @@ from armsim.spec.paths import parse_path, path_text
 from armsim.spec.quantity import Quantity
 
 CONFIGS = sorted(path.stem for path in (Path(__file__).parent.parent / "configs").glob("*.yaml"))
-METHODS = ["auto", "explicit_euler", "semi_implicit_euler", "velocity_verlet", "rk4", "rk54", "rodas", "implicit_midpoint"]
+METHODS = [
+    "auto",
+    "explicit_euler",
+    "semi_implicit_euler",
+    "velocity_verlet",
+    "rk4",
+    "rk54",
+    "rodas",
+    "implicit_midpoint",
+]
 
 # an arm with every kind of number that a robot has, and scenarios with every kind that those have
 WHOLE = yaml.safe_load("""
@@ -190,7 +199,11 @@ def extreme(random: Random, kind: Number) -> Any:
         kind.least * (1 - 1e-9), kind.least * random.uniform(1, 1000), 10.0 ** random.uniform(*decades),
         10.0 ** random.uniform(*decades), 10.0 ** random.uniform(-20, 20),
     ])  # fmt: skip
-    return magnitude if random.random() < (0.95 if kind.minimum is not None or kind.above is not None else 0.6) else -magnitude
+    return (
+        magnitude
+        if random.random() < (0.95 if kind.minimum is not None or kind.above is not None else 0.6)
+        else -magnitude
+    )
 
 
 def circle() -> dict[str, Any]:
@@ -210,7 +223,11 @@ def some(random: Random, known: dict[str, Quantity]) -> dict[str, Any]:
 
 
 def simulated(of: Given, random: Random) -> tuple[dict[str, Any], Callable[[], Any]]:
-    method, compiled, forced = random.choice(METHODS), of.name in WRITTEN or random.random() < 0.3, random.random() < 0.5
+    method, compiled, forced = (
+        random.choice(METHODS),
+        of.name in WRITTEN or random.random() < 0.3,
+        random.random() < 0.5,
+    )
     integrator = {} if random.random() < 0.5 else {"integrator.method": method}
     chosen = {**integrator, **some(random, of.numbers)}
 
@@ -286,12 +303,16 @@ def stepped(of: Given, random: Random) -> tuple[dict[str, Any], Callable[[], Any
 
 
 def in_the_shell(of: Given, random: Random) -> tuple[dict[str, Any], Callable[[], Any]]:
-    command = random.choice(["check", "check", "info", "info", "inverse", "forward", "fk", "motor", "linearize", "simulate"])
+    command = random.choice(
+        ["check", "check", "info", "info", "inverse", "forward", "fk", "motor", "linearize", "simulate"]
+    )
     about_robot = command in ("inverse", "forward", "fk", "motor") or (command == "info" and random.random() < 0.5)
     chosen = some(random, of.of_robot if about_robot else of.numbers)
     plain = (int, float, str)
     chosen = {path: x for path, x in chosen.items() if type(x) in plain and not (type(x) is int and abs(x) > 10**400)}
-    options = {"simulate": ["--force", "-o", "run"], "linearize": ["--target"] * (random.random() < 0.3)}.get(command, [])
+    options = {"simulate": ["--force", "-o", "run"], "linearize": ["--target"] * (random.random() < 0.3)}.get(
+        command, []
+    )
 
     def ask() -> None:
         file = of.robot if about_robot else of.scenario
@@ -300,7 +321,9 @@ def in_the_shell(of: Given, random: Random) -> tuple[dict[str, Any], Callable[[]
             Path("file.yaml").write_text(text, encoding="utf-8")
             file = "file.yaml"
         settings = {} if command == "check" else {**({} if about_robot else of.short), **chosen}
-        code, said = shell(command, file, *(x for key, y in settings.items() for x in ("--set", f"{key}={y}")), *options)
+        code, said = shell(
+            command, file, *(x for key, y in settings.items() for x in ("--set", f"{key}={y}")), *options
+        )
         assert code in (0, 1, 2, 3), said
         assert "Traceback" not in said
         assert "nan" not in said.replace(str(settings), "") or code or command != "check", said

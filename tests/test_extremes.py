@@ -19,10 +19,7 @@ import yaml
 
 import armsim
 from armsim.cli.main import main
-from armsim.errors import ArmsimError, Diverged, FileFaults, UsageError
-from armsim.loading import load_robot_file, load_scenario_file
-from armsim.loading.resolved import resolved_robot
-from armsim.loading.scenario import build_scenario
+from armsim.loading import load_scenario_file
 from armsim.spec.kinds import Number
 from armsim.spec.paths import path_text
 from armsim.spec.quantity import Quantity
@@ -149,10 +146,14 @@ def overrides(random: Random, kinds: dict[str, Number]) -> dict[str, object]:
 
 
 def simulated(given, random):
-    method = random.choice(["auto", "rk4", "rk54", "rodas", "semi_implicit_euler", "implicit_midpoint", "velocity_verlet"])
+    method = random.choice(
+        ["auto", "rk4", "rk54", "rodas", "semi_implicit_euler", "implicit_midpoint", "velocity_verlet"]
+    )
     chosen = {**given.short, **overrides(random, given.numbers)}
     if method != "auto" and random.random() < 0.5:
-        chosen = {"integrator": {"method": method} if method in ("rk54", "rodas") else {"method": method, "dt": 1e-4}} | chosen
+        chosen = {
+            "integrator": {"method": method} if method in ("rk54", "rodas") else {"method": method, "dt": 1e-4}
+        } | chosen
     return chosen, lambda: armsim.simulate(
         given.scenario, chosen, engine="python" if random.random() < 0.6 else "llvm", force_step=random.random() < 0.5
     )
@@ -243,7 +244,11 @@ def on_the_command_line(given, random):
     command = random.choice(["check", "info", "info", "inverse", "forward", "fk", "linearize", "motor", "simulate"])
     robot = command in ("inverse", "forward", "fk", "motor") or (command == "info" and random.random() < 0.5)
     chosen = overrides(random, given.robot_numbers if robot else given.numbers)
-    chosen = {path: x for path, x in chosen.items() if isinstance(x, (int, float, str)) and not (isinstance(x, int) and abs(x) > 2**70)}
+    chosen = {
+        path: x
+        for path, x in chosen.items()
+        if isinstance(x, (int, float, str)) and not (isinstance(x, int) and abs(x) > 2**70)
+    }
     settings = {**({} if robot else given.short), **chosen}
 
     def ask():
@@ -272,4 +277,16 @@ def _with(given, settings):
     return {"format": "armsim/scenario/1"}
 
 
-ASK = [simulated, simulated, linearized, converged, asked_of_the_arm, asked_of_the_arm, advanced, in_batches, stepped, on_the_command_line, on_the_command_line]
+ASK = [
+    simulated,
+    simulated,
+    linearized,
+    converged,
+    asked_of_the_arm,
+    asked_of_the_arm,
+    advanced,
+    in_batches,
+    stepped,
+    on_the_command_line,
+    on_the_command_line,
+]

@@ -16,6 +16,7 @@ from armsim.loading.plausible import doubts, too_short
 from armsim.loading.robot_file import load_robot_file
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.scenario_file import RUN_FORMAT, load_scenario_file
+from armsim.loading.units import other_units_of_scenario
 from armsim.model import Arm
 from armsim.spec.robot import FORMAT as ROBOT_FORMAT
 from armsim.spec.scenario import FORMAT as SCENARIO_FORMAT
@@ -53,21 +54,22 @@ def check(path_or_name: str | os.PathLike[str]) -> Checked:
     if not os.path.lexists(name):
         path = shipped_path("robots", name) or shipped_path("configs", name) or name
     kind = scenario = None
-    stretched: list[Fault] = []
+    own: list[Fault] = []
     try:
         kind = kind_of(path)
         if kind == "scenario":
             scenario = build_scenario(load_scenario_file(path))
             robot, arm, payload = scenario.file.robot, scenario.arm, scenario.file.data["payload"]
             inline = "" if robot.sources else "robot"
-            stretched = too_short(scenario.file.data, time_at(scenario.steps, scenario.time_ratio))
+            own = too_short(scenario.file.data, time_at(scenario.steps, scenario.time_ratio))
+            own += other_units_of_scenario(arm, scenario.file.data)
         else:
             robot = load_robot_file(path)
             arm, payload, inline = build_robot(robot.data), None, ""
     except FileFaults as error:
         return Checked(name, kind, error.faults, ())
     faults = tuple(undetermined(arm, robot.data, inline))
-    warnings = (*doubts(arm, robot.data, inline, payload), *stretched)  # they may well say why an arm is undetermined
+    warnings = (*doubts(arm, robot.data, inline, payload), *own)  # they may well say why an arm is undetermined
     return Checked(name, kind, faults, warnings, None if faults else arm, None if faults else scenario)
 
 

@@ -15,6 +15,8 @@ from armsim.files.document import Place
 from armsim.files.faults import Fault
 from armsim.loading.build import build_body
 from armsim.loading.principal import principal_moments
+from armsim.loading.settle import values_of
+from armsim.loading.units import other_units, too_heavy
 from armsim.model import Arm
 from armsim.spatial import Symmetric, point_tensor
 from armsim.spec.quantity import Quantity
@@ -41,18 +43,21 @@ def doubts(arm: Arm, data: dict[str, Any], path: str = "", payload: dict[str, An
     found: list[Fault] = []
     for i, joint in enumerate(data["joints"]):
         where, link = _below(path, f"joints[{i}]"), f"link {joint['name']}"
-        if not sum(float(build_body(_numbers(body)).mass) for body in joint["bodies"]) > 0:
+        if not sum(float(build_body(values_of(body)).mass) for body in joint["bodies"]) > 0:
             place = _mass_place(joint["bodies"][0]) if joint["bodies"] else _place(joint)
             mend = "give it a body with a mass, unless the source counts its mass with other links"
             found.append(Fault(place, where, "a link with a mass", f"{link} has mass 0", mend))
         for k, body in enumerate(joint["bodies"]):
             found += _of_body(body, f"{where}.bodies[{k}]", link, length)
+        found += too_heavy({f"{where}.bodies[{k}]": body for k, body in enumerate(joint["bodies"])}, link, length)
         found += _of_pitch(joint["pitch"], where)
-    if payload is not None:
-        found += _of_body(payload, "payload", "the payload", length)
-    elif data["payload"] is not None:
-        found += _of_body(data["payload"], _below(path, "payload"), "the payload", length)
-    return [*found, *_of_stops(arm, data, path)]
+    own = payload is None
+    carried = data["payload"] if own else payload
+    if carried is not None:
+        where = _below(path, "payload") if own else "payload"
+        found += _of_body(carried, where, "the payload", length)
+        found += too_heavy({where: carried}, "the payload", length)
+    return [*found, *_of_stops(arm, data, path), *other_units(arm, data, length, path)]
 
 
 def too_short(data: dict[str, Any], duration: float) -> list[Fault]:
@@ -112,7 +117,7 @@ def _of_body(body: dict[str, Any], path: str, owner: str, length: float) -> Iter
     shape, numbers = next(iter(body.items())) if len(body) == 1 else ("", body)
     path = _below(path, shape) if shape else path
     place = numbers["center"][0].place
-    inertia = build_body(_numbers(body))
+    inertia = build_body(values_of(body))
     if not inertia.mass > 0:
         return
     bound = max(FAR * length, NEAR)
@@ -214,15 +219,6 @@ def _length(arm: Arm) -> float:
             furthest = max(abs(joint.offset + q) for q in (joint.initial, *filter(math.isfinite, ends)))
             length += abs(joint.slides) * furthest
     return length
-
-
-def _numbers(data: Any) -> Any:
-    """Data with each `Quantity` replaced by its value."""
-    if isinstance(data, Quantity):
-        return data.value
-    if isinstance(data, dict):
-        return {key: _numbers(value) for key, value in data.items()}
-    return [_numbers(value) for value in data] if isinstance(data, list) else data
 
 
 def _below(path: str, key: str) -> str:
