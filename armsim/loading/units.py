@@ -40,7 +40,7 @@ def other_units(arm: Arm, data: dict[str, Any], length: float, path: str = "") -
         for i, angle in enumerate(data[frame]["rpy"]):
             yield from _angle(angle, join(path, f"{frame}.rpy[{i}]"), degrees)
     yield from _length(data, length, path)
-    scale = sum(float(inertia.mass) for inertia in arm.inertias)
+    mass = sum(float(inertia.mass) for inertia in arm.inertias)
     for i, joint in enumerate(data["joints"]):
         kind, where = JOINT_TYPES[joint["type"]], join(path, f"joints[{i}]")
         row = joint[data["convention"]]
@@ -55,7 +55,7 @@ def other_units(arm: Arm, data: dict[str, Any], length: float, path: str = "") -
                 if angle is not None and math.isfinite(angle.value):
                     yield from _position(angle, f"{where}.{key}", degrees)
         if joint["motor"] is not None:
-            own = scale if kind.slides and not kind.turns else scale * length * length
+            own = mass * metres(length) ** 2 if kind.turns else mass
             yield from _motor(joint["motor"], f"{where}.motor", kind, own)
 
 
@@ -80,6 +80,11 @@ def other_units_of_scenario(arm: Arm, data: dict[str, Any]) -> Iterator[Fault]:
             )
             if one_turn(joint.kind) and (degrees or not within):
                 yield from _position(angle, f"{path}[{i}]", degrees, math.inf if within else 2 * TURN)
+
+
+def metres(length: float) -> float:
+    """The length of an arm [m], where it is given in metres or probably in millimetres."""
+    return length / 1e3 if length > LONGEST else length
 
 
 def one_turn(kind: JointType) -> bool:
@@ -175,6 +180,7 @@ def too_heavy(bodies: Mapping[str, dict[str, Any]], owner: str, length: float) -
         length: Of the stretched arm [m].
     """
     masses = {path: float(build_body(values_of(body)).mass) for path, body in bodies.items()}
+    length = metres(length)
     total, bound = sum(masses.values()), HEAVIEST * max(length, 1.0)
     if total > bound:
         path = max(masses, key=masses.__getitem__)
@@ -208,6 +214,7 @@ def _motor(motor: dict[str, Any], path: str, kind: JointType, own: float) -> Ite
             gear.text if gear.formula is None else f"{gear.text} = {gear.value:.6g}",
             f"turned over it would be `gear: {1 / gear.value:.6g}`",
         )
+        ratio = 1 / ratio
     strong = kind.turns and Kp is not None and Kp.value * ratio > STRONGEST
     if strong or (Kp is not None and ratio >= GEARED and Kp.value > STRONGEST_MOTOR):
         bound = min(STRONGEST_MOTOR, STRONGEST / ratio) if kind.turns else STRONGEST_MOTOR

@@ -146,6 +146,20 @@ def test_a_number_in_another_unit_is_doubted_with_a_guess(warnings, name):
     assert found[0][1] == mend
 
 
+def test_no_slip_hides_another(warnings):
+    upside_down = {"Kp": 95.5, "Ra": 1, "gear": "1/101", "rotor_inertia": 3060}
+    heavy = [{"point": {"mass": 8000, "center": [0.2, 0, 0]}}]
+    arm = robot(joint(mdh={"alpha": 90}, bodies=heavy, motor=upside_down), joint(name="R2", mdh={"a": 969}))
+    assert {path.rsplit(".", 1)[-1] for path, _ in warnings(arm)} == {
+        "a",
+        "alpha",
+        "mass",
+        "gear",
+        "Kp",
+        "rotor_inertia",
+    }
+
+
 SOUND = {
     "a link of a metre": robot(joint(), joint(name="R2", mdh={"a": 1})),
     "an arm in space": robot(joint(), joint(name="R2", mdh={"a": 8}), joint(name="R3", mdh={"a": 8})),
