@@ -54,23 +54,35 @@ def check(path_or_name: str | os.PathLike[str]) -> Checked:
     if not os.path.lexists(name):
         path = shipped_path("robots", name) or shipped_path("configs", name) or name
     kind = scenario = None
-    own: list[Fault] = []
     try:
         kind = kind_of(path)
         if kind == "scenario":
             scenario = build_scenario(load_scenario_file(path))
-            robot, arm, payload = scenario.file.robot, scenario.arm, scenario.file.data["payload"]
-            inline = "" if robot.sources else "robot"
-            own = too_short(scenario.file.data, time_at(scenario.steps, scenario.time_ratio))
-            own += other_units_of_scenario(arm, scenario.file.data)
+            robot, arm, inline = scenario.file.robot, scenario.arm, _robot_path(scenario)
+            warnings = scenario_doubts(scenario)
         else:
-            robot = load_robot_file(path)
-            arm, payload, inline = build_robot(robot.data), None, ""
+            robot, inline = load_robot_file(path), ""
+            arm = build_robot(robot.data)
+            warnings = doubts(arm, robot.data)
     except FileFaults as error:
         return Checked(name, kind, error.faults, ())
-    faults = tuple(undetermined(arm, robot.data, inline))
-    warnings = (*doubts(arm, robot.data, inline, payload), *own)  # they may well say why an arm is undetermined
-    return Checked(name, kind, faults, warnings, None if faults else arm, None if faults else scenario)
+    faults = tuple(undetermined(arm, robot.data, inline))  # the warnings may well say why
+    return Checked(name, kind, faults, tuple(warnings), None if faults else arm, None if faults else scenario)
+
+
+def scenario_doubts(scenario: Scenario) -> list[Fault]:
+    """Warnings of a scenario and its robot: numbers that are valid, but improbable."""
+    data = scenario.file.data
+    return [
+        *doubts(scenario.arm, scenario.file.robot.data, _robot_path(scenario), data["payload"]),
+        *too_short(data, time_at(scenario.steps, scenario.time_ratio)),
+        *other_units_of_scenario(scenario.arm, data),
+    ]
+
+
+def _robot_path(scenario: Scenario) -> str:
+    """Path of the robot within the scenario's file; empty where it has a file of its own."""
+    return "" if scenario.file.robot.sources else "robot"
 
 
 def kind_of(path: str) -> str:
