@@ -9,8 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim.arm.integration import real_number
 from armsim.errors import UsageError
 from armsim.linear.modes import Mode, modes_of
+from armsim.spec.bounds import BOUNDS
 
 Array = NDArray[np.float64]
 EPSILON = 2.0**-52
@@ -146,7 +148,7 @@ class LinearSystem:
             raise UsageError.of(
                 "period", "a system in continuous time", f"one sampled every {self.dt:g} s", "sample the continuous one"
             )
-        if not 0 < period < math.inf:
+        if not 0 < real_number("period", period) <= BOUNDS["s"].largest:
             raise UsageError.of("period", "a time in s, above 0", repr(period), "give for example 1e-3")
         from scipy.linalg import expm
 
