@@ -151,9 +151,20 @@ def test_an_inertia_that_is_a_rounding_error_is_none(angle):
     by_cad = joint("R1", {"point": {"mass": 3, "center": [6e-17, 0, 0.7]}})  # 0.7 cos(pi/2)
     for file in (robot(tilted, convention="origin"), robot(by_cad)):
         assert [fault.split("\n")[2] for fault in faults(file)] == ["no inertia and no rotor inertia on joint `R1`"]
-    motor = {"rotor_inertia": 1e-8}  # which is no rounding error
+    motor = {"rotor_inertia": 1e-12}  # which is no rounding error
     assert faults(robot({**tilted, "motor": motor}, convention="origin")) == []
     assert faults(robot({**by_cad, "motor": motor})) == []
+
+
+@pytest.mark.parametrize("angle", [0.3, 0.7, 1.3])
+def test_a_pivot_that_is_a_rounding_error_is_none(angle):
+    # the second slide goes where the first one does, but for a rounding error
+    back = {"rpy": [angle, 0, 0], "axis": [0, math.sin(angle), math.cos(angle)]}
+    first = {"name": "P1", "type": "prismatic", "origin": {"axis": [0, 0, 1]}, "bodies": []}
+    second = {"name": "P2", "type": "prismatic", "origin": back, "bodies": [point()]}
+    (fault,) = faults(robot(first, second, convention="origin"))
+    assert "joint `P1` and the joints after it can move without moving any mass" in fault
+    assert faults(robot({**first, "bodies": [point(1e-9)]}, second, convention="origin")) == []
 
 
 def test_an_inertia_that_no_double_divides_by_is_none():
