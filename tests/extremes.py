@@ -339,7 +339,8 @@ def shell(*args: str) -> tuple[Any, str]:
 
 
 QUICK = [simulated, of_the_arm, in_the_shell]
-ALL = [*QUICK, *QUICK, linearized, converged, advanced, in_batches, prepared, stepped]
+SLOW = [advanced, in_batches, prepared, stepped]  # which compile
+ALL = [*QUICK * 4, linearized, linearized, converged, *SLOW]
 
 
 def questions(seed: int, count: int) -> Iterator[Question]:

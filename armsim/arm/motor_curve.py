@@ -131,7 +131,7 @@ def _voltage(joint: str, motor: Motor, given: float | None) -> float:
     if given is not None and not 0.0 < real_number("--voltage", given) <= BOUNDS["V"].largest:
         raise UsageError.of(
             f"--voltage {given:g}",
-            "a positive voltage",
+            f"a positive voltage, {BOUNDS['V'].largest:g} V at most",
             f"{given:g}",
             "the direction is that in which the arm is held; write for example --voltage 24",
         )

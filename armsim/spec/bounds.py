@@ -30,6 +30,7 @@ BOUNDS: dict[str, Bounds] = {
     "rad or m": Bounds(1e6, 1e-12),
     "rad/s": Bounds(1e6, 1e-12),
     "rad/s or m/s": Bounds(1e6, 1e-12),
+    "rad/s² or m/s²": Bounds(1e12, 1e-12),
     "m/s²": Bounds(1e6, 1e-12),
     "s": Bounds(1e9, 1e-12),
     "kg": Bounds(1e9, 1e-30),
