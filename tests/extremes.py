@@ -19,6 +19,7 @@ import yaml
 import armsim
 from armsim.cli.main import main
 from armsim.convergence.converge import converge
+from armsim.files.document import quoted
 from armsim.loading import load_scenario_file
 from armsim.spec.kinds import Number
 from armsim.spec.paths import parse_path, path_text
@@ -120,7 +121,7 @@ class Question:
     ask: Callable[[], Any]
 
     def __str__(self) -> str:
-        values = ", ".join(f"{path} {'10**5000' if x == 10**5000 else repr(x)[:40]}" for path, x in self.chosen.items())
+        values = ", ".join(f"{path} {quoted(x)}" for path, x in self.chosen.items())
         return f"{self.name} of {self.file}: {values}"
 
 
