@@ -35,7 +35,7 @@ def test_no_number_at_an_extreme_ends_in_anything_but_an_answer_or_a_refusal(tmp
     assert 0.2 * QUESTIONS < refused < 0.8 * QUESTIONS  # both were asked for
 
 
-# what the survey found once it had bounds: overflows of exponentials and powers, and a pencil that scipy could not reorder
+# what the survey found once numbers had bounds: exponentials and powers that overflow, a pencil that scipy could not reorder
 FOUND = {
     "sampled once in 1e9 s": lambda: armsim.simulate(
         "puma560_hold",
@@ -51,6 +51,7 @@ FOUND = {
     "a regulator at 1e6 rad/s": lambda: (
         armsim.linearize("rr_config2", overrides={"initial.qd[1]": 1e6}).lqr(q=1.0, r=1.0).K
     ),
+    "a pendulum sampled once in 1e6 s": lambda: armsim.linearize("two_link_swing").sampled(1e6),
     "a batch of bearings in tar": lambda: armsim.simulate_many(
         "puma560_hold", {"robot.joints[0].motor.viscous": [1e12]}, {"duration": 4e-3, "log.every": 4e-3}
     ),

@@ -142,7 +142,7 @@ class LinearSystem:
             period: Sampling period [s].
 
         Raises:
-            UsageError: The period is not positive, or the system is sampled already.
+            UsageError: The period is not positive, or so long that a mode outgrows doubles; or the system is sampled already.
         """
         if self.dt is not None:
             raise UsageError.of(
@@ -155,7 +155,11 @@ class LinearSystem:
         n, m = self.B.shape
         block = np.zeros((n + m, n + m))
         block[:n, :n], block[:n, n:] = self.A, self.B
-        over = expm(block * period)
+        with np.errstate(all="ignore"):
+            over = expm(block * period)
+        if not np.isfinite(over).all():
+            found = f"{period:g} s, in which a mode grows beyond them"
+            raise UsageError.of("period", "a time over which motions stay within doubles", found, "give a shorter one")
         A, B = over[:n, :n], over[:n, n:]
         names = (self.states, self.inputs, self.outputs)
         return LinearSystem(A, B, self.C, self.D, *names, float(period), self.free, self.weight)
