@@ -214,9 +214,10 @@ def _weights(name: str, x: ArrayLike, n: int, positive: bool) -> Array:
         )
     least = BOUNDS[""].least if positive else 0.0
     if not ((values >= least) & (values <= largest)).all():
+        beyond = f", {largest:g} at most" if np.isfinite(values).all() and (values > largest).any() else ""
         raise UsageError.of(
             f"lqr {name}",
-            f"weights {'above 0' if positive else 'of 0 or more'}, {largest:g} at most",
+            f"weights {'above 0' if positive else 'of 0 or more'}{beyond}",
             f"{values}",
             f"write for example {name}=1",
         )
