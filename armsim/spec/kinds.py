@@ -21,6 +21,7 @@ class _Required:
 
 REQUIRED = _Required()
 NAME = re.compile(r"[^\W\d][\w.-]*")
+LARGEST = math.nextafter(math.inf, 0.0)
 
 
 def any_of(a: Any, b: Any) -> Any:
@@ -155,7 +156,9 @@ class Number(Kind):
 
     def signs(self, x: Any) -> list[Any]:
         """What `expected` says of a number, as conditions on it."""
-        found = [] if self.minimum is None else [x >= self.minimum]
+        found = [abs(x) <= (math.inf if self.infinite else LARGEST)]
+        if self.minimum is not None:
+            found.append(x >= self.minimum)
         if self.above is not None:
             found.append(x > self.above)
         if self.nonzero:
