@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from armsim.spec.bodies import BODIES, Payload
+from armsim.spec.bounds import BOUNDS, Bounds
 from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text
 from armsim.spec.motor import DryFriction
 from armsim.spec.quantity import plain_number
@@ -114,13 +115,23 @@ def default(kind: Kind) -> str:
     return f"`{given}`"
 
 
+def bounds() -> str:
+    """The table of the bounds of numbers: units with the same bounds in a line."""
+    units: dict[Bounds, list[str]] = {}
+    for unit, pair in BOUNDS.items():
+        units.setdefault(pair, []).append(unit or "no unit")
+    lines = [f"| {'; '.join(of)} | {pair.largest:g} | {pair.least:g} |" for pair, of in units.items()]
+    return "| unit | largest magnitude | least, where 0 is refused |\n| --- | --- | --- |\n" + "\n".join(lines)
+
+
 def with_tables(page: str) -> str:
     """The page with its tables as the declarations have them today; all else is written by hand."""
-    for name, record in (("robot", RobotKeys()), ("scenario", ScenarioKeys())):
-        body = "\n\n".join(tables(record))
-        pattern = rf"(<!-- {name} keys, by docs/write_files_md.py -->\n).*?(<!-- end of keys -->)"
+    made = {"robot keys": "\n\n".join(tables(RobotKeys())), "scenario keys": "\n\n".join(tables(ScenarioKeys()))}
+    for name, body in (made | {"bounds": bounds()}).items():
+        end = name.split()[-1]
+        pattern = rf"(<!-- {name}, by docs/write_files_md.py -->\n).*?(<!-- end of {end} -->)"
         page, count = re.subn(pattern, lambda m, body=body: f"{m[1]}\n{body}\n{m[2]}", page, flags=re.DOTALL)  # type: ignore[misc]
-        assert count == 1, f"{PAGE.name} has lost the place of its {name} keys"
+        assert count == 1, f"{PAGE.name} has lost the place of its {name}"
     return page
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armsim.compile import BatchKernel
 from armsim.errors import UsageError
-from armsim.files.document import clipped
+from armsim.files.document import quoted
 
 Array = NDArray[np.float64]
 LEAST = 8192  # rows worth a thread: starting one takes as long as some thousand rows
@@ -41,12 +41,12 @@ def number_array(name: str, values: ArrayLike) -> Array:
             return np.require(array, float, "A")
         if array.dtype.kind == "O" and all(hasattr(x, "__float__") for x in array.flat):  # fractions, for example
             return array.astype(float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     raise UsageError.of(
         name,
         "real numbers, an array of them or lists of equal length",
-        clipped(repr(values)),
+        quoted(values),
         "give one number per joint, for example [0.0, 0.5]",
     )
 

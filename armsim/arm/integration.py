@@ -1,23 +1,42 @@
-"""Checks of the arguments dt, method, rtol and atol."""
+"""Checks of arguments: numbers, and dt, method, rtol and atol."""
 
 from __future__ import annotations
 
-import math
 from numbers import Real
 
 from armsim.errors import UsageError
+from armsim.files.document import quoted
 from armsim.integrate import METHODS, Tolerance
+from armsim.spec.bounds import BOUNDS
 from armsim.spec.tolerance import LARGEST, LEAST, tolerance
+
+
+def real_number(name: str, value: float) -> float:
+    """A value as a double; NaN and infinities are for the caller to judge.
+
+    Raises:
+        UsageError: It is no real number, or an integer that no double holds.
+    """
+    try:
+        if not isinstance(value, str):
+            return float(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise UsageError.of(name, "a real number", quoted(value), "give a number that a double holds")
 
 
 def check_dt(dt: float) -> float:
     """A valid step [s].
 
     Raises:
-        UsageError: It is not positive and finite.
+        UsageError: It is not positive, or beyond the bounds of times.
     """
-    if not isinstance(dt, Real) or not 0.0 < dt < math.inf:
-        raise UsageError.of("dt", "the length of a step in s, above 0", repr(dt), "write for example dt=1e-3")
+    least, largest = BOUNDS["s"].least, BOUNDS["s"].largest
+    if not isinstance(dt, Real) or not least <= dt <= largest:
+        beyond = f", from {least:g} to {largest:g}" if isinstance(dt, Real) and dt > 0 else ""
+        raise UsageError.of(
+            "dt", f"the length of a step in s, above 0{beyond}", quoted(dt), "write for example dt=1e-3"
+        )
     return float(dt)
 
 
@@ -56,9 +75,9 @@ def check_tolerance(method: str, rtol: float | None, atol: float | None) -> Tole
                 repr(value),
                 f"leave it out, or take a method that chooses its steps: {adaptive}",
             )
-        least, largest = (LEAST, LARGEST) if name == "rtol" else (0.0, math.inf)
-        if not (isinstance(value, Real) and least <= value <= largest and 0.0 < value < math.inf):
+        least, largest = (LEAST, LARGEST) if name == "rtol" else (BOUNDS[""].least, BOUNDS[""].largest)
+        if not (isinstance(value, Real) and least <= value <= largest):
             bounds = f"a number from {least:g} to {largest:g}" if name == "rtol" else "a number above 0"
             example = "rtol=1e-6" if name == "rtol" else "atol=1e-9"
-            raise UsageError.of(name, bounds, repr(value), f"write for example {example}")
+            raise UsageError.of(name, bounds, quoted(value), f"write for example {example}")
     return tolerance(rtol, atol)

@@ -15,10 +15,14 @@ from armsim.actuation import driven, dry_bounds
 from armsim.actuation import motor as dc
 from armsim.arm.answers import demand
 from armsim.arm.golden import greatest
+from armsim.arm.integration import real_number
 from armsim.errors import UsageError
+from armsim.files.document import quoted
 from armsim.model import Arm, Joint, Motor
+from armsim.spec.bounds import BOUNDS
 
 FASTEST = 1e9  # rad/s or m/s: a no-load speed beyond counts as unbounded
+MOST_POINTS = 100_000  # of a curve
 ROUNDS = 200  # of bisection, down to adjacent doubles
 
 
@@ -62,9 +66,11 @@ def motor_curve(arm: Arm, joint: str, voltage: float | None = None, points: int 
         None, and there is no curve, where friction leaves nothing at stall; no_load is None, too, where nothing bounds the speed.
 
     Raises:
-        UsageError: There is no such joint, no voltage can drive it, or the voltage is invalid, or absent without a limit.
+        UsageError: There is no such joint, no voltage can drive it, or voltage or points are invalid.
     """
     i, motor = _motor(arm, joint)
+    if not isinstance(points, int) or not 2 <= points <= MOST_POINTS:
+        raise UsageError.of("points", f"how many, from 2 to {MOST_POINTS}", quoted(points), "give for example 9")
     volts = _voltage(joint, motor, voltage)
     initial, still = [float(q) for q in arm.initial], [0.0] * arm.n
     held = demand(arm, initial, still, still)
@@ -122,10 +128,10 @@ def _voltage(joint: str, motor: Motor, given: float | None) -> float:
             "none, and no limit of voltage",
             "write for example --voltage 24, or `motor: {limits: {voltage: 24}}` in the robot file",
         )
-    if given is not None and not 0.0 < given < math.inf:
+    if given is not None and not 0.0 < real_number("--voltage", given) <= BOUNDS["V"].largest:
         raise UsageError.of(
             f"--voltage {given:g}",
-            "a positive voltage",
+            f"a positive voltage, {BOUNDS['V'].largest:g} V at most",
             f"{given:g}",
             "the direction is that in which the arm is held; write for example --voltage 24",
         )

@@ -15,9 +15,11 @@ from armsim.arm.reach import reach
 from armsim.arm.solids import summed
 from armsim.control import Feedback, OpenLoop
 from armsim.files.document import Place
-from armsim.files.faults import refuse, suggestion
+from armsim.files.faults import Fault, refuse, suggestion
 from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
 from armsim.loading import build_robot, build_scenario, load_robot_file, load_scenario_file
+from armsim.loading.check import scenario_doubts
+from armsim.loading.plausible import doubts
 from armsim.model import Arm, Coulomb, Joint, Motor
 from armsim.plant import Plant
 from armsim.plant.statics import joint_damping, joint_stiffness, steady_droop
@@ -73,12 +75,14 @@ def robot_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, Any
     Returns:
         kind, robot, file (None for plain data), gravity [m/s²], mass of links and payload [kg], reach of the tool from the
         first joint [m] (None without end), joints (type, pitch of a screw [m], initial, range, stops, friction, motor), links
-        (their `summed` inertia in the user's frame), payload (likewise, in the tool's frame, or None) and pose: see `at_pose`.
+        (their `summed` inertia in the user's frame), payload (likewise, in the tool's frame, or None), pose: see `at_pose`, and
+        doubts: what `armsim check` warns of (path, expected, found, mend).
     """
     file = load_robot_file(given, overrides)
     arm = build_robot(file.data)
     path = file.sources[0].path if file.sources else None
-    return {"kind": "robot", "file": path, **described(arm), "pose": at_pose(arm, [float(q) for q in arm.initial])}
+    pose = at_pose(arm, [float(q) for q in arm.initial])
+    return {"kind": "robot", "file": path, **described(arm), "pose": pose, "doubts": said(doubts(arm, file.data))}
 
 
 def scenario_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -92,8 +96,8 @@ def scenario_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, 
         kind, scenario, file, method, picked (why, if armsim picked it), rtol and atol (of an adaptive method, else None), dt [s],
         steps (None of an adaptive method, which has yet to choose them), landings (of an adaptive method, else None),
         duration [s], log_every [s], rows, command (None, or law or inputs with what they are per joint, see `commanded`),
-        external (number of wrenches), and under robot: `robot_overview` with the scenario's payload, at the scenario's
-        initial pose.
+        external (number of wrenches), doubts (those of the robot, too), and under robot: `robot_overview` with the scenario's
+        payload, at the scenario's initial pose.
     """
     file = load_scenario_file(given, overrides)
     scenario = with_method(build_scenario(file))
@@ -119,7 +123,13 @@ def scenario_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, 
         "external": len(scenario.external),
         "initial": {"q": q, "qd": qd},
         "robot": {"kind": "robot", "file": robot, **described(scenario.arm), "pose": at_pose(scenario.arm, q)},
+        "doubts": said(scenario_doubts(scenario)),
     }
+
+
+def said(warnings: Sequence[Fault]) -> list[dict[str, str]]:
+    """Warnings as plain data: path, expected, found and mend of each."""
+    return [{key: getattr(warning, key) for key in ("path", "expected", "found", "mend")} for warning in warnings]
 
 
 def described(arm: Arm) -> dict[str, Any]:

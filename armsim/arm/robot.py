@@ -24,8 +24,9 @@ from armsim.model import Arm
 from armsim.plant import accelerations
 from armsim.simulation.engine import ENGINES
 from armsim.spatial import quaternion
+from armsim.spec.bounds import BOUNDS
 
-LARGEST_POSITION = 1e6  # rad or m; up to there sine and cosine are exact to 2 ulp
+LARGEST_POSITION = BOUNDS["rad or m"].largest  # up to there sine and cosine are exact to 2 ulp
 WHOLE = 64  # motions worth a thread
 Array = NDArray[np.float64]
 Body = Callable[..., Sequence[Scalar]]

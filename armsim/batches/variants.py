@@ -13,8 +13,8 @@ from armsim.compile import SteppingLoop
 from armsim.compile.target import host
 from armsim.expr import Scalar
 from armsim.loading import Scenario
+from armsim.loading.definite import determined, undetermined
 from armsim.loading.open_numbers import OpenNumbers, Written
-from armsim.loading.plausible import determined, undetermined
 from armsim.measures import measures_of
 from armsim.plant import Plant
 from armsim.simulation.content import content_of, content_of_file, tables_in

@@ -46,7 +46,7 @@ def report(facts: dict[str, Any], angle: str, digits: int) -> str:
         digits: Significant digits.
     """
     if facts["kind"] == "robot":
-        return _robot(facts, angle, digits, "its initial pose")
+        return "\n\n".join([_robot(facts, angle, digits, "its initial pose"), *_doubts(facts)])
     robot = facts["robot"]
     steps = f"{facts['steps']} steps of {facts['dt']:g} s by {facts['method']}"
     if facts["rtol"] is not None:
@@ -58,7 +58,12 @@ def report(facts: dict[str, Any], angle: str, digits: int) -> str:
     command = facts["command"]
     if command is not None:
         parts.append(_signals(command, robot) if "signals" in command else _gains(command, robot, angle, digits))
-    return "\n\n".join([*parts, _robot(robot, angle, digits, "the scenario's initial pose")])
+    return "\n\n".join([*parts, _robot(robot, angle, digits, "the scenario's initial pose"), *_doubts(facts)])
+
+
+def _doubts(facts: dict[str, Any]) -> list[str]:
+    lines = [wrapped(f"{doubt['path']}: {doubt['found']}; {doubt['mend']}") for doubt in facts["doubts"]]
+    return ["\n".join([bold("Doubtful (see `armsim check`)"), *lines])] if lines else []
 
 
 def _command_lines(facts: dict[str, Any]) -> list[str]:

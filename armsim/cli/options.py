@@ -10,9 +10,17 @@ import click
 
 from armsim.errors import UsageError
 from armsim.model import Arm
+from armsim.spec.bounds import BOUNDS
 from armsim.terminal.streams import echo
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
+JOINT_OPTIONS = {
+    "q": ("positions", "rad or m"),
+    "qd": ("velocities", "rad/s or m/s"),
+    "qdd": ("accelerations", "rad/s² or m/s²"),
+    "torque": ("torques", "N·m or N"),
+    "voltage": ("voltages", "V"),
+}
 
 
 def shipped(*kinds: str) -> Callable[..., list[Any]]:
@@ -49,9 +57,6 @@ def joint_option(name: str, what: str) -> Callable[[Any], Any]:
 
 q_option = joint_option("q", "Joint positions [rad or m], one per joint. [default: the initial pose]")
 qd_option = joint_option("qd", "Joint velocities [rad/s or m/s]. [default: 0]")
-
-
-LARGEST_POSITION = 1e6  # as in robot and scenario files
 
 
 def check_folder(output: str | None, force: bool) -> None:
@@ -100,7 +105,7 @@ def joint_values(option: str, text: str, arm: Arm, degrees: bool = False) -> lis
     """The numbers of an option, one per joint; each may be a formula such as -pi/2. With degrees, converted to rad.
 
     Raises:
-        UsageError: There are not as many as joints.
+        UsageError: There are not as many as joints, or one is beyond its bounds.
         FileFaults: One is not a number.
     """
     names = ", ".join(joint.name for joint in arm.joints)
@@ -114,10 +119,11 @@ def joint_values(option: str, text: str, arm: Arm, degrees: bool = False) -> lis
             f"write for example --{option} {','.join(['0'] * arm.n)}",
         )
     values = [number_value(option, part) for part in parts]
-    if option == "q" and max(map(abs, values)) > LARGEST_POSITION:
+    what, unit = JOINT_OPTIONS[option]
+    if max(map(abs, values)) > (largest := BOUNDS[unit].largest):
         raise UsageError.of(
             f"--{option} {text}",
-            f"positions up to {LARGEST_POSITION:g}",
+            f"{what} up to {largest:g}",
             f"{max(values, key=abs):g}",
             "check the unit, and the decimal point",
         )

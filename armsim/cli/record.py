@@ -18,11 +18,11 @@ from armsim.cli.options import (
     set_option,
     verbose_option,
 )
-from armsim.cli.progress import progress_bars
 from armsim.cli.simulate_report import method_notes, steps_by, uncached, work_lines
 from armsim.cli.table import wrapped
 from armsim.errors import Diverged
 from armsim.terminal.failure import INTERRUPTED
+from armsim.terminal.progress import progress_bars
 from armsim.terminal.streams import echo
 
 

@@ -19,9 +19,9 @@ from armsim.cli.options import (
     shipped,
     verbose_option,
 )
-from armsim.cli.progress import progress_bar
 from armsim.cli.table import shown
 from armsim.errors import Diverged, UsageError
+from armsim.terminal.progress import progress_bar
 from armsim.terminal.streams import echo
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from armsim.cli.options import (
     set_option,
     verbose_option,
 )
-from armsim.cli.progress import progress_bars
 from armsim.errors import Diverged, UsageError
 from armsim.terminal.failure import INTERRUPTED
+from armsim.terminal.progress import progress_bars
 from armsim.terminal.streams import echo
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
+from armsim.arm.integration import real_number
 from armsim.convergence.adaptive_reference import adaptive_reference
 from armsim.convergence.errors import Convergence
 from armsim.convergence.order_loss import is_smooth
@@ -58,7 +59,7 @@ def converge(
             kinds, which have one error.
     """
     for name, value, unit in (("accuracy", accuracy, "rad or m"), ("budget", budget, "s")):
-        if not 0.0 < value < math.inf:
+        if not 0.0 < real_number(name, value) < math.inf:
             raise UsageError.of(
                 name,
                 f"a positive number of {unit}",

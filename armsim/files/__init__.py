@@ -3,6 +3,7 @@ folders are written atomically.
 
 What others use:
     document: `Map`, `Seq`, `Scalar`, the nodes, and `Place`, their positions; `shown` and `clipped`, values in messages.
+    plain_data: `document`, the nodes of plain data.
     faults: `Fault`, one fault; `Report`, those of a file; `refuse`, the error of one; `suggestion`, the nearest known word.
     yaml_reader: `read_yaml`. yaml_writer: `yaml_text`.
     csv_reader: `read_csv`. csv_writer: `write_csv`, and `CsvFile`, block by block. parquet: the same of Parquet.

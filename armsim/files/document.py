@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from armsim.errors import visible
 
+MOST_NODES = 20_000  # aliases written out; a robot of 30 joints has about 1500
 DEEPEST = 40  # levels of a document
 
 
@@ -77,30 +78,6 @@ class Map:
 Node = Scalar | Seq | Map
 
 
-def document(value: Any, place: Place, levels: int = DEEPEST) -> Node:
-    """Nodes for plain Python data, all of which stand at `place`; what lies deeper than some levels becomes text.
-
-    Numpy arrays and numbers count as lists and floats.
-    """
-    if isinstance(value, (Scalar, Seq, Map)):
-        return value
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if value is None or isinstance(value, bool):
-        return Scalar(value, {None: "null", True: "true", False: "false"}[value], place)
-    if isinstance(value, (int, float)):
-        try:
-            return Scalar(float(value), repr(value), place)
-        except OverflowError:  # not even its digits are wanted: Python refuses to print some thousands
-            return Scalar("a whole number beyond all bounds", "a whole number beyond all bounds", place)
-    if isinstance(value, dict) and levels:
-        return Map({str(key): (place, document(item, place, levels - 1)) for key, item in value.items()}, place)
-    if isinstance(value, (list, tuple)) and levels:
-        return Seq([document(item, place, levels - 1) for item in value], place)
-    text = "nested too deeply" if isinstance(value, (dict, list, tuple)) else str(value)
-    return Scalar(text, text, place)
-
-
 def shown(node: Node) -> str:
     """A node in a few words, for `found:` in a message."""
     if isinstance(node, Seq):
@@ -119,3 +96,11 @@ def clipped(text: str, most: int = 60) -> str:
     """Text on one line, at most `most` characters of it."""
     line = visible(text[: most + 1])
     return line if len(line) <= most else line[: most - 3] + "..."
+
+
+def quoted(value: object) -> str:
+    """The `repr` of plain data, clipped; Python writes no integer of more than some 4300 digits."""
+    try:
+        return clipped(repr(value))
+    except ValueError:
+        return "an integer of more than 4000 digits"

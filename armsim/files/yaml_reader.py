@@ -12,11 +12,10 @@ from typing import Any, NoReturn
 
 import yaml
 
-from armsim.files.document import DEEPEST, Map, Node, Place, Scalar, Seq, clipped, shown
+from armsim.files.document import DEEPEST, MOST_NODES, Map, Node, Place, Scalar, Seq, clipped, shown
 from armsim.files.faults import Report, nearest, refuse
 
 MOST_BYTES = 1_000_000
-MOST_NODES = 20_000  # aliases written out; a robot of 30 joints has about 1500
 WORDED_BY_PYTHON = 64_000  # characters; syntax errors of larger files are worded by the parser in use
 
 NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")

@@ -8,6 +8,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
+from armsim.arm.integration import real_number
 from armsim.control import Feedback
 from armsim.errors import Diverged, UsageError
 from armsim.linear.model import LinearModel, linear_model
@@ -42,7 +43,7 @@ def linearize(
         Diverged: The simulation diverges before that time.
     """
     scenario = scenario_of(scenario, overrides)
-    scenario = with_method(scenario)
+    scenario, at = with_method(scenario), real_number("at", at)
     if target:
         return _about_target(scenario, at)
     steps, rest = _steps(scenario, at)

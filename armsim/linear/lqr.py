@@ -67,7 +67,8 @@ def gains_of(system: LinearSystem, cost: Cost) -> Array:
         cost: On all of its states.
 
     Raises:
-        UsageError: There are none: the plant is not stabilisable, or a mode that does not decay is not in the cost.
+        UsageError: There are none: the plant is not stabilisable, a mode that does not decay is not in the cost, or the
+            equation is beyond doubles.
     """
     from scipy.linalg import solve_continuous_are, solve_discrete_are
 
@@ -95,6 +96,13 @@ def gains_of(system: LinearSystem, cost: Cost) -> Array:
             "weights for which there are gains",
             "a motion that never ends and costs nothing",
             "give every joint a weight q above 0",
+        ) from None
+    except ValueError:  # of scipy: the pencil could not be reordered
+        raise UsageError.of(
+            "lqr",
+            "equations that doubles can solve",
+            "coefficients that are too far apart",
+            "linearise about a slower motion, or check the numbers of the arm (`armsim check`)",
         ) from None
     K = np.zeros((B.shape[1], len(free)))
     K[:, free] = gains

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from armsim.actuation import any_sticks
 from armsim.actuation import motor as dc
+from armsim.arm.arrays import number_array
 from armsim.arm.overload import needs
 from armsim.control import OpenLoop
 from armsim.errors import UsageError
@@ -23,6 +24,7 @@ from armsim.model import Joint
 from armsim.plant import Linearization
 from armsim.plant import linearize as linearize_plant
 from armsim.plant.statics import holding_command
+from armsim.spec.bounds import BOUNDS
 from armsim.stability.closed_loop import gains, with_feedback
 
 AT_REST = 1e-6  # rad/s and rad/s², or m/s and m/s²: largest velocity and acceleration of an equilibrium
@@ -205,15 +207,17 @@ def _not_held(joint: Joint, output: str, u: float) -> UsageError:
 
 def _weights(name: str, x: ArrayLike, n: int, positive: bool) -> Array:
     """Weights checked, shape (n,)."""
-    values = np.array(x, dtype=float)
+    values, largest = number_array(f"lqr {name}", x), BOUNDS[""].largest
     if values.shape not in ((), (n,)):
         raise UsageError.of(
             f"lqr {name}", f"one number, or {n}, one per joint", f"shape {values.shape}", f"write for example {name}=1"
         )
-    if not (np.isfinite(values).all() and ((values > 0) if positive else (values >= 0)).all()):
+    least = BOUNDS[""].least if positive else 0.0
+    if not ((values >= least) & (values <= largest)).all():
+        beyond = f", {largest:g} at most" if np.isfinite(values).all() and (values > largest).any() else ""
         raise UsageError.of(
             f"lqr {name}",
-            f"weights {'above 0' if positive else 'of 0 or more'}",
+            f"weights {'above 0' if positive else 'of 0 or more'}{beyond}",
             f"{values}",
             f"write for example {name}=1",
         )

@@ -9,8 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim.arm.integration import real_number
 from armsim.errors import UsageError
 from armsim.linear.modes import Mode, modes_of
+from armsim.spec.bounds import BOUNDS
 
 Array = NDArray[np.float64]
 EPSILON = 2.0**-52
@@ -140,20 +142,24 @@ class LinearSystem:
             period: Sampling period [s].
 
         Raises:
-            UsageError: The period is not positive, or the system is sampled already.
+            UsageError: The period is not positive, or so long that a mode outgrows doubles; or the system is sampled already.
         """
         if self.dt is not None:
             raise UsageError.of(
                 "period", "a system in continuous time", f"one sampled every {self.dt:g} s", "sample the continuous one"
             )
-        if not 0 < period < math.inf:
+        if not 0 < real_number("period", period) <= BOUNDS["s"].largest:
             raise UsageError.of("period", "a time in s, above 0", repr(period), "give for example 1e-3")
         from scipy.linalg import expm
 
         n, m = self.B.shape
         block = np.zeros((n + m, n + m))
         block[:n, :n], block[:n, n:] = self.A, self.B
-        over = expm(block * period)
+        with np.errstate(all="ignore"):
+            over = expm(block * period)
+        if not np.isfinite(over).all():
+            found = f"{period:g} s, in which a mode grows beyond them"
+            raise UsageError.of("period", "a time over which motions stay within doubles", found, "give a shorter one")
         A, B = over[:n, :n], over[:n, n:]
         names = (self.states, self.inputs, self.outputs)
         return LinearSystem(A, B, self.C, self.D, *names, float(period), self.free, self.weight)

@@ -5,7 +5,7 @@ What others use:
     load_robot_file, load_scenario_file: a checked `RobotFile` or `ScenarioFile`, from which build_robot and build_scenario
         make the same, with numbers left open on request.
     resolved_robot: a robot as plain data, written out in full.
-    check: `check`, faults and warnings of a file. plausible: `undetermined`. voltage: `voltage_refusal`.
+    check: `check`, faults and warnings of a file. definite: `undetermined`. voltage: `voltage_refusal`.
     build: `build_body`, one solid's inertia. settle: `settle`, data with a scalar for each number.
 """
 

@@ -11,10 +11,12 @@ from armsim.files.faults import Fault, Report
 from armsim.files.shipped import shipped_path
 from armsim.files.yaml_reader import read_yaml
 from armsim.loading.build import build_robot
-from armsim.loading.plausible import doubts, too_short, undetermined
+from armsim.loading.definite import undetermined
+from armsim.loading.plausible import doubts, too_short
 from armsim.loading.robot_file import load_robot_file
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.scenario_file import RUN_FORMAT, load_scenario_file
+from armsim.loading.units import other_units_of_scenario
 from armsim.model import Arm
 from armsim.spec.robot import FORMAT as ROBOT_FORMAT
 from armsim.spec.scenario import FORMAT as SCENARIO_FORMAT
@@ -52,22 +54,35 @@ def check(path_or_name: str | os.PathLike[str]) -> Checked:
     if not os.path.lexists(name):
         path = shipped_path("robots", name) or shipped_path("configs", name) or name
     kind = scenario = None
-    stretched: list[Fault] = []
     try:
         kind = kind_of(path)
         if kind == "scenario":
             scenario = build_scenario(load_scenario_file(path))
-            robot, arm, payload = scenario.file.robot, scenario.arm, scenario.file.data["payload"]
-            inline = "" if robot.sources else "robot"
-            stretched = too_short(scenario.file.data, time_at(scenario.steps, scenario.time_ratio))
+            robot, arm, inline = scenario.file.robot, scenario.arm, _robot_path(scenario)
+            warnings = scenario_doubts(scenario)
         else:
-            robot = load_robot_file(path)
-            arm, payload, inline = build_robot(robot.data), None, ""
+            robot, inline = load_robot_file(path), ""
+            arm = build_robot(robot.data)
+            warnings = doubts(arm, robot.data)
     except FileFaults as error:
         return Checked(name, kind, error.faults, ())
-    faults = tuple(undetermined(arm, robot.data, inline))
-    warnings = (*doubts(arm, robot.data, inline, payload), *stretched)  # they may well say why an arm is undetermined
-    return Checked(name, kind, faults, warnings, None if faults else arm, None if faults else scenario)
+    faults = tuple(undetermined(arm, robot.data, inline))  # the warnings may well say why
+    return Checked(name, kind, faults, tuple(warnings), None if faults else arm, None if faults else scenario)
+
+
+def scenario_doubts(scenario: Scenario) -> list[Fault]:
+    """Warnings of a scenario and its robot: numbers that are valid, but improbable."""
+    data = scenario.file.data
+    return [
+        *doubts(scenario.arm, scenario.file.robot.data, _robot_path(scenario), data["payload"]),
+        *too_short(data, time_at(scenario.steps, scenario.time_ratio)),
+        *other_units_of_scenario(scenario.arm, data),
+    ]
+
+
+def _robot_path(scenario: Scenario) -> str:
+    """Path of the robot within the scenario's file; empty where it has a file of its own."""
+    return "" if scenario.file.robot.sources else "robot"
 
 
 def kind_of(path: str) -> str:

@@ -122,8 +122,9 @@ def _at(data: Any, path: str) -> Any:
 
 def _bounds(watched: Mapping[str, Quantity]) -> Iterator[Requirement]:
     for path, quantity in watched.items():
-        expected = quantity.kind.expected(Context(Report()))
-        yield Requirement(((path, quantity.value),), quantity.kind.conditions, path, expected)
+        number, kind = (path, quantity.value), quantity.kind
+        yield Requirement((number,), kind.signs, path, kind.expected(Context(Report())))
+        yield Requirement((number,), kind.magnitudes, path, kind.bounded())
 
 
 def _related(kind: Record, data: dict[str, Any], root: str, watched: Mapping[str, Quantity]) -> Iterator[Requirement]:

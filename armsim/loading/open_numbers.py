@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from armsim.errors import UsageError
 from armsim.expr import Scalar
+from armsim.files.document import quoted
 from armsim.loading.build import RADIANS
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.open_data import STRUCTURAL, OpenData, Requirement
@@ -241,9 +242,12 @@ def _array(path: str, values: Any) -> Array:
     except ValueError:  # ragged
         array = np.empty(0, dtype=object)
     if array.dtype.kind == "O" and all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in array.flat):
-        array = array.astype(float)
+        try:
+            array = array.astype(float)
+        except OverflowError:  # an integer beyond all doubles
+            array = np.empty(0)
     if array.dtype.kind not in "fiu" or array.size == 0:
-        raise UsageError.of(path, "real numbers, one for each run", repr(values)[:60], "give an array of numbers")
+        raise UsageError.of(path, "real numbers, one for each run", quoted(values), "give an array of numbers")
     return array.astype(float)
 
 

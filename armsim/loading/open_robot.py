@@ -12,9 +12,9 @@ from armsim.errors import UsageError
 from armsim.expr import Scalar, both, either, trace
 from armsim.files.faults import Report
 from armsim.loading.build import build_robot
+from armsim.loading.definite import determined
 from armsim.loading.open_data import OpenData
 from armsim.loading.open_paths import doubtful, places_of, stand_ins
-from armsim.loading.plausible import determined
 from armsim.loading.robot_file import check_robot, load_root, refuse_undetermined
 from armsim.model import Arm
 from armsim.spec.overrides import apply_overrides

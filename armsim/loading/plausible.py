@@ -1,28 +1,26 @@
-"""Plausibility of an arm's numbers: faults of what cannot be simulated, warnings of probable mistakes.
+"""Plausibility of an arm's numbers: warnings of probable mistakes.
 
 Published parameter sets of real arms contain oddities (a link of mass zero, a tensor that violates the triangle inequality), so
-those are warnings; a mass matrix that is not positive definite is a fault.
+these are no faults.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import reduce
 from typing import Any
 
-from armsim.dynamics import crba, ldl, pivots
-from armsim.expr import Scalar, absolute, both, maximum, minimum
+from armsim.dynamics import crba, pivots
 from armsim.files.document import Place
 from armsim.files.faults import Fault
 from armsim.loading.build import build_body
 from armsim.loading.principal import principal_moments
+from armsim.loading.settle import values_of
+from armsim.loading.units import other_units, too_heavy
 from armsim.model import Arm
 from armsim.spatial import Symmetric, point_tensor
 from armsim.spec.quantity import Quantity
 
-POSES = 4  # at which the mass matrix is checked, besides the initial one
-SINGULAR = 1e-12  # relative to the largest entry of the mass matrix: rounding of an exact zero
 FAR = 2.0  # times the arm's length: a centre of mass or radius of gyration beyond is a slip of units
 NEAR = 1.0  # m: never a slip, however short the arm; its last link's length is not known where no tool is given
 LARGEST_PITCH = 0.5  # m: of ball screws up to 0.1, and more in millimetres
@@ -30,43 +28,6 @@ ROUNDING = 1e-3  # of the largest entry: tensors are published to three digits o
 TRANSFER = 0.75  # of the largest moment: a tensor with more of mass × distance² in it was probably about the origin
 SHORTEST_STEP = 1e-6  # s
 NO_TIME = 1e-9  # of the duration: rounding of times that are sums of steps
-
-
-def undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> list[Fault]:
-    """Faults of an arm whose mass matrix is not positive definite at some pose: its accelerations are not determined.
-
-    Args:
-        arm: The arm, on numbers.
-        data: What it was built from.
-        path: Of the robot, within another file.
-    """
-    for pose in _poses(arm):
-        q = [float(x) for x in pose]
-        M = crba(arm, q)
-        nothing = SINGULAR * max(abs(M[i][i]) for i in range(arm.n))
-        bad, pivot = next(((k, pivot) for k, pivot in pivots(M) if not pivot > nothing), (None, 0.0))
-        if bad is None:
-            continue
-        name = arm.joints[bad].name
-        kind = arm.joints[bad].kind
-        turns = kind.turns
-        what = "inertia about the axis" if turns else "mass to move"
-        if not math.isfinite(pivot):
-            found = f"numbers beyond what a double can hold, at q = {_shown(q)}"
-            mend = "check the sizes of masses, inertias and lengths"
-        elif pivot < -nothing:
-            found = f"joint `{name}` and the joints after it can move with negative kinetic energy, at q = {_shown(q)}"
-            mend = f"check the signs and the order of the inertia tensors from link {name} on"
-        elif M[bad][bad] > nothing:
-            found = f"joint `{name}` and the joints after it can move without moving any mass, at q = {_shown(q)}"
-            mend = "check the frames of these joints, and the bodies of their links"
-        else:
-            found = f"no inertia and no rotor inertia on joint `{name}`" if turns else f"no mass on joint `{name}`"
-            off_axis = "" if kind.slides else " off its axis"
-            mend = f"give the link of {name} a body{off_axis}, or its motor a rotor_inertia"
-        where = _below(path, f"joints[{bad}]")
-        return [Fault(_place(data["joints"][bad]), where, f"{what} of joint `{name}`", found, mend)]
-    return []
 
 
 def doubts(arm: Arm, data: dict[str, Any], path: str = "", payload: dict[str, Any] | None = None) -> list[Fault]:
@@ -82,18 +43,21 @@ def doubts(arm: Arm, data: dict[str, Any], path: str = "", payload: dict[str, An
     found: list[Fault] = []
     for i, joint in enumerate(data["joints"]):
         where, link = _below(path, f"joints[{i}]"), f"link {joint['name']}"
-        if not sum(float(build_body(_numbers(body)).mass) for body in joint["bodies"]) > 0:
+        if not sum(float(build_body(values_of(body)).mass) for body in joint["bodies"]) > 0:
             place = _mass_place(joint["bodies"][0]) if joint["bodies"] else _place(joint)
             mend = "give it a body with a mass, unless the source counts its mass with other links"
             found.append(Fault(place, where, "a link with a mass", f"{link} has mass 0", mend))
         for k, body in enumerate(joint["bodies"]):
             found += _of_body(body, f"{where}.bodies[{k}]", link, length)
+        found += too_heavy({f"{where}.bodies[{k}]": body for k, body in enumerate(joint["bodies"])}, link, length)
         found += _of_pitch(joint["pitch"], where)
-    if payload is not None:
-        found += _of_body(payload, "payload", "the payload", length)
-    elif data["payload"] is not None:
-        found += _of_body(data["payload"], _below(path, "payload"), "the payload", length)
-    return [*found, *_of_stops(arm, data, path)]
+    own = payload is None
+    carried = data["payload"] if own else payload
+    if carried is not None:
+        where = _below(path, "payload") if own else "payload"
+        found += _of_body(carried, where, "the payload", length)
+        found += too_heavy({where: carried}, "the payload", length)
+    return [*found, *_of_stops(arm, data, path), *other_units(arm, data, length, path)]
 
 
 def too_short(data: dict[str, Any], duration: float) -> list[Fault]:
@@ -153,7 +117,7 @@ def _of_body(body: dict[str, Any], path: str, owner: str, length: float) -> Iter
     shape, numbers = next(iter(body.items())) if len(body) == 1 else ("", body)
     path = _below(path, shape) if shape else path
     place = numbers["center"][0].place
-    inertia = build_body(_numbers(body))
+    inertia = build_body(values_of(body))
     if not inertia.mass > 0:
         return
     bound = max(FAR * length, NEAR)
@@ -246,36 +210,6 @@ def _of_stops(arm: Arm, data: dict[str, Any], path: str) -> Iterator[Fault]:
             )
 
 
-def determined(arm: Arm) -> Any:
-    """The condition that `undetermined` finds no fault; the arm's numbers may be expressions."""
-    sound: Any = True
-    for q in _poses(arm):
-        M = crba(arm, q)
-        nothing = SINGULAR * reduce(maximum, [absolute(M[i][i]) for i in range(arm.n)])
-        try:
-            L = ldl(M)
-        except ZeroDivisionError:
-            return False
-        for k, row in enumerate(L):  # on whose diagonal are the reciprocals of the pivots
-            sound = both(sound, both(row[k] > 0.0, row[k] * nothing < 1.0))
-    return sound
-
-
-def _poses(arm: Arm) -> Iterator[list[Scalar]]:
-    """The initial pose, and poses spread over the joints' ranges (a Weyl sequence: the same at every run)."""
-    yield list(arm.initial)
-    for k in range(1, POSES + 1):
-        pose = []
-        for i, joint in enumerate(arm.joints):
-            share = k * math.sqrt((2, 3, 5, 7, 11, 13, 17, 19)[i % 8] + i // 8) % 1.0
-            half = math.pi if joint.kind.turns else 1.0
-            lower, upper = joint.initial - half, joint.initial + half
-            if joint.limit is not None:
-                lower, upper = maximum(lower, joint.limit.lower), minimum(upper, joint.limit.upper)
-            pose.append(lower + share * (upper - lower))
-        yield pose
-
-
 def _length(arm: Arm) -> float:
     """The length of the stretched arm: from joint to joint and to the tool, with the travel of sliding joints [m]."""
     length = sum(math.hypot(*joint.position) for joint in arm.joints) + math.hypot(*arm.tool_in_link.position)
@@ -285,15 +219,6 @@ def _length(arm: Arm) -> float:
             furthest = max(abs(joint.offset + q) for q in (joint.initial, *filter(math.isfinite, ends)))
             length += abs(joint.slides) * furthest
     return length
-
-
-def _numbers(data: Any) -> Any:
-    """Data with each `Quantity` replaced by its value."""
-    if isinstance(data, Quantity):
-        return data.value
-    if isinstance(data, dict):
-        return {key: _numbers(value) for key, value in data.items()}
-    return [_numbers(value) for value in data] if isinstance(data, list) else data
 
 
 def _below(path: str, key: str) -> str:
@@ -311,7 +236,3 @@ def _mass_place(body: dict[str, Any]) -> Place:
 def _place(joint: dict[str, Any]) -> Place:
     place: Place = joint["initial"].place
     return place
-
-
-def _shown(q: list[float]) -> str:
-    return ", ".join(f"{x:.3g}" for x in q)

@@ -6,8 +6,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from armsim.files.document import Map, Node, Place, document
+from armsim.files.document import Map, Node, Place
 from armsim.files.faults import Report
+from armsim.files.plain_data import document
 from armsim.files.source import Source, digest, find_file
 from armsim.files.yaml_reader import read_yaml
 from armsim.loading.build import build_robot
@@ -81,8 +82,8 @@ def read_robot(
 
 
 def refuse_undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> None:
-    """Raise FileFaults for an arm whose accelerations are not determined; see `armsim.loading.plausible.undetermined`."""
-    from armsim.loading.plausible import undetermined
+    """Raise FileFaults for an arm whose accelerations are not determined; see `armsim.loading.definite.undetermined`."""
+    from armsim.loading.definite import undetermined
 
     report = Report()
     report.faults += undetermined(arm, data, path)

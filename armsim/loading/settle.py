@@ -66,6 +66,15 @@ def settle(
     return {**walk({key: value for key, value in data.items() if key != "parameters"}, ""), "parameters": values}
 
 
+def values_of(data: Any) -> Any:
+    """Data with each `Quantity` replaced by its value."""
+    if isinstance(data, Quantity):
+        return data.value
+    if isinstance(data, dict):
+        return {key: values_of(value) for key, value in data.items()}
+    return [values_of(value) for value in data] if isinstance(data, list) else data
+
+
 def numbers_at(data: dict[str, Any], path: str) -> list[str]:
     """The numbers that a path stands for, each by a path of its own with indices for joints' names.
 

@@ -9,8 +9,9 @@ from typing import Any
 from armsim.dynamics import ExternalWrench
 from armsim.errors import UsageError
 from armsim.expr import Scalar
-from armsim.files.document import Place, document
+from armsim.files.document import Place
 from armsim.files.faults import Report
+from armsim.files.plain_data import document
 from armsim.model import Arm
 from armsim.spatial import Vector
 from armsim.spec.quantity import Context

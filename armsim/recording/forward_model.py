@@ -216,7 +216,7 @@ class ForwardModel:
                 return self._once(state, inputs)
             if type(values) is list:
                 values = doubles("d", values)
-        except TypeError:  # several rows, or no numbers
+        except (TypeError, OverflowError):  # several rows, or no numbers
             return self._step_other(state, inputs, values, wrench)
         return (self._once if self._more else self._step_other)(state, inputs, values, wrench)
 

@@ -300,8 +300,8 @@ def _sound_table(table: str, section: Map, about: str) -> Mapping[str, Sequence[
     if expected is not None and csv.sha256 != expected.text:
         rows = len(next(iter(csv.columns.values())))
         samples = section.get("samples")
-        count = int(samples.value) if isinstance(samples, Scalar) and isinstance(samples.value, float) else rows
-        found = f"{rows} of {count} samples" if rows != count else f"other bytes, sha256 {csv.sha256[:12]}..."
+        count = samples.value if isinstance(samples, Scalar) and isinstance(samples.value, float) else float(rows)
+        found = f"{rows} of {count:.15g} samples" if rows != count else f"other bytes, sha256 {csv.sha256[:12]}..."
         mend = "restore the file, or take `recording.sha256` out of run.yaml to replay it as it is"
         raise refuse(Place(table), "", f"the file that was recorded, sha256 {expected.text[:12]}...", found, mend)
     if "t_s" not in csv.columns:

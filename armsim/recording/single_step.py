@@ -51,7 +51,7 @@ def plain_step(call: Call, size: int, n: int, other: Callable[..., Array], refus
                 raise TypeError
             state_in[:] = state  # type: ignore[assignment]  # what is no buffer of doubles of that shape raises
             inputs_in[:] = inputs  # type: ignore[assignment]  # likewise
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             rooms.append(own)
             return other(state, inputs)
         bad = call(arguments_at, results_at)
@@ -103,7 +103,7 @@ def open_step(
                 if type(given) is not np.ndarray or given.shape != shape or given.dtype != float:
                     raise TypeError
                 wrench_in[:] = given
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             rooms.append(own)
             return other(state, inputs, values, wrench)
         if numbers is not None and (key := values_in.tobytes()) not in known:

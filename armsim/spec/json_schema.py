@@ -155,14 +155,15 @@ def _number(kind: Number) -> dict[str, Any]:
     number: dict[str, Any] = {"type": ["number", "string"]}
     if kind.minimum is not None:
         number["minimum"] = kind.minimum
-    if kind.above is not None:
-        number["exclusiveMinimum"] = kind.above
-    if kind.largest is not None:
-        if kind.above is None:
-            number.setdefault("minimum", -kind.largest)
-        number["maximum"] = kind.largest
+    if kind.above == 0:
+        number["minimum"] = kind.least
+    if not kind.infinite:
+        number.setdefault("minimum", -kind.most)
+        number["maximum"] = kind.most
     if kind.nonzero:
-        number["not"] = {"const": 0}
+        number["not"] = {"type": "number", "exclusiveMinimum": -kind.least, "exclusiveMaximum": kind.least}
+    if kind.divides:
+        number["not"] = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": kind.least}
     return number
 
 

@@ -6,8 +6,10 @@ import math
 import re
 from typing import Any
 
+from armsim.expr import Expr, either
 from armsim.files.document import Node, Place, Scalar, clipped, shown
 from armsim.files.faults import nearest, suggestion
+from armsim.spec.bounds import BOUNDS
 from armsim.spec.formula import Formula, FormulaError
 from armsim.spec.quantity import Context, Quantity, plain_number
 
@@ -20,6 +22,11 @@ class _Required:
 REQUIRED = _Required()
 NAME = re.compile(r"[^\W\d][\w.-]*")
 LARGEST = math.nextafter(math.inf, 0.0)
+
+
+def any_of(a: Any, b: Any) -> Any:
+    """Logical or of two conditions: of floats, arrays or expressions."""
+    return either(a, b) if isinstance(a, Expr) else a | b
 
 
 def join(path: str, key: str) -> str:
@@ -88,9 +95,12 @@ class Number(Kind):
         minimum: Inclusive lower bound.
         above: Exclusive lower bound.
         nonzero: Whether 0 is refused.
+        divides: Whether it is divided by unless it is 0.
         infinite: Whether `.inf` and `-.inf` are taken.
-        largest: Bound of the magnitude, inclusive.
+        largest: Bound of the magnitude where it is not the unit's.
         of_time: Whether the formula may contain the time `t`.
+        most: The greatest magnitude.
+        least: The least magnitude where it is `above` 0, `nonzero` or `divides`.
     """
 
     def __init__(
@@ -101,8 +111,10 @@ class Number(Kind):
         minimum: float | None = None,
         above: float | None = None,
         nonzero: bool = False,
+        divides: bool = False,
         infinite: bool = False,
         largest: float | None = None,
+        least: float | None = None,
         of_time: bool = False,
         **common: Any,
     ) -> None:
@@ -112,9 +124,12 @@ class Number(Kind):
         self.minimum = minimum
         self.above = above
         self.nonzero = nonzero
+        self.divides = divides
         self.infinite = infinite
         self.largest = largest
         self.of_time = of_time
+        self.most = BOUNDS[unit].largest if largest is None else largest
+        self.least = BOUNDS[unit].least if least is None else least
 
     def expected(self, context: Context) -> str:
         unit = self.unit_in(context)
@@ -137,7 +152,11 @@ class Number(Kind):
 
     def conditions(self, x: Any) -> list[Any]:
         """Conditions that all hold for a valid number: a float, an array of them or an expression. None holds for NaN."""
-        found = [abs(x) <= (math.inf if self.infinite else LARGEST if self.largest is None else self.largest)]
+        return [*self.signs(x), *self.magnitudes(x)]
+
+    def signs(self, x: Any) -> list[Any]:
+        """What `expected` says of a number, as conditions on it."""
+        found = [abs(x) <= (math.inf if self.infinite else LARGEST)]
         if self.minimum is not None:
             found.append(x >= self.minimum)
         if self.above is not None:
@@ -145,6 +164,27 @@ class Number(Kind):
         if self.nonzero:
             found.append(abs(x) > 0.0)
         return found
+
+    def magnitudes(self, x: Any) -> list[Any]:
+        """What `bounded` says of a number, as conditions on it."""
+        size = abs(x)
+        found = [any_of(size <= self.most, size >= math.inf) if self.infinite else size <= self.most]
+        if self.divides:
+            found.append(any_of(size <= 0.0, size >= self.least))
+        elif self.never_zero:
+            found.append(size >= self.least)
+        return found
+
+    def bounded(self) -> str:
+        """The bounds of its magnitude, in words."""
+        if self.divides or self.never_zero:
+            return f"{'0, or ' if self.divides else ''}a magnitude from {self.least:g} to {self.most:g}"
+        return f"a magnitude of {self.most:g} at most{', or .inf' if self.infinite else ''}"
+
+    @property
+    def never_zero(self) -> bool:
+        """Whether it must not be 0."""
+        return self.nonzero or self.above == 0
 
     def read(self, node: Node, path: str, context: Context) -> Quantity | None:
         if not isinstance(node, Scalar) or isinstance(node.value, bool) or node.value is None:
@@ -196,7 +236,8 @@ class Number(Kind):
 
     def _check(self, quantity: Quantity, node: Node, path: str, context: Context) -> bool:
         value = quantity.value
-        if all(self.conditions(value)):
+        written = not math.isinf(value) or "inf" in quantity.text.lower()  # or it has overflowed
+        if written and all(self.conditions(value)):
             return True
         found = node.text if isinstance(node, Scalar) else ""
         if quantity.formula is not None:
@@ -218,10 +259,11 @@ class Number(Kind):
             )
         elif self.nonzero and value == 0:
             mend = f"write another number, for example `{key}: {self.example or 1}`"
-        elif self.largest is not None:
+        elif abs(value) < self.least and (self.divides or self.never_zero):
+            mend = f"write {'0, or ' * self.divides}a number {'of magnitude ' * self.nonzero}{self.least:g} or more"
+        else:
             both_sides = self.above is None and self.minimum is None
-            bounds = f"between {-self.largest:g} and {self.largest:g}" if both_sides else f"up to {self.largest:g}"
-            mend = f"write a number {bounds}"
+            mend = f"write a number {f'between {-self.most:g} and' if both_sides else 'up to'} {self.most:g}"
         self.fault(node, path, context, mend, found)
         return False
 

@@ -100,6 +100,8 @@ class MotorKeys(Record):
     Ra = Number("ohm", above=0, default=None, doc="armature resistance", note="none", example="1")
     gear = Number(
         nonzero=True,
+        largest=1e6,
+        least=1e-6,
         default=1.0,
         doc="turns of the motor per turn of the joint; negative where it reverses",
         example="50",
@@ -112,12 +114,18 @@ class MotorKeys(Record):
     efficiency = Number(
         above=0,
         largest=1,
+        least=1e-6,
         default=1.0,
         doc="of the gear: friction in it takes up to 1 - efficiency of the motor's torque",
         example="0.8",
     )
     inductance = Number(
-        "H", minimum=0, default=0.0, doc="of the armature; 0: the current follows the voltage at once", example="1e-3"
+        "H",
+        minimum=0,
+        divides=True,
+        default=0.0,
+        doc="of the armature; 0: the current follows the voltage at once",
+        example="1e-3",
     )
     brush_drop = BrushDropKeys(default=None, doc="voltage that the brushes take", note="none")
     limits = MotorLimitKeys(default={}, doc="what motor and amplifier can do at most", note="none")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from armsim.files.document import Map, Node, Place, Scalar, Seq, clipped, document
+from armsim.files.document import Map, Node, Place, Scalar, Seq, clipped
 from armsim.files.faults import Report, listed, suggestion
+from armsim.files.plain_data import document
 from armsim.spec.paths import PathError, joint_index, parse_path, path_text
 
 MOST = 200  # characters of a path in a message

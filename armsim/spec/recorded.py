@@ -12,9 +12,11 @@ from armsim.files.csv_reader import read_csv
 from armsim.files.document import Map, shown
 from armsim.files.faults import suggestion
 from armsim.files.source import beside
+from armsim.spec.kinds import Number
 from armsim.spec.quantity import Context
 
 TIME = "t_s"
+LARGEST_TIME = 1e12  # s: clocks that count from 1970 have 2e9
 
 
 def read_recorded(data: dict[str, Any], node: Map, path: str, context: Context) -> dict[str, Any] | None:
@@ -67,3 +69,24 @@ def read_recorded(data: dict[str, Any], node: Map, path: str, context: Context) 
     where = node.entries["csv"][1].place
     found = {"csv": file, "file": os.path.abspath(file), "sha256": csv.sha256, "table": table, "place": where}
     return {**data, **found}
+
+
+def within_bounds(data: dict[str, Any], number: Number, path: str, context: Context) -> dict[str, Any] | None:
+    """A CSV signal's data; None, with a fault in the report, where a value or a time is beyond its bounds.
+
+    Args:
+        data: As `read_recorded` returns them.
+        number: What each value is.
+        path: Of the mapping.
+        context: Takes the fault.
+    """
+    table, column = data["table"], f"column `{data['column']}` of {data['csv']}"
+    for values, largest, what in ((table.x, LARGEST_TIME, f"times in {data['csv']}"), (table.y, number.most, column)):
+        if max(map(abs, values)) > largest:
+            line, value = next((line, x) for line, x in enumerate(values, start=2) if abs(x) > largest)
+            expected = f"{what} of a magnitude of {largest:g} at most"
+            context.report.add(
+                data["place"], f"{path}.csv", expected, f"{value:g} in line {line}", "correct the column"
+            )
+            return None
+    return data

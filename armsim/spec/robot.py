@@ -132,14 +132,16 @@ class JointKeys(Record):
     name = Text(name=True, doc="labels columns and messages", example="R1")
     type = Choice(*JOINT_TYPES, doc="turns about its z axis, slides along it, or both at once", example="revolute")
     pitch = Number(
-        "m", default=None, doc="of a screw: how far it slides in a turn; negative: left-handed", example="0.005"
+        "m",
+        divides=True,
+        default=None,
+        doc="of a screw: how far it slides in a turn; negative: left-handed",
+        example="0.005",
     )
     mdh = FRAMES["mdh"]
     dh = FRAMES["dh"]
     origin = FRAMES["origin"]
-    initial = Number(
-        "rad or m", angle=True, largest=1e6, default=0.0, doc="joint position at which the arm is given", example="0"
-    )
+    initial = Number("rad or m", angle=True, default=0.0, doc="joint position at which the arm is given", example="0")
     limits = LimitKeys(default=None, doc="range and stops", note="no limits")
     friction = FrictionKeys(default={}, doc="friction of the joint", note="none")
     bodies = List(

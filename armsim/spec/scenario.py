@@ -9,6 +9,7 @@ from armsim.files.faults import suggestion
 from armsim.integrate import METHODS, Tolerance
 from armsim.spec.bodies import Payload
 from armsim.spec.quantity import Context, Quantity, plain_number
+from armsim.spec.recorded import read_recorded, within_bounds
 from armsim.spec.robot import NO_VECTOR
 from armsim.spec.schema import Choice, Kind, List, Number, PerJoint, Record, Rule, Text, join
 from armsim.spec.tolerance import LARGEST, LEAST
@@ -93,7 +94,7 @@ class InitialKeys(Record):
     """Where the motion starts."""
 
     q = PerJoint(
-        Number("rad or m", angle=True, largest=1e6),
+        Number("rad or m", angle=True),
         default=None,
         doc="joint positions, one per joint",
         note="the robot's initial pose",
@@ -135,7 +136,7 @@ class ControlKeys(Record):
     ki = gains("V/(rad·s) or N·m/(rad·s)", "integral gains", "pi and pid")
     kd = gains("V·s/rad or N·m·s/rad", "derivative gains", "pd and pid")
     target = PerJoint(
-        Number("rad or m", angle=True, largest=1e6),
+        Number("rad or m", angle=True),
         default=None,
         doc="joint positions to hold, one per joint",
         note="the robot's initial pose",
@@ -183,8 +184,6 @@ class CsvSignalKeys(Record):
         data = super().read(node, path, context)
         if data is None or data["csv"] is None or data["column"] is None or data["hold"] is None:
             return None
-        from armsim.spec.recorded import read_recorded
-
         assert isinstance(node, Map)  # or there were no data
         return read_recorded(data, node, path, context)
 
@@ -203,7 +202,8 @@ class Signal(Kind):
 
     def read(self, node: Node, path: str, context: Context) -> Any:
         if isinstance(node, Map):
-            return self.csv.read(node, path, context)
+            data = self.csv.read(node, path, context)
+            return None if data is None else within_bounds(data, self.number, path, context)
         return self.number.read(node, path, context)
 
 

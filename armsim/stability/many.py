@@ -92,6 +92,7 @@ class StepAdviser:
         found[found] = refused
         return found
 
+    @np.errstate(all="ignore")  # of steps far too long, powers overflow
     def one(self, values: Array) -> Advice:
         """The advice on one variant, in words."""
         if self.silent:

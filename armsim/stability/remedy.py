@@ -18,6 +18,7 @@ LOOKS = 8  # states that are linearised, about
 FAR = 0.1  # rad or m in a step: for a faster joint the linearisation does not hold
 
 
+@np.errstate(all="ignore")  # of steps far too long, powers overflow
 def remedy(plant: Plant, dt: float, states: Sequence[tuple[float, Sequence[float]]]) -> dict[str, Any] | None:
     """The largest stable step, "dt" [s], and the "methods" stable at this step, at the first state where the run's is unstable.
 

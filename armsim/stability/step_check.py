@@ -6,6 +6,8 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
+import numpy as np
+
 from armsim.actuation import sticks
 from armsim.errors import Refusal
 from armsim.integrate import METHODS
@@ -44,6 +46,7 @@ class Instability:
         return self.mode.growth * self.point.duration
 
 
+@np.errstate(all="ignore")  # of steps far too long, powers overflow
 def check_step(scenario: Scenario, plant: Plant) -> Advice:
     """The advice on the step of a scenario with a fixed-step method."""
     return StepCheck(plant.method, scenario.dt, operating_points(scenario, plant), plant.arm).advice()

@@ -331,6 +331,7 @@ def rows_of(matrix: Array) -> list[Array]:
     return [matrix[..., i, :] for i in range(matrix.shape[-2])]
 
 
+@np.errstate(all="ignore")  # of modes far too fast, exponentials overflow
 def stable_steps(about: Linearization) -> dict[str, float]:
     """The largest stable step of every fixed-step method at a state [s]; see `largest_stable_step`.
 

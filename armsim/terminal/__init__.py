@@ -2,5 +2,6 @@
 
 What others use:
     streams: `echo` and `bold`, printing; `open_streams`, `flush`, standard streams that can be written.
+    progress: `progress_bar`, `progress_bars`, what takes long;
     failure: `told`, what ended a command as a message and an exit code; INTERRUPTED.
 """

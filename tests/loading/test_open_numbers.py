@@ -186,7 +186,12 @@ RULES = {
     "nonzero": ({"joints[0].motor.gear": -0.2}, {"joints[0].motor.gear": 0.0}),
     "largest": ({"joints[0].motor.efficiency": 0.99}, {"joints[0].motor.efficiency": 1.01}),
     "largest pose": ({"joints[1].initial": -1e6}, {"joints[1].initial": -1.1e6}),
-    "finite": ({"gravity[2]": 1e300}, {"gravity[2]": -math.inf}),
+    "finite": ({"gravity[2]": 1e6}, {"gravity[2]": -math.inf}),
+    "within bounds": ({"gravity[2]": -1e6}, {"gravity[2]": -1.1e6}),
+    "least of what is positive": ({"joints[0].motor.Ra": 1e-9}, {"joints[0].motor.Ra": 0.9e-9}),
+    "least of what is not zero": ({"joints[0].motor.gear": -1e-6}, {"joints[0].motor.gear": -0.9e-6}),
+    "least that is divided by": ({"joints[0].motor.inductance": 1e-12}, {"joints[0].motor.inductance": 0.9e-12}),
+    "limit that is there": ({"joints[0].limits.upper": 1e6}, {"joints[0].limits.upper": 1.1e6}),
     "number": ({"gravity[2]": 0.0}, {"gravity[2]": math.nan}),
     "pitch": ({"joints[1].pitch": -0.1}, {"joints[1].pitch": 0.0}),
     "range": ({"joints[0].limits.upper": 0.31}, {"joints[0].limits.upper": -0.1}),
@@ -233,7 +238,7 @@ def test_file_array_and_condition_refuse_the_same_numbers(name):
     ("path", "value", "why"),
     [
         ("control.limit[1]", 0.0, "control.limit[1]: expected a positive number of V, N·m or N, found 0"),
-        ("control.target[0]", 2e6, "control.target[0]: expected a number of rad or m, found 2000000"),
+        ("control.target[0]", 2e6, "control.target[0]: expected a magnitude of 1e+06 at most, found 2000000"),
         ("payload.tube.inner_radius", 0.5, "payload.tube: expected inner_radius smaller than outer_radius"),
         ("payload.tube.density", -1.0, "payload.tube.density: expected a number of kg/m³, 0 or more, found -1"),
         (

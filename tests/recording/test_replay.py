@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -327,6 +328,19 @@ def test_a_damaged_recording_is_refused_in_four_lines(what, recorded, tmp_path):
     assert [line.split(":")[0] for line in lines[1:4]] == ["  expected", "  found", "  mend"]
     assert caught.value.exit_code == 2
     assert "Traceback" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("count", "told"), [(".inf", "inf"), ("-.inf", "-inf"), (".nan", "nan"), ("1e300", r"1e\+300")]
+)
+def test_a_count_that_is_none_is_told_as_it_stands(recorded, tmp_path, count, told):
+    folder = tmp_path / "copy"
+    shutil.copytree(recorded("pd"), folder)
+    damaged(folder, "row")
+    about = folder / "run.yaml"
+    about.write_text(re.sub(r"^  samples: .*$", f"  samples: {count}", about.read_text(), flags=re.MULTILINE))
+    with pytest.raises(FileFaults, match=rf"99 of {told} samples"):
+        armsim.replay(folder)
 
 
 def test_a_changed_recording_says_what_was_recorded_and_how_to_use_it_anyway(recorded, tmp_path):

@@ -141,11 +141,16 @@ s.yaml:8:14: log.every
   mend:     write 0.01 or 0.011""",
     ),
     "too many steps": (
-        [("dt: 1e-3", "dt: 1e-300"), (", from: 0.5", ""), ("log: {every: 1e-2}", "")],
+        [
+            ("dt: 1e-3", "dt: 1e-12"),
+            ("duration: 1\n", "duration: 100\n"),
+            (", from: 0.5", ""),
+            ("log: {every: 1e-2}", ""),
+        ],
         """\
 s.yaml:3:11: duration
   expected: at most 1e+13 steps of dt
-  found:    1
+  found:    100
   mend:     make it shorter, or dt longer""",
     ),
     "step that is not given": (

@@ -84,7 +84,11 @@ def test_closed_streams_are_replaced(monkeypatch):
 
 
 def test_all_that_armsim_prints_goes_through_echo():
-    own = {"terminal/streams.py", "cli/converge.py", "cli/progress.py"}  # the latter two overwrite lines of armsim's own words
+    own = {
+        "terminal/streams.py",
+        "cli/converge.py",
+        "terminal/progress.py",
+    }  # the latter two overwrite lines of armsim's own words
     printing = re.compile(r"click\.s?echo\(|(?<![\w.])(?<!def )print\(|std(?:out|err)\.write\(")
     found = {
         path.relative_to(PACKAGE).as_posix()

@@ -1,0 +1,120 @@
+"""Whether an arm's mass matrix is positive definite, so that its accelerations are determined."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from armsim.dynamics import crba, ldl, pivots
+from armsim.dynamics.kinematics import joint_poses
+from armsim.expr import Scalar, absolute, both, either, maximum, minimum
+from armsim.files.faults import Fault
+from armsim.model import Arm
+from armsim.spatial import Inertia
+from armsim.spec.kinds import join
+
+POSES = 4  # at which the mass matrix is checked, besides the initial one
+SINGULAR = 1e-12  # of what was summed: rounding of an exact zero, where products of the arm's numbers are summed
+ROUNDING = 1e-15  # of what was summed
+LEAST = 1e-30  # kg m² or kg: reciprocals of less than that are no longer within all bounds
+
+
+def undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> list[Fault]:
+    """Faults of an arm whose mass matrix is not positive definite at some pose: its accelerations are not determined.
+
+    Each joint is measured by numbers of its own unit, so a slide of a tonne may carry a spindle of a gram: its inertia by
+    what it is summed from (`_sums`), and its pivot, the inertia that is left with the joints beyond free, by its inertia.
+
+    Args:
+        arm: The arm, on numbers.
+        data: What it was built from.
+        path: Of the robot, within another file.
+    """
+    for pose in _poses(arm):
+        q = [float(x) for x in pose]
+        M, sums = crba(arm, q), _sums(arm, q)
+        bad, pivot = next(
+            ((k, pivot) for k, pivot in pivots(M) if not (_felt(arm, M, sums, k) and pivot > _nothing(M[k][k]))),
+            (None, 0.0),
+        )
+        if bad is None:
+            continue
+        name = arm.joints[bad].name
+        kind = arm.joints[bad].kind
+        turns = kind.turns
+        what = "inertia about the axis" if turns else "mass to move"
+        if not math.isfinite(pivot):
+            found = f"numbers beyond what a double can hold, at q = {_shown(q)}"
+            mend = "check the sizes of masses, inertias and lengths"
+        elif pivot < -max(SINGULAR * sums[bad], _nothing(abs(M[bad][bad]))):
+            found = f"joint `{name}` and the joints after it can move with negative kinetic energy, at q = {_shown(q)}"
+            mend = f"check the signs and the order of the inertia tensors from link {name} on"
+        elif _felt(arm, M, sums, bad):
+            found = f"joint `{name}` and the joints after it can move without moving any mass, at q = {_shown(q)}"
+            mend = "check the frames of these joints, and the bodies of their links"
+        else:
+            found = f"no inertia and no rotor inertia on joint `{name}`" if turns else f"no mass on joint `{name}`"
+            off_axis = "" if kind.slides else " off its axis"
+            mend = f"give the link of {name} a body{off_axis}, or its motor a rotor_inertia"
+        where = join(path, f"joints[{bad}]")
+        return [Fault(data["joints"][bad]["initial"].place, where, f"{what} of joint `{name}`", found, mend)]
+    return []
+
+
+def determined(arm: Arm) -> Any:
+    """The condition that `undetermined` finds no fault; the arm's numbers may be expressions."""
+    sound: Any = True
+    for q in _poses(arm):
+        M, sums = crba(arm, q), _sums(arm, q)
+        try:
+            L = ldl(M)
+        except ZeroDivisionError:
+            return False
+        for k, row in enumerate(L):  # on whose diagonal are the reciprocals of the pivots
+            sound = both(sound, both(row[k] > 0.0, row[k] * _nothing(M[k][k]) < 1.0))
+            sound = both(sound, _felt(arm, M, sums, k))
+    return sound
+
+
+def _nothing(inertia: Scalar) -> Scalar:
+    """What counts as no inertia where another was subtracted from this one."""
+    return maximum(SINGULAR * inertia, LEAST)
+
+
+def _felt(arm: Arm, M: Sequence[Sequence[Scalar]], sums: Sequence[Scalar], k: int) -> Any:
+    """The condition that a joint feels an inertia, which is no rounding error of a sum, or an armature."""
+    armature = arm.joints[k].armature
+    return either(M[k][k] - armature > SINGULAR * sums[k], armature > ROUNDING * sums[k])
+
+
+def _sums(arm: Arm, q: Sequence[Scalar]) -> list[Scalar]:
+    """What each joint's inertia is summed from: moments about the frame's origin, and the mass, of the composite body."""
+    sums: list[Scalar] = []
+    composite = Inertia()
+    for joint, inertia, pose in reversed(list(zip(arm.joints, arm.inertias, joint_poses(arm, q), strict=True))):
+        composite = inertia + composite
+        J = composite.J
+        moments = absolute(J.xx) + absolute(J.yy) + absolute(J.zz)
+        sums.append(moments * joint.turns + composite.mass * (joint.slides * joint.slides))
+        composite = composite.moved(*pose)
+    return sums[::-1]
+
+
+def _poses(arm: Arm) -> Iterator[list[Scalar]]:
+    """The initial pose, and poses spread over the joints' ranges (a Weyl sequence: the same at every run)."""
+    yield list(arm.initial)
+    for k in range(1, POSES + 1):
+        pose = []
+        for i, joint in enumerate(arm.joints):
+            share = k * math.sqrt((2, 3, 5, 7, 11, 13, 17, 19)[i % 8] + i // 8) % 1.0
+            half = math.pi if joint.kind.turns else 1.0
+            lower, upper = joint.initial - half, joint.initial + half
+            if joint.limit is not None:
+                lower, upper = maximum(lower, joint.limit.lower), minimum(upper, joint.limit.upper)
+            pose.append(lower + share * (upper - lower))
+        yield pose
+
+
+def _shown(q: list[float]) -> str:
+    return ", ".join(f"{x:.3g}" for x in q)
