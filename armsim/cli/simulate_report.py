@@ -24,6 +24,7 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
     measures = summary.get("measures", {})
     lines += [f"measure  {name}: {number(m['value'], 6)} {m['unit']}".rstrip() for name, m in measures.items()]
     lines += [wrapped(f"! {warning}") for warning in summary["advice"]]
+    lines += step_error_lines(summary, verbose)
     if verbose and summary["would_chatter"]:
         stops = ", ".join(f"{joint} up to {most:.3g} s" for joint, most in summary["would_chatter"].items())
         lines.append(
@@ -58,6 +59,18 @@ def work_lines(audit: dict[str, Any], digits: int) -> list[str]:
     if audit["note"]:
         lines.append(f"! {audit['note']}")
     return [wrapped(line) for line in lines]
+
+
+def step_error_lines(summary: dict[str, Any], verbose: bool) -> list[str]:
+    """The estimated error by the step, where it is large or more is asked for; see `armsim.simulation.step_error`."""
+    found = summary.get("step_error")
+    if found is None:
+        return []
+    if found["note"]:
+        return [wrapped(f"! {found['note']}")]
+    how = "a tenth of its tolerance" if summary.get("adaptive") else "half the step"
+    of = "the run" if found["whole"] else "parts of the run"
+    return [f"error    about {share(found['share'])} of the motion, by {of} with {how}"] if verbose else []
 
 
 def _joules(value: float, digits: int) -> str:

@@ -6,6 +6,7 @@ import ctypes
 import math
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Protocol
 
 from armsim.compile import SteppingLoop
@@ -13,6 +14,7 @@ from armsim.compile.target import Target
 from armsim.errors import UsageError
 from armsim.plant import Plant
 from armsim.simulation.content import tables_in
+from armsim.simulation.driver import NEVER
 from armsim.simulation.loop_plan import LoopPlan, bounds
 from armsim.spec.formula import FormulaError
 
@@ -89,11 +91,36 @@ class NativeEngine:
         self.cached = self.loop.code.cached
         rest = time.perf_counter() - began - sum(self.loop.seconds.values())
         self.preparation = {**self.loop.seconds, "fetch_s" if self.cached else "compile_s": rest}
-        self.run = self.loop.run
+        self._open = doubles([self.plan.dt] if self.plan.open_step else [])
+        self.run = partial(self.loop.run, open=self._open)
+
+    def run_again(
+        self,
+        state: ctypes.Array,
+        first: int,
+        last: int,
+        sample_every: int,
+        time_ratio: tuple[int, int],
+        parts: int = 1,
+    ) -> bool:
+        """Carry out the steps first <= k < last, without rows or measures; whether none left the bounds.
+
+        Args:
+            state: The state at step `first`; overwritten by the one reached.
+            first: First step.
+            last: Step before which to stop.
+            sample_every: Steps between samples.
+            time_ratio: (num, den).
+            parts: Into how many each step is cut; 1 unless the plan leaves its step open.
+        """
+        num, den = time_ratio
+        rows, kept = doubles([0.0] * len(self.plant.columns)), doubles(self.plan.kept)
+        clock = (NEVER, parts * sample_every, (num, parts * den), doubles([self.plan.dt / parts]))
+        return self.loop.run(state, rows, kept, parts * first, parts * last, *clock) == parts * last
 
     def measured(self, state: Sequence[float], kept: Sequence[float], t: float, due: bool) -> list[float]:
         """The measures' results of a run that ends in a state at time t [s], a sample being due or not."""
-        return finished(self.loop, self.plan, state, kept, doubles([]), t, due)
+        return finished(self.loop, self.plan, state, kept, self._open, t, due)
 
 
 class PythonEngine:

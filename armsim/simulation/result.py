@@ -16,6 +16,7 @@ from armsim.plant.columns import Heading, headings
 from armsim.simulation.loop_plan import bounds
 from armsim.simulation.row_log import DOUBLE, Spill, held_in_memory
 from armsim.simulation.row_totals import RowTotals
+from armsim.simulation.step_error import StepError
 from armsim.stability.advice import Advice
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class Result:
         failure: Of a run that was interrupted as its rows could not be written, why.
         gathered: Totals of all rows; None where they are gathered from `rows`.
         spilled: Has the temporary file of `rows`; None if they are in memory.
+        step_error: Estimate of the error by the step; None where there is none.
     """
 
     asked: Callable[[], tuple[Scenario, Plant]] = field(repr=False)
@@ -84,6 +86,7 @@ class Result:
     failure: str = ""
     gathered: RowTotals | None = field(default=None, repr=False)
     spilled: Spill | None = field(default=None, repr=False)
+    step_error: StepError | None = None
 
     @cached_property
     def _asked(self) -> tuple[Scenario, Plant]:

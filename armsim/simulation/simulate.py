@@ -20,6 +20,7 @@ from armsim.simulation.loop_plan import SUMMARISED, LoopPlan, plant_of_run
 from armsim.simulation.row_log import RowLog, RowSink, RowsInMemory, RowStream, SpilledRows, held_in_memory
 from armsim.simulation.row_totals import RowTotals
 from armsim.simulation.run import Run
+from armsim.simulation.step_doubling import StepDoubling, can_double
 from armsim.spec.timing import time_at
 from armsim.stability.advice import Advice
 from armsim.stability.method_choice import with_method
@@ -121,7 +122,8 @@ def _simulated(
     began = time.perf_counter()
     scenario = with_method(scenario)
     plant = make_plant(scenario)
-    plan = LoopPlan.of(plant_of_run(scenario), scenario.dt, measure, scenario.initial_q, scenario.moments)
+    of_run = plant_of_run(scenario)
+    plan = LoopPlan.of(of_run, scenario.dt, measure, scenario.initial_q, scenario.moments, can_double(of_run))
     made = make_engine(engine, plan)
     ready = time.perf_counter()
     advice = heeded(scenario, plant, force_step)
@@ -199,9 +201,12 @@ def _driven(
     plant = engine.plant
     width = len(plant.columns)
     count = scenario.steps // scenario.log_every + 1
+    if start is None:
+        start = plant.initial_state(scenario.initial_q, scenario.initial_qd, scenario.landing)
+    doubling = StepDoubling(scenario, engine, start)
     driver = Driver(
         engine.run,
-        plant.initial_state(scenario.initial_q, scenario.initial_qd, scenario.landing) if start is None else start,
+        start,
         width=width,
         kept=engine.plan.kept,
         log_every=scenario.log_every,
@@ -220,18 +225,23 @@ def _driven(
                 status = "interrupted"
                 break
             ahead = min(chunk, log.at_once * scenario.log_every)
-            if not driver.advance(min(driver.done + ahead, scenario.steps), room):
+            ahead = min(ahead, doubling.next_instant(driver.done) - driver.done)
+            if not driver.advance(driver.done + ahead, room):
                 status = "diverged"
                 approach = driver.approach()  # for the diagnosis
                 break
+            doubling.see(driver.done, driver.state)
             chunk = _next_chunk(ahead, time.perf_counter() - began_chunk)
             if progress is not None:
                 progress(driver.done, scenario.steps)
     except KeyboardInterrupt:
         status = "interrupted"
     ended = time.perf_counter()
+    step_error = None
     with contextlib.suppress(KeyboardInterrupt):
         end = driver.row()
+        step_error = doubling.estimate() if status == "complete" else None
+    repeated = time.perf_counter()
     done = driver.done
     due = scenario.sample_every is not None and done % scenario.sample_every == 0
     measured = engine.measured(list(driver.state), list(driver.kept), time_at(done, scenario.time_ratio), due)
@@ -240,6 +250,7 @@ def _driven(
         measured = [x if name in peaks else math.nan for name, x in zip(engine.plan.results, measured, strict=True)]
     kept = min(-(-(done + (status == "diverged")) // scenario.log_every), count)
     parts = {"loop_s": ended - looped - log.waited, **({"rows_s": log.waited} if log.waited else {})}
+    parts["step_error_s"] = repeated - ended
     rows = log.finish(kept, end if status == "complete" and done % scenario.log_every == 0 else None)
     if rows.failure and status == "complete":
         status = "interrupted"
@@ -259,8 +270,9 @@ def _driven(
         approach=approach,
         engine=engine.name,
         stalled=driver.stalled,
+        step_error=step_error,
         advised=advised,
-        seconds={**engine.preparation, **seconds, **parts, "total_s": ended - began},
+        seconds={**engine.preparation, **seconds, **parts, "total_s": repeated - began},
     )
 
 

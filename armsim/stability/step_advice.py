@@ -59,7 +59,5 @@ def heed(advice: Advice, force: bool) -> Advice:
 
 
 def key(kind: str, scenario: Scenario) -> str:
-    """The cache key of what is known about a scenario: its content but for its name and its log, and armsim's own text."""
-    given = {name: value for name, value in scenario.scenario_data.items() if name not in ("name", "log")}
-    step = f"{scenario.time_ratio} {scenario.sample_every}"  # a default step depends on the log
-    return cache.key(kind, cache.sources(), step, json.dumps(given, sort_keys=True))
+    """The cache key of what is known about a scenario: its content, and armsim's own text."""
+    return cache.key(kind, cache.sources(), scenario.content)
