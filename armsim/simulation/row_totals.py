@@ -49,6 +49,22 @@ class Range(Extremes):
 
 
 @dataclass
+class Voltage(Extremes):
+    """Extremes of a motor's voltage that its supply limits.
+
+    Attributes:
+        limit: Of the supply [V].
+    """
+
+    limit: float = float("inf")
+
+    @property
+    def reached(self) -> bool:
+        """Whether it was at its limit."""
+        return max(-self.least, self.most) >= self.limit
+
+
+@dataclass
 class RowTotals:
     """Totals of rows.
 
@@ -56,12 +72,14 @@ class RowTotals:
         width: Numbers in a row.
         first: The first row.
         ranges: Of the joint positions that have limits, by joint.
+        voltages: Of the motors whose voltage is limited, by joint.
         kinetic: Of kinetic energy [J].
         potential: Of potential energy [J].
     """
 
     width: int
     ranges: dict[str, Range]
+    voltages: dict[str, Voltage]
     kinetic: Extremes
     potential: Extremes
     first: list[float] = field(default_factory=list)
@@ -74,14 +92,17 @@ class RowTotals:
         limited = [(joint.name, joint.limit) for joint in plant.arm.joints if joint.limit is not None]
         ranges = {name: Range(place["q", name], lower=limit.lower, upper=limit.upper) for name, limit in limited}
         kinetic, potential = (Extremes(place["energy", kind]) for kind in ("kinetic", "potential"))
-        return cls(len(plant.columns), ranges, kinetic, potential)
+        motors = [(joint.name, joint.electric_motor) for joint in plant.arm.joints]
+        supplies = [(name, motor.limits.voltage) for name, motor in motors if motor is not None]
+        voltages = {name: Voltage(place["voltage", name], limit=limit) for name, limit in supplies if limit is not None}
+        return cls(len(plant.columns), ranges, voltages, kinetic, potential)
 
     def add(self, rows: Any) -> None:
         """Take rows into account: a flat sequence of doubles, row by row, whose slices are lists or memoryviews."""
         if not len(rows):
             return
         self.first = self.first or list(rows[: self.width])
-        for part in (*self.ranges.values(), self.kinetic, self.potential):
+        for part in (*self.ranges.values(), *self.voltages.values(), self.kinetic, self.potential):
             seen: Any = rows[part.column :: self.width]
             seen = seen.tolist() if isinstance(seen, memoryview) else seen
             part.add(seen)

@@ -230,7 +230,7 @@ def _driven(
                 status = "diverged"
                 approach = driver.approach()  # for the diagnosis
                 break
-            doubling.see(driver.done, driver.state)
+            doubling.see(driver.done, list(driver.state))
             chunk = _next_chunk(ahead, time.perf_counter() - began_chunk)
             if progress is not None:
                 progress(driver.done, scenario.steps)

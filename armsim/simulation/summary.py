@@ -23,7 +23,8 @@ def summarize(run: Result) -> dict[str, Any]:
     error (target - q) and, under pd, the steady-state error under gravity (droop); the largest motor torque and current over
     all steps. Then the tool, the energies and their balance, and the joints that left their range. `advice` has the warnings on
     the step, of chattering stops only those that were met; `would_chatter` has all of these, with the largest stable step with
-    the stop engaged [s]. `step_error` estimates the error by the step, see `armsim.simulation.step_error`. `measures` has what was asked for. Of a diverged run, `diverged` has its diagnosis.
+    the stop engaged [s]. `step_error` estimates the error by the step, see `armsim.simulation.step_error`. `measures` has what
+    was asked for. Of a diverged run, `diverged` has its diagnosis.
     """
     plant, scenario = run.plant, run.scenario
     summary: dict[str, Any] = {
@@ -46,7 +47,8 @@ def summarize(run: Result) -> dict[str, Any]:
     summary["steps_per_second"] = tried / loop if loop > 0 else math.inf
     outside = _outside(run)
     met = [joint["joint"] for joint in outside if joint["stop"]]
-    summary["advice"] = run.advice.said(plant.method, scenario.dt, met)
+    limited = [name for name, voltage in run.totals.voltages.items() if voltage.reached]
+    summary["advice"] = run.advice.said(plant.method, scenario.dt, met, limited)
     summary["would_chatter"] = dict(run.advice.chattering)
     if run.step_error is not None:
         summary["step_error"] = {**vars(run.step_error), "note": run.step_error.note(scenario)}

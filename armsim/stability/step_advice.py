@@ -9,24 +9,24 @@ from armsim.compile import cache
 from armsim.errors import Refusal, UsageError
 from armsim.loading import Scenario
 from armsim.plant import Plant
-from armsim.stability.advice import Advice, chooses_steps
+from armsim.stability.advice import Advice, is_judged
 
 
 def advice_on(scenario: Scenario, plant: Plant) -> Advice:
-    """The advice on a scenario's step, from the cache or computed; empty where it does not apply (`chooses_steps`).
+    """The advice on a scenario's step, from the cache or computed; empty where it does not apply (`is_judged`).
 
     Args:
         scenario: What is to be run.
         plant: Its plant.
     """
-    if chooses_steps(plant):
+    if not is_judged(plant):
         return Advice()
     name = key("advice", scenario)
     known = cache.load(name)
     if known is not None:
         found = json.loads(known)
         refusal = None if found["refusal"] is None else Refusal(**found["refusal"])
-        return Advice(refusal, tuple(found["warnings"]), found["chattering"], tuple(found["takers"]))
+        return Advice(refusal, tuple(found["warnings"]), found["chattering"], tuple(found["takers"]), found["braked"])
     from armsim.stability.step_check import check_step
 
     advice = check_step(scenario, plant)
@@ -55,7 +55,7 @@ def heed(advice: Advice, force: bool) -> Advice:
         how = f"{advice.refusal.mend}\n(--force-step, or force_step=True, runs it anyway)"
         raise UsageError(str(replace(advice.refusal, mend=how)))
     warnings = (f"the step was forced: expected {advice.refusal.expected}", *advice.warnings)
-    return Advice(None, warnings, advice.chattering, advice.takers)
+    return replace(advice, refusal=None, warnings=warnings)
 
 
 def key(kind: str, scenario: Scenario) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -78,6 +79,22 @@ class LinearPlant(System):
         some = LinearPlant(self.coefficients[which])
         vars(some).update({name: x[which] for name, x in vars(self).items() if name in KEPT})
         return some
+
+    @cached_property
+    def saturated(self) -> LinearPlant:
+        """The plants with the commands at their bounds, where they have one: feedback without slopes there."""
+        given, law = self.coefficients, self.law
+        if law is None:
+            return self
+        open_ = (given.bounds[..., 0, :, None] == 0.0) * 1.0
+        return LinearPlant(replace(given, law=law._replace(K=law.K * open_, Kz=law.Kz * open_)))
+
+    def chatter(self, h: float) -> Array:
+        """How far joints move in h seconds under all commands at their bounds [rad or m], the farthest, shape (...)."""
+        per_force = self.coefficients.bounds[..., 0, :]
+        forces = np.where(per_force > 0.0, 1.0 / np.where(per_force > 0.0, per_force, 1.0), 0.0)
+        moved = np.linalg.solve(self.M, np.eye(self.n))
+        return np.asarray((np.abs(moved) @ forces[..., None])[..., 0].max(axis=-1) * h * h)
 
     @cached_property
     def _identity(self) -> Array:
@@ -221,11 +238,28 @@ class LinearPlant(System):
 
     @cached_property
     def continuous_rates(self) -> Modes:
-        """The eigenvalues of the loop if its sampled controller were continuous [1/s], shape (..., states)."""
-        assert self.law is not None
+        """The eigenvalues of the loop, if its controller is sampled as if it were continuous [1/s], shape (..., states)."""
+        return spectrum(self.continuous_loop)
+
+    @property
+    def continuous_loop(self) -> Array:
+        """The system matrix of the loop, likewise, shape (..., states, states)."""
         moving = self.matrix[..., : self.moving, :]
         A, B = moving[..., : self.moving], moving[..., self.moving :]
-        return spectrum(with_feedback(A, B, self.law))
+        return A if self.law is None or not self.sampled else with_feedback(A, B, self.law)
+
+    def fastest_growing(self) -> tuple[float, int]:
+        """The largest real part of an eigenvalue of a single plant's continuous loop [1/s], and the joint of its mode."""
+        rates, shapes = np.linalg.eig(self.continuous_loop)
+        worst = int(rates.real.argmax())
+        return float(rates[worst].real), int(self._joints(shapes[:, worst : worst + 1])[0])
+
+    def _joints(self, shapes: Array) -> npt.NDArray[np.int64]:
+        """The joints with the most kinetic energy in modes, of shape (..., states, modes), shape (..., modes)."""
+        speeds = np.sqrt(np.diagonal(self.M, axis1=-2, axis2=-1))[..., None] * np.abs(
+            shapes[..., self.n : 2 * self.n, :]
+        )
+        return np.asarray(speeds.argmax(axis=-2))
 
     def destabilised_loop(self, method: str, h: float, period: float) -> list[DestabilisedMode]:
         """As `destabilised`, of the sampled loop: its modes that are stable if the plant moves exactly between samples."""
@@ -289,9 +323,7 @@ class LinearPlant(System):
         grows = judged[some] & (sizes > 1.0 + ROUNDING)
         growth[some] = np.where(grows, np.log(np.maximum(sizes, 1.0)) / h, -math.inf)
         if joints:
-            speeds = np.sqrt(np.diagonal(self.M[some], axis1=-2, axis2=-1))[..., None]
-            speeds = speeds * np.abs(shapes[..., self.n : 2 * self.n, :])
-            joint[some] = np.take_along_axis(speeds.argmax(axis=-2), taken, axis=-1)
+            joint[some] = np.take_along_axis(self[some]._joints(shapes), taken, axis=-1)
         return GrowthRates(growth, rates, h, joint)
 
     def least_real_eigenvalue(self, method: str, h: float) -> Array:
