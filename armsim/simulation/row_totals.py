@@ -72,6 +72,7 @@ class RowTotals:
         width: Numbers in a row.
         first: The first row.
         ranges: Of the joint positions that have limits, by joint.
+        ways: Of all joint positions.
         voltages: Of the motors whose voltage is limited, by joint.
         kinetic: Of kinetic energy [J].
         potential: Of potential energy [J].
@@ -79,6 +80,7 @@ class RowTotals:
 
     width: int
     ranges: dict[str, Range]
+    ways: list[Extremes]
     voltages: dict[str, Voltage]
     kinetic: Extremes
     potential: Extremes
@@ -95,14 +97,15 @@ class RowTotals:
         motors = [(joint.name, joint.electric_motor) for joint in plant.arm.joints]
         supplies = [(name, motor.limits.voltage) for name, motor in motors if motor is not None]
         voltages = {name: Voltage(place["voltage", name], limit=limit) for name, limit in supplies if limit is not None}
-        return cls(len(plant.columns), ranges, voltages, kinetic, potential)
+        ways = [Extremes(place["q", joint.name]) for joint in plant.arm.joints]
+        return cls(len(plant.columns), ranges, ways, voltages, kinetic, potential)
 
     def add(self, rows: Any) -> None:
         """Take rows into account: a flat sequence of doubles, row by row, whose slices are lists or memoryviews."""
         if not len(rows):
             return
         self.first = self.first or list(rows[: self.width])
-        for part in (*self.ranges.values(), *self.voltages.values(), self.kinetic, self.potential):
+        for part in (*self.ranges.values(), *self.ways, *self.voltages.values(), self.kinetic, self.potential):
             seen: Any = rows[part.column :: self.width]
             seen = seen.tolist() if isinstance(seen, memoryview) else seen
             part.add(seen)

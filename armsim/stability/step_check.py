@@ -30,7 +30,7 @@ from armsim.stability.operating_points import (
 MARGIN = 1.2  # largest stable step over dt, below which a warning is given
 DOUBTFUL = 1.1  # dt over the largest stable step, up to which nonlinearity or friction may keep a run bounded
 BLOWN_UP = 7.0  # ln of the growth over a run, above which it is refused
-CHATTER = 0.02  # of the way to the target, that saturated commands move a joint in a step, up to which they may chatter
+CHATTER = 0.1  # of the way to the target, that saturated commands move a joint in a step, up to which they may chatter
 PARTS = (1, 2, 4, 5, 10, 20, 40, 50, 100, 200, 400, 500, 1000)  # divisors of dt that are tried
 
 

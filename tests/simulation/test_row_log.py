@@ -226,7 +226,7 @@ def counted(log, blocks: int, interrupted=lambda k: None) -> int:
 
 
 def totals() -> RowTotals:
-    return RowTotals(1, {}, Extremes(0), Extremes(0))
+    return RowTotals(1, {}, [], {}, Extremes(0), Extremes(0))
 
 
 @pytest.mark.parametrize("taken", [False, True])
