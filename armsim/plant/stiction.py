@@ -132,7 +132,7 @@ class StickSlipMode(StickSlip):
                 spare = minimum(needed - now.lower[i], now.upper[i] - needed)
                 # what the solver's tolerance lets stick at the step's start must not count as an event at its end
                 spare = spare + leeway(now.lower[i], now.upper[i], terms)
-                guards.append(where(self.stuck[i], spare, 1.0))
+                guards.append(where(self.stuck[i], where(spare <= inf, spare, -1.0), 1.0))  # NaN is an event, too
         return guards
 
     def crossings(self, start: Motion, at: Motion) -> list[Scalar]:

@@ -11,7 +11,9 @@ from armsim.plant import DynaMechsPlant, Plant
 from armsim.simulation.result import Result
 
 LARGE = 0.05  # relative residual, above which it is noted
-BETWEEN = 1e-3  # of the largest motor torques times ways, that counts as exchanged: of a stiff motion rows may show nothing
+BETWEEN = (
+    1e-3  # of the largest motor torques times ways, that counts as exchanged: of a stiff motion rows may show nothing
+)
 
 
 def audit(run: Result) -> dict[str, Any]:
@@ -22,7 +24,7 @@ def audit(run: Result) -> dict[str, Any]:
         parts.append([*rows, run.end[part.column]])
     spans = [way.most - way.least for way in run.totals.ways] if run.count else []
     throughput = sum(peak * span for peak, span in zip(run.peaks, spans, strict=False))
-    found = balance(run.scenario, run.plant, run.state, *parts, throughput)
+    found = balance(run.scenario, run.plant, run.state, *parts, throughput=throughput)
     return found if run.status != "diverged" else {**found, "note": None}  # what to mend is said of the divergence
 
 
@@ -32,6 +34,7 @@ def balance(
     state: Sequence[float],
     kinetic: Sequence[float],
     potential: Sequence[float],
+    *,
     throughput: float = 0.0,
 ) -> dict[str, Any]:
     """The energy balance: work by source, change of energy, and the residual [J].

@@ -25,7 +25,8 @@ def summarize(run: Result) -> dict[str, Any]:
     all steps. Then the tool, the energies and their balance, and the joints that left their range. `advice` has the warnings on
     the step, of chattering stops only those that were met; `would_chatter` has all of these, with the largest stable step with
     the stop engaged [s]. `step_error` estimates the error by the step, see `armsim.simulation.step_error`. `ending` tells of
-    limits and errors that grow, see `armsim.simulation.ending`. `measures` has what was asked for. Of a diverged run, `diverged` has its diagnosis.
+    limits and errors that grow, see `armsim.simulation.ending`. `measures` has what was asked for. Of a
+    diverged run, `diverged` has its diagnosis.
     """
     plant, scenario = run.plant, run.scenario
     summary: dict[str, Any] = {

@@ -39,6 +39,8 @@ def remedy(plant: Plant, dt: float, states: Sequence[tuple[float, Sequence[float
     for t, state in [*calm[:: max(1, len(calm) // LOOKS)], *calm[-1:]]:
         try:
             small = LinearPlant(linearizer.at(t, state))
+            if not np.isfinite(small.matrix).all():
+                continue
             unstable = {name: _unstable(small, name, dt) for name, method in METHODS.items() if method.step is not None}
         except (ArithmeticError, FormulaError, np.linalg.LinAlgError):
             continue

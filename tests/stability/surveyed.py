@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import armsim
-from armsim.errors import ArmsimError, UsageError
+from armsim.errors import UsageError
 from armsim.integrate import METHODS
 from armsim.loading import read_scenario
 from armsim.plant import Linearizer, make_plant
