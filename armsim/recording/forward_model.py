@@ -7,7 +7,6 @@ from array import array as doubles
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,11 +23,11 @@ from armsim.integrate import METHODS
 from armsim.integrate.method import FAILED
 from armsim.loading import read_robot
 from armsim.loading.open_robot import OpenRobot
-from armsim.loading.voltage import voltage_refusal
 from armsim.model import Arm
 from armsim.plant import driven_plant
 from armsim.plant.driven import Output
 from armsim.recording.applied import applied_wrenches, with_numbers
+from armsim.recording.model_arguments import Source, check_output, source_of
 from armsim.recording.open_values import OpenValues
 from armsim.recording.single_step import open_step, plain_step
 from armsim.recording.state_vector import StateVector
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
     from armsim.compile.target import Target
 
 Array = NDArray[np.float64]
-OUTPUTS = ("voltage", "torque")
-Source = str | PathLike[str] | Mapping[str, Any]
 
 
 class ForwardModel:
@@ -367,18 +364,6 @@ class ForwardModel:
         return Diverged.of("step: the state diverged", "a state within all bounds", found, mend)
 
 
-def source_of(robot: Source | Robot | Arm) -> Source:
-    """A robot whose numbers can be left open.
-
-    Raises:
-        UsageError: It is an arm, which has been built.
-    """
-    if isinstance(robot, (Arm, Robot)):
-        mend = "give the file that it was read from"
-        raise UsageError.of("open", "a robot file, a name or plain data", f"an {type(robot).__name__}", mend)
-    return robot
-
-
 def _rows(name: str, arrays: Mapping[str, Array], one: bool = False) -> int | None:
     """The number of rows of the arrays that have rows; None if none has, as must be where there is only one state.
 
@@ -390,22 +375,3 @@ def _rows(name: str, arrays: Mapping[str, Array], one: bool = False) -> int | No
         shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
         raise ShapeError(f"{name}: expected as many rows in each array, found {shapes}")
     return rows.pop() if rows else None
-
-
-def check_output(output: Output, arm: Arm) -> Output:
-    """The kind of inputs, checked.
-
-    Raises:
-        UsageError: It is neither voltage nor torque, or voltage and a joint has no motor.
-    """
-    if output not in OUTPUTS:
-        raise UsageError.of("output", "voltage or torque", repr(output), "write output='voltage' or output='torque'")
-    refusal = voltage_refusal(arm) if output == "voltage" else None
-    if refusal is not None:
-        raise UsageError.of(
-            "output",
-            refusal.expected,
-            refusal.found,
-            f"{refusal.mend} in the robot file, or write output='torque'",
-        )
-    return output
