@@ -20,7 +20,8 @@ from armsim.simulation.step_error import StepError
 from armsim.spec.timing import time_at
 from armsim.stability.step_advice import key
 
-WHOLE = 5000  # steps, up to which a run is repeated from its start to its end
+WHOLE = 5000  # fixed steps, up to which a run is repeated from its start to its end
+MOST = 10_000  # adaptive steps, up to which it is
 OPENING, STRETCHES, STRETCH = 1000, 10, 100  # of a longer one: its first steps, and as many stretches of so many steps
 INSTANTS, FEW = 24, 3  # at which states are compared, in all and in a stretch
 HALVES = 2
@@ -87,7 +88,7 @@ class StepDoubling:
         if self._engine is None or not self._pairs:
             return self._known
         taken = steps_chosen(self.plant.slots, self._states[self.scenario.steps])
-        found = None if taken is not None and sum(taken) > WHOLE else self._compared(self._engine)
+        found = None if taken is not None and sum(taken) > MOST else self._compared(self._engine)
         if len(_known) >= KNOWN:
             _known.clear()
         _known[self._name] = found
