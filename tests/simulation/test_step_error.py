@@ -112,7 +112,7 @@ def test_an_adaptive_run_whose_motion_amplifies_its_tolerance_is_told_of(method)
     # a double pendulum let go upside down: chaotic, a Lyapunov exponent of some 1/s
     chaos = {
         "integrator": {"method": method},
-        "duration": 60,
+        "duration": 15,
         "log.every": 0.5,
         "initial.q": [3.0, 3.0],
         "initial.qd": [0, 0],
