@@ -18,7 +18,8 @@ from armsim.plant import Linearization, Linearizer, Plant, with_stop
 from armsim.spec.formula import FormulaError
 from armsim.stability.growth import DestabilisedMode, Modes
 from armsim.stability.hanging import hanging
-from armsim.stability.step_modes import LinearPlant, largest_step
+from armsim.stability.largest_step import largest_step
+from armsim.stability.step_modes import LinearPlant
 
 # least real eigenvalue of an implicit step with which an engaged stop settles, below which it chatters; found by trial
 BOUNCE = {"velocity_implicit": -0.25, "implicit_midpoint": -0.5}

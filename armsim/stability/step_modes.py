@@ -23,13 +23,12 @@ from armsim.plant.state import Further
 from armsim.stability.closed_loop import Array, with_feedback
 from armsim.stability.coefficients import Coefficients
 from armsim.stability.growth import RESOLVED, DestabilisedMode, GrowthRates, Modes, matched
+from armsim.stability.largest_step import LONGEST, largest_step
+from armsim.stability.spectra import exponential, fastest_growth, spectrum
 
 NEUTRAL = 1e-7  # of the spectral radius: smaller real parts count as zero
 DRIFTING = 1e-5  # of the spectral radius: smaller eigenvalues are left aside, as rounding moves them
 ROUNDING = 1e-9  # error of an amplification factor by rounding
-CLOSENESS = 1e-4  # relative precision of a largest stable step
-SHORTEST, LONGEST = 1e-9, 10.0  # s: range of the search for largest stable steps
-TERMS = 10  # of the exponential series
 
 KEPT = {
     "accelerations",
@@ -252,7 +251,7 @@ class LinearPlant(System):
         """The largest real part of an eigenvalue of a single plant's continuous loop [1/s], and the joint of its mode."""
         rates, shapes = np.linalg.eig(self.continuous_loop)
         worst = int(rates.real.argmax())
-        return float(rates[worst].real), int(self._joints(shapes[:, worst : worst + 1])[0])
+        return float(fastest_growth(rates)), int(self._joints(shapes[:, worst : worst + 1])[0])
 
     def _joints(self, shapes: Array) -> npt.NDArray[np.int64]:
         """The joints with the most kinetic energy in modes, of shape (..., states, modes), shape (..., modes)."""
@@ -348,16 +347,6 @@ class LinearPlant(System):
         return np.asarray(harmless.all(axis=-1))
 
 
-def spectrum(matrices: Array) -> Modes:
-    """The eigenvalues of matrices, shape (..., size); of one that is not finite NaN."""
-    finite = np.asarray(np.isfinite(matrices).all(axis=(-2, -1)))
-    if finite.all():
-        return np.linalg.eigvals(matrices).astype(complex)
-    found = np.full(matrices.shape[:-1], np.nan, dtype=complex)
-    found[finite] = np.linalg.eigvals(matrices[finite])
-    return found
-
-
 def rows_of(matrix: Array) -> list[Array]:
     """The rows of matrices, each of shape (..., columns)."""
     return [matrix[..., i, :] for i in range(matrix.shape[-2])]
@@ -386,43 +375,3 @@ def largest_stable_step(plant: LinearPlant, method: str) -> float:
         Infinity if there is no limit up to `LONGEST`, 0 if no step is short enough.
     """
     return largest_step(lambda h: plant.is_stable(method, h), plant.fastest)
-
-
-def largest_step(holds: Callable[[float], bool], fastest: float) -> float:
-    """The largest step up to which a condition holds, by bisection [s].
-
-    Args:
-        holds: The condition on a step [s].
-        fastest: The spectral radius [1/s].
-
-    Returns:
-        Infinity if it holds up to `LONGEST`, 0 if no step is short enough.
-    """
-    low = min(RESOLVED / fastest, LONGEST) if fastest else LONGEST
-    while not holds(low):
-        low /= 2
-        if low < SHORTEST:
-            return 0.0
-    high = low
-    while holds(high):  # from below, as stability may return beyond the limit
-        if high >= LONGEST:
-            return math.inf
-        low, high = high, min(1.5 * high, LONGEST)
-    while high - low > CLOSENESS * low:
-        middle = (low + high) / 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
-
-
-def exponential(matrix: Array, t: float) -> Array:
-    """exp(matrix t), by scaling and squaring of its Taylor series (Golub and Van Loan, *Matrix Computations*, section 9.3)."""
-    one = np.eye(matrix.shape[-1])
-    norm = np.abs(matrix).sum(axis=-1).max(axis=-1, initial=0.0)
-    halvings = np.maximum(np.ceil(np.log2(np.maximum(norm * t, 1e-9))) + 2.0, 0.0)[..., None, None]
-    part = matrix * (t / 2.0**halvings)
-    total = np.broadcast_to(one, matrix.shape)
-    for k in reversed(range(1, TERMS + 1)):
-        total = one + part @ total / k
-    for i in range(int(halvings.max(initial=0.0))):
-        total = np.where(i < halvings, total @ total, total)
-    return total

@@ -14,10 +14,12 @@ import numpy.typing as npt
 
 from armsim.stability.closed_loop import Array
 from armsim.stability.growth import GrowthRates, Mask, Modes
+from armsim.stability.largest_step import CLOSENESS
 from armsim.stability.operating_points import BOUNCE, GROWN, NOTICED, REST, START, STOP, TARGET
+from armsim.stability.spectra import fastest_growth
 from armsim.stability.spectral_bound import is_bounded
 from armsim.stability.step_check import BLOWN_UP, CHATTER, DOUBTFUL, MARGIN
-from armsim.stability.step_modes import CLOSENESS, LinearPlant
+from armsim.stability.step_modes import LinearPlant
 from armsim.stability.traced_points import Points
 
 CLEARED = BLOWN_UP / 2  # ln of the growth over a run, up to which a bound clears a variant; half, for rounding
@@ -122,8 +124,7 @@ class VariantsCheck:
         speaks: Mask = np.zeros(there.shape[1], dtype=bool)
         if self.free.law is not None:
             last = self.points.where.index(TARGET)
-            aims = self.free[last].continuous_rates.real.max(axis=-1, initial=0.0)
-            begins = self.free[0].continuous_rates.real.max(axis=-1, initial=0.0)
+            aims, begins = (fastest_growth(self.free[p].continuous_rates) for p in (last, 0))
             speaks |= np.where(there[last], aims, begins) * self.times.duration > GROWN
         if self.period is not None:
             seldom = self._grows(self._loop_rates) & ~self._grows(self.free.continuous_rates)
