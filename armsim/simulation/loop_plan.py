@@ -168,7 +168,7 @@ class LoopPlan:
     def made(self, values: Sequence[Scalar]) -> Made:
         """The plant and the start for values of the open numbers."""
         if self.make is not None:
-            return self.make(values)
+            return self.make(values[: len(self.open)])
         return self.plant, [0.0] * self.plant.arm.n if self.start is None else self.start, []
 
     def stepped(

@@ -24,7 +24,7 @@ from armsim.simulation.step_doubling import StepDoubling, can_double
 from armsim.spec.timing import time_at
 from armsim.stability.advice import Advice
 from armsim.stability.method_choice import with_method
-from armsim.stability.step_advice import advice_on, heeded
+from armsim.stability.step_advice import advice_on, heeded, key
 
 CHUNK = 0.05  # seconds between looks at Ctrl-C and at the progress bar
 
@@ -203,7 +203,7 @@ def _driven(
     count = scenario.steps // scenario.log_every + 1
     if start is None:
         start = plant.initial_state(scenario.initial_q, scenario.initial_qd, scenario.landing)
-    doubling = StepDoubling(scenario, engine, start)
+    doubling = StepDoubling(scenario, engine, start, key("step error", scenario) if asked is None else "")
     driver = Driver(
         engine.run,
         start,
@@ -237,11 +237,8 @@ def _driven(
     except KeyboardInterrupt:
         status = "interrupted"
     ended = time.perf_counter()
-    step_error = None
     with contextlib.suppress(KeyboardInterrupt):
         end = driver.row()
-        step_error = doubling.estimate() if status == "complete" else None
-    repeated = time.perf_counter()
     done = driver.done
     due = scenario.sample_every is not None and done % scenario.sample_every == 0
     measured = engine.measured(list(driver.state), list(driver.kept), time_at(done, scenario.time_ratio), due)
@@ -250,7 +247,6 @@ def _driven(
         measured = [x if name in peaks else math.nan for name, x in zip(engine.plan.results, measured, strict=True)]
     kept = min(-(-(done + (status == "diverged")) // scenario.log_every), count)
     parts = {"loop_s": ended - looped - log.waited, **({"rows_s": log.waited} if log.waited else {})}
-    parts["step_error_s"] = repeated - ended
     rows = log.finish(kept, end if status == "complete" and done % scenario.log_every == 0 else None)
     if rows.failure and status == "complete":
         status = "interrupted"
@@ -270,10 +266,14 @@ def _driven(
         approach=approach,
         engine=engine.name,
         stalled=driver.stalled,
-        step_error=step_error,
+        estimated=doubling.estimate if status == "complete" else _nothing,
         advised=advised,
-        seconds={**engine.preparation, **seconds, **parts, "total_s": repeated - began},
+        seconds={**engine.preparation, **seconds, **parts, "total_s": ended - began},
     )
+
+
+def _nothing() -> None:
+    """No estimate of the step's error."""
 
 
 def _next_chunk(chunk: int, seconds: float) -> int:

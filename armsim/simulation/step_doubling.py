@@ -14,11 +14,10 @@ from itertools import pairwise
 
 from armsim.loading import Scenario
 from armsim.plant import DynaMechsPlant, Plant
-from armsim.simulation.engine import Engine, NativeEngine, doubles
+from armsim.simulation.engine import Engine, Repeater, doubles
 from armsim.simulation.result import steps_chosen
 from armsim.simulation.step_error import StepError
 from armsim.spec.timing import time_at
-from armsim.stability.step_advice import key
 
 WHOLE = 5000  # fixed steps, up to which a run is repeated from its start to its end
 MOST = 10_000  # adaptive steps, up to which it is
@@ -45,20 +44,16 @@ class StepDoubling:
         scenario: What is run.
         engine: Its engine.
         start: The state at the start.
+        known: Names the run, whose estimate may be known; empty for one that is not made twice.
     """
 
-    def __init__(self, scenario: Scenario, engine: Engine, start: Sequence[float]) -> None:
+    def __init__(self, scenario: Scenario, engine: Engine, start: Sequence[float], known: str) -> None:
         self.scenario, self.plant = scenario, engine.plant
+        self._engine = engine if isinstance(engine, Repeater) and (scenario.adaptive or engine.plan.open_step) else None
+        self._name = known
         self._states = {0: list(start)}
-        self._pairs: list[tuple[int, int]] = []
-        self._known: StepError | None = None
-        self._engine = engine if isinstance(engine, NativeEngine) else None
-        if self._engine is not None and (scenario.adaptive or self._engine.plan.open_step):
-            self._name = key("step error", scenario)
-            if self._name in _known:
-                self._known = _known[self._name]
-            else:
-                self._pairs = self._stretches(scenario.steps)
+        repeats = self._engine is not None and self._name not in _known
+        self._pairs = self._stretches(scenario.steps) if repeats else []
         self._left = sorted({step for pair in self._pairs for step in pair} - {0})
 
     @property
@@ -86,15 +81,16 @@ class StepDoubling:
     def estimate(self) -> StepError | None:
         """The estimate for a run that is complete; None of the Python engine, DynaMechs' motors, and very many adaptive steps."""
         if self._engine is None or not self._pairs:
-            return self._known
+            return _known.get(self._name)
         taken = steps_chosen(self.plant.slots, self._states[self.scenario.steps])
         found = None if taken is not None and sum(taken) > MOST else self._compared(self._engine)
-        if len(_known) >= KNOWN:
-            _known.clear()
-        _known[self._name] = found
+        if self._name:
+            if len(_known) >= KNOWN:
+                _known.clear()
+            _known[self._name] = found
         return found
 
-    def _compared(self, engine: NativeEngine) -> StepError:
+    def _compared(self, engine: Repeater) -> StepError:
         """The largest difference between the run and its repetition, of all joints and instants."""
         scenario, joints = self.scenario, self.plant.arm.joints
         scales = self._motions()
@@ -105,7 +101,7 @@ class StepDoubling:
             if first != reached:
                 state = doubles(self._moved() if scenario.adaptive else self._states[first])
             reached, time = last, time_at(last, scenario.time_ratio)
-            if not engine.run_again(state, first, last, scenario.sample_every or 1, scenario.time_ratio, parts):
+            if not engine.run_again(state, first, last, (scenario.sample_every or 1, scenario.time_ratio), parts):
                 return StepError(worst.joint, time, math.inf, math.inf, self.whole)
             for joint, scale, x, other in zip(joints, scales, self._states[last], list(state), strict=False):
                 error = factor * abs(x - other)
@@ -114,11 +110,10 @@ class StepDoubling:
         return worst
 
     def _moved(self) -> list[float]:
-        """The state at the start, positions off by `SLACK` tolerances."""
-        scenario, tolerance = self.scenario, self.scenario.tolerance
-        off = [SLACK * (float(tolerance.atol) + float(tolerance.rtol) * x) for x in self._motions()]
-        q = [float(x) + dx for x, dx in zip(scenario.initial_q, off, strict=True)]
-        return [float(x) for x in self.plant.initial_state(q, scenario.initial_qd, scenario.landing)]
+        """The state at the start, positions off by `SLACK` tolerances; a method that runs ahead takes them at a landing."""
+        tolerance, start, motions = self.scenario.tolerance, self._states[0], self._motions()
+        off = [SLACK * (float(tolerance.atol) + float(tolerance.rtol) * x) for x in motions]
+        return [*(x + dx for x, dx in zip(start, off, strict=False)), *start[len(off) :]]
 
     def _motions(self) -> list[float]:
         """The motion of every joint, from its least to its largest position [rad or m]; no less than `SMALL` and `LEAST` say."""

@@ -103,8 +103,9 @@ def test_the_repetition_changes_no_bit_of_the_run_and_both_are_made_of_one_kerne
 def test_a_run_of_the_same_scenario_is_not_repeated_again(monkeypatch):
     asked = slide(integrator={"method": "rk4", "dt": 1e-3})
     first = armsim.simulate(asked)
+    estimated = first.step_error
     monkeypatch.setattr(step_doubling.StepDoubling, "_compared", None)
-    assert armsim.simulate(asked).step_error == first.step_error
+    assert armsim.simulate(asked).step_error == estimated
 
 
 @pytest.mark.parametrize("method", ["rk54", "rodas"])
@@ -131,6 +132,16 @@ def test_a_run_that_half_the_step_makes_diverge_says_so_without_a_number():
     assert infinite.note(run.scenario).startswith(
         "do not rely on this motion: half of dt = 0.001 s changes it, into one that diverges at 0.5 s"
     )
+
+
+def test_a_prepared_run_has_the_estimate_of_its_own_numbers():
+    for method, values in (("semi_implicit_euler", (100.0, 300.0)), ("rk54", (100.0, 300.0))):
+        given = {"method": method} if method == "rk54" else {"method": method, "dt": 0.01}
+        prepared = armsim.prepare(slide(integrator=given), ["control.kp"])
+        found = [prepared({"control.kp": kp}).step_error for kp in values]
+        alone = [armsim.simulate(slide(integrator=given), {"control.kp": kp}).step_error for kp in values]
+        assert found == alone
+        assert found[0] != found[1]
 
 
 def test_a_python_run_is_not_repeated():
