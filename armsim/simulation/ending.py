@@ -11,7 +11,6 @@ from armsim.simulation.result import Result
 from armsim.spec.timing import time_at
 
 WINDOWS = 4  # into which the last half of a run is cut
-LOOKS = 400  # rows of it that are looked at, at most
 GROWN = 1.3  # over that half the largest error of a window, at least, where it grows from each to the next
 LEAST = 1e-3  # rad or m: of an error that grows
 
@@ -32,15 +31,18 @@ def _departing(run: Result) -> list[dict[str, Any]]:
     command = run.plant.command
     if not isinstance(command, Feedback):
         return []
-    times, latest = run.latest()
-    half = sum(t < times[-1] / 2 for t in times) if times else 0
-    stride = max(1, (len(times) - half) // LOOKS)
-    times, rows = times[half::stride], latest["q"][half::stride]
+    path, scenario = run.totals.path, run.scenario
+    times = [time_at(k * path.stride * scenario.log_every, scenario.time_ratio) for k in range(len(path.points))]
+    half = len(times) // 2
+    if not half:
+        return []
     found = []
-    for joint, target, path in zip(run.plant.arm.joints, command.target, zip(*rows, strict=True), strict=True):
-        peaks = _peaks([abs(target - q) for q in path])
+    for joint, target, qs in zip(
+        run.plant.arm.joints, command.target, zip(*path.points[half:], strict=True), strict=True
+    ):
+        peaks = _peaks([abs(target - q) for q in qs])
         if len(peaks) == WINDOWS and all(a < b for a, b in pairwise(peaks)) and peaks[-1] > GROWN * peaks[0] + LEAST:
-            found.append({"joint": joint.name, "since": times[0], "from": peaks[0], "to": peaks[-1]})
+            found.append({"joint": joint.name, "since": times[half], "from": peaks[0], "to": peaks[-1]})
     return found
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from armsim.plant import Plant
 
+MOST = 1000  # points of a path
+
 
 @dataclass
 class Extremes:
@@ -65,6 +67,30 @@ class Voltage(Extremes):
 
 
 @dataclass
+class Path:
+    """Some columns of some rows, evenly spaced and at most `MOST` of them, however many rows there are.
+
+    Attributes:
+        columns: Their places in a row.
+        stride: Rows from one to the next.
+        points: The numbers of every such row.
+    """
+
+    columns: list[int]
+    stride: int = 1
+    points: list[list[float]] = field(default_factory=list)
+
+    def add(self, first: int, rows: Any, width: int) -> None:
+        """Take rows into account, the first of them of that index."""
+        k = -first % self.stride
+        while k < len(rows) // width:
+            self.points.append([rows[k * width + column] for column in self.columns])
+            if len(self.points) > MOST:
+                self.points, self.stride = self.points[::2], 2 * self.stride
+            k = (len(self.points) * self.stride) - first
+
+
+@dataclass
 class RowTotals:
     """Totals of rows.
 
@@ -73,6 +99,7 @@ class RowTotals:
         first: The first row.
         ranges: Of the joint positions that have limits, by joint.
         ways: Of all joint positions.
+        path: Joint positions.
         voltages: Of the motors whose voltage is limited, by joint.
         kinetic: Of kinetic energy [J].
         potential: Of potential energy [J].
@@ -81,6 +108,7 @@ class RowTotals:
     width: int
     ranges: dict[str, Range]
     ways: list[Extremes]
+    path: Path
     voltages: dict[str, Voltage]
     kinetic: Extremes
     potential: Extremes
@@ -98,7 +126,8 @@ class RowTotals:
         supplies = [(name, motor.limits.voltage) for name, motor in motors if motor is not None]
         voltages = {name: Voltage(place["voltage", name], limit=limit) for name, limit in supplies if limit is not None}
         ways = [Extremes(place["q", joint.name]) for joint in plant.arm.joints]
-        return cls(len(plant.columns), ranges, ways, voltages, kinetic, potential)
+        path = Path([way.column for way in ways])
+        return cls(len(plant.columns), ranges, ways, path, voltages, kinetic, potential)
 
     def add(self, rows: Any) -> None:
         """Take rows into account: a flat sequence of doubles, row by row, whose slices are lists or memoryviews."""
@@ -112,4 +141,5 @@ class RowTotals:
             if isinstance(part, Range) and part.outside is None and part.beyond > 0:
                 outside = (k for k, q in zip(count(self._rows), seen) if q < part.lower or q > part.upper)
                 part.outside = next(outside)
+        self.path.add(self._rows, rows, self.width)
         self._rows += len(rows) // self.width
