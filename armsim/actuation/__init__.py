@@ -2,7 +2,17 @@
 
 from armsim.actuation.drive import against_dry_friction, drive_torques
 from armsim.actuation.friction import any_sticks, dry_bounds, sticks
-from armsim.actuation.joint_torque import WORKS, JointTorque, Works, driven, motor_limited, powers, slowed_to, unpowered
+from armsim.actuation.joint_torque import (
+    WORKS,
+    JointTorque,
+    Works,
+    driven,
+    largest_force,
+    motor_limited,
+    powers,
+    slowed_to,
+    unpowered,
+)
 from armsim.actuation.limit import limit_torque, stop_law
 
 __all__ = [
@@ -14,6 +24,7 @@ __all__ = [
     "drive_torques",
     "driven",
     "dry_bounds",
+    "largest_force",
     "limit_torque",
     "motor_limited",
     "powers",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import reduce
 from typing import Any, Literal
 
 from armsim.actuation import motor as dc
 from armsim.actuation.limit import limit_torque
-from armsim.expr import dot, either, where
+from armsim.expr import absolute, dot, either, minimum, where
 from armsim.model import Joint
 from armsim.spatial import Scalar
 
@@ -168,6 +169,27 @@ def motor_limited(joint: Joint, output: Literal["voltage", "torque"], u: Scalar,
     if joint.electric_motor is None:
         return _differ(motor.gear * (u / motor.gear), torque.motor)  # rounded as by `dc.attainable`
     return _differ(dc.current_for(motor, u), torque.current)
+
+
+def largest_force(joint: Joint, output: Literal["voltage", "torque"], bound: Scalar | None) -> Scalar | None:
+    """The largest magnitude of a drive's force at standstill [N·m or N]; None without a bound.
+
+    Args:
+        joint: The joint.
+        output: What the command is; see `driven`.
+        bound: Of the command's magnitude [V, N·m or N]; None without one.
+    """
+    motor, electric = joint.motor, joint.electric_motor
+    bounds = [bound] if output == "torque" else []
+    if motor is not None and motor.limits.torque is not None:
+        bounds.append(absolute(motor.gear) * motor.limits.torque)
+    if electric is not None:
+        volts = [electric.limits.voltage, bound if output == "voltage" else None]
+        bounds += [None if x is None else absolute(dc.voltage_gain(electric)) * x for x in volts]
+        amperes = electric.limits.current
+        bounds.append(None if amperes is None else absolute(dc.torque(electric, amperes)))
+    known = [x for x in bounds if x is not None]
+    return reduce(minimum, known) if known else None
 
 
 def _differ(a: Scalar, b: Scalar) -> Any:

@@ -18,7 +18,7 @@ from armsim.arm.arrays import LEAST, evaluate, joined, number_array
 from armsim.arm.integration import check_tolerance
 from armsim.compile import BatchKernel
 from armsim.errors import ShapeError, UsageError
-from armsim.expr import Scalar, trace
+from armsim.expr import Scalar, finite_or_nan, trace
 from armsim.loading import read_robot
 from armsim.model import Arm
 from armsim.plant import accelerations
@@ -68,7 +68,8 @@ class Robot:
     rotor inertia, friction of joint and motor, and stops are part of the arm, in inverse and forward dynamics alike, so
     `forward_dynamics(q, qd, inverse_dynamics(q, qd, qdd))` is qdd, except for joints that dry friction holds at rest.
 
-    All methods raise `UsageError` for arguments that are not numeric, and `ShapeError` for wrong shapes.
+    All methods raise `UsageError` for arguments that are not numeric, and `ShapeError` for wrong shapes. Results are NaN for a
+    state with a NaN or infinite number, of many states for its row alone; positions must be finite.
 
     Args:
         arm: The arm.
@@ -297,14 +298,21 @@ class Robot:
         return result[0] if many is None else result
 
     def _evaluate(self, name: str, body: Body, arrays: Sequence[Array], least: int = LEAST) -> Array:
-        """`body`, which takes as many scalars as the arrays have columns, for every row; its kernel is kept under its name."""
+        """`body`, which takes as many scalars as the arrays have columns, for every row; NaN for a row that is not finite.
+
+        Its kernel is kept under its name.
+        """
+
+        def sound(*x):
+            return finite_or_nan(body(*x), x)
+
         if self.engine == "python":
-            return np.array([[float(y) for y in body(*row)] for row in joined(arrays).tolist()])
+            return np.array([[float(y) for y in sound(*row)] for row in joined(arrays).tolist()])
         kernel = self._kernels.get(name)
         if kernel is None:
             widths = [array.shape[-1] for array in arrays]
             names = [f"x{i}" for i in range(sum(widths))]
-            kernel = self._kernels[name] = BatchKernel(trace(body, names, name), widths=widths)
+            kernel = self._kernels[name] = BatchKernel(trace(sound, names, name), widths=widths)
         return evaluate(kernel, arrays, least)
 
 

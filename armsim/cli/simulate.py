@@ -77,9 +77,10 @@ def command(
 
     Many rows are written while the run goes on. `log: {format: parquet}` in the scenario writes Parquet in place of CSV.
 
-    The energy of the arm is held against the work that was done on it: the residual, which no work explains, is the
-    integrator's error. It is given in percent of the energy exchanged: the largest work, kinetic energy, or rise or
-    fall of potential energy in the run.
+    The energy of the arm is held against the work that was done on it. The residual, which no work explains, is energy
+    that the integrator made or lost; it is given in percent of the energy exchanged: the largest work, kinetic energy,
+    or rise or fall of potential energy in the run. The error of the motion is estimated apart, by repeating the run, or
+    parts of a long one, with half the step: it sees what an energy balance does not.
     """
     from armsim.simulation.simulate import simulate_into
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from armsim.actuation import WORKS
@@ -18,7 +19,7 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
         lines += ["", _joint_table(summary["joints"], degrees, 10 if verbose else 5), *_notes(summary, degrees), ""]
         x, y, z = (fixed(value, 6) for value in summary["tool"]["position"])
         lines.append(f"tool     x {x}  y {y}  z {z} m")
-        lines += _energy_lines(summary, 6 if verbose else 3)
+        lines += [*_energy_lines(summary, 6 if verbose else 3), *step_error_lines(summary)]
     else:
         lines.append("")
     measures = summary.get("measures", {})
@@ -66,6 +67,20 @@ def work_lines(audit: dict[str, Any], digits: int) -> list[str]:
     lines = [f"work     {works}", f"residual {residual}"]
     if audit["note"]:
         lines.append(f"! {audit['note']}")
+    return [wrapped(line) for line in lines]
+
+
+def step_error_lines(summary: dict[str, Any]) -> list[str]:
+    """The estimated error by the step, and what a large one means; see `armsim.simulation.step_error`."""
+    found = summary.get("step_error")
+    if found is None:
+        return []
+    how = "from a start ten tolerances off" if summary.get("adaptive") else "with half the step"
+    of = "the run" if found["whole"] else "parts of the run"
+    size = "without bound" if math.isinf(found["share"]) else f"{share(found['share'])} of the motion"
+    lines = [f"error    {size}, by {of} repeated {how}"]
+    if found["note"]:
+        lines.append(f"! {found['note']}")
     return [wrapped(line) for line in lines]
 
 
@@ -124,6 +139,9 @@ def in_degrees(summary: dict[str, Any]) -> dict[str, Any]:
         turned["joints"] = [
             _turned(joint, joint["type"], ("q", "target", "error", "droop")) for joint in summary["joints"]
         ]
+        if "ending" in summary:
+            away = [_turned(x, types[x["joint"]], ("from", "to")) for x in summary["ending"]["departing"]]
+            turned["ending"] = {**summary["ending"], "departing": away}
         turned["outside_limits"] = [_turned(o, types[o["joint"]], ("most",)) for o in summary["outside_limits"]]
     return turned
 
@@ -174,6 +192,16 @@ def _notes(summary: dict[str, Any], degrees: bool) -> list[str]:
             "takes it away"
         )
     types = {joint["name"]: joint["type"] for joint in summary["joints"]}
+    ending = summary.get("ending", {"saturated": (), "departing": ()})
+    if ending["saturated"]:
+        notes.append(f"! at the end a limit of its drive acts on {', '.join(ending['saturated'])}")
+    for away in ending["departing"]:
+        type = types[away["joint"]]
+        first, last = (number(shown(away[when], type, degrees), 3) for when in ("from", "to"))
+        notes.append(
+            f"! {away['joint']} moves away from its target: from {away['since']:g} s on its error grew from {first} to {last} "
+            f"{joint_unit(type, degrees)}"
+        )
     for outside in summary["outside_limits"]:
         type = types[outside["joint"]]
         act = "its stop pushed back" if outside["stop"] else "its limits have no stiffness, so nothing pushed back"

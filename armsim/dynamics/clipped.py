@@ -205,9 +205,9 @@ def _exchange(law: Law, active: Scalar, between: Any, force: Scalar, spare: Scal
 
 
 def _dry_exchange(law: Law, active: Scalar, between: Any, needed: Scalar, x: Scalar, spare: Scalar) -> Scalar:
-    """The exchange of dry friction: it slips if `needed` to stick exceeds its bounds, and sticks if it would drive."""
-    over = needed > law.upper + SLACK * absolute(law.upper) + spare
-    under = needed < law.lower + SLACK * law.lower - spare
-    slips = where(over, -1.0, where(under, 1.0, 0.0))
+    """The exchange of dry friction: it slips if `needed` to stick exceeds its bounds or is NaN, and sticks if it would drive."""
+    below = needed <= law.upper + SLACK * absolute(law.upper) + spare
+    above = needed >= law.lower + SLACK * law.lower - spare
+    slips = where(below, where(above, 0.0, 1.0), -1.0)
     holds = where(both(active > 0.5, x < 0.0), -1.0, where(both(active < -0.5, x > 0.0), 1.0, 0.0))
     return where(between, slips, holds)

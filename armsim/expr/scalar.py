@@ -83,8 +83,18 @@ def maximum(a, b):
 
 
 def clip(x, lower, upper):
-    """x clamped to [lower, upper]."""
-    return minimum(maximum(x, lower), upper)
+    """x clamped to [lower, upper]; NaN stays NaN."""
+    below = where(x > upper, upper, x)
+    return where(below < lower, lower, below)
+
+
+def finite_or_nan(results, given):
+    """Results, or NaN for all of them where one of the scalars given is NaN or infinite; selections may have dropped it."""
+    size = 0.0
+    for x in given:
+        size = size + absolute(x)
+    nothing = size - size  # 0, or NaN of infinity and NaN
+    return [where(size < math.inf, y, nothing) for y in results]
 
 
 def snapped(x):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import gcd
 from typing import Any, Literal
 
@@ -109,6 +111,12 @@ class Scenario:
     def scenario_data(self) -> dict[str, Any]:
         """The scenario as plain data, its robot inline, angles in radians; reads back as the same scenario."""
         return resolved_scenario(self)
+
+    @cached_property
+    def content(self) -> str:
+        """All that its steps depend on, as text: all but its name and its log, whose period decides a default step."""
+        given = {name: value for name, value in self.scenario_data.items() if name not in ("name", "log")}
+        return f"{self.time_ratio} {self.sample_every} {json.dumps(given, sort_keys=True)}"
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 from armsim.actuation import Works, against_dry_friction, any_sticks, dry_bounds, sticks, unpowered
@@ -198,7 +199,8 @@ class StickSlipMode(StickSlip):
             terms = absolute(now.f[i]) + absolute(needed + now.f[i])
             spare = minimum(needed - lower, upper - needed)
             # what the solver's tolerance lets stick at the step's start must not count as an event at its end
-            margins.append(where(self.stuck[i], spare + leeway(lower, upper, terms), 1.0))
+            spare = spare + leeway(lower, upper, terms)
+            margins.append(where(self.stuck[i], where(spare <= inf, spare, -1.0), 1.0))  # NaN is an event, too
         return margins
 
     @property

@@ -7,7 +7,6 @@ from array import array as doubles
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
-from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,16 +18,16 @@ from armsim.arm.robot import Robot
 from armsim.compile import BatchKernel
 from armsim.compile.single import SingleKernel
 from armsim.errors import Diverged, ShapeError, UsageError
-from armsim.expr import Expr, Function, Scalar, trace
+from armsim.expr import Expr, Function, Scalar, finite_or_nan, trace
 from armsim.integrate import METHODS
 from armsim.integrate.method import no_step, stall_of
 from armsim.loading import read_robot
 from armsim.loading.open_robot import OpenRobot
-from armsim.loading.voltage import voltage_refusal
 from armsim.model import Arm
 from armsim.plant import driven_plant
 from armsim.plant.driven import Output
 from armsim.recording.applied import applied_wrenches, with_numbers
+from armsim.recording.model_arguments import Source, check_output, source_of
 from armsim.recording.open_values import OpenValues
 from armsim.recording.single_step import open_step, plain_step
 from armsim.recording.state_vector import StateVector
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
     from armsim.compile.target import Target
 
 Array = NDArray[np.float64]
-OUTPUTS = ("voltage", "torque")
-Source = str | PathLike[str] | Mapping[str, Any]
 
 
 class ForwardModel:
@@ -157,6 +154,8 @@ class ForwardModel:
     ) -> Array:
         """The state at joint positions and velocities, shape (len(slots),); or (m, len(slots)) if one argument has m rows.
 
+        NaN where an argument is NaN or infinite, of m states for its row alone.
+
         Args:
             q: Joint positions [rad or m], shape (n,) or (m, n); the robot's initial pose if not given.
             qd: Joint velocities [rad/s or m/s], likewise; zero if not given.
@@ -200,14 +199,15 @@ class ForwardModel:
                 the moment first; zero unless given.
 
         Returns:
-            A new array, of the shape of `state`; of m arms, NaN for one that diverged.
+            A new array, of the shape of `state`; of m arms, NaN for one that diverged, or has a NaN or infinite number in its
+            state, inputs, values or wrench. What the step ignores of a state does not count.
 
         Raises:
             FileFaults: Values would be refused in the file.
             UsageError: An argument is no array of numbers, or a value means that something is absent (friction of 0, a lossless
                 gear), which is structure.
             ShapeError: An array has another shape; says both.
-            Diverged: A single arm left its bounds, or its state or an input is NaN.
+            Diverged: A single arm left its bounds, or its state, an input or a wrench is NaN or infinite.
         """
         try:  # lists are quicker so than by numpy
             if type(inputs) is list:
@@ -314,9 +314,14 @@ class ForwardModel:
             given = {key: list(islice(numbers, width)) for key, width in widths.items()}
             vector = self._vector_of(given.get("values", []), given.get("wrench", [])) if self._more else self._vector
             if name == "step":
-                return vector.vector(0.0, vector.plant.step(0.0, vector.state(given["state"], given["u"]), self.dt))
+                after = vector.plant.step(0.0, vector.state(given["state"], given["u"]), self.dt)
+                own = [given["state"][i] for i, _ in vector.carried]
+                return finite_or_nan(vector.vector(0.0, after), [*own, *given["u"], *given.get("wrench", [])])
             state = vector.plant.initial_state(given["q"], given["qd"])
-            return vector.vector(0.0, vector.with_inputs(state, given["u"]))
+            return finite_or_nan(
+                vector.vector(0.0, vector.with_inputs(state, given["u"])),
+                [x for key in given if key != "values" for x in given[key]],
+            )
 
         return trace(body, [f"{key}{i + 1}" for key, width in widths.items() for i in range(width)], name)
 
@@ -337,7 +342,16 @@ class ForwardModel:
         loads = with_numbers(self._places, wrench)
         return StateVector(driven_plant(arm, self.method, self.output, self.tolerance, loads), self._currents)
 
-    def _divergence(self, bad: int, value: float) -> Diverged:
+    def _divergence(self, bad: int, value: float, state: Sequence[float], inputs: Sequence[float]) -> Diverged:
+        given = {f"state[{i}]": state[i] for i, _ in self._vector.carried} | {
+            f"inputs[{i}]": x for i, x in enumerate(inputs)
+        }
+        spoilt = [f"{name} = {x:g}" for name, x in given.items() if not math.isfinite(x)]
+        if spoilt or not math.isfinite(value):
+            found = ", ".join(spoilt) or f"{self._vector.slots[bad].name} = {value:g} after it"
+            return Diverged.of(
+                "step: not finite", "finite numbers in state, inputs and wrench", found, "check what is given"
+            )
         slot = self._vector.slots[bad]
         where = "" if slot.joint is None else f" (joint {self.joints[slot.joint]})"
         found = f"{slot.name} = {value:.6g}{where}"
@@ -351,18 +365,6 @@ class ForwardModel:
         return Diverged.of("step: the state diverged", "a state within all bounds", found, mend)
 
 
-def source_of(robot: Source | Robot | Arm) -> Source:
-    """A robot whose numbers can be left open.
-
-    Raises:
-        UsageError: It is an arm, which has been built.
-    """
-    if isinstance(robot, (Arm, Robot)):
-        mend = "give the file that it was read from"
-        raise UsageError.of("open", "a robot file, a name or plain data", f"an {type(robot).__name__}", mend)
-    return robot
-
-
 def _rows(name: str, arrays: Mapping[str, Array], one: bool = False) -> int | None:
     """The number of rows of the arrays that have rows; None if none has, as must be where there is only one state.
 
@@ -374,22 +376,3 @@ def _rows(name: str, arrays: Mapping[str, Array], one: bool = False) -> int | No
         shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
         raise ShapeError(f"{name}: expected as many rows in each array, found {shapes}")
     return rows.pop() if rows else None
-
-
-def check_output(output: Output, arm: Arm) -> Output:
-    """The kind of inputs, checked.
-
-    Raises:
-        UsageError: It is neither voltage nor torque, or voltage and a joint has no motor.
-    """
-    if output not in OUTPUTS:
-        raise UsageError.of("output", "voltage or torque", repr(output), "write output='voltage' or output='torque'")
-    refusal = voltage_refusal(arm) if output == "voltage" else None
-    if refusal is not None:
-        raise UsageError.of(
-            "output",
-            refusal.expected,
-            refusal.found,
-            f"{refusal.mend} in the robot file, or write output='torque'",
-        )
-    return output

@@ -19,7 +19,7 @@ from armsim.recording.open_values import OpenValues
 Array = NDArray[np.float64]
 PLAIN = frozenset([np.ndarray, array, memoryview])
 Call = Callable[[int, int], int]  # of `armsim.compile.single.SingleKernel`
-Refused = Callable[[int, float], Exception]  # from a slot out of bounds and its number
+Refused = Callable[..., Exception]  # from a slot out of bounds, its number, the state before and the inputs
 Room = tuple[memoryview, memoryview, Array, int, int]  # state, inputs, results, addresses of arguments and results
 
 
@@ -56,9 +56,10 @@ def plain_step(call: Call, size: int, n: int, other: Callable[..., Array], refus
             return other(state, inputs)
         bad = call(arguments_at, results_at)
         after: Array = results.copy()
+        error = refused(bad, after[bad], list(state_in), list(inputs_in)) if bad >= 0 else None
         rooms.append(own)
-        if bad >= 0:
-            raise refused(bad, after[bad])
+        if error is not None:
+            raise error
         return after
 
     return once
@@ -110,9 +111,10 @@ def open_step(
             numbers.admit_one(key)
         bad = call(arguments_at, results_at)
         after: Array = results.copy()
+        error = refused(bad, after[bad], list(state_in), list(inputs_in)) if bad >= 0 else None
         rooms.append(own)
-        if bad >= 0:
-            raise refused(bad, after[bad])
+        if error is not None:
+            raise error
         return after
 
     return once

@@ -12,5 +12,6 @@ What others use:
 - `result.steps_chosen`, `summary.stepped`: the numbers of steps of an adaptive method, and of any run;
 - `engine.NativeEngine`, `make_engine`, `ENGINES`: engines by name; `bounds`, `BOUNDS`: where a run counts as diverged;
 - `driver.Driver`, `Progress`: the loop over steps, for recordings and replays too;
-- `energy_balance.balance`: the work done on an arm against the change of its energy.
+- `energy_balance.balance`: the work done on an arm against the change of its energy;
+- `step_error.StepError`: the estimated error of a run's motion, by a repetition (`step_doubling`) with half the step.
 """

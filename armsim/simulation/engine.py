@@ -6,17 +6,31 @@ import ctypes
 import math
 import time
 from collections.abc import Sequence
-from typing import Protocol
+from functools import partial
+from typing import Protocol, runtime_checkable
 
 from armsim.compile import SteppingLoop
 from armsim.compile.target import Target
 from armsim.errors import UsageError
 from armsim.plant import Plant
 from armsim.simulation.content import tables_in
+from armsim.simulation.driver import NEVER
 from armsim.simulation.loop_plan import LoopPlan, bounds
 from armsim.spec.formula import FormulaError
 
 ENGINES = ("llvm", "python")
+
+
+Clock = tuple[int, tuple[int, int]]  # steps between samples, and the times of steps
+
+
+@runtime_checkable
+class Repeater(Protocol):
+    """An engine that carries out steps of a run once more; see `repeated`."""
+
+    plan: LoopPlan
+
+    def run_again(self, state: ctypes.Array, first: int, last: int, clock: Clock, parts: int = 1) -> bool: ...
 
 
 class Engine(Protocol):
@@ -70,6 +84,35 @@ def finished(
     return [x + 0.0 for x in results[: len(plan.results)]]  # no signed zeros, as in rows
 
 
+def repeated(
+    loop: SteppingLoop,
+    plan: LoopPlan,
+    open: Sequence[float],
+    state: ctypes.Array,
+    first: int,
+    last: int,
+    clock: Clock,
+    parts: int,
+) -> bool:
+    """Carry out the steps first <= k < last, without rows or measures; whether none left the bounds.
+
+    Args:
+        loop: The compiled loop.
+        plan: What it computes.
+        open: The open numbers but the step.
+        state: The state at step `first`; overwritten by the one reached.
+        first: First step.
+        last: Step before which to stop.
+        clock: Steps between samples, and (num, den).
+        parts: Into how many each step is cut; 1 unless the plan leaves its step open.
+    """
+    sample_every, (num, den) = clock
+    rows, kept = doubles([0.0] * len(plan.plant.columns)), doubles(plan.kept)
+    numbers = doubles([*open, plan.dt / parts] if plan.open_step else open)
+    times = (NEVER, parts * sample_every, (num, parts * den))
+    return loop.run(state, rows, kept, parts * first, parts * last, *times, numbers) == parts * last
+
+
 class NativeEngine:
     """Machine code by LLVM.
 
@@ -89,11 +132,16 @@ class NativeEngine:
         self.cached = self.loop.code.cached
         rest = time.perf_counter() - began - sum(self.loop.seconds.values())
         self.preparation = {**self.loop.seconds, "fetch_s" if self.cached else "compile_s": rest}
-        self.run = self.loop.run
+        self._open = doubles([self.plan.dt] if self.plan.open_step else [])
+        self.run = partial(self.loop.run, open=self._open)
+
+    def run_again(self, state: ctypes.Array, first: int, last: int, clock: Clock, parts: int = 1) -> bool:
+        """Carry out steps once more; see `repeated`."""
+        return repeated(self.loop, self.plan, [], state, first, last, clock, parts)
 
     def measured(self, state: Sequence[float], kept: Sequence[float], t: float, due: bool) -> list[float]:
         """The measures' results of a run that ends in a state at time t [s], a sample being due or not."""
-        return finished(self.loop, self.plan, state, kept, doubles([]), t, due)
+        return finished(self.loop, self.plan, state, kept, self._open, t, due)
 
 
 class PythonEngine:

@@ -59,6 +59,7 @@ class LoopPlan:
         content: Names all that `make` depends on besides the plant.
         sound: Whether a plant can be run, as a condition; None where that is known.
         landing: Of made plants that run ahead: time between landings [s].
+        open_step: Whether the step is open too, the last of the open numbers.
     """
 
     plant: Plant
@@ -73,6 +74,7 @@ class LoopPlan:
     sound: Callable[[Plant], Scalar] | None = None
     landing: float = 0.0
     parts: int = 1
+    open_step: bool = False
 
     @classmethod
     def of(
@@ -82,6 +84,7 @@ class LoopPlan:
         measure: Sequence[str] | str = (),
         start: Sequence[float] | None = None,
         parts: int = 1,
+        open_step: bool = False,
     ) -> LoopPlan:
         """What `armsim.simulate` computes: rows, the largest motor torques for its summary, and what is measured besides.
 
@@ -91,22 +94,24 @@ class LoopPlan:
             measure: Names of measures.
             start: Joint positions at the start [rad or m], for these.
             parts: Number of moments of a step at which they are gathered.
+            open_step: Whether its step is open.
         """
         summarised = peak_torque(Request(SUMMARISED, plant))
         if not measure:
-            return cls(plant, dt, (summarised,), summarised.names, parts=parts)
+            return cls(plant, dt, (summarised,), summarised.names, parts=parts, open_step=open_step)
         from armsim.measures.names import measures_of
 
         asked = measures_of(measure, plant)
         known = [summarised] if summarised.names not in [one.names for one in asked] else []
         silent = tuple(name for one in known for name in one.names)
-        return cls(plant, dt, (*known, *asked), silent, None if start is None else tuple(start), parts=parts)
+        begun = None if start is None else tuple(start)
+        return cls(plant, dt, (*known, *asked), silent, begun, parts=parts, open_step=open_step)
 
     @property
     def key(self) -> str:
         """Names all that the loop depends on; empty if that cannot be put into words."""
         made = self.content if self.make is not None else content_of([self.plant, self.start])
-        asked = content_of([self.dt, self.parts, self.results, self.rows, self.plant.audit])
+        asked = content_of([self.dt, self.parts, self.results, self.rows, self.plant.audit, self.open_step])
         return f"{made} {asked} {self.open}" if made and asked else ""
 
     @cached_property
@@ -128,12 +133,13 @@ class LoopPlan:
         """The loop's body, traced."""
         n, m = len(self.plant.slots), len(self.kept)
         state_names = ["t", *self.plant.slots]
-        names = [*state_names, *(f"kept{i}" for i in range(m)), *self.open]
+        open_names = [*self.open, "dt"] if self.open_step else [*self.open]
+        names = [*state_names, *(f"kept{i}" for i in range(m)), *open_names]
 
         def cycle(t: Scalar, *x: Scalar) -> list[Scalar]:
             plant, start, _ = self.made(x[n + m :])
             state = x[:n]
-            after, kept = self.stepped(plant, start, t, state, x[n : n + m])
+            after, kept = self.stepped(plant, start, t, state, x[n : n + m], x[-1] if self.open_step else self.dt)
             row = plant.observe(t, state) if self.rows else []
             return [*after, *kept, *row]
 
@@ -151,7 +157,7 @@ class LoopPlan:
 
         return LoopBody(
             cycle=trace(cycle, names, "cycle"),
-            sample=trace(sample, [*state_names, *self.open], "sample") if self.plant.sampled else None,
+            sample=trace(sample, [*state_names, *open_names], "sample") if self.plant.sampled else None,
             states=n,
             kept=m,
             bounds=bounds(self.plant),
@@ -162,16 +168,22 @@ class LoopPlan:
     def made(self, values: Sequence[Scalar]) -> Made:
         """The plant and the start for values of the open numbers."""
         if self.make is not None:
-            return self.make(values)
+            return self.make(values[: len(self.open)])
         return self.plant, [0.0] * self.plant.arm.n if self.start is None else self.start, []
 
     def stepped(
-        self, plant: Plant, start: Sequence[Scalar], t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar]
+        self,
+        plant: Plant,
+        start: Sequence[Scalar],
+        t: Scalar,
+        state: Sequence[Scalar],
+        kept: Sequence[Scalar],
+        dt: Scalar | None = None,
     ) -> tuple[list[Scalar], list[Scalar]]:
-        """The state a step after time t, and the accumulators after the step's moments."""
+        """The state a step of dt [s] after time t, the plan's own unless given; and the accumulators after its moments."""
         part = self.dt / self.parts
         if self.parts == 1:
-            return plant.step(t, state, part), self.updated(plant, start, t, state, kept)
+            return plant.step(t, state, self.dt if dt is None else dt), self.updated(plant, start, t, state, kept)
 
         def body(k: Scalar, state: list[Scalar], kept: list[Scalar]) -> list[Any]:
             at = t + k * part

@@ -17,6 +17,7 @@ from armsim.plant.columns import Heading, headings
 from armsim.simulation.loop_plan import bounds
 from armsim.simulation.row_log import DOUBLE, Spill, held_in_memory
 from armsim.simulation.row_totals import RowTotals
+from armsim.simulation.step_error import StepError
 from armsim.stability.advice import Advice
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class Result:
         failure: Of a run that was interrupted as its rows could not be written, why.
         gathered: Totals of all rows; None where they are gathered from `rows`.
         spilled: Has the temporary file of `rows`; None if they are in memory.
+        estimated: Estimates the error by the step, when it is asked for.
     """
 
     asked: Callable[[], tuple[Scenario, Plant]] = field(repr=False)
@@ -86,6 +88,7 @@ class Result:
     failure: str = ""
     gathered: RowTotals | None = field(default=None, repr=False)
     spilled: Spill | None = field(default=None, repr=False)
+    estimated: Callable[[], StepError | None] = field(default=partial(_known, None), repr=False)
 
     @cached_property
     def _asked(self) -> tuple[Scenario, Plant]:
@@ -106,6 +109,11 @@ class Result:
         """The advice on the step."""
         return self.advised()
 
+    @cached_property
+    def step_error(self) -> StepError | None:
+        """The estimated error by the step, for which the run is repeated; None where there is none, as of one not complete."""
+        return self.estimated()
+
     @property
     def peaks(self) -> list[float]:
         """Largest magnitude of every joint's motor torque over all steps, or moments [N·m or N], n of them."""
@@ -120,6 +128,7 @@ class Result:
             "rows": bytes(memoryview(self.rows).cast("B")[:kept]),
             "spilled": None,
             "advised": partial(_known, self.advice),
+            "estimated": partial(_known, self.step_error),
             "asked": partial(_known, self._asked),
         }
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from armsim.plant import Plant
 
+MOST = 1000  # points of a path
+
 
 @dataclass
 class Extremes:
@@ -49,6 +51,46 @@ class Range(Extremes):
 
 
 @dataclass
+class Voltage(Extremes):
+    """Extremes of a motor's voltage that its supply limits.
+
+    Attributes:
+        limit: Of the supply [V].
+    """
+
+    limit: float = float("inf")
+
+    @property
+    def reached(self) -> bool:
+        """Whether it was at its limit."""
+        return max(-self.least, self.most) >= self.limit
+
+
+@dataclass
+class Path:
+    """Some columns of some rows, evenly spaced and at most `MOST` of them, however many rows there are.
+
+    Attributes:
+        columns: Their places in a row.
+        stride: Rows from one to the next.
+        points: The numbers of every such row.
+    """
+
+    columns: list[int]
+    stride: int = 1
+    points: list[list[float]] = field(default_factory=list)
+
+    def add(self, first: int, rows: Any, width: int) -> None:
+        """Take rows into account, the first of them of that index."""
+        k = -first % self.stride
+        while k < len(rows) // width:
+            self.points.append([rows[k * width + column] for column in self.columns])
+            if len(self.points) > MOST:
+                self.points, self.stride = self.points[::2], 2 * self.stride
+            k = (len(self.points) * self.stride) - first
+
+
+@dataclass
 class RowTotals:
     """Totals of rows.
 
@@ -56,12 +98,18 @@ class RowTotals:
         width: Numbers in a row.
         first: The first row.
         ranges: Of the joint positions that have limits, by joint.
+        ways: Of all joint positions.
+        path: Joint positions.
+        voltages: Of the motors whose voltage is limited, by joint.
         kinetic: Of kinetic energy [J].
         potential: Of potential energy [J].
     """
 
     width: int
     ranges: dict[str, Range]
+    ways: list[Extremes]
+    path: Path
+    voltages: dict[str, Voltage]
     kinetic: Extremes
     potential: Extremes
     first: list[float] = field(default_factory=list)
@@ -74,18 +122,24 @@ class RowTotals:
         limited = [(joint.name, joint.limit) for joint in plant.arm.joints if joint.limit is not None]
         ranges = {name: Range(place["q", name], lower=limit.lower, upper=limit.upper) for name, limit in limited}
         kinetic, potential = (Extremes(place["energy", kind]) for kind in ("kinetic", "potential"))
-        return cls(len(plant.columns), ranges, kinetic, potential)
+        motors = [(joint.name, joint.electric_motor) for joint in plant.arm.joints]
+        supplies = [(name, motor.limits.voltage) for name, motor in motors if motor is not None]
+        voltages = {name: Voltage(place["voltage", name], limit=limit) for name, limit in supplies if limit is not None}
+        ways = [Extremes(place["q", joint.name]) for joint in plant.arm.joints]
+        path = Path([way.column for way in ways])
+        return cls(len(plant.columns), ranges, ways, path, voltages, kinetic, potential)
 
     def add(self, rows: Any) -> None:
         """Take rows into account: a flat sequence of doubles, row by row, whose slices are lists or memoryviews."""
         if not len(rows):
             return
         self.first = self.first or list(rows[: self.width])
-        for part in (*self.ranges.values(), self.kinetic, self.potential):
+        for part in (*self.ranges.values(), *self.ways, *self.voltages.values(), self.kinetic, self.potential):
             seen: Any = rows[part.column :: self.width]
             seen = seen.tolist() if isinstance(seen, memoryview) else seen
             part.add(seen)
             if isinstance(part, Range) and part.outside is None and part.beyond > 0:
                 outside = (k for k, q in zip(count(self._rows), seen) if q < part.lower or q > part.upper)
                 part.outside = next(outside)
+        self.path.add(self._rows, rows, self.width)
         self._rows += len(rows) // self.width

@@ -20,10 +20,11 @@ from armsim.simulation.loop_plan import SUMMARISED, LoopPlan, plant_of_run
 from armsim.simulation.row_log import RowLog, RowSink, RowsInMemory, RowStream, SpilledRows, held_in_memory
 from armsim.simulation.row_totals import RowTotals
 from armsim.simulation.run import Run
+from armsim.simulation.step_doubling import StepDoubling, can_double
 from armsim.spec.timing import time_at
 from armsim.stability.advice import Advice
 from armsim.stability.method_choice import with_method
-from armsim.stability.step_advice import advice_on, heeded
+from armsim.stability.step_advice import advice_on, heeded, key
 
 Streamed = Callable[[Scenario, Plant], RowSink]
 
@@ -126,7 +127,8 @@ def _simulated(
     began = time.perf_counter()
     scenario = with_method(scenario)
     plant = make_plant(scenario)
-    plan = LoopPlan.of(plant_of_run(scenario), scenario.dt, measure, scenario.initial_q, scenario.moments)
+    of_run = plant_of_run(scenario)
+    plan = LoopPlan.of(of_run, scenario.dt, measure, scenario.initial_q, scenario.moments, can_double(of_run))
     made = make_engine(engine, plan)
     ready = time.perf_counter()
     advice = heeded(scenario, plant, force_step)
@@ -204,9 +206,12 @@ def _driven(
     plant = engine.plant
     width = len(plant.columns)
     count = scenario.steps // scenario.log_every + 1
+    if start is None:
+        start = plant.initial_state(scenario.initial_q, scenario.initial_qd, scenario.landing)
+    doubling = StepDoubling(scenario, engine, start, key("step error", scenario) if asked is None else "")
     driver = Driver(
         engine.run,
-        plant.initial_state(scenario.initial_q, scenario.initial_qd, scenario.landing) if start is None else start,
+        start,
         width=width,
         kept=engine.plan.kept,
         log_every=scenario.log_every,
@@ -225,10 +230,12 @@ def _driven(
                 status = "interrupted"
                 break
             ahead = min(chunk, log.at_once * scenario.log_every)
-            if not driver.advance(min(driver.done + ahead, scenario.steps), room):
+            ahead = min(ahead, doubling.next_instant(driver.done) - driver.done)
+            if not driver.advance(driver.done + ahead, room):
                 status = "diverged"
                 approach = driver.approach()  # for the diagnosis
                 break
+            doubling.see(driver.done, list(driver.state))
             chunk = next_stretch(ahead, time.perf_counter() - began_chunk)
             if progress is not None:
                 progress(driver.done, scenario.steps)
@@ -264,6 +271,11 @@ def _driven(
         approach=approach,
         engine=engine.name,
         stalled=driver.stalled,
+        estimated=doubling.estimate if status == "complete" else _nothing,
         advised=advised,
         seconds={**engine.preparation, **seconds, **parts, "total_s": ended - began},
     )
+
+
+def _nothing() -> None:
+    """No estimate of the step's error."""

@@ -10,6 +10,7 @@ from armsim.actuation import sticks
 from armsim.control import Feedback
 from armsim.loading import Scenario
 from armsim.plant.statics import steady_droop
+from armsim.simulation.ending import ending
 from armsim.simulation.energy_balance import audit
 from armsim.simulation.result import Result
 from armsim.spec.timing import time_at
@@ -23,7 +24,9 @@ def summarize(run: Result) -> dict[str, Any]:
     error (target - q) and, under pd, the steady-state error under gravity (droop); the largest motor torque and current over
     all steps. Then the tool, the energies and their balance, and the joints that left their range. `advice` has the warnings on
     the step, of chattering stops only those that were met; `would_chatter` has all of these, with the largest stable step with
-    the stop engaged [s]. `measures` has what was asked for. Of a diverged run, `diverged` has its diagnosis.
+    the stop engaged [s]. `step_error` estimates the error by the step, see `armsim.simulation.step_error`. `ending` tells of
+    limits and errors that grow, see `armsim.simulation.ending`. `measures` has what was asked for. Of a
+    diverged run, `diverged` has its diagnosis.
     """
     plant, scenario = run.plant, run.scenario
     summary: dict[str, Any] = {
@@ -46,8 +49,11 @@ def summarize(run: Result) -> dict[str, Any]:
     summary["steps_per_second"] = tried / loop if loop > 0 else math.inf
     outside = _outside(run)
     met = [joint["joint"] for joint in outside if joint["stop"]]
-    summary["advice"] = run.advice.said(plant.method, scenario.dt, met)
+    limited = [name for name, voltage in run.totals.voltages.items() if voltage.reached]
+    summary["advice"] = run.advice.said(plant.method, scenario.dt, met, limited)
     summary["would_chatter"] = dict(run.advice.chattering)
+    if run.step_error is not None:
+        summary["step_error"] = {**vars(run.step_error), "note": run.step_error.note(scenario)}
     last = _named(run, run.end)
     first = _named(run, run.totals.first) if run.count else last
     if all(map(math.isfinite, run.end)):
@@ -60,6 +66,8 @@ def summarize(run: Result) -> dict[str, Any]:
         }
         summary["audit"] = audit(run)
         summary["outside_limits"] = outside
+        if run.status != "diverged":
+            summary["ending"] = ending(run)
     if run.units:
         summary["measures"] = {name: {"value": run.measures[name], "unit": unit} for name, unit in run.units.items()}
     if run.status == "diverged":

@@ -1,8 +1,10 @@
 """Advice on the step, before a run: does it destabilise the closed loop, make a stop chatter, or amplify an oscillation?
 
-The closed loop is linearised at the start, at the target, and with every stop engaged, and the method's own step is applied to
-that (`armsim.stability.step_modes`). Modes that are unstable in continuous time, such as those of an inverted pendulum, are not
-the step's fault. The advice is cached with the compiled kernels, so that a scenario that has been run before starts at once.
+The closed loop is linearised at the start, at the target, and on every branch that the run may enter, a stop engaged or a
+supply at its limit, and the method's own step is applied to that (`armsim.stability.step_modes`). Feedback that is unstable by
+itself, or by its sampling, is told of whatever the method. Modes that are unstable in continuous time, such as those of an
+inverted pendulum, are not the step's fault. The advice is cached with the compiled kernels, so that a scenario that has been
+run before starts at once.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from armsim.control import Feedback
 from armsim.errors import Refusal
 from armsim.plant import DynaMechsPlant, Plant
 
@@ -23,37 +26,57 @@ class Advice:
         warnings: Further warnings, one or two sentences each.
         chattering: Joints whose stops would chatter if they were met, each with the largest stable step with the stop
             engaged [s]; 0 if there is none.
-        takers: Methods that are stable at this step with those stops engaged.
+        takers: Methods that are stable at this step with those stops engaged, and under that back-EMF.
+        braked: Joints whose back-EMF the step would not take if the supply's voltage limited their torque, likewise.
     """
 
     refusal: Refusal | None = None
     warnings: tuple[str, ...] = ()
     chattering: Mapping[str, float] = field(default_factory=dict)
     takers: tuple[str, ...] = ()
+    braked: Mapping[str, float] = field(default_factory=dict)
 
-    def said(self, method: str, dt: float, met: Collection[str] | None = None) -> list[str]:
+    def said(
+        self, method: str, dt: float, met: Collection[str] | None = None, limited: Collection[str] | None = None
+    ) -> list[str]:
         """The warnings.
 
         Args:
             method: Of the run.
             dt: Of the run [s].
             met: Joints whose stops were met: only these are warned of; None before the run, where all are.
+            limited: Joints whose supply's voltage limited them, likewise.
         """
+        return [*self.warnings, *self._of_stops(method, dt, met), *self._of_supplies(method, dt, limited)]
+
+    def _of_supplies(self, method: str, dt: float, limited: Collection[str] | None) -> list[str]:
+        named = [joint for joint in self.braked if limited is None or joint in limited]
+        if not named:
+            return []
+        most = min(self.braked[joint] for joint in named)
+        up_to = f"is stable up to dt = {short(most)} s" if most else "takes no step"
+        acts = "would damp" if limited is None else "damps"
+        found = f"at the voltage limit of the supply, back-EMF {acts} {listed(named)}: there {method} {up_to}"
+        return [f"{found}; {listed(self.takers)} would take {dt:g} s"]
+
+    def _of_stops(self, method: str, dt: float, met: Collection[str] | None) -> list[str]:
         named = [joint for joint in self.chattering if met is None or joint in met]
         if not named:
-            return list(self.warnings)
+            return []
         most = min(self.chattering[joint] for joint in named)
         several = len(named) > 1
         stops = f"the stop{'s' * several} of {listed(named)}"
         would = f"{stops} would chatter if met" if met is None else f"{stops} chatter{'s' * (not several)}"
         up_to = f"is stable up to dt = {short(most)} s" if most else "takes no step"
         found = f"{would}: with {'them' if several else 'it'} engaged {method} {up_to}"
-        return [*self.warnings, f"{found}; {listed(self.takers)} would take {dt:g} s"]
+        return [f"{found}; {listed(self.takers)} would take {dt:g} s"]
 
 
-def chooses_steps(plant: Plant) -> bool:
-    """Whether advice does not apply: the method is adaptive, or the plant emulates DynaMechs, whose motor fixes the step."""
-    return plant.integrator.adaptive is not None or isinstance(plant, DynaMechsPlant)
+def is_judged(plant: Plant) -> bool:
+    """Whether advice applies: to fixed steps, and to the feedback of any method; not to DynaMechs, whose motor fixes the step."""
+    if isinstance(plant, DynaMechsPlant):
+        return False
+    return plant.integrator.adaptive is None or isinstance(plant.command, Feedback)
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:

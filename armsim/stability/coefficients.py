@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from armsim.actuation import largest_force
+from armsim.control import Feedback
+from armsim.expr import Scalar, where
 from armsim.plant import Linearization
 from armsim.stability.closed_loop import Array, Gains, gains
 
@@ -26,6 +29,8 @@ class Coefficients:
         Fi: Shape (..., n, k).
         Fu: Shape (..., n, m).
         I: Shape (..., k, 2 n + k + m).
+        bounds: What bounds the motion of every joint, shape (..., 3, n): the reciprocal of the largest force of its feedback
+            [1/(N·m) or 1/N], 0 if it has no bound; the error target - q [rad or m]; 1 where dry friction holds it, else 0.
         law: The feedback; None for plants without.
         sampled: Whether it acts on samples.
     """
@@ -36,6 +41,7 @@ class Coefficients:
     Fi: Array
     Fu: Array
     I: Array  # noqa: E741  the field's letter for a current
+    bounds: Array
     law: Gains | None
     sampled: bool
 
@@ -43,29 +49,29 @@ class Coefficients:
     def of(cls, about: Linearization, dtype: type = float) -> Coefficients:
         """Those of one linearisation; of one by expressions as arrays of objects."""
         n, k, m = about.n, len(about.currents), len(about.u)
-        blocks = (about.M, about.Fq, about.Fv, about.Fi, about.Fu, about.I)
-        widths = ((n, n), (n, n), (n, n), (n, k), (n, m), (k, 2 * n + k + m))
+        blocks = (about.M, about.Fq, about.Fv, about.Fi, about.Fu, about.I, _bounds(about))
+        widths = ((n, n), (n, n), (n, n), (n, k), (n, m), (k, 2 * n + k + m), (3, n))
         arrays: list[Array] = [
             np.array(rows, dtype=dtype).reshape(size) for rows, size in zip(blocks, widths, strict=True)
         ]
         law = None if about.law is None else gains(about.law, m, 2 * n + k, dtype)
-        return cls(*_six(arrays), law, about.law is not None and about.plant.sampled)
+        return cls(*_seven(arrays), law, about.law is not None and about.plant.sampled)
 
     @classmethod
     def shaped(cls, shapes: Sequence[Sequence[int]], sampled: bool) -> Coefficients:
         """Zeros of these shapes, in the order of `arrays`."""
         arrays = [np.zeros(shape) for shape in shapes]
-        return cls(*_six(arrays), Gains(*arrays[6:]) if arrays[6:] else None, sampled)
+        return cls(*_seven(arrays), Gains(*arrays[7:]) if arrays[7:] else None, sampled)
 
     @property
     def arrays(self) -> tuple[Array, ...]:
         """All arrays, those of the law last."""
-        return (self.M, self.Fq, self.Fv, self.Fi, self.Fu, self.I, *(self.law or ()))
+        return (self.M, self.Fq, self.Fv, self.Fi, self.Fu, self.I, self.bounds, *(self.law or ()))
 
     def with_arrays(self, arrays: Sequence[Array]) -> Coefficients:
         """The same structure with other arrays."""
-        law = None if self.law is None else Gains(*arrays[6:])
-        return Coefficients(*_six(arrays), law, self.sampled)
+        law = None if self.law is None else Gains(*arrays[7:])
+        return Coefficients(*_seven(arrays), law, self.sampled)
 
     def __getitem__(self, which: Any) -> Coefficients:
         """Some of the plants, by an index or mask of the leading axes."""
@@ -82,7 +88,18 @@ class Coefficients:
         return ((like, first, end) for like, (first, end) in zip(self.arrays, pairwise(ends), strict=True))
 
 
-def _six(arrays: Sequence[Array]) -> tuple[Array, Array, Array, Array, Array, Array]:
+def _seven(arrays: Sequence[Array]) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
     """The arrays of the plant, without those of its feedback."""
-    M, Fq, Fv, Fi, Fu, rates = arrays[:6]
-    return M, Fq, Fv, Fi, Fu, rates
+    M, Fq, Fv, Fi, Fu, rates, bounds = arrays[:7]
+    return M, Fq, Fv, Fi, Fu, rates, bounds
+
+
+def _bounds(about: Linearization) -> list[list[Scalar]]:
+    """The rows of `Coefficients.bounds`."""
+    command, joints = about.plant.command, about.plant.arm.joints
+    held = [where(stuck, 1.0, 0.0) for stuck in about.held]
+    if not isinstance(command, Feedback):
+        return [[0.0] * about.n, [0.0] * about.n, held]
+    largest = [largest_force(joint, command.output, bound) for joint, bound in zip(joints, command.limit, strict=True)]
+    errors = [target - q for target, q in zip(command.target, about.q, strict=True)]
+    return [[0.0 if force is None else 1.0 / force for force in largest], errors, held]

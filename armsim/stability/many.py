@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from armsim.actuation import sticks
 from armsim.loading import Scenario
-from armsim.stability.advice import Advice, chooses_steps
+from armsim.stability.advice import Advice, is_judged
 from armsim.stability.closed_loop import Array
 from armsim.stability.growth import Mask
-from armsim.stability.operating_points import STOP, OperatingPoint
+from armsim.stability.operating_points import OperatingPoint
 from armsim.stability.step_check import StepCheck
 from armsim.stability.step_modes import LinearPlant
 from armsim.stability.traced_points import Make, Points, TracedPoints
@@ -50,7 +50,12 @@ class StepAdviser:
     @cached_property
     def silent(self) -> bool:
         """Whether nothing is ever said: it does not apply, or there are no operating points."""
-        return chooses_steps(self.plant) or self.traced.form is None
+        return not is_judged(self.plant) or self.traced.form is None
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the method chooses its steps, so that only the feedback is judged."""
+        return self.plant.integrator.adaptive is not None
 
     def advice(self, values: npt.ArrayLike, threads: int = 1) -> Advices:
         """The advice on every variant; as `advice_on` gives it for the scenario with these numbers written in.
@@ -110,9 +115,9 @@ class StepAdviser:
         seen: list[tuple[int, str, str | None]] = [
             (p, points.where[p], None) for p in range(free) if points.there[p, k]
         ]
-        seen += [(free + s, STOP, self.plant.arm.joints[i].name) for s, i in enumerate(points.stops)]
-        at = [(LinearPlant(points.coefficients[p, k]), where, stop) for p, where, stop in seen]
-        found = [OperatingPoint(near, where, period, duration, stop) for near, where, stop in at]
+        seen += [(free + b, where, self.plant.arm.joints[i].name) for b, (i, where) in enumerate(points.branches)]
+        at = [(LinearPlant(points.coefficients[p, k]), where, joint) for p, where, joint in seen]
+        found = [OperatingPoint(near, where, period, duration, joint) for near, where, joint in at]
         return StepCheck(self.plant.method, dt, found, self.plant.arm)
 
     def _verdict(self, values: Array) -> list[bool]:
@@ -122,6 +127,8 @@ class StepAdviser:
 
     def _may_refuse(self, values: Array) -> Mask:
         """Which variants may be refused, shape (1, variants)."""
+        if self.adaptive:
+            return np.zeros((1, len(values)), dtype=bool)
         return self._found(values, 1, lambda check: [check.may_refuse()], every=False)
 
     def _refused(self, values: Array) -> Mask:
@@ -130,6 +137,11 @@ class StepAdviser:
 
     def _verdicts(self, values: Array) -> Mask:
         """Which variants are refused, and of which there is anything to say, shape (2, variants)."""
+        if self.adaptive:
+            return self._found(values, 1, lambda check: [check.speaks_of_feedback()], every=False)[[0, 0]] & [
+                [False],
+                [True],
+            ]
         return self._found(values, 2, lambda check: [self._decided(check), check.speaks()])
 
     def _found(

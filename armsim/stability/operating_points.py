@@ -3,23 +3,76 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from armsim.actuation import any_sticks, limit_torque
+from armsim.actuation.motor import back_emf_damping
 from armsim.control import Feedback
 from armsim.expr import Scalar, either, where
 from armsim.loading import Scenario
+from armsim.model import Arm
 from armsim.plant import Linearization, Linearizer, Plant, with_stop
 from armsim.spec.formula import FormulaError
 from armsim.stability.growth import DestabilisedMode, Modes
 from armsim.stability.hanging import hanging
-from armsim.stability.step_modes import LinearPlant, largest_step
+from armsim.stability.largest_step import largest_step
+from armsim.stability.step_modes import LinearPlant
 
 # least real eigenvalue of an implicit step with which an engaged stop settles, below which it chatters; found by trial
 BOUNCE = {"velocity_implicit": -0.25, "implicit_midpoint": -0.5}
+GROWN = 1.0  # ln of the growth over a run, above which feedback is told of that does not stabilise its target
 NOTICED = 0.01  # ln of the growth over a run, below which it is negligible
 START, TARGET, REST, STOP = "at the start", "at the target", "where it hangs", "at a stop"
+SUPPLY = "at the supply's voltage"
+
+
+class Branch(NamedTuple):
+    """A branch of a joint's loads that a run may enter, with the stiffness and damping it adds.
+
+    Attributes:
+        joint: Index of the joint.
+        where: `STOP`, engaged; or `SUPPLY`: the motor at its voltage limit, where it no longer gives the commanded torque and
+            back-EMF damps it.
+    """
+
+    joint: int
+    where: str
+
+    def stiffness(self, arm: Arm) -> tuple[Scalar, Scalar]:
+        """Stiffness [N·m/rad] and damping [N·m·s/rad], or per m."""
+        joint = arm.joints[self.joint]
+        if self.where == SUPPLY:
+            assert joint.motor is not None
+            return 0.0, back_emf_damping(joint.motor)
+        assert joint.limit is not None
+        assert joint.limit.stiffness is not None
+        return joint.limit.stiffness, joint.limit.damping
+
+
+def branches(plant: Plant) -> tuple[Branch, ...]:
+    """The branches of a plant: its stops, and the motors with a supply that limits a commanded torque."""
+    joints, command = plant.arm.joints, plant.command
+    limits = [joint.limit for joint in joints]
+    stops = [Branch(i, STOP) for i, x in enumerate(limits) if x is not None and x.stiffness is not None]
+    if command is None or command.output != "torque":
+        return tuple(stops)
+    motors = [joint.electric_motor for joint in joints]
+    supplies = [Branch(i, SUPPLY) for i, x in enumerate(motors) if x is not None and x.limits.voltage is not None]
+    return (*stops, *supplies)
+
+
+def entered(about: Linearization, branch: Branch) -> Linearization:
+    """The linearisation with a joint on another branch."""
+    i = branch.joint
+    stiffness, damping = branch.stiffness(about.plant.arm)
+    if branch.where == STOP:
+        return with_stop(about, i, stiffness, damping)
+    # the command's own slope is 1, or 0 if the supply limits it already, with the damping in Fv
+    found = with_stop(about, i, stiffness, damping * about.Fu[i][i])
+    return replace(found, Fu=[[0.0 if j == i else x for j, x in enumerate(row)] for row in about.Fu])
 
 
 class OperatingPoint:
@@ -30,11 +83,13 @@ class OperatingPoint:
         where: In words.
         period: Sampling period of its feedback [s]; None if that is continuous, or there is none.
         duration: Of the run [s].
-        stop: The joint whose stop is engaged; None for none.
+        joint: The joint that is on another branch there, see `Branch`; None for none.
     """
 
-    def __init__(self, plant: LinearPlant, where: str, period: float | None, duration: float, stop: str | None) -> None:
-        self.plant, self.where, self.duration, self.stop = plant, where, duration, stop
+    def __init__(
+        self, plant: LinearPlant, where: str, period: float | None, duration: float, joint: str | None = None
+    ) -> None:
+        self.plant, self.where, self.duration, self.joint = plant, where, duration, joint
         self.period = period if plant.sampled else None
 
     def destabilised(self, method: str, dt: float) -> list[DestabilisedMode]:
@@ -62,7 +117,7 @@ class OperatingPoint:
 
     def _bounces(self, method: str, dt: float) -> bool:
         """Whether an implicit step reverses the motion into a stop so strongly that contact is lost and made again, for ever."""
-        if self.stop is None or method not in BOUNCE:
+        if self.where != STOP or method not in BOUNCE:
             return False
         return bool(self.plant.least_real_eigenvalue(method, dt) < BOUNCE[method])
 
@@ -78,6 +133,11 @@ class OperatingPoint:
         rates = self.plant.modes if self.period is None else self.plant.continuous_rates
         decaying = -rates.real[rates.real < -NOTICED / self.duration]
         return 3.0 / float(decaying.min()) if len(decaying) else 0.0
+
+    def unstable_feedback(self) -> tuple[float, int] | None:
+        """Growth rate [1/s] and joint of a motion that feedback leaves unstable, if it grows e-fold in the run; else None."""
+        rate, joint = self.plant.fastest_growing()
+        return (rate, joint) if rate * self.duration > GROWN else None
 
     def longest_period(self) -> float | None:
         """The longest stable sampling period [s], 0 if there is none; None where sampling destabilises nothing."""
@@ -104,7 +164,7 @@ class OperatingPoint:
 
 
 def operating_points(scenario: Scenario, plant: Plant) -> list[OperatingPoint]:
-    """A scenario's operating points: the start, the target, the stable equilibrium of an undriven arm, and every stop engaged.
+    """A scenario's operating points: the start, the target, the stable equilibrium of an undriven arm, and every branch.
 
     A stop is a point of its own, also where the target lies behind it: chatter is bounded, and no reason to refuse a step.
     Empty where the equations of motion have no finite value.
@@ -119,15 +179,13 @@ def operating_points(scenario: Scenario, plant: Plant) -> list[OperatingPoint]:
         if isinstance(command, Feedback) and tuple(command.target) != tuple(scenario.initial_q):
             target = away_from_stops(linearizer, command.target, [0.0] * plant.arm.n)
             seen.append((target, TARGET, None))
-        for i, joint in enumerate(plant.arm.joints):
-            limit = joint.limit
-            if limit is not None and limit.stiffness is not None:
-                seen.append((with_stop(start, i, limit.stiffness, limit.damping), STOP, joint.name))
+        for branch in branches(plant):
+            seen.append((entered(start, branch), branch.where, plant.arm.joints[branch.joint].name))
         if command is None and not any_sticks(plant.arm):
             rest = hanging(linearizer, list(scenario.initial_q))
             if rest is not None:
                 seen.append((rest, REST, None))
-        found = [OperatingPoint(LinearPlant(near), where, period, duration, stop) for near, where, stop in seen]
+        found = [OperatingPoint(LinearPlant(near), where, period, duration, joint) for near, where, joint in seen]
     except (ArithmeticError, FormulaError, np.linalg.LinAlgError):
         return []
     return found if all(np.isfinite(point.plant.matrix).all() for point in found) else []

@@ -10,7 +10,7 @@ import numpy as np
 from armsim.integrate import METHODS
 from armsim.plant import Linearizer, Plant
 from armsim.spec.formula import FormulaError
-from armsim.stability.advice import chooses_steps
+from armsim.stability.advice import is_judged
 from armsim.stability.growth import DestabilisedMode
 from armsim.stability.step_modes import LinearPlant, largest_stable_step
 
@@ -30,9 +30,9 @@ def remedy(plant: Plant, dt: float, states: Sequence[tuple[float, Sequence[float
         states: Times [s] and states of the plant, in order; about `LOOKS` of them are linearised.
 
     Returns:
-        None where the step is stable at all of them, or no advice applies (`chooses_steps`).
+        None where the step is stable at all of them, or no advice applies (`is_judged`), nor to an adaptive method.
     """
-    if chooses_steps(plant):
+    if plant.integrator.adaptive is not None or not is_judged(plant):
         return None
     linearizer = Linearizer(plant)
     n = plant.arm.n
@@ -40,6 +40,8 @@ def remedy(plant: Plant, dt: float, states: Sequence[tuple[float, Sequence[float
     for t, state in [*calm[:: max(1, len(calm) // LOOKS)], *calm[-1:]]:
         try:
             small = LinearPlant(linearizer.at(t, state))
+            if not np.isfinite(small.matrix).all():
+                continue
             unstable = {name: _unstable(small, name, dt) for name, method in METHODS.items() if method.step is not None}
         except (ArithmeticError, FormulaError, np.linalg.LinAlgError):
             continue

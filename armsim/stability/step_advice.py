@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -10,17 +9,17 @@ from armsim.compile import cache
 from armsim.errors import Refusal, UsageError
 from armsim.loading import Scenario
 from armsim.plant import Plant
-from armsim.stability.advice import Advice, chooses_steps
+from armsim.stability.advice import Advice, is_judged
 
 
 def advice_on(scenario: Scenario, plant: Plant) -> Advice:
-    """The advice on a scenario's step, from the cache or computed; empty where it does not apply (`chooses_steps`).
+    """The advice on a scenario's step, from the cache or computed; empty where it does not apply (`is_judged`).
 
     Args:
         scenario: What is to be run.
         plant: Its plant.
     """
-    if chooses_steps(plant):
+    if not is_judged(plant):
         return Advice()
     name = key("advice", scenario)
     try:
@@ -41,7 +40,7 @@ def _known(found: Any) -> Advice:
         LookupError, TypeError, ValueError: It is none.
     """
     refusal = None if found["refusal"] is None else Refusal(**found["refusal"])
-    return Advice(refusal, tuple(found["warnings"]), dict(found["chattering"]), tuple(found["takers"]))
+    return Advice(refusal, tuple(found["warnings"]), dict(found["chattering"]), tuple(found["takers"]), dict(found["braked"]))
 
 
 def heeded(scenario: Scenario, plant: Plant, force: bool) -> Advice:
@@ -65,11 +64,9 @@ def heed(advice: Advice, force: bool) -> Advice:
         how = f"{advice.refusal.mend}\n(--force-step, or force_step=True, runs it anyway)"
         raise UsageError(str(replace(advice.refusal, mend=how)))
     warnings = (f"the step was forced: expected {advice.refusal.expected}", *advice.warnings)
-    return Advice(None, warnings, advice.chattering, advice.takers)
+    return replace(advice, refusal=None, warnings=warnings)
 
 
 def key(kind: str, scenario: Scenario) -> str:
-    """The cache key of what is known about a scenario: its content but for its name and its log, and armsim's own text."""
-    given = {name: value for name, value in scenario.scenario_data.items() if name not in ("name", "log")}
-    step = f"{scenario.time_ratio} {scenario.sample_every}"  # a default step depends on the log
-    return cache.key(kind, cache.sources(), step, json.dumps(given, sort_keys=True))
+    """The cache key of what is known about a scenario: its content, and armsim's own text."""
+    return cache.key(kind, cache.sources(), scenario.content)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,11 +16,21 @@ from armsim.model import Arm
 from armsim.plant import Plant
 from armsim.stability.advice import Advice, listed, short
 from armsim.stability.growth import DestabilisedMode
-from armsim.stability.operating_points import REST, START, TARGET, OperatingPoint, operating_points
+from armsim.stability.operating_points import (
+    NOTICED,
+    REST,
+    START,
+    STOP,
+    SUPPLY,
+    TARGET,
+    OperatingPoint,
+    operating_points,
+)
 
 MARGIN = 1.2  # largest stable step over dt, below which a warning is given
 DOUBTFUL = 1.1  # dt over the largest stable step, up to which nonlinearity or friction may keep a run bounded
 BLOWN_UP = 7.0  # ln of the growth over a run, above which it is refused
+CHATTER = 0.1  # of the way to the target, that saturated commands move a joint in a step, up to which they may chatter
 PARTS = (1, 2, 4, 5, 10, 20, 40, 50, 100, 200, 400, 500, 1000)  # divisors of dt that are tried
 
 
@@ -64,16 +74,22 @@ class StepCheck:
 
     def __init__(self, method: str, dt: float, at: list[OperatingPoint], arm: Arm) -> None:
         self.method, self.dt, self.joints = method, dt, arm.joints
-        self.free = [point for point in at if point.stop is None]
-        self.stops = [point for point in at if point.stop is not None]
+        self.free = [point for point in at if point.joint is None]
+        self.branches = [point for point in at if point.joint is not None]
 
     def advice(self) -> Advice:
-        """Refusal, warnings and chattering stops."""
+        """Refusal, warnings and unstable branches; of an adaptive method what is to say of the feedback."""
+        if METHODS[self.method].adaptive is not None:
+            return Advice(warnings=(*self._feedback(), *self._sampling()))
         refusal = self._refusal()
-        warnings = [*([] if refusal else self._too_long()), *self._swings(), *self._sampling()]
-        chattering = {} if refusal else self._chattering()
-        takers = [name for name in self._takers() if self._takes_stops(name, chattering)] if chattering else []
-        return Advice(refusal, tuple(warnings), chattering, tuple(takers))
+        warnings = [*([] if refusal else self._too_long()), *self._swings(), *self._feedback(), *self._sampling()]
+        unstable = [] if refusal else self._unstable_branches()
+        takers = [name for name in self._takers() if self._takes(name, unstable)] if unstable else []
+        chattering, braked = (
+            {point.joint: self._longest(point, False) for point in unstable if point.where == where and point.joint}
+            for where in (STOP, SUPPLY)
+        )
+        return Advice(refusal, tuple(warnings), chattering, tuple(takers), braked)
 
     def _instabilities(self) -> list[Instability]:
         """The instabilities, one a point at most, of the step or else of the sampled loop; the shortest stable step first."""
@@ -93,10 +109,13 @@ class StepCheck:
 
         A step up to `DOUBTFUL` too long may not: where it is stable at the target and the arm leaves an unstable start, where
         it is stable at the start and the arm reaches an unstable target late, and where dry friction arrests small motions.
-        The equilibrium of an undriven arm does not count, as the run may end far from it.
+        Nor may one whose growth saturation bounds (`_is_bounded`), or friction (`_is_held`). The equilibrium of an undriven
+        arm does not count, as the run may end far from it.
         """
         point = instability.point
         if instability.gain <= BLOWN_UP or point.where == REST:
+            return False
+        if self._is_held(instability) or self._is_bounded(instability):
             return False
         others = [other for other in self.free if other is not point and other.where in (START, TARGET)]
         elsewhere = any(other.takes(self.method, self.dt) for other in others)
@@ -104,6 +123,21 @@ class StepCheck:
         stays = lasts if point.where == TARGET else not elsewhere
         doubtful = (elsewhere and not stays) or sticks(self.joints[instability.mode.joint])
         return not doubtful or self.dt > DOUBTFUL * instability.longest
+
+    def _is_bounded(self, instability: Instability) -> bool:
+        """Whether saturated commands bound a motion that grows, to less than `CHATTER` of the way to the target."""
+        plant, way = instability.point.plant, np.abs(self.free[0].plant.coefficients.bounds[1]).max(initial=0.0)
+        period = instability.point.period if instability.by_samples else None
+        if plant.chatter(period or self.dt) >= CHATTER * way:
+            return False
+        if period is None:
+            return plant.saturated.is_stable(self.method, self.dt)
+        modes = plant.saturated.destabilised_loop(self.method, self.dt, period)
+        return all(mode.growth * instability.point.duration <= NOTICED for mode in modes)
+
+    def _is_held(self, instability: Instability) -> bool:
+        """Whether dry friction holds the joint of a motion that grows, from the start."""
+        return bool(self.free[0].plant.coefficients.bounds[2, instability.mode.joint])
 
     def refuses(self) -> bool:
         """Whether there is a refusal, without its words."""
@@ -131,6 +165,12 @@ class StepCheck:
         gain = max((instability.gain for instability in found), default=math.inf)
         if gain < BLOWN_UP:
             grows = f": a motion grows {math.exp(gain):.2g}-fold over the run that by itself does not"
+        elif found and self._is_held(found[0]):
+            grows = (
+                f": a motion of {self.joints[found[0].mode.joint].name} would grow, which friction holds at the start"
+            )
+        elif found and self._is_bounded(found[0]):
+            grows = f": {self.joints[found[0].mode.joint].name} chatters, within the bounds of its command"
         if not found:
             by = "close to"
             near = [
@@ -166,6 +206,20 @@ class StepCheck:
             f"{listed(others)} do not"
         ]
 
+    def _feedback(self) -> list[str]:
+        """That the feedback leaves a motion unstable at its target, whatever the step."""
+        if not self.free or self.free[0].plant.law is None:
+            return []
+        point = next((point for point in self.free if point.where == TARGET), self.free[0])
+        found = point.unstable_feedback()
+        if found is None:
+            return []
+        rate, joint = found
+        return [
+            f"control leaves {self.joints[joint].name} unstable {point.where}, whatever the step: its motion grows e-fold every "
+            f"{1 / rate:.3g} s, until a limit or stop bounds it; check the signs and sizes of its gains"
+        ]
+
     def _sampling(self) -> list[str]:
         """That the sampling period is too long for a stable loop, whatever the step."""
         periods = [(point.longest_period(), point) for point in self.free]
@@ -179,15 +233,11 @@ class StepCheck:
             "lower its gains"
         ]
 
-    def _chattering(self) -> dict[str, float]:
-        """Joints whose stops chatter, with the largest stable step [s]; see `Advice`."""
+    def _unstable_branches(self) -> list[OperatingPoint]:
+        """The branches on which the step is unstable, if it is stable without them."""
         if not all(point.holds(self.method, self.dt) for point in self.free[:1]):
-            return {}  # unstable without the stops
-        return {
-            point.stop: self._longest(point, False)
-            for point in self.stops
-            if point.stop is not None and not point.holds(self.method, self.dt)
-        }
+            return []
+        return [point for point in self.branches if not point.holds(self.method, self.dt)]
 
     def _longest(self, point: OperatingPoint, by_samples: bool) -> float:
         """The largest stable step at a point [s]; for the sampled loop, the largest of dt's `PARTS` that is; 0 if none is."""
@@ -213,11 +263,9 @@ class StepCheck:
             and (method.adaptive is not None or all(point.takes(name, self.dt) for point in self.free))
         ]
 
-    def _takes_stops(self, name: str, chattering: Collection[str]) -> bool:
-        """Whether a method is stable at this step with the chattering stops engaged."""
-        if METHODS[name].adaptive is not None:
-            return True
-        return all(point.holds(name, self.dt) for point in self.stops if point.stop in chattering)
+    def _takes(self, name: str, unstable: Sequence[OperatingPoint]) -> bool:
+        """Whether a method is stable at this step on those branches."""
+        return METHODS[name].adaptive is not None or all(point.holds(name, self.dt) for point in unstable)
 
 
 def suited(dt: float, most: float) -> float:

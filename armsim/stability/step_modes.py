@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -22,13 +23,12 @@ from armsim.plant.state import Further
 from armsim.stability.closed_loop import Array, with_feedback
 from armsim.stability.coefficients import Coefficients
 from armsim.stability.growth import RESOLVED, DestabilisedMode, GrowthRates, Modes, matched
+from armsim.stability.largest_step import LONGEST, largest_step
+from armsim.stability.spectra import exponential, fastest_growth, spectrum
 
 NEUTRAL = 1e-7  # of the spectral radius: smaller real parts count as zero
 DRIFTING = 1e-5  # of the spectral radius: smaller eigenvalues are left aside, as rounding moves them
 ROUNDING = 1e-9  # error of an amplification factor by rounding
-CLOSENESS = 1e-4  # relative precision of a largest stable step
-SHORTEST, LONGEST = 1e-9, 10.0  # s: range of the search for largest stable steps
-TERMS = 10  # of the exponential series
 
 KEPT = {
     "accelerations",
@@ -78,6 +78,22 @@ class LinearPlant(System):
         some = LinearPlant(self.coefficients[which])
         vars(some).update({name: x[which] for name, x in vars(self).items() if name in KEPT})
         return some
+
+    @cached_property
+    def saturated(self) -> LinearPlant:
+        """The plants with the commands at their bounds, where they have one: feedback without slopes there."""
+        given, law = self.coefficients, self.law
+        if law is None:
+            return self
+        open_ = (given.bounds[..., 0, :, None] == 0.0) * 1.0
+        return LinearPlant(replace(given, law=law._replace(K=law.K * open_, Kz=law.Kz * open_)))
+
+    def chatter(self, h: float) -> Array:
+        """How far joints move in h seconds under all commands at their bounds [rad or m], the farthest, shape (...)."""
+        per_force = self.coefficients.bounds[..., 0, :]
+        forces = np.where(per_force > 0.0, 1.0 / np.where(per_force > 0.0, per_force, 1.0), 0.0)
+        moved = np.linalg.solve(self.M, np.eye(self.n))
+        return np.asarray((np.abs(moved) @ forces[..., None])[..., 0].max(axis=-1) * h * h)
 
     @cached_property
     def _identity(self) -> Array:
@@ -221,11 +237,28 @@ class LinearPlant(System):
 
     @cached_property
     def continuous_rates(self) -> Modes:
-        """The eigenvalues of the loop if its sampled controller were continuous [1/s], shape (..., states)."""
-        assert self.law is not None
+        """The eigenvalues of the loop, if its controller is sampled as if it were continuous [1/s], shape (..., states)."""
+        return spectrum(self.continuous_loop)
+
+    @property
+    def continuous_loop(self) -> Array:
+        """The system matrix of the loop, likewise, shape (..., states, states)."""
         moving = self.matrix[..., : self.moving, :]
         A, B = moving[..., : self.moving], moving[..., self.moving :]
-        return spectrum(with_feedback(A, B, self.law))
+        return A if self.law is None or not self.sampled else with_feedback(A, B, self.law)
+
+    def fastest_growing(self) -> tuple[float, int]:
+        """The largest real part of an eigenvalue of a single plant's continuous loop [1/s], and the joint of its mode."""
+        rates, shapes = np.linalg.eig(self.continuous_loop)
+        worst = int(rates.real.argmax())
+        return float(fastest_growth(rates)), int(self._joints(shapes[:, worst : worst + 1])[0])
+
+    def _joints(self, shapes: Array) -> npt.NDArray[np.int64]:
+        """The joints with the most kinetic energy in modes, of shape (..., states, modes), shape (..., modes)."""
+        speeds = np.sqrt(np.diagonal(self.M, axis1=-2, axis2=-1))[..., None] * np.abs(
+            shapes[..., self.n : 2 * self.n, :]
+        )
+        return np.asarray(speeds.argmax(axis=-2))
 
     def destabilised_loop(self, method: str, h: float, period: float) -> list[DestabilisedMode]:
         """As `destabilised`, of the sampled loop: its modes that are stable if the plant moves exactly between samples."""
@@ -289,9 +322,7 @@ class LinearPlant(System):
         grows = judged[some] & (sizes > 1.0 + ROUNDING)
         growth[some] = np.where(grows, np.log(np.maximum(sizes, 1.0)) / h, -math.inf)
         if joints:
-            speeds = np.sqrt(np.diagonal(self.M[some], axis1=-2, axis2=-1))[..., None]
-            speeds = speeds * np.abs(shapes[..., self.n : 2 * self.n, :])
-            joint[some] = np.take_along_axis(speeds.argmax(axis=-2), taken, axis=-1)
+            joint[some] = np.take_along_axis(self[some]._joints(shapes), taken, axis=-1)
         return GrowthRates(growth, rates, h, joint)
 
     def least_real_eigenvalue(self, method: str, h: float) -> Array:
@@ -314,16 +345,6 @@ class LinearPlant(System):
         found = self.growing(method, h, joints=False)
         harmless = (found.growth == -math.inf) | (found.swings & ~(found.rate.real < 0.0))
         return np.asarray(harmless.all(axis=-1))
-
-
-def spectrum(matrices: Array) -> Modes:
-    """The eigenvalues of matrices, shape (..., size); of one that is not finite NaN."""
-    finite = np.asarray(np.isfinite(matrices).all(axis=(-2, -1)))
-    if finite.all():
-        return np.linalg.eigvals(matrices).astype(complex)
-    found = np.full(matrices.shape[:-1], np.nan, dtype=complex)
-    found[finite] = np.linalg.eigvals(matrices[finite])
-    return found
 
 
 def rows_of(matrix: Array) -> list[Array]:
@@ -355,43 +376,3 @@ def largest_stable_step(plant: LinearPlant, method: str) -> float:
         Infinity if there is no limit up to `LONGEST`, 0 if no step is short enough.
     """
     return largest_step(lambda h: plant.is_stable(method, h), plant.fastest)
-
-
-def largest_step(holds: Callable[[float], bool], fastest: float) -> float:
-    """The largest step up to which a condition holds, by bisection [s].
-
-    Args:
-        holds: The condition on a step [s].
-        fastest: The spectral radius [1/s].
-
-    Returns:
-        Infinity if it holds up to `LONGEST`, 0 if no step is short enough.
-    """
-    low = min(RESOLVED / fastest, LONGEST) if fastest else LONGEST
-    while not holds(low):
-        low /= 2
-        if low < SHORTEST:
-            return 0.0
-    high = low
-    while holds(high):  # from below, as stability may return beyond the limit
-        if high >= LONGEST:
-            return math.inf
-        low, high = high, min(1.5 * high, LONGEST)
-    while high - low > CLOSENESS * low:
-        middle = (low + high) / 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
-
-
-def exponential(matrix: Array, t: float) -> Array:
-    """exp(matrix t), by scaling and squaring of its Taylor series (Golub and Van Loan, *Matrix Computations*, section 9.3)."""
-    one = np.eye(matrix.shape[-1])
-    norm = np.abs(matrix).sum(axis=-1).max(axis=-1, initial=0.0)
-    halvings = np.maximum(np.ceil(np.log2(np.maximum(norm * t, 1e-9))) + 2.0, 0.0)[..., None, None]
-    part = matrix * (t / 2.0**halvings)
-    total = np.broadcast_to(one, matrix.shape)
-    for k in reversed(range(1, TERMS + 1)):
-        total = one + part @ total / k
-    for i in range(int(halvings.max(initial=0.0))):
-        total = np.where(i < halvings, total @ total, total)
-    return total

@@ -22,7 +22,7 @@ from armsim.stability.closed_loop import Array
 from armsim.stability.coefficients import Coefficients
 from armsim.stability.growth import Mask
 from armsim.stability.hanging import equilibria
-from armsim.stability.operating_points import REST, START, TARGET, away_from_stops
+from armsim.stability.operating_points import REST, START, SUPPLY, TARGET, Branch, away_from_stops, branches
 
 Make = Callable[[Sequence[Scalar]], Scenario]  # the scenario with scalars in place of its open numbers
 
@@ -34,15 +34,15 @@ class Points:
     """The operating points of variants that differ in numbers; see `armsim.stability.operating_points`.
 
     Attributes:
-        where: Of every point without a stop, in words.
-        there: Which variants have it, shape (points without a stop, variants).
-        stops: Joints whose stop is engaged at the further points, by index.
-        coefficients: At every point, those without a stop first; leading axes (points, variants).
+        where: Of every point without a branch, in words.
+        there: Which variants have it, shape (points without a branch, variants).
+        branches: That joints are on at the further points.
+        coefficients: At every point, those without a branch first; leading axes (points, variants).
     """
 
     where: tuple[str, ...]
     there: Mask
-    stops: tuple[int, ...]
+    branches: tuple[Branch, ...]
     coefficients: Coefficients
 
 
@@ -61,8 +61,7 @@ class TracedPoints:
 
     def __init__(self, scenario: Scenario, make: Make, count: int, key: str = "") -> None:
         self.plant, self.make, self.count, self._key = make_plant(scenario), make, count, key
-        limits = [joint.limit for joint in self.plant.arm.joints]
-        self.stops = tuple(i for i, x in enumerate(limits) if x is not None and x.stiffness is not None)
+        self.branches = branches(self.plant)
         self.hangs = self.plant.command is None and not any_sticks(self.plant.arm)
 
     @cached_property
@@ -70,7 +69,7 @@ class TracedPoints:
         """One operating point, and the structure of its coefficients.
 
         Arguments are the open numbers, the point's kind, and joint positions for the kind `ELSEWHERE`. Results are joint
-        positions, accelerations, stiffness and damping of the stops, and the coefficients.
+        positions, accelerations, stiffness and damping of the branches, and the coefficients.
 
         Raises:
             ArithmeticError, FormulaError: The equations of motion have no finite value, whatever the open numbers are.
@@ -81,10 +80,9 @@ class TracedPoints:
             about = self._linearized(x)
             form = Coefficients.of(about, object)
             forms.append(form)
-            limits = [about.plant.arm.joints[i].limit for i in self.stops]
-            stops = [x for limit in limits if limit is not None for x in (limit.stiffness, limit.damping)]
+            added = [x for branch in self.branches for x in branch.stiffness(about.plant.arm)]
             coefficients = [x for block in form.arrays for x in block.ravel().tolist()]
-            return [*about.q, *about.qdd, *stops, *coefficients]
+            return [*about.q, *about.qdd, *added, *coefficients]
 
         names = [*(f"open{i}" for i in range(self.count)), "kind", *(f"q{i}" for i in range(self.plant.arm.n))]
         return trace(linearized, names, "operating_point"), forms[0]
@@ -128,9 +126,9 @@ class TracedPoints:
 
         Args:
             values: The open numbers, shape (variants, count).
-            every: Whether those where an arm hangs, and those with an engaged stop, are wanted.
+            every: Whether those where an arm hangs, and those on branches, are wanted.
         """
-        n, form, stops = self.plant.arm.n, self.form, self.stops if every else ()
+        n, form, further = self.plant.arm.n, self.form, self.branches if every else ()
         assert form is not None
         kinds, names = [AT_START], [START]
         if isinstance(self.plant.command, Feedback):
@@ -146,15 +144,18 @@ class TracedPoints:
             names, finite = [*names, REST], finite & ~failed
         if not finite.all():
             found, there = found[:, finite], there[:, finite]
-        first = 2 * (n + len(self.stops))
+        first = 2 * (n + len(self.branches))
         free = len(found)
-        rows = np.concatenate([found, *[found[:1]] * len(stops)]) if stops else found
+        rows = np.concatenate([found, *[found[:1]] * len(further)]) if further else found
         points = form.unflattened(rows[..., first:])
-        for k, i in enumerate(stops):
+        for k, (i, at) in enumerate(further):  # as `entered` does
             stiffness, damping = found[0, :, 2 * (n + k) : 2 * (n + k + 1)].T
+            slope = points.Fu[free + k, :, i, i] if at == SUPPLY else 1.0
             points.Fq[free + k, :, i, i] -= stiffness
-            points.Fv[free + k, :, i, i] -= damping
-        return Points(tuple(names), there, stops, points), finite
+            points.Fv[free + k, :, i, i] -= damping * slope
+            if at == SUPPLY:
+                points.Fu[free + k, :, :, i] = 0.0
+        return Points(tuple(names), there, further, points), finite
 
     def _evaluated(self, values: Array, kinds: Sequence[float], q: Array) -> Array:
         """The function's results for every variant at points of these kinds, shape (kinds, variants, results)."""
@@ -171,11 +172,11 @@ class TracedPoints:
     def _size(self) -> int:
         """Number of the function's results."""
         assert self.form is not None
-        return 2 * (self.plant.arm.n + len(self.stops)) + sum(array.size for array in self.form.arrays)
+        return 2 * (self.plant.arm.n + len(self.branches)) + sum(array.size for array in self.form.arrays)
 
     def _at_rest(self, values: Array, finite: Mask, start: Array) -> tuple[Array, Mask, Mask]:
         """The function's results where the arms hang, shape (variants, results); which do; which have no mass matrix."""
-        n, first = self.plant.arm.n, 2 * (self.plant.arm.n + len(self.stops))
+        n, first = self.plant.arm.n, 2 * (self.plant.arm.n + len(self.branches))
         chosen = np.flatnonzero(finite)
 
         def look(which: npt.NDArray[np.int64], q: Array) -> tuple[Array, Array, Array]:

@@ -14,10 +14,12 @@ import numpy.typing as npt
 
 from armsim.stability.closed_loop import Array
 from armsim.stability.growth import GrowthRates, Mask, Modes
-from armsim.stability.operating_points import BOUNCE, NOTICED, REST, START, TARGET
+from armsim.stability.largest_step import CLOSENESS
+from armsim.stability.operating_points import BOUNCE, GROWN, NOTICED, REST, START, STOP, TARGET
+from armsim.stability.spectra import fastest_growth
 from armsim.stability.spectral_bound import is_bounded
-from armsim.stability.step_check import BLOWN_UP, DOUBTFUL, MARGIN
-from armsim.stability.step_modes import CLOSENESS, LinearPlant
+from armsim.stability.step_check import BLOWN_UP, CHATTER, DOUBTFUL, MARGIN
+from armsim.stability.step_modes import LinearPlant
 from armsim.stability.traced_points import Points
 
 CLEARED = BLOWN_UP / 2  # ln of the growth over a run, up to which a bound clears a variant; half, for rounding
@@ -25,7 +27,7 @@ SHORTER = (1 + 2 * CLOSENESS, *(1.5**-k for k in range(1, 9)))  # of a step: whe
 
 
 class Instabilities(NamedTuple):
-    """Where the step, or the sampled loop, is unstable; arrays of shape (points without a stop, variants).
+    """Where the step, or the sampled loop, is unstable; arrays of shape (points without a branch, variants).
 
     Attributes:
         unstable: Whether one of them is.
@@ -72,7 +74,7 @@ class VariantsCheck:
 
     @cached_property
     def free(self) -> LinearPlant:
-        """The plants at the points without an engaged stop."""
+        """The plants at the points without a branch."""
         return LinearPlant(self.points.coefficients[: len(self.points.where)])
 
     @cached_property
@@ -110,19 +112,29 @@ class VariantsCheck:
         swings = there & (self._shows(step) & step.swings).any(axis=-1)
         near = there & self._harm(self.free.growing(self.method, MARGIN * self.times.dt, False)).any(axis=-1)
         speaks: Mask = np.asarray((self._instabilities.unstable | swings | near).any(axis=0))
-        if self.period is not None:
-            seldom = self._grows(self._loop_rates) & ~self._grows(self.free.continuous_rates)
-            speaks = np.asarray(speaks | (there & seldom).any(axis=0))
-        if self.points.stops:
+        speaks = np.asarray(speaks | self.speaks_of_feedback())
+        if self.points.branches:
             chatters = _disturbs(self.engaged.growing(self.method, self.times.dt, False)) | self._bounces()
             speaks = np.asarray(speaks | (~_disturbs(step)[0] & chatters.any(axis=0)))
+        return speaks
+
+    def speaks_of_feedback(self) -> Mask:
+        """Of which variants there is anything to say of the feedback, by itself or by its sampling."""
+        there = self.points.there
+        speaks: Mask = np.zeros(there.shape[1], dtype=bool)
+        if self.free.law is not None:
+            last = self.points.where.index(TARGET)
+            aims, begins = (fastest_growth(self.free[p].continuous_rates) for p in (last, 0))
+            speaks |= np.where(there[last], aims, begins) * self.times.duration > GROWN
+        if self.period is not None:
+            seldom = self._grows(self._loop_rates) & ~self._grows(self.free.continuous_rates)
+            speaks |= (there & seldom).any(axis=0)
         return speaks
 
     @cached_property
     def _step(self) -> GrowthRates:
         """What the step does to the modes."""
-        mixed = bool(self.sticky.any() and not self.sticky.all())  # otherwise it does not matter which joint it is
-        return self.free.growing(self.method, self.times.dt, mixed)
+        return self.free.growing(self.method, self.times.dt, joints=bool(self.sticky.any()))  # else it matters to none
 
     @cached_property
     def _loop_rates(self) -> Modes:
@@ -168,6 +180,10 @@ class VariantsCheck:
         unstable, by_samples, worst, decays, joint = found
         duration, where = self.times.duration, self.points.where
         counts = unstable & (worst * duration > BLOWN_UP) & (np.array(where) != REST)[:, None]
+        held = self.points.coefficients.bounds[0, :, 2, :].astype(bool)  # at the start, shape (variants, n)
+        counts &= ~held[np.arange(held.shape[0]), joint]
+        if counts.any():
+            counts[counts] = ~self._are_bounded(counts, by_samples)
         no = np.zeros(unstable.shape[1], dtype=bool)
         if not counts.any():
             return no, no
@@ -194,6 +210,21 @@ class VariantsCheck:
             open_[open_] = ~(decays[open_] & np.all(takes, axis=0))
         return refused, np.asarray(open_.any(axis=0))
 
+    def _are_bounded(self, which: Mask, by_samples: Mask) -> Mask:
+        """Whether saturated commands bound what grows, of some points of variants; see `StepCheck`."""
+        near, dt = self.free[which], self.times.dt
+        way = np.abs(self.points.coefficients.bounds[0, :, 1, :]).max(axis=-1, initial=0.0)
+        way, sampled = np.broadcast_to(way, which.shape)[which], by_samples[which]
+        bounded = near.chatter(dt) < CHATTER * way
+        if bounded.any():
+            bounded[bounded] = near[bounded].saturated.are_stable(self.method, dt)
+        if self.period is not None and sampled.any():
+            some = near[sampled]
+            found = some.saturated.growing_loop(self.method, dt, self.period)
+            calm = ~self._shows(found).any(axis=-1)
+            bounded[sampled] = calm & (some.chatter(self.period) < CHATTER * way[sampled])
+        return bounded
+
     def _settling_times(self) -> Array:
         """Settling times to 5 % [s], shape (points, variants); see `OperatingPoint.settling_time`."""
         real = (self.free.modes if self.period is None else self.free.continuous_rates).real
@@ -201,10 +232,13 @@ class VariantsCheck:
         return np.asarray(3.0 / slowest)
 
     def _bounces(self) -> Mask:
-        """Whether an implicit step reverses the motion into a stop, shape (stops, variants); see `OperatingPoint`."""
+        """Whether an implicit step reverses the motion into a stop, shape (branches, variants); see `OperatingPoint`."""
+        stops = np.array([branch.where == STOP for branch in self.points.branches])[:, None]
         if self.method not in BOUNCE:
-            return np.zeros((len(self.points.stops), self.points.there.shape[1]), dtype=bool)
-        return np.asarray(self.engaged.least_real_eigenvalue(self.method, self.times.dt) < BOUNCE[self.method])
+            return np.zeros((len(stops), self.points.there.shape[1]), dtype=bool)
+        return np.asarray(
+            stops & (self.engaged.least_real_eigenvalue(self.method, self.times.dt) < BOUNCE[self.method])
+        )
 
 
 def _disturbs(found: GrowthRates) -> Mask:

@@ -20,7 +20,7 @@ import armsim
 from armsim.files.csv_writer import CsvFile
 from armsim.simulation import row_log
 from armsim.simulation.row_log import RowsInMemory, RowStream
-from armsim.simulation.row_totals import Extremes, RowTotals
+from armsim.simulation.row_totals import Extremes, Path, RowTotals
 from armsim.simulation.simulate import simulate_into
 
 LOGGED = {"duration": 0.5, "log.every": 1e-3}
@@ -247,7 +247,7 @@ def counted(log, blocks: int, interrupted=lambda k: None) -> int:
 
 
 def totals() -> RowTotals:
-    return RowTotals(1, {}, Extremes(0), Extremes(0))
+    return RowTotals(1, {}, [], Path([]), {}, Extremes(0), Extremes(0))
 
 
 @pytest.mark.parametrize("taken", [False, True])

@@ -156,8 +156,8 @@ def test_a_run_interrupted_within_machine_code_ends_where_its_rows_do(monkeypatc
 
     carry_out, calls = SteppingLoop.run, []
 
-    def interrupted(self, *args):
-        done = carry_out(self, *args)
+    def interrupted(self, *args, **open):
+        done = carry_out(self, *args, **open)
         calls.append(done)
         if len(calls) == 2:
             raise KeyboardInterrupt
@@ -177,7 +177,7 @@ def test_a_run_interrupted_within_machine_code_ends_where_its_rows_do(monkeypatc
 def test_a_run_interrupted_before_its_first_row_can_still_be_saved(tmp_path, monkeypatch):
     from armsim.compile import SteppingLoop
 
-    def interrupted(*args):
+    def interrupted(*args, **open):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(SteppingLoop, "run", interrupted)

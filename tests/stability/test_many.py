@@ -83,6 +83,9 @@ WIRED = {
     "robot.joints[0].motor.inductance": (1e-5, 1),
     "robot.joints[0].motor.Ra": (0.1, 10),
 }
+SUPPLIED = {"motor": {**MOTOR["motor"], "limits": {"voltage": 24}}}
+BOUNDED = {"law": "pd", "output": "torque", "kp": 100, "kd": 8, "limit": [5], "target": [2]}
+GRIPS = {"friction": {"coulomb": 30}}
 CASES = {
     "hold": ("arm5_hold", ARM5, {"integrator.dt": 2e-4}, 30),
     "hold, sampled": ("arm5_hold_pi", PI, {"integrator.dt": 5e-4}, 20),
@@ -106,6 +109,28 @@ CASES = {
     ),
     "friction": (slide(joint=RUBS), SLIDE, {}, 100),
     "a sampled slide": (slide(control=SAMPLED, integrator={"method": "explicit_euler", "dt": 0.05}), SLIDE, {}, 100),
+    "a bounded command": (slide(control=BOUNDED), SLIDE | {"control.limit[0]": (0.01, 1e4)}, {}, 100),
+    "a bounded command, sampled": (
+        slide(control={**BOUNDED, "period": 0.1}, integrator={"method": "explicit_euler", "dt": 0.05}),
+        SLIDE | {"control.limit[0]": (0.01, 1e4)},
+        {},
+        100,
+    ),
+    "friction that may hold": (slide(joint=GRIPS), SLIDE, {}, 100),
+    "a supply": (
+        slide(joint={**SUPPLIED, "type": "revolute"}, control={**BOUNDED, "kp": 10}),
+        {"robot.joints[0].motor.Ra": (0.1, 10), "robot.joints[0].motor.limits.voltage": (1, 100)},
+        {},
+        60,
+    ),
+    "gains of either sign": (slide(), {"control.kp[0]": (-100, 100), "control.kd[0]": (-8, 8)}, {}, 60),
+    "gains of an adaptive method": (
+        slide(integrator={"method": "rk54"}),
+        {"control.kp[0]": (-100, 100), "control.kd[0]": (-8, 8)},
+        {},
+        60,
+    ),
+    "samples of an adaptive method": (slide(control=SAMPLED, integrator={"method": "rk54"}), SLIDE, {}, 60),
     "inductance": (slide(joint={**MOTOR, "type": "revolute"}, control=VOLTAGE), WIRED, {}, 100),
 }
 

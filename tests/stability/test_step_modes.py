@@ -18,7 +18,8 @@ from armsim.loading import read_scenario
 from armsim.plant import Linearizer, Plant, linearize, with_stop
 from armsim.spatial import Vector
 from armsim.stability.hanging import hanging
-from armsim.stability.step_modes import LinearPlant, exponential, largest_stable_step
+from armsim.stability.spectra import exponential
+from armsim.stability.step_modes import LinearPlant, largest_stable_step
 
 FIXED = [name for name, method in METHODS.items() if method.step is not None]
 CLOSE = 2e-4  # how closely a largest step is looked for, and something

@@ -1,0 +1,52 @@
+"""How a run ends: drives at a limit, and joints that move away from their target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from armsim.control import Feedback
+from armsim.simulation.result import Result
+from armsim.spec.timing import time_at
+
+WINDOWS = 4  # into which the last half of a run is cut
+GROWN = 1.3  # over that half the largest error of a window, at least, where it grows from each to the next
+LEAST = 1e-3  # rad or m: of an error that grows
+
+
+def ending(run: Result) -> dict[str, Any]:
+    """The joints whose drive is at a limit at the end, "saturated", and those that move away from their target, "departing".
+
+    Of the latter: joint, since when [s], largest errors in the first and the last part of that time [rad or m]. A run that ends
+    beside its target, moving towards it or not at all, is not among them.
+    """
+    scenario, plant = run.scenario, run.plant
+    acts = plant.saturated(time_at(run.steps, scenario.time_ratio), run.state)
+    limited = [joint.name for joint, saturates in zip(plant.arm.joints, acts, strict=True) if saturates]
+    return {"saturated": limited, "departing": _departing(run)}
+
+
+def _departing(run: Result) -> list[dict[str, Any]]:
+    command = run.plant.command
+    if not isinstance(command, Feedback):
+        return []
+    path, scenario = run.totals.path, run.scenario
+    times = [time_at(k * path.stride * scenario.log_every, scenario.time_ratio) for k in range(len(path.points))]
+    half = len(times) // 2
+    if not half:
+        return []
+    found = []
+    for joint, target, qs in zip(
+        run.plant.arm.joints, command.target, zip(*path.points[half:], strict=True), strict=True
+    ):
+        peaks = _peaks([abs(target - q) for q in qs])
+        if len(peaks) == WINDOWS and all(a < b for a, b in pairwise(peaks)) and peaks[-1] > GROWN * peaks[0] + LEAST:
+            found.append({"joint": joint.name, "since": times[half], "from": peaks[0], "to": peaks[-1]})
+    return found
+
+
+def _peaks(errors: Sequence[float]) -> list[float]:
+    """The largest of each window; none where there are too few for windows."""
+    size = len(errors) // WINDOWS
+    return [max(errors[k * size : (k + 1) * size]) for k in range(WINDOWS)] if size > 1 else []

@@ -1,0 +1,120 @@
+"""Advice on what a run may enter besides the state at its start: limits of the supply, of commands; feedback by itself."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import armsim
+from armsim.loading import read_scenario
+from armsim.simulation.simulate import advise
+from armsim.stability.advice import Advice
+
+MOTOR = {"Kp": 0.05, "Ra": 1, "gear": 50, "rotor_inertia": 1e-5, "limits": {"voltage": 24}}
+INERTIA = 1 * 0.2**2 + 50**2 * 1e-5  # kg·m²
+BACK_EMF = 50**2 * 0.05 * 0.05 / 1  # N·m·s/rad
+
+
+def axis(**keys) -> dict:
+    """A vertical axis: 1 kg at 0.2 m, by a geared motor on 24 V."""
+    body = {"point": {"mass": 1, "center": [0.2, 0, 0]}}
+    joint = {"name": "J1", "type": "revolute", "mdh": {}, "bodies": [body], "motor": MOTOR, **keys.pop("joint", {})}
+    return {
+        "format": "armsim/scenario/1",
+        "robot": {"format": "armsim/robot/1", "name": "axis", "joints": [joint]},
+        "duration": 2,
+        "initial": {"q": [0]},
+        "log": {"every": 0.05},
+        **keys,
+    }
+
+
+def feedback(**gains) -> dict:
+    return {"law": "pd", "output": "torque", "target": [1], **gains}
+
+
+def advice(scenario: dict) -> Advice:
+    return advise(read_scenario(scenario))[1]
+
+
+def test_a_step_too_long_for_the_back_emf_at_the_voltage_limit_is_told_of_with_the_largest_that_is_not():
+    driven = axis(inputs={"torque": [5]}, integrator={"method": "semi_implicit_euler", "dt": 0.05})
+    found = advice(driven)
+    assert found.refusal is None
+    assert found.warnings == ()
+    assert found.braked == {
+        "J1": pytest.approx(2 * INERTIA / BACK_EMF, rel=2e-4)
+    }  # M / h >= d / 2, of v' = v - h d v / M
+    assert found.said("semi_implicit_euler", 0.05) == [
+        "at the voltage limit of the supply, back-EMF would damp J1: there semi_implicit_euler is stable up to dt = 0.0207 s; "
+        "velocity_implicit, implicit_midpoint, rk54 and rodas would take 0.05 s"
+    ]
+    summary = armsim.simulate(driven).summary()
+    assert summary["advice"][0].startswith("at the voltage limit of the supply, back-EMF damps J1")
+    assert "do not rely on this motion" in summary["step_error"]["note"]
+
+
+def test_a_supply_that_limits_nothing_in_the_run_is_not_told_of_after_it():
+    driven = axis(inputs={"torque": ["0.01"]}, integrator={"method": "semi_implicit_euler", "dt": 0.05})
+    assert advice(driven).braked
+    summary = armsim.simulate(driven).summary()
+    assert summary["advice"] == []
+    assert summary["step_error"]["note"] is None
+
+
+def test_an_implicit_step_takes_the_back_emf_at_the_voltage_limit():
+    driven = axis(inputs={"torque": [5]}, integrator={"method": "velocity_implicit", "dt": 0.05})
+    assert advice(driven) == Advice()
+
+
+def test_a_command_that_chatters_within_its_bounds_is_run_and_told_of_and_close_to_the_exact_motion():
+    gains = feedback(kp=[100], kd=[200], limit=[0.5])
+    coarse = axis(control=gains, integrator={"method": "rk4", "dt": 2e-3})
+    found = advice(coarse)
+    assert found.refusal is None
+    assert found.warnings == (
+        "dt = 0.002 s is above the largest stable step of rk4 at the target, 0.000905 s: J1 chatters, within the bounds of "
+        "its command",
+    )
+    run = armsim.simulate(coarse)
+    exact = armsim.simulate(coarse, {"integrator": {"method": "rodas", "rtol": 1e-9}})
+    assert np.abs(run.q - exact.q).max() < 1e-3
+    assert run.step_error.share < 0.05
+
+
+def test_a_command_whose_bounds_are_far_is_refused_as_one_without():
+    gains = feedback(kp=[100], kd=[200], limit=[1e4])
+    free = axis(joint={"motor": {**MOTOR, "limits": {}}}, control=gains, integrator={"method": "rk4", "dt": 2e-3})
+    assert "a motion of J1 grows" in advice(free).refusal.expected
+
+
+@pytest.mark.parametrize("method", ["rk54", "rodas", "rk4"])
+def test_sampling_too_seldom_is_told_of_whatever_the_method(method):
+    gains = feedback(kp=[2000], kd=[300], period=1e-3)
+    given = {} if method in ("rk54", "rodas") else {"dt": 1e-4}
+    found = advice(axis(control=gains, integrator={"method": method, **given}))
+    assert found.refusal is None
+    (warning,) = found.warnings
+    assert warning.startswith("control that samples every 0.001 s is unstable at the target, whatever the step")
+    # the limit of u_k = -kd v_k - kp q_k held on a double integrator (Jury): kd T / M + kp T² / 2M < 2 and kp T < 2 kd
+    longest = float(warning.split("every ")[2].split(" s")[0])
+    assert (300 * longest + 2000 * longest**2 / 2) / INERTIA == pytest.approx(2, rel=5e-3)
+
+
+@pytest.mark.parametrize("method", ["rk54", "rodas", "rk4"])
+def test_feedback_of_the_wrong_sign_is_told_of_whatever_the_method_with_how_fast_it_runs_away(method):
+    given = {"dt": 1e-3} if method == "rk4" else {}
+    found = advice(axis(control=feedback(kp=[-20], kd=[1]), integrator={"method": method, **given}))
+    rate = (-1 + math.sqrt(1 + 4 * INERTIA * 20)) / (2 * INERTIA)
+    assert found.warnings[-1] == (
+        f"control leaves J1 unstable at the target, whatever the step: its motion grows e-fold every {1 / rate:.3g} s, until a "
+        "limit or stop bounds it; check the signs and sizes of its gains"
+    )
+
+
+def test_feedback_that_holds_is_told_nothing_of():
+    for method in ("rk54", "rodas"):
+        found = advice(axis(control=feedback(kp=[20], kd=[1], period=1e-3), integrator={"method": method}))
+        assert found == Advice()
