@@ -10,7 +10,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
-from armsim.errors import UsageError
+from armsim.errors import UsageError, spelled
 from armsim.files.document import Place, clipped
 from armsim.files.faults import refuse
 from armsim.files.recovery import TABLES
@@ -153,7 +153,8 @@ def _times_differ(first: TimeSeries, second: TimeSeries) -> UsageError:
     else:
         k = int(np.argmax(first.t != second.t))
         found = f"{first.t[k]:.12g} s and {second.t[k]:.12g} s in line {k + 2}"
-    mend = "add --interpolate to take the second at the times of the first"
+    add = spelled("--interpolate", "interpolate=True")
+    mend = f"add {add} to take the second at the times of the first"
     return UsageError.of(f"{first.name}, {second.name}", "rows at the same times", found, mend)
 
 

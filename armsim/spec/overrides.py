@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from armsim.errors import spelled
 from armsim.files.document import Map, Node, Place, Scalar, Seq, clipped
 from armsim.files.faults import Report, listed, suggestion
 from armsim.files.plain_data import document
@@ -24,11 +25,12 @@ def apply_overrides(root: Node, overrides: Mapping[str, Any] | None, report: Rep
         prefix: Put before the paths in messages (`robot.`).
     """
     for path, value in (overrides or {}).items():
-        place = Place(f"--set {prefix}{clipped(path, MOST)}")
+        where = f"{prefix}{clipped(path, MOST)}"
+        place = Place(spelled(f"--set {where}", f"value of {where}"))
         try:
             steps = parse_path(path)
         except PathError as error:
-            report.add(place, "", str(error), f"{prefix}{clipped(path, MOST)}", "correct the path")
+            report.add(place, "", str(error), where, "correct the path")
             continue
         root = _replaced(root, steps, 0, _node(value, place), place, report)
     return root
