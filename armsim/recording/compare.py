@@ -15,6 +15,7 @@ from armsim.files.document import Place, clipped
 from armsim.files.faults import refuse
 from armsim.files.recovery import TABLES
 from armsim.files.table_reader import read_table
+from armsim.notebook import counted
 from armsim.plant.columns import in_degrees
 from armsim.recording.comparison import Comparison, Tolerance, column_of, compared
 
@@ -38,6 +39,9 @@ class TimeSeries:
     t: Array
     columns: dict[str, Array]
 
+    def __repr__(self) -> str:
+        return f"TimeSeries({self.name}: {counted(len(self.columns), 'column')} at {counted(len(self.t), 'time')})"
+
 
 @dataclass(frozen=True)
 class ComparedSeries:
@@ -57,6 +61,9 @@ class ComparedSeries:
     only_b: tuple[str, ...]
     interpolated: bool
     converted: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"ComparedSeries({self.comparison.brief})"
 
 
 def compare(

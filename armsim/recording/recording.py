@@ -25,6 +25,7 @@ from armsim.files.run_folder import RUN_FORMAT, RunFolder, new_run_folder
 from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
 from armsim.loading import Scenario, read_scenario
+from armsim.notebook import counted
 from armsim.plant import held
 from armsim.plant.driven import Output
 from armsim.recording.state_vector import StateVector
@@ -44,7 +45,7 @@ COMMENT = (
 )
 
 
-@dataclass
+@dataclass(repr=False)
 class Recording:
     """The full state and the inputs of a run at every sample.
 
@@ -85,6 +86,9 @@ class Recording:
     advice: Advice = Advice()
     seconds: float = 0.0
     source: str = ""
+
+    def __repr__(self) -> str:
+        return f"Recording({self.scenario.brief}, {self.status}, {counted(len(self.t), 'sample')})"
 
     @cached_property
     def vector(self) -> StateVector:
