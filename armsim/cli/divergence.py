@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from armsim.errors import Refusal
@@ -36,7 +37,7 @@ def divergence(where: dict[str, Any], scenario: Scenario) -> str:
     kind, joint = where["slot"].split("_", 1)
     name = NAMES.get(kind, "state")
     ended, what, found = "diverged", f"the {name} of joint {joint} grew without bound", "one beyond it"
-    expected = f"a {name} within {BOUNDS[kind]:g}{UNITS.get(kind, '')}"
+    expected = f"a {name} within {BOUNDS.get(kind, math.inf):g}{UNITS.get(kind, '')}"
     motion, growth = where.get("motion"), where.get("growth")
     if not where.get("torques_finite", True):
         ended, what = "stopped", "a torque was no longer finite"
@@ -59,7 +60,7 @@ def divergence(where: dict[str, Any], scenario: Scenario) -> str:
         mend = "take a greater integrator.rtol, or check gains, stops and inputs"
     elif where.get("stalled"):
         ended, what = "stopped", f"the equations of a step of {method} had no solution that could be found"
-        expected, found = "Newton's iteration to converge", "none to which it came"
+        expected, found = "a solution of them by Newton's iteration", "none: it did not converge"
         mend = f"take {smaller}, or rodas, which chooses its own"
     elif scenario.adaptive:
         mend = "check signs and sizes of gains, torques, stops and masses"
@@ -68,6 +69,7 @@ def divergence(where: dict[str, Any], scenario: Scenario) -> str:
         mend += _stable(where)
     else:
         what = f"the velocity of joint {growth['joint']} grew without bound"
+        expected = f"a velocity within {BOUNDS['qd']:g}{UNITS['qd']}"
         since = "" if growth["since"] is None else f", from t = {growth['since']:.6g} s on"
         sign = ", with alternating sign" if growth["alternates"] else ""
         times = f"{growth['factor']:{'.3g' if growth['factor'] > 1.1 else '.4f'}}-fold a {growth['per']}"

@@ -57,6 +57,9 @@ class Difference:
     began: float | None
     tolerance: float | None
 
+    def __repr__(self) -> str:
+        return f"Difference({self.column.heading}: {self.largest:.5g} at most, at t = {self.at:g} s)"
+
 
 @dataclass(frozen=True)
 class Comparison:

@@ -146,6 +146,8 @@ def test_an_implicit_step_without_a_solution_is_no_question_of_a_tolerance(armsi
     assert done.code == 3
     assert done.err == (
         "the simulation stopped at t = 0.3 s: the equations of a step of implicit_midpoint had no solution that could be found\n"
+        "  expected: a solution of them by Newton's iteration\n"
+        "  found:    none: it did not converge\n"
         "  mend:     take a smaller step than dt = 0.1 s, or rodas, which chooses its own\n" + KEPT + "\n"
     )
     for mend in ({"dt": 0.01}, {"method": "rodas"}):
