@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -45,7 +46,8 @@ def results(folder):
         arm.advance(arm.initial, None, None, 0.01),
         *(run, run.scenario, run.plant, run.advice, prepared, prepared({"control.kp[0]": 80})),
         armsim.simulate_many("arm5_hold", {"control.kp[0]": [60, 80]}, SHORT),
-        *(recording, replayed, replayed.comparison, *replayed.comparison.differences, followed, followed.log, compared, compared.comparison),
+        *(recording, replayed, replayed.comparison, *replayed.comparison.differences),
+        *(followed, followed.log, compared, compared.comparison),
         *(convergence, *convergence.methods, armsim.ForwardModel("arm5", dt=1e-3)),
         *(
             model,
@@ -277,9 +279,10 @@ def checked(folder, text):
     """What mypy --strict says of a user's file, in a folder of its own that sees armsim as installed."""
     pytest.importorskip("mypy", reason="mypy is not installed")
     (folder / "mine.py").write_text(text, encoding="utf-8")
-    (folder / "mypy.ini").write_text(f"[mypy]\nmypy_path = {ROOT}\nfollow_imports = silent\n", encoding="utf-8")
-    command = [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", "mine.py"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    options = ["--strict", "--ignore-missing-imports", "--follow-imports=silent", "--config-file="]
+    command = [sys.executable, "-m", "mypy", *options, "mine.py"]
+    settings = {**os.environ, "MYPYPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True)
     return done.stdout.splitlines()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from armsim.errors import spelled
 from armsim.loading import Scenario
 
 LARGE = 0.05  # of the motion, above which an error is told
@@ -43,7 +44,8 @@ class StepError:
         if math.isinf(self.share):
             how = f"into one that diverges at {self.time:g} s"
         mend = "a smaller rtol" if scenario.adaptive else "a shorter step, or rodas, which chooses its own"
+        tells = spelled("armsim converge", "armsim.converge")
         return (
             f"do not rely on this motion: {changed} it, {how}; take {mend} "
-            "(`armsim converge` tells when nothing changes any more)"
+            f"(`{tells}` tells when nothing changes any more)"
         )
