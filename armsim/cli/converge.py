@@ -9,7 +9,7 @@ import click
 
 from armsim.cli.options import (
     SETTINGS,
-    assignments,
+    Settings,
     deg_option,
     json_option,
     number_value,
@@ -68,7 +68,7 @@ Examples:
 def command(
     scenario: str,
     methods: tuple[str, ...],
-    settings: tuple[str, ...],
+    settings: Settings,
     accuracy: str,
     budget: str,
     plot: str | None,
@@ -92,7 +92,7 @@ def command(
         check_plot(plot)
     wanted, allowed = number_value("accuracy", accuracy), number_value("budget", budget)
     status = None if quiet or as_json or not sys.stderr.isatty() else Status()
-    found = converge(scenario, methods, assignments(settings), wanted, allowed, status, degrees)
+    found = converge(scenario, methods, settings, wanted, allowed, status, degrees)
     if status is not None:
         status.close()
     if plot is not None:

@@ -9,7 +9,7 @@ import click
 from armsim.cli.divergence import divergence
 from armsim.cli.options import (
     SETTINGS,
-    assignments,
+    Settings,
     check_folder,
     json_option,
     print_json,
@@ -47,7 +47,7 @@ Examples:
 def command(
     scenario: str,
     output: str | None,
-    settings: tuple[str, ...],
+    settings: Settings,
     force: bool,
     force_step: bool,
     as_json: bool,
@@ -65,7 +65,7 @@ def command(
 
     check_folder(output, force)
     with progress_bars("recording", "saving", not quiet and not as_json) as (progress, saving):
-        recording, folder = record_into(output, scenario, assignments(settings), progress, force_step, force, saving)
+        recording, folder = record_into(output, scenario, settings, progress, force_step, force, saving)
     made = recording.scenario
     summary: dict[str, Any] = {
         "scenario": made.name,

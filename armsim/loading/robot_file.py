@@ -16,7 +16,7 @@ from armsim.loading.checked import RobotFile
 from armsim.model import Arm
 from armsim.spec.overrides import apply_overrides
 from armsim.spec.quantity import Context
-from armsim.spec.robot import FORMAT, read_robot_node
+from armsim.spec.robot import FORMAT, RobotKeys, read_robot_node
 
 
 def load_robot_file(
@@ -34,7 +34,7 @@ def load_robot_file(
     report = Report()
     root, sources = load_root("robots", path_or_name, report)
     context = Context(report)
-    data = check_robot(apply_overrides(root, overrides, report), context)
+    data = check_robot(apply_overrides(root, overrides, report, kind=RobotKeys()), context)
     report.raise_if_any()
     assert data is not None  # or there was a fault
     return RobotFile(data, sources)

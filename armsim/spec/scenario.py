@@ -164,6 +164,28 @@ class ControlKeys(Record):
             return self.fault(node, path, context, f"to switch it off, set `{join(path, 'law')}` to `none`")
         return super().read(node, path, context)
 
+    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        law = node.get("law")
+        changed = law is not None and law.place.source == "--set control.law"
+        if not (changed and self._check_changed_law(data, node, path, context)):
+            super().check(data, node, path, context)
+
+    def _check_changed_law(self, data: dict[str, Any], node: Map, path: str, context: Context) -> bool:
+        """Report all at once what an overridden law asks for besides; whether there was anything that overrides mend."""
+        rule = next((rule for rule in self.rules if rule.applies(data, node)), Rule())
+        lacking = [key for key in rule.needs if node.get(key) is None]
+        useless = [key for key in rule.without if node.get(key) is not None]
+        if not lacking + useless or any(node.entries[key][0].source.startswith("--set ") for key in useless):
+            return False
+        needed = [key for key in rule.needs if key in GAINS["pid"]]
+        found = [f"`{key}`" for key in useless] + [f"no `{key}`" for key in lacking]
+        more = [f"--unset control.{key}" for key in useless]
+        more += [f"--set control.{key}={self.fields[key].example}" for key in lacking]
+        place = node.entries["law"][1].place
+        expected = f"the gains of {data['law']}, {' and '.join(needed)}, and no others"
+        context.report.add(place, join(path, "law"), expected, " and ".join(found), f"add {' '.join(more)}")
+        return True
+
     def unwanted(self, key: str, data: dict[str, Any]) -> tuple[str, str, str]:
         law = data["law"]
         expected = (
