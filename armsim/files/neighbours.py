@@ -13,13 +13,16 @@ from armsim.files.shipped import looks_like_a_file, shipped_folder, shipped_path
 ROBOT = re.compile(r"^robot:[ \t]*[\"']?([^\"'#\s{]+)", re.MULTILINE)
 MOST_FILES = 1000  # of a folder
 MOST_READ = 10_000  # bytes of a file: its robot is named near the top
+LONGEST = 100  # letters of a name that others are compared with
 CLOSE = 0.65  # of `difflib`: `arm55` is near `arm5`, `my_arm` is not near `arm5`
 
 
 def nearest_file(name: str, names: Iterable[str]) -> str | None:
-    """The name that looks most like another, their endings left aside; None if none does."""
-    known = {os.path.splitext(name)[0].lower(): name for name in sorted(names, reverse=True)}
-    close = get_close_matches(os.path.splitext(name)[0].lower(), known, n=1, cutoff=CLOSE) if len(name) <= 100 else []
+    """The name that looks most like another, rather of the same ending; None if none does."""
+    stem, ending = os.path.splitext(name)
+    ranked = sorted(names, key=lambda other: (os.path.splitext(other)[1] == ending, other))
+    known = {os.path.splitext(other)[0].lower(): other for other in ranked}
+    close = get_close_matches(stem.lower(), known, n=1, cutoff=CLOSE) if len(name) <= LONGEST else []
     return known[close[0]] if close else None
 
 

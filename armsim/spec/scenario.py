@@ -7,6 +7,7 @@ from typing import Any
 from armsim.files.document import Map, Node, Scalar, shown
 from armsim.files.faults import suggestion
 from armsim.integrate import METHODS, Tolerance
+from armsim.spec import other_words as words
 from armsim.spec.bodies import Payload
 from armsim.spec.quantity import Context, Quantity, plain_number
 from armsim.spec.recorded import read_recorded, within_bounds
@@ -49,6 +50,8 @@ class IntegratorKeys(Record):
     and further state x. It lands on samples, changes of external forces and the end, and on every multiple of a dt that is
     given; rows in between are interpolated, to about the error of the steps.
     """
+
+    other_words = words.INTEGRATOR
 
     method = Choice(AUTO, *METHODS, default=AUTO, doc="integration method; `auto` picks one and says which and why")
     dt = Number(
@@ -118,6 +121,8 @@ def gains(unit: str, doc: str, law: str) -> PerJoint:
 
 class ControlKeys(Record):
     """Feedback of every joint by itself: u = kp e + ki ∫e dt - kd qd, with e = target - q."""
+
+    other_words = words.CONTROL
 
     law = Choice(
         "none", "pd", "pi", "pid", doc="control law; none switches control off, whatever else is given", example="pd"
@@ -297,6 +302,8 @@ class LogKeys(Record):
 
 class ScenarioKeys(Record):
     """What happens to a robot."""
+
+    other_words = words.SCENARIO
 
     format = Choice(FORMAT, doc="format and version of this file", example=FORMAT)
     name = Text(name=True, default=None, doc="names the run's folder", note="the file's name")
