@@ -74,7 +74,7 @@ def scenario_doubts(scenario: Scenario) -> list[Fault]:
     """Warnings of a scenario and its robot: numbers that are valid, but improbable."""
     data = scenario.file.data
     return [
-        *doubts(scenario.arm, scenario.file.robot.data, _robot_path(scenario), data["payload"]),
+        *doubts(scenario.arm, scenario.file.robot.data, _robot_path(scenario), data["payload"], scenario.degrees),
         *too_short(data, time_at(scenario.steps, scenario.time_ratio)),
         *other_units_of_scenario(scenario.arm, data),
     ]

@@ -124,7 +124,7 @@ class RodKeys(Record):
 
 
 class InertiaKeys(Record):
-    """A body whose inertia is known, from CAD or a publication; axes parallel to the frame's."""
+    """A body whose inertia is known, from CAD or a publication; the tensor's axes are the frame's unless `rpy` turns them."""
 
     other_words = words.INERTIA
 
@@ -132,6 +132,13 @@ class InertiaKeys(Record):
     center = center()
     about = Choice(
         "com", "origin", doc="point that the tensor is about: the centre of mass, or the frame's origin", example="com"
+    )
+    rpy = List(
+        Number("rad", angle=True),
+        length=3,
+        default=(0.0, 0.0, 0.0),
+        doc="orientation of the tensor's axes in the frame, roll, pitch and yaw as of `tool`; URDF's rpy of `<inertial>`",
+        example="[0, 0, 0]",
     )
     xx = Number("kg·m²", doc="∫(y²+z²) dm", example="0.01")
     yy = Number("kg·m²", doc="∫(x²+z²) dm", example="0.01")

@@ -40,7 +40,9 @@ class RobotReference(Kind):
 class ScenarioUnitKeys(Record):
     """The unit of a scenario's angles; it says nothing about the robot's file."""
 
-    angle = Choice("rad", "deg", default="rad", doc="unit of target, initial.q and initial.qd; never of gains")
+    angle = Choice(
+        "rad", "deg", default="rad", doc="unit of target, initial.q, initial.qd and a payload's rpy; never of gains"
+    )
 
 
 class IntegratorKeys(Record):
