@@ -14,16 +14,20 @@ ROBOT = re.compile(r"^robot:[ \t]*[\"']?([^\"'#\s{]+)", re.MULTILINE)
 MOST_FILES = 1000  # of a folder
 MOST_READ = 10_000  # bytes of a file: its robot is named near the top
 LONGEST = 100  # letters of a name that others are compared with
-CLOSE = 0.65  # of `difflib`: `arm55` is near `arm5`, `my_arm` is not near `arm5`
+CLOSE, CLOSER = 0.65, 0.85  # of `difflib`: `arm55` is near `arm5`, `my_arm` is not near `arm5`
 
 
 def nearest_file(name: str, names: Iterable[str]) -> str | None:
-    """The name that looks most like another, rather of the same ending; None if none does."""
+    """The name that looks most like another, endings left aside; None if none does. One of another ending must be nearer."""
     stem, ending = os.path.splitext(name)
-    ranked = sorted(names, key=lambda other: (os.path.splitext(other)[1] == ending, other))
-    known = {os.path.splitext(other)[0].lower(): other for other in ranked}
-    close = get_close_matches(stem.lower(), known, n=1, cutoff=CLOSE) if len(name) <= LONGEST else []
-    return known[close[0]] if close else None
+    if len(name) > LONGEST:
+        return None
+    stems = [os.path.splitext(other) for other in sorted(names)]
+    for cutoff, endings in ((CLOSE, {ending}), (CLOSER, {other for _, other in stems})):
+        known = {other.lower(): other + end for other, end in stems if end in endings}
+        if close := get_close_matches(stem.lower(), known, n=1, cutoff=cutoff):
+            return known[close[0]]
+    return None
 
 
 def look_around(path: str) -> str:

@@ -11,7 +11,7 @@ Words = Mapping[str, str]
 
 SUMMED = "a link's mass is in its `bodies`: write "
 INERTIAL = SUMMED + "`bodies: [{inertia: {mass: 1, center: [0, 0, 0], about: com, xx: 0.01, yy: 0.01, zz: 0.01}}]`"
-AS_POINT = SUMMED + "`bodies: [{point: {mass: 1, center: [0, 0, 0]}}]`, or a solid, or `inertia` with its tensor"
+AS_POINT = SUMMED + "`bodies: [{point: {mass: 1, center: [0.2, 0, 0]}}]`, or a solid, or `inertia` with its tensor"
 SHAPE = "name the body first: `point: {mass: 1, center: [0, 0, 0]}`, or `inertia: {...}` with a tensor"
 
 
