@@ -102,6 +102,25 @@ def set_option(command: Callable[..., int]) -> Callable[..., int]:
     return overriding
 
 
+def plot_option(what: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Adds --plot, whose file is tried before the work begins, and --force, by which it may replace one that is there."""
+
+    def adding(command: Callable[..., int]) -> Callable[..., int]:
+        @click.option("--plot", metavar="FILE", help=f'{what} Takes matplotlib: pip install "armsim[plot]".')
+        @click.option("--force", is_flag=True, help="Let --plot replace a file that is there.")
+        @functools.wraps(command)
+        def drawing(*args: Any, plot: str | None, force: bool, **others: Any) -> int:
+            if plot is not None:
+                from armsim.figures.comparison import check_plot
+
+                check_plot(plot, force)
+            return command(*args, plot=plot, **others)
+
+        return drawing
+
+    return adding
+
+
 def settings_of(assigned: tuple[str, ...], unset: tuple[str, ...] = ()) -> Settings:
     """The overrides of `--set path=value` and `--unset path`.
 

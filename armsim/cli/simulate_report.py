@@ -7,6 +7,7 @@ from typing import Any
 
 from armsim.actuation import WORKS
 from armsim.cli.table import Cell, fixed, force_unit, joint_unit, number, shown, table, wrapped
+from armsim.spec.timing import seconds
 
 STATUS = {"complete": "", "interrupted": " (interrupted)", "diverged": " (diverged)"}
 
@@ -30,12 +31,12 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
         lines.append(
             wrapped(f"* with a stop engaged the step is stable: {stops}; {summary['dt']:g} s would chatter there")
         )
-    seconds = summary["seconds"]
+    times = summary["seconds"]
     lines.append(
-        f"speed    {_speed(summary['steps_per_second'])} steps a second, {seconds['loop_s'] * 1e3:.3g} ms in its loop"
+        f"speed    {_speed(summary['steps_per_second'])} steps a second, {seconds(times['loop_s'])} in its loop"
     )
     if verbose:
-        parts = ", ".join(f"{name[:-2]} {value * 1e3:.3g} ms" for name, value in seconds.items())
+        parts = ", ".join(f"{name[:-2]} {seconds(value)}" for name, value in times.items())
         lines.append(f"detail   {summary['algorithm']} forward dynamics, {summary['engine']} engine")
         lines.append(f"times    {parts}")
         lines += uncached()

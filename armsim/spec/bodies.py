@@ -106,7 +106,7 @@ class TubeKeys(SolidKeys):
 class PointKeys(Record):
     """A point mass."""
 
-    other_words = words.SOLID
+    other_words = words.MASS
 
     mass = mass()
     center = center()

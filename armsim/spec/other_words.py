@@ -39,18 +39,18 @@ JOINT = {
     **_all("lead", "pitch"),
 }
 BODY = _all("mass com center centre xx ixx inertial tensor density", SHAPE)
+MASS = {**_all("com centre center_of_mass centre_of_mass position origin", "center"), "m": "mass"}
 SOLID = {
-    **_all("com centre center_of_mass centre_of_mass position origin", "center"),
+    **MASS,
     **_all("rpy orientation", "a solid lies along an axis of the frame: take `axis`, or `inertia`, which has `rpy`"),
     **_all("length", "height"),
     **_all("outer", "outer_radius"),
     **_all("inner", "inner_radius"),
     **_all("rho", "density"),
-    **_all("m", "mass"),
 }
-ROD = {**SOLID, **_all("height", "length")}
+ROD = {**MASS, "height": "length"}
 INERTIA = {
-    **SOLID,
+    **MASS,
     **{f"{letter}{axes}": axes for letter in ("i", "j") for axes in ("xx", "yy", "zz", "xy", "xz", "yz")},
     **_all("tensor inertia matrix", "write its components one by one: `xx`, `yy`, `zz`, `xy`, `xz` and `yz`"),
     **_all("orientation", "rpy"),
