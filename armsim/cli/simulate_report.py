@@ -26,6 +26,8 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
     measures = summary.get("measures", {})
     lines += [f"measure  {name}: {number(m['value'], 6)} {m['unit']}".rstrip() for name, m in measures.items()]
     lines += [wrapped(f"! {warning}") for warning in summary["advice"]]
+    if summary["rows"] == 1 and summary["status"] == "complete":
+        lines.append(wrapped("! one row was written, of the start: `log.every` is longer than the duration"))
     if verbose and summary["would_chatter"]:
         stops = ", ".join(f"{joint} up to {most:.3g} s" for joint, most in summary["would_chatter"].items())
         lines.append(

@@ -105,6 +105,24 @@ def too_short(data: dict[str, Any], duration: float) -> list[Fault]:
     return found
 
 
+def one_row(data: dict[str, Any], duration: float) -> Iterator[Fault]:
+    """A warning of a log with no row but the first.
+
+    Args:
+        data: Of a scenario.
+        duration: Of the scenario [s].
+    """
+    every = data["log"]["every"]
+    if every is not None and every.value > duration:
+        yield Fault(
+            every.place,
+            "log.every",
+            f"a time between rows of {duration:g} s at most, the duration",
+            f"{every.text} s: only the first row is written",
+            f"write for example `every: {duration / 1000:g}`, or leave it out",
+        )
+
+
 def _of_pitch(pitch: Quantity | None, path: str) -> Iterator[Fault]:
     """A pitch that is not in metres."""
     if pitch is not None and abs(pitch.value) > LARGEST_PITCH:
