@@ -72,6 +72,8 @@ def _at(signal: Signal, t: Scalar, since: Scalar | None, middle: Scalar | None) 
     table = _table(signal)
     if table is None:
         return signal(t)
+    if middle is not None and table.hold == "zero":
+        return lookup(table, middle)
     if middle is not None and len(table.x) > 1:
         return fma(lookup(table.slope, middle), t - middle, lookup(table, middle))
     return signal(t if since is None or table.hold == "linear" else since)

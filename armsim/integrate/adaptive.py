@@ -42,7 +42,7 @@ SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0  # safety factor, and bounds of the ratio o
 BETA = 0.04  # of PI step-size control (Hairer, Norsett and Wanner, section II.4, DOPRI5)
 LEAST_ERROR = 1e-4  # lower bound of the last error in it
 VANISHED = 1e-15  # s: least step; one that would have to be smaller has failed
-MOST = 3_000_000  # attempted steps in one advance
+MOST = 1_000_000  # attempted steps in one advance
 
 
 class Trial(NamedTuple):
