@@ -18,6 +18,7 @@ from armsim.loading.default_lists import default_lists
 from armsim.loading.robot_file import check_robot, load_root, refuse_undetermined
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.voltage import refusal
+from armsim.loading.wrong_kind import wrong_kind
 from armsim.spec.overrides import JointLists, apply_overrides, split_overrides
 from armsim.spec.quantity import Context, Quantity
 from armsim.spec.robot import RobotKeys, joint_names
@@ -114,6 +115,8 @@ def _robot(root: Map, overrides: dict[str, Any], context: Context) -> tuple[dict
         path = _robot_path(node.text, context.folder)
         robot_root: Node
         robot_root, raw = read_yaml(path, context.report)
+        if (refused := wrong_kind("robots", robot_root, path)) is not None:
+            raise refused
         sources = (Source(path, digest(raw)),)
     except FileFaults as error:
         fault = error.faults[0]

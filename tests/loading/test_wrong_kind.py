@@ -70,6 +70,17 @@ def test_a_scenario_in_place_of_a_robot_names_its_robot(folder):
     ]
 
 
+def test_a_scenario_whose_robot_is_a_scenario_is_told_the_robot_of_that_one(folder):
+    (folder / "swing.yaml").write_text("format: armsim/scenario/1\nrobot: my_arm.yaml\n")
+    (folder / "twice.yaml").write_text("format: armsim/scenario/1\nrobot: swing.yaml\nduration: 1\n")
+    assert refusal(armsim.simulate, "twice.yaml") == [
+        "twice.yaml:2:8: robot",
+        "  expected: a robot file",
+        '  found:    "swing.yaml": a scenario file',
+        "  mend:     name its robot, my_arm.yaml",
+    ]
+
+
 @pytest.mark.parametrize("command", [armsim.load_robot, armsim.simulate])
 @pytest.mark.parametrize(("name", "text"), [("arm.urdf", URDF), ("arm.xml", URDF), ("arm.yaml", URDF)])
 def test_a_urdf_file_is_known_as_one_and_told_how_to_come_in(folder, command, name, text):
