@@ -213,6 +213,9 @@ def test_refusals_of_the_library_name_no_option(tmp_path):
     for ask in (
         lambda: armsim.load_robot("arm5", {"joints[R9].motor.Kp": 1}),
         lambda: armsim.simulate("arm5_hold", {"control.kp[0]": "x"}),
+        lambda: armsim.simulate("arm5_hold", {"control.limit[R2]": 24}),
+        lambda: armsim.simulate("arm5_hold", {"control.law": "pid"}),
+        lambda: armsim.simulate("arm5_hold", {"control.kj": None}),
         lambda: armsim.simulate("arm5_hold", {"integrator.dt": 1e-3}),
         lambda: armsim.record("arm5_hold"),
         lambda: armsim.replay(tmp_path / "nowhere"),

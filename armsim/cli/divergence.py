@@ -50,8 +50,8 @@ def divergence(where: dict[str, Any], scenario: Scenario) -> str:
         found += f"from t = {motion['since']:.6g} s on, as its accelerations had it"
         mend = f"check the signs of {away}'s gains, torques and stops; a smaller step would not help"
     elif where.get("stalled") == "too many steps":
-        ended, what = "stopped", f"{method} took millions of steps and was far from done"
-        expected, found = "an end in as many", "a time that is too long for this method"
+        ended, what = "stopped", f"{method} tried a million steps and was not at the next instant"
+        expected, found = "the next instant in fewer", "a time that is too long for this method"
         mend = "take rodas, if something decays fast" if method != "rodas" else "see what changes so fast"
         mend += ", a greater integrator.rtol, or a shorter duration"
     elif where.get("stalled") and scenario.adaptive:
