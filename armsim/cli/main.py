@@ -34,6 +34,7 @@ COMMANDS = {
         "info": "What a robot or scenario file says, in numbers, and what follows.",
         "inertia": "Every solid of a robot with its inertia, and their sums.",
         "list": "Robots and scenarios that come with armsim.",
+        "docs": "The documentation that comes with armsim.",
     },
     "Set up": {
         "schema": "JSON Schema of robot and scenario files, for editors.",
@@ -80,6 +81,7 @@ Examples:
   armsim inverse arm5            the torques that hold the five-joint arm
   armsim info my_arm.yaml        is this the arm I meant?
   armsim simulate --help         more of a command, with examples
+  armsim docs your-arm           from a DH table to a pose that is held
 """,
 )
 @click.version_option(__version__, "-V", "--version", prog_name="armsim", message="%(prog)s %(version)s")
