@@ -222,8 +222,9 @@ class Number(Kind):
             add = "an input may depend on the time `t` only" if self.of_time else add
             mend = f"did you mean `{close}`?" if close else add
             return self._bad_formula(node, path, context, FormulaError(f"there is no `{unknown[0]}`", mend))
-        if "pi" in formula.names and context.degrees and not self.of_time:
-            problem = FormulaError("`pi` in a file whose angles are degrees", "write degrees: 180 for pi")
+        if "pi" in formula.names and context.degrees and (self.angle or not self.unit) and not self.of_time:
+            number = "" if self.angle else "; 3.14159265 where it is no angle"
+            problem = FormulaError("`pi` in a file whose angles are degrees", f"write degrees: 180 for pi{number}")
             return self._bad_formula(node, path, context, problem)
         return formula
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -56,12 +60,17 @@ def test_an_unknown_page_names_the_nearest(armsim):
     )
 
 
-def test_on_a_terminal_the_pager_shows_it(on_a_terminal, empty_folder):
+def test_on_a_terminal_the_pager_shows_it(empty_folder):
     pager = empty_folder / "pager"
     pager.write_text('#!/bin/sh\necho "<< $(head -n 1) >>"; cat > /dev/null\n')
     pager.chmod(0o755)
-    shown = on_a_terminal("docs", "files", PAGER=str(pager), NO_COLOR="1", TERM="xterm")
-    assert shown == "<< Robot and scenario files >>\n"
+    ours, theirs = pty.openpty()
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "PAGER": str(pager), "NO_COLOR": "1", "TERM": "xterm"}
+    subprocess.run([sys.executable, "-m", "armsim", "docs", "files"], stdin=theirs, stdout=theirs, env=env, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 4096).decode()
+    os.close(ours)
+    assert shown == "<< Robot and scenario files >>\r\n"
 
 
 def test_the_help_names_it(armsim):
