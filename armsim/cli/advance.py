@@ -26,7 +26,6 @@ from armsim.cli.state_report import outside_notes
 from armsim.cli.table import Cell, force_unit, joint_unit, number, numbers, shown, table
 from armsim.errors import UsageError
 from armsim.model import Arm
-from armsim.terminal.completion import methods
 from armsim.terminal.streams import echo
 
 
@@ -46,13 +45,7 @@ Examples:
 @joint_option("torque", "What the drives give the joints [N·m or N]. [default: 0]")
 @click.option("--for", "duration", metavar="S", help="How long [s]; exactly so long is the motion.")
 @click.option("--rtol", metavar="X", default="1e-5", show_default=True, help="Relative error in a step.")
-@click.option(
-    "--method",
-    metavar="METHOD",
-    default="auto",
-    shell_complete=methods(adaptive=True),
-    help="One that chooses its steps. [default: rk54]",
-)
+@click.option("--method", metavar="METHOD", default="auto", help="One that chooses its steps. [default: rk54]")
 @deg_option
 @json_option
 @quiet_option

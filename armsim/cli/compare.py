@@ -27,7 +27,7 @@ Examples:
 @click.argument("b")
 @click.option("--tolerance", metavar="X | q=X,qd=X", help="Differences that are allowed. [default: none]")
 @click.option("--interpolate", is_flag=True, help="Take B, by straight lines, at the times of A.")
-@click.option("--plot", metavar="FILE", help="Draw both and their difference into a picture (takes armsim[plot]).")
+@click.option("--plot", metavar="FILE", help="Draw both and their difference into a picture.")
 @deg_option
 @json_option
 @quiet_option

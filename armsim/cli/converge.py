@@ -19,7 +19,6 @@ from armsim.cli.options import (
     set_option,
     verbose_option,
 )
-from armsim.terminal.completion import methods
 from armsim.terminal.failure import INTERRUPTED
 from armsim.terminal.streams import echo
 
@@ -44,7 +43,6 @@ Examples:
     "methods",
     multiple=True,
     metavar="METHOD",
-    shell_complete=methods("all"),
     help="Integrator; may be repeated, or all. [default: its own]",
 )
 @set_option
@@ -62,9 +60,7 @@ Examples:
     metavar="S",
     help="Seconds for each method, and for the reference.",
 )
-@click.option(
-    "--plot", metavar="FILE", help="Draw errors over steps and over times into a picture (takes armsim[plot])."
-)
+@click.option("--plot", metavar="FILE", help="Draw errors over steps and over times into a picture.")
 @deg_option
 @json_option
 @quiet_option

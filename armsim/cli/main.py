@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 
 import click
 
 from armsim.cli.options import SETTINGS
-from armsim.terminal.failure import told
+from armsim.terminal.failure import COMPLETING, told
 from armsim.terminal.streams import flush, open_streams
 from armsim.version import __version__
 
@@ -54,6 +55,10 @@ class Commands(click.Group):
         if cmd_name not in self.list_commands(ctx):
             return None
         command: click.Command = import_module(f"armsim.cli.{cmd_name}").command
+        if COMPLETING in os.environ:
+            from armsim.terminal.completion import completed
+
+            return completed(command)
         return command
 
     def resolve_command(self, ctx, args):

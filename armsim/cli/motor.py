@@ -20,7 +20,6 @@ from armsim.cli.options import (
 from armsim.cli.table import Cell, force_unit, joint_unit, number, shown, table, wrapped
 from armsim.errors import UsageError
 from armsim.model import JOINT_TYPES
-from armsim.terminal.completion import joints
 from armsim.terminal.streams import echo
 
 
@@ -35,9 +34,9 @@ Examples:
 """,
 )
 @robot_argument
-@click.option("--joint", metavar="NAME", shell_complete=joints, help="The whole curve of this joint's motor.")
+@click.option("--joint", metavar="NAME", help="The whole curve of this joint's motor.")
 @click.option("--voltage", metavar="V", help="What drives the motors. [default: their limit of voltage]")
-@click.option("--plot", metavar="FILE", help="Draw the curve of --joint into a picture (takes armsim[plot]).")
+@click.option("--plot", metavar="FILE", help="Draw the curve of --joint into a picture.")
 @deg_option
 @json_option
 @quiet_option

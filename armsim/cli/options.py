@@ -11,7 +11,6 @@ import click
 from armsim.errors import UsageError
 from armsim.model import Arm
 from armsim.spec.bounds import BOUNDS
-from armsim.terminal.completion import settings, shipped
 from armsim.terminal.streams import echo
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
@@ -24,15 +23,24 @@ JOINT_OPTIONS = {
 }
 
 
+def shipped(*kinds: str) -> Callable[..., list[Any]]:
+    """Completes files, and the names of shipped "robots" or "configs"."""
+
+    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[Any]:
+        from click.shell_completion import CompletionItem
+
+        from armsim.files.shipped import shipped_names
+
+        names = [name for kind in kinds for name in shipped_names(kind) if name.startswith(incomplete)]
+        return [CompletionItem(incomplete, type="file"), *(CompletionItem(name) for name in names)]
+
+    return complete
+
+
 robot_argument = click.argument("robot", shell_complete=shipped("robots"))
 scenario_argument = click.argument("scenario", shell_complete=shipped("configs"))
 set_option = click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="PATH=VALUE",
-    shell_complete=settings,
-    help="A value in place of the file's; may be repeated.",
+    "--set", "settings", multiple=True, metavar="PATH=VALUE", help="A value in place of the file's; may be repeated."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print results as JSON, in SI units.")
 deg_option = click.option(

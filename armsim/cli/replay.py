@@ -21,7 +21,6 @@ from armsim.cli.options import (
 )
 from armsim.cli.table import shown
 from armsim.errors import Diverged, UsageError
-from armsim.terminal.completion import methods
 from armsim.terminal.progress import progress_bar
 from armsim.terminal.streams import echo
 
@@ -49,12 +48,12 @@ Examples:
 @click.option(
     "--robot", metavar="ROBOT", shell_complete=shipped("robots"), help="The model: a robot file or a shipped robot."
 )
-@click.option("--method", metavar="METHOD", shell_complete=methods(), help=f"Integrator: {METHODS}")
+@click.option("--method", metavar="METHOD", help=f"Integrator: {METHODS}")
 @click.option("--dt", metavar="S", help="Length of a step. [default: the recording's; 1e-4 for a log]")
 @click.option("--rtol", metavar="X", help="Relative error in a step, of an adaptive method. [default: 1e-6]")
 @click.option("--tolerance", metavar="X | q=X,qd=X", help="Differences that are allowed. [default: none]")
 @click.option("--columns", metavar="YAML", help="Which column of a log is which.")
-@click.option("--plot", metavar="FILE", help="Draw both and their difference into a picture (takes armsim[plot]).")
+@click.option("--plot", metavar="FILE", help="Draw both and their difference into a picture.")
 @deg_option
 @json_option
 @quiet_option

@@ -14,20 +14,6 @@ ZSH = "        local -a behind\n        [[ ${completions[1]} == *= ]] && behind=
 Complete = Callable[[click.Context, click.Parameter, str], list[Any]]
 
 
-def shipped(*kinds: str) -> Complete:
-    """Completes files, and the names of shipped "robots" or "configs"."""
-
-    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[Any]:
-        from click.shell_completion import CompletionItem
-
-        from armsim.files.shipped import shipped_names
-
-        names = [name for kind in kinds for name in shipped_names(kind) if name.startswith(incomplete)]
-        return [CompletionItem(incomplete, type="file"), *(CompletionItem(name) for name in names)]
-
-    return complete
-
-
 def pages(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[Any]:
     """Completes pages of the documentation."""
     from armsim.files.pages import PAGES
@@ -35,16 +21,14 @@ def pages(context: click.Context, parameter: click.Parameter, incomplete: str) -
     return [name for name in PAGES if name.startswith(incomplete)]
 
 
-def methods(*more: str, adaptive: bool = False) -> Complete:
-    """Completes integrators, those with steps of their own alone if `adaptive`, and `more` words."""
+def methods(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[Any]:
+    """Completes integrators: those with steps of their own for `advance`, `all` as well for `converge`."""
+    from armsim.integrate import METHODS
 
-    def complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[Any]:
-        from armsim.integrate import METHODS
-
-        names = [name for name, method in METHODS.items() if method.adaptive or not adaptive]
-        return [name for name in (*more, *names) if name.startswith(incomplete)]
-
-    return complete
+    of_advance = context.info_name == "advance"
+    names = [name for name, method in METHODS.items() if method.adaptive or not of_advance]
+    names += ["all"] if context.info_name == "converge" else []
+    return [name for name in names if name.startswith(incomplete)]
 
 
 def joints(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[Any]:
@@ -53,9 +37,26 @@ def joints(context: click.Context, parameter: click.Parameter, incomplete: str) 
     return [name for name in names if name.startswith(incomplete)]
 
 
+def paths(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[Any]:
+    """Completes paths of values, `control.kp[0]`, of the SCENARIO or ROBOT on the line."""
+    return [path for path in _paths(_data(context)) if path.startswith(incomplete)]
+
+
 def settings(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[Any]:
-    """Completes paths of values, `control.kp[0]=`, of the SCENARIO or ROBOT on the line."""
-    return [f"{path}=" for path in _paths(_data(context)) if path.startswith(incomplete)]
+    """Completes paths as `paths` does, each with the `=` that its value follows."""
+    return [f"{path}=" for path in paths(context, parameter, incomplete)]
+
+
+COMPLETERS: dict[str, Complete] = {"--set": settings, "--unset": paths, "--joint": joints, "--method": methods}
+
+
+def completed(command: click.Command) -> click.Command:
+    """The command, its options completed by `COMPLETERS`."""
+    for option in command.params:
+        for name in option.opts:
+            if name in COMPLETERS:
+                option._custom_shell_complete = COMPLETERS[name]  # click takes it in the option's own text alone
+    return command
 
 
 def _data(context: click.Context) -> dict[str, Any]:

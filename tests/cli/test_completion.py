@@ -62,6 +62,7 @@ def test_integrators_joints_and_paths_of_values_are_completed(process):
         "robot.joints[R2].motor.Kp=",
         "robot.joints[R2].motor.Ke=",
     ]
+    assert completed(process, "armsim converge two_link_hold --method a") == ["all"]
     assert completed(process, "armsim info arm5 --set parameters.") == [
         f"parameters.{name}=" for name in ("upper", "fore", "stop", "bumper")
     ]
