@@ -12,4 +12,5 @@ What others use:
     run_folder: `check_target`, `new_run_folder`, RUN_FORMAT. recovery: `recover`, RUN_FILES. Below them: claim, hidden names;
         exchange, renames and data on disk.
     shipped: `shipped_names`, `shipped_path`, `looks_like_a_file`. source: `Source`, a file read and its hash; `find_file`.
+    pages: `PAGES`, `page_text`, the documentation.
 """

@@ -312,3 +312,14 @@ class Choice(Kind):
             return text
         self.fault(node, path, context, suggestion(text, self.options, "take one of") if text else "")
         return None
+
+
+class Format(Choice):
+    """The format of a file with its version, such as `armsim/robot/1`."""
+
+    def read(self, node: Node, path: str, context: Context) -> str | None:
+        text = node.text if isinstance(node, Scalar) else ""
+        versioned = self.options[0].rpartition("/")[0] + r"/[1-9]\d{0,3}"
+        if text not in self.options and re.fullmatch(versioned, text):
+            return self.fault(node, path, context, "it was written for a newer armsim: install that one")
+        return super().read(node, path, context)
