@@ -50,6 +50,9 @@ def test_files_are_completed_too(process):
     assert done.out.splitlines() == ["file,my"]
 
 
+LIMITS = ["control.limit", "control.limit[0]", "control.limit[1]"]
+
+
 def test_integrators_joints_and_paths_of_values_are_completed(process):
     assert completed(process, "armsim converge two_link_hold --method rk") == ["rk4", "rk54"]
     assert completed(process, "armsim replay recording --method vel") == ["velocity_verlet", "velocity_implicit"][::-1]
@@ -66,6 +69,7 @@ def test_integrators_joints_and_paths_of_values_are_completed(process):
     assert completed(process, "armsim info arm5 --set parameters.") == [
         f"parameters.{name}=" for name in ("upper", "fore", "stop", "bumper")
     ]
+    assert completed(process, "armsim record two_link_hold --unset control.l") == ["control.law", *LIMITS]
     assert completed(process, "armsim docs m") == ["motors", "measures"]
 
 
