@@ -365,7 +365,7 @@ bot.yaml:13:25: joints[0].motor.Ra
         [(ROBOT[ROBOT.index("joints:") :], "joints: []\n")],
         """\
 bot.yaml:4:9: joints
-  expected: a list with at least one item
+  expected: a list with at least one item, 100 at most
   found:    an empty list
   mend:     write for example `joints: [{name: R1, type: revolute, mdh: {...}, bodies: [...]}]`""",
     ),
