@@ -62,10 +62,12 @@ class StepDoubling:
         self._tolerance = tolerance
         self._engine = engine if isinstance(engine, Repeater) and engine.plan.refinable else None
         self._name = known
+        self._clock = scenario.sample_every or 1, scenario.time_ratio
         self._states = {0: list(start)}
         repeats = self._engine is not None and self._name not in _known
         self._pairs = self._stretches(scenario.steps) if repeats else []
-        self._left = sorted({step for pair in self._pairs for step in pair} - {0})
+        kept = [(0, scenario.steps)] if self._pairs and self.whole else self._pairs
+        self._left = sorted({step for pair in kept for step in pair} - {0})
 
     @property
     def whole(self) -> bool:
@@ -73,7 +75,10 @@ class StepDoubling:
         return self.scenario.adaptive or self.scenario.steps <= WHOLE
 
     def _stretches(self, steps: int) -> list[tuple[int, int]]:
-        """First and last step of what is repeated, piece by piece: states are compared at the end of each."""
+        """First and last step of what is repeated, piece by piece: states are compared at the end of each.
+
+        Those of a run that is repeated as a whole are not kept on the way: it is made once more for them.
+        """
         if self.whole:
             return _pieces(0, steps, INSTANTS)
         ends = [steps * (k + 1) // STRETCHES for k in range(STRETCHES)]
@@ -111,6 +116,11 @@ class StepDoubling:
 
     def _compared(self, engine: Repeater) -> StepError | str:
         """The largest difference between the run and its repetition, of all joints and instants."""
+        if self.whole:
+            state = doubles(self._states[0])
+            for first, last in self._pairs:
+                engine.run_again(state, first, last, self._clock, 1)
+                self._states[last] = list(state)
         if not self.scenario.adaptive:
             return self._repeated(engine, HALVES, HALF, HALVES)  # doubled: of order 1, as after events
         if float(self._tolerance().rtol) < TENTHS * LEAST:
@@ -120,14 +130,14 @@ class StepDoubling:
     def _repeated(self, engine: Repeater, cuts: float, by: str, factor: float = 1.0) -> StepError | str:
         """That difference, times a factor, where step or tolerance is divided by `cuts`."""
         scenario, joints = self.scenario, self.plant.arm.joints
-        scales, clock = self._motions(), (scenario.sample_every or 1, scenario.time_ratio)
+        scales = self._motions()
         worst = StepError(joints[0].name, 0.0, 0.0, 0.0, self.whole, by)
         reached, state = -1, doubles([])
         for first, last in self._pairs:
             if first != reached:
                 state = doubles(self._landing_more_often() if scenario.adaptive else self._states[first])
             reached, time = last, time_at(last, scenario.time_ratio)
-            if not engine.run_again(state, first, last, clock, cuts):
+            if not engine.run_again(state, first, last, self._clock, cuts):
                 return StepError(worst.joint, time, math.inf, math.inf, self.whole, by)
             if self._taken(list(state)) > TENTHS * MOST:
                 return f"the run repeated with {by} takes more than {TENTHS * MOST} steps"
