@@ -74,7 +74,7 @@ def command(
         lines = [f"{b} against {a}: {len(comparison.t)} instants to {comparison.t[-1]:g} s{how}"]
         if result.converted:
             lines.append(wrapped(_conversion(b, result.converted)))
-        lines += [wrapped(f"note: {note}") for note in result.notes]
+        lines += [wrapped(f"* {note}") for note in result.notes]
         lines.append(verdict(comparison, bool(result.converted)))
         if not comparison.equal:
             lines += ["", difference_table(comparison, verbose)]

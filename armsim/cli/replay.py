@@ -192,7 +192,7 @@ def _follow(
             f"model    {about}",
             wrapped(f"inputs   {result.log.inputs_from}, each row's held until the next"),
             f"qd       {result.log.velocities_from}",
-            *(wrapped(f"note: {note}") for note in result.log.notes),
+            *(wrapped(f"* {note}") for note in result.log.notes),
             "",
             drift_table(result, degrees, 10 if verbose else 3),
             "",
