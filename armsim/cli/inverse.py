@@ -158,7 +158,7 @@ def _along(
     elif not quiet:
         echo(f"{output}: {len(rows)} rows of {', '.join(headings[:3])}{', ...' if len(headings) > 3 else ''}")
         if skipped:
-            echo(f"* {skipped} of {len(columns['t_s'])} rows skipped, a cell is missing")
+            echo(f"* {skipped} of {len(columns['t_s'])} rows skipped, with a cell missing")
         for note in [*derived_notes(arm.arm, made), *overload_notes(exceeded, len(rows))]:
             echo(note)
         if verbose:

@@ -102,8 +102,7 @@ class Table(Mapping[str, Sequence[float]]):
     def skipped(self, rows: Sequence[int]) -> str:
         """A note on rows that were left out because a cell of them is missing."""
         count = len(next(iter(self.cells.values())))
-        which = f"{len(rows)} of {count} rows skipped, a cell of {'them' if len(rows) > 1 else 'it'} is missing"
-        return f"{which}: {self.rows_named(rows)}"
+        return f"{len(rows)} of {count} rows skipped, with a cell missing: {self.rows_named(rows)}"
 
 
 class Findings:

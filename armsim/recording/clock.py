@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 UNITS = {"milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9}  # in seconds
+FACTORS = dict(zip(UNITS, ("1e-3", "1e-6", "1e-9"), strict=True))  # as formulas have them
+NEAR = 0.05  # relative difference of spans that differ by the unit alone
 ALIKE = 0.7  # least correlation of slopes and logged velocities by which their ratio is believed
 WIDE, USUAL = 0.5, 0.1  # s between rows: wider than logs of arms have; as they have
 
@@ -40,3 +42,9 @@ def unit_by_spacing(t: Array) -> tuple[str, float] | None:
         return None
     fits = (unit for unit, length in UNITS.items() if spacing * length <= USUAL)
     return next(fits, "nanoseconds"), spacing
+
+
+def unit_by_spans(t: Array, other: Array) -> str | None:
+    """The unit in which `other` would cover about as many seconds as t does; None where there is none. NaN are passed over."""
+    seconds, span = (float(np.nanmax(x) - np.nanmin(x)) for x in (t, other))
+    return next((unit for unit, length in UNITS.items() if abs(span * length - seconds) < NEAR * seconds), None)

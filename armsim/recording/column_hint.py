@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from armsim.errors import FileFaults
@@ -78,20 +78,20 @@ def _likeliest_input(table: Table, arm: Arm, lacking: Sequence[Wanted]) -> list[
     return [Wanted(best, w.joint) if w.kind == "voltage" else w for w in lacking]
 
 
-def guess(wanted: Wanted, arm: Arm, headings: Collection[str]) -> str | None:
+def guess(wanted: Wanted, arm: Arm, table: Table) -> str | None:
     """The column that is likely meant, or a formula of it by the unit that it names; None if none is."""
     if wanted.kind == "t":
-        return guess_time(headings)
-    candidates = _candidates(wanted.kind, headings)
+        return guess_time(table)
+    candidates = _candidates(wanted.kind, table)
     own = _tokens(arm.joints[wanted.joint].name)
     number = str(wanted.joint + (0 if any("0" in tokens for _, tokens in candidates) else 1))
     named = [c for c in candidates if all(token in c[1] for token in own)]
     return _in_si(wanted.kind, named or [c for c in candidates if number in c[1] or arm.n == 1])
 
 
-def guess_time(headings: Collection[str]) -> str | None:
+def guess_time(table: Table) -> str | None:
     """The column that is likely the time, or a formula of it; None if none is."""
-    return _in_si("t", _candidates("t", headings))
+    return _in_si("t", _candidates("t", table))
 
 
 def _tokens(heading: str) -> list[str]:
@@ -99,9 +99,9 @@ def _tokens(heading: str) -> list[str]:
     return [token.lower() for token in TOKEN.findall(heading)]
 
 
-def _candidates(kind: str, headings: Collection[str]) -> list[tuple[str, list[str]]]:
-    """Headings with a word for a quantity, and their tokens."""
-    split = [(heading, _tokens(heading)) for heading in headings]
+def _candidates(kind: str, table: Table) -> list[tuple[str, list[str]]]:
+    """Headings of numbers with a word for a quantity, and their tokens."""
+    split = [(heading, _tokens(heading)) for heading in table if not table.is_text(heading)]
     return [(heading, tokens) for heading, tokens in split if any(token in WORDS[kind] for token in tokens)]
 
 

@@ -19,6 +19,7 @@ from armsim.files.recovery import TABLES
 from armsim.files.table import Table
 from armsim.files.table_reader import read_table
 from armsim.plant.columns import in_degrees, read_heading
+from armsim.recording.clock import FACTORS, unit_by_spans
 from armsim.recording.column_hint import guess_time, hint
 from armsim.recording.column_map import Columns, renamed
 from armsim.recording.comparison import Comparison, Tolerance, column_of, compared
@@ -130,6 +131,8 @@ def compare(
     if interpolated:
         if not interpolate:
             raise _times_differ(first, second)
+        unit = unit_by_spans(first.t, second.t)
+        notes += [] if unit is None else [_scale(second, unit)]
         common = (t >= other_t[0]) & (t <= other_t[-1])
         if not common.any():
             raise UsageError.of(
@@ -202,12 +205,23 @@ def _other_unit(name: str) -> str | None:
     return in_degrees(name)
 
 
+def _scale(second: TimeSeries, unit: str) -> str:
+    """How to scale times that seem to be in another unit than the second."""
+    factor = FACTORS[unit]
+    own = second.time in second.table
+    how = f'--columns "{{t_s: {second.time}*{factor}}}"' if own else f"*{factor} in the formula of t_s"
+    return f"the times of {second.name} seem to be {unit}; scale them, with {how}"
+
+
 def _times_differ(first: TimeSeries, second: TimeSeries) -> UsageError:
     if len(first.t) != len(second.t):
         found = f"{len(first.t)} rows, {_span(first.t)}; {len(second.t)} rows, {_span(second.t)}"
     else:
         k = int(np.argmax(~np.isclose(first.t, second.t, rtol=0.0, atol=0.0, equal_nan=True)))
         found = f"{first.t[k]:.12g} s and {second.t[k]:.12g} s in line {k + 2}"
+    unit = unit_by_spans(first.t, second.t)
+    if unit is not None:
+        return UsageError.of(f"{first.name}, {second.name}", "rows at the same times", found, _scale(second, unit))
     mend = "add --interpolate to take the second at the times of the first"
     return UsageError.of(f"{first.name}, {second.name}", "rows at the same times", found, mend)
 

@@ -20,7 +20,7 @@ from armsim.loading.voltage import voltage_refusal
 from armsim.model import Arm
 from armsim.plant.columns import spellings
 from armsim.plant.driven import Output
-from armsim.recording.clock import UNITS, unit_by_spacing, unit_by_speeds
+from armsim.recording.clock import FACTORS, unit_by_spacing, unit_by_speeds
 from armsim.recording.column_hint import Wanted, missing_columns
 from armsim.recording.column_map import Columns, renamed
 
@@ -181,12 +181,12 @@ def _clock_notes(table: Table, t: Array, q: Array, qd: Array | None, mapped: boo
     source = next((time for time in TIME if time in table and not mapped), None)
 
     def scaled(unit: str) -> str:
-        return f'--columns "{{t_s: {source}*{UNITS[unit]:g}}}"' if source else f"*{UNITS[unit]:g} in the formula of t_s"
+        return f'--columns "{{t_s: {source}*{FACTORS[unit]}}}"' if source else f"*{FACTORS[unit]} in the formula of t_s"
 
     found = None if qd is None else unit_by_speeds(t, q, qd)
     if found is not None:
         unit, ratio = found
-        what = f"q changing {1.0 / ratio:.3g} times as slowly as the logged velocities say: the times seem to be {unit}"
+        what = f"q changing {1.0 / ratio:.0f} times as slowly as the logged velocities say: the times seem to be {unit}"
         raise refuse(table.place(0), "t_s", "times in seconds", what, f"scale them, with {scaled(unit)}")
     wide = unit_by_spacing(t)
     if wide is None:

@@ -264,7 +264,7 @@ def test_a_trajectory_skips_rows_with_missing_cells_and_passes_over_text(armsim,
     rows[7] = rows[7].replace(f",{float(1 - t[7])!r},", ",,")
     (empty_folder / "log.csv").write_text("\n".join(["t_s,q_R1_rad,q_R2_rad,stamp", *rows]))
     told = armsim("inverse", "rr", "--trajectory", "log.csv", "-o", "tau.csv")
-    assert "* 1 of 21 rows skipped, a cell is missing" in told.out
+    assert "* 1 of 21 rows skipped, with a cell missing" in told.out
     found = read_table(empty_folder / "tau.csv")
     assert found["t_s"].tolist() == np.delete(t, 7).tolist()
     model = library.load_robot("rr")
