@@ -12,6 +12,7 @@ from armsim.cli.main import cli
 from armsim.files.yaml_reader import parse_yaml
 from armsim.loading import read_robot
 from armsim.loading.check import check
+from armsim.recording.measured_log import read_log
 
 DOCS = Path(__file__).parent.parent / "docs"
 MOTORS, FRICTION, LINEAR, BATCHES = (
@@ -40,6 +41,20 @@ def test_the_data_sheet_makes_a_sound_robot(files):
 def test_a_command_prints_what_the_page_shows(files, capsys, command, shown):
     cli.main(shlex.split(command)[1:], prog_name="armsim", standalone_mode=False)
     assert capsys.readouterr().out == shown
+
+
+def test_the_map_of_the_page_on_logs_reads_a_log_of_such_columns(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ((name, text),) = FILE.findall((DOCS / "logs.md").read_text(encoding="utf-8"))
+    Path(name).write_text(text, encoding="utf-8")
+    Path("log.csv").write_text("time_ms,enc1,angle 2 [deg],duty1,u2,mode\n0,2048,90,0.5,6,on\n1,3072,91,0.5,6,on\n")
+    two = {"name": "R1", "type": "revolute", "mdh": {}, "bodies": [{"point": {"mass": 1, "center": [1, 0, 0]}}]}
+    two["motor"] = {"Kp": 1, "Ra": 1}
+    arm = read_robot({"format": "armsim/robot/1", "name": "two", "joints": [two, {**two, "name": "R2"}]})[0]
+    log = read_log("log.csv", arm, name)
+    assert log.t.tolist() == [0.0, 1e-3]
+    assert log.q.tolist() == [[0.0, math.pi / 2], [math.pi / 2, math.radians(91)]]
+    assert log.inputs.tolist() == [[12.0, 6.0]] * 2
 
 
 def test_the_robot_has_the_numbers_of_the_table(files):

@@ -22,7 +22,7 @@ import orjson
 from armsim.files.document import Place, clipped
 from armsim.files.faults import Report, refuse
 from armsim.files.source import open_table
-from armsim.files.table import Findings, Table, is_missing
+from armsim.files.table import DataTable, Findings, is_missing
 from armsim.files.yaml_reader import parsed_number
 
 FOREIGN = {";": "semicolons", "\t": "tabs"}  # separators of other programs
@@ -62,7 +62,7 @@ def read_csv(path: str) -> Csv:
     return Csv(dict(table.cells), table.sha256)
 
 
-def read_csv_columns(path: str) -> Table:
+def read_csv_columns(path: str) -> DataTable:
     """A CSV file of which some columns may be no numbers, or have missing cells; headings in the first line.
 
     Args:
@@ -74,12 +74,12 @@ def read_csv_columns(path: str) -> Table:
     return _read(path, strict=False)
 
 
-def _read(path: str, strict: bool) -> Table:
+def _read(path: str, strict: bool) -> DataTable:
     with open_table(path, "a CSV file") as file:
         return _table(file, path, strict)
 
 
-def _table(file: IO[bytes], path: str, strict: bool) -> Table:
+def _table(file: IO[bytes], path: str, strict: bool) -> DataTable:
     report = Report()
     sha = hashlib.sha256()
     blocks = _blocks(file, path, sha)
@@ -119,7 +119,8 @@ def _table(file: IO[bytes], path: str, strict: bool) -> Table:
         for row in rows:
             column[row] = math.nan
     cells = dict(zip(headings, table, strict=True))
-    return Table(path, cells, findings.columns, findings.missing, sha.hexdigest())
+    text = findings.headings_of_text(number - 1)
+    return DataTable(path, cells, findings.columns, findings.missing, findings.gaps, sha.hexdigest(), text)
 
 
 def _blocks(file: IO[bytes], path: str, sha: hashlib._Hash) -> Iterator[bytes]:

@@ -15,7 +15,7 @@ from armsim.files.csv_reader import MOST_NUMBERS
 from armsim.files.document import Place, clipped
 from armsim.files.faults import Report, refuse
 from armsim.files.source import digest, open_table
-from armsim.files.table import Table
+from armsim.files.table import DataTable
 
 if TYPE_CHECKING:
     from armsim.plant.columns import Heading
@@ -107,7 +107,7 @@ class ParquetFile:
         self._group, self._rows = [], 0
 
 
-def read_parquet(path: str) -> Table:
+def read_parquet(path: str) -> DataTable:
     """The columns of a Parquet file, some of which may be no numbers, or have missing cells.
 
     Args:
@@ -136,7 +136,7 @@ def read_parquet(path: str) -> Table:
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         found = getattr(error, "strerror", None) or clipped(str(error).splitlines()[0])
         raise refuse(place, "", "a Parquet file that can be read", found, "write it again") from None
-    columns, faults, missing = {}, {}, {}
+    columns, faults, missing, text = {}, {}, {}, set()
     for name in names:
         try:
             values = np.asarray(table[name].cast(pa.float64()), dtype=np.float64)
@@ -144,6 +144,7 @@ def read_parquet(path: str) -> Table:
             report = faults[name] = Report()
             found = f"{table[name].type}"
             report.add(place, clipped(name), "a column of numbers", found, "take the column out")
+            text.add(name)
             values = np.zeros(table.num_rows)
         if np.isinf(values).any():
             report = faults[name] = Report()
@@ -155,4 +156,4 @@ def read_parquet(path: str) -> Table:
         columns[name] = array("d", values.tobytes())
     if not table.num_rows:
         raise refuse(place, "", "rows of numbers", "no rows", "check that it is the right file")
-    return Table(path, columns, faults, missing, digest(raw), lines=False)
+    return DataTable(path, columns, faults, missing, {}, digest(raw), text, lines=False)

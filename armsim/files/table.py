@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
-from armsim.errors import FileFaults
 from armsim.files.document import Place, clipped
-from armsim.files.faults import MOST, Fault, Report, refuse
+from armsim.files.faults import MOST, Report, refuse
 
 MISSING = ("", "nan", ".nan", "na", "n/a", "null", "none")  # cells without a value, in lower case
 MOST_MISSING = 0.1  # share of a column that is read; one cell always may be
@@ -17,7 +17,7 @@ LISTED = 5  # lines that a message names
 
 
 @dataclass(frozen=True)
-class Table(Mapping[str, Sequence[float]]):
+class DataTable(Mapping[str, Sequence[float]]):
     """The columns of a table by heading, in the order of the file; NaN where a cell is missing.
 
     Reading a column raises `FileFaults` where a cell of it is neither a number nor missing, or where more than `MOST_MISSING`
@@ -28,7 +28,9 @@ class Table(Mapping[str, Sequence[float]]):
         cells: Values by heading; of no meaning where there are faults.
         faults: Faults by heading, of the columns that have some.
         missing: Rows, from 0, whose cells are missing, by heading.
+        gaps: The same as faults, not all of very many.
         sha256: Of the bytes of the file, in hexadecimal digits.
+        text: The headings of columns in which more cells are no numbers than are, or very many.
         lines: Whether places are lines of text below one of headings, or rows.
     """
 
@@ -36,12 +38,18 @@ class Table(Mapping[str, Sequence[float]]):
     cells: Mapping[str, array[float]] = field(repr=False)
     faults: Mapping[str, Report] = field(repr=False)
     missing: Mapping[str, Sequence[int]] = field(repr=False)
+    gaps: Mapping[str, Report] = field(repr=False)
     sha256: str
+    text: Set[str] = frozenset()
     lines: bool = True
 
     def __getitem__(self, heading: str) -> array[float]:
         values = self.cells[heading]
         if heading in self.faults:
+            if heading in self.text:
+                first = self.faults[heading].faults[0]
+                mend = "take another column, or write numbers into it"
+                raise refuse(first.where, first.path, "a column of numbers", first.found, mend)
             self.faults[heading].raise_if_any()
         missing = self.missing.get(heading, ())
         if len(missing) > max(1.0, MOST_MISSING * len(values)):
@@ -62,27 +70,19 @@ class Table(Mapping[str, Sequence[float]]):
 
     def is_text(self, heading: str) -> bool:
         """Whether a column has so many cells that are no numbers, or missing, that it is not meant to hold numbers."""
-        if heading not in self.cells:
-            return False
-        count, faults = len(self.cells[heading]), self.faults.get(heading)
-        if faults is not None:
-            return not self.lines or len(faults.faults) > min(MOST, count // 2)
-        return len(self.missing.get(heading, ())) > count // 2
+        return heading in self.text or 2 * len(self.missing.get(heading, ())) > len(self.cells.get(heading, ()))
 
     def complete(self, heading: str) -> array[float]:
-        """A column without missing cells.
+        """A column that is a finite number in every cell.
 
         Raises:
-            FileFaults: Not every cell is a finite number.
+            FileFaults: It is not; says in which cells.
         """
-        values = self[heading]
-        if missing := self.missing.get(heading):
-            faults = [
-                Fault(self.place(row), clipped(heading), "a finite number", "an empty cell", "correct the cell")
-                for row in missing[:MOST]
-            ]
-            raise FileFaults(faults)
-        return values
+        report = Report()
+        for known in (self.faults, self.gaps):
+            report.faults += known[heading].faults if heading in known else []
+        report.raise_if_any()
+        return self[heading]
 
     @property
     def top(self) -> Place:
@@ -118,7 +118,10 @@ class Findings:
         self.headings, self.lines, self.strict = headings, lines, strict
         self.columns: dict[str, Report] = {}
         self.missing: dict[str, array[int]] = {}
-        self.text: set[int] = set()  # columns with so many faults that more would tell nothing
+        self.gaps: dict[str, Report] = {}
+        self.text: set[int] = set()  # columns of which so many cells are no numbers that more would tell nothing
+        self._counts: Counter[int] = Counter()
+        self._total = 0
         self._kept = 0
 
     def column(self, heading: str) -> Report:
@@ -128,14 +131,26 @@ class Findings:
     def add(self, i: int, place: Place, cell: str, found: str) -> None:
         """Note a cell of column i that is no number."""
         heading = self.headings[i]
-        if not self.strict and is_missing(cell):
+        self._total += 1
+        fault = place, clipped(heading), "a finite number", found, "correct the cell"
+        if self.strict or not is_missing(cell):
+            self.column(heading).add(*fault)
+        else:
+            if heading not in self.gaps or self._total < MOST_FAULTS:
+                self.gaps.setdefault(heading, Report()).add(*fault)
             self.missing.setdefault(heading, array("q")).append(place.line - 2)
             return
-        report = self.column(heading)
-        report.add(place, clipped(heading), "a finite number", found, "correct the cell")
-        self._kept += 1
-        if not self.strict and len(report.faults) > (MOST if self._kept < MOST_FAULTS else 0):
+        if self.strict:
+            return
+        self._counts[i] += 1
+        if self._counts[i] > (MOST if self._total < MOST_FAULTS else 0):
             self.text.add(i)
+
+    def headings_of_text(self, rows: int) -> frozenset[str]:
+        """The columns of text among so many rows."""
+        return frozenset(
+            self.headings[i] for i, count in self._counts.items() if i in self.text or 2 * count > max(rows, 2)
+        )
 
 
 def is_missing(cell: str) -> bool:

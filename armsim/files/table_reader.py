@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from armsim.files.csv_reader import read_csv_columns
-from armsim.files.table import Table
+from armsim.files.table import DataTable
 
 
-def read_table(path: str) -> Table:
+def read_table(path: str) -> DataTable:
     """The columns of a file; see `read_csv_columns` and `armsim.files.parquet.read_parquet` for the errors."""
     if not path.lower().endswith(".parquet"):
         return read_csv_columns(path)

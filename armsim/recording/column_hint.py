@@ -9,7 +9,7 @@ from typing import NamedTuple
 from armsim.errors import FileFaults
 from armsim.files.document import clipped
 from armsim.files.faults import refuse
-from armsim.files.table import Table
+from armsim.files.table import DataTable
 from armsim.model import Arm
 from armsim.plant.columns import spellings
 
@@ -52,7 +52,7 @@ class Wanted(NamedTuple):
         return "t_s" if self.kind == "t" else spellings(self.kind, arm.joints[self.joint])[0][0]
 
 
-def missing_columns(table: Table, arm: Arm, lacking: Sequence[Wanted], any_input: bool = False) -> FileFaults:
+def missing_columns(table: DataTable, arm: Arm, lacking: Sequence[Wanted], any_input: bool = False) -> FileFaults:
     """The refusal of a log that lacks columns, with a guess which of its own they are.
 
     Args:
@@ -71,14 +71,14 @@ def missing_columns(table: Table, arm: Arm, lacking: Sequence[Wanted], any_input
     return refuse(table.top, "", expected, clipped(", ".join(table)), mend)
 
 
-def _likeliest_input(table: Table, arm: Arm, lacking: Sequence[Wanted]) -> list[Wanted]:
+def _likeliest_input(table: DataTable, arm: Arm, lacking: Sequence[Wanted]) -> list[Wanted]:
     """The columns with those voltages replaced by the kind of input that the log seems to have."""
     kinds = ("voltage", "motor", "current")
     best = max(kinds, key=lambda kind: sum(guess(Wanted(kind, i), arm, table) is not None for i in range(arm.n)))
     return [Wanted(best, w.joint) if w.kind == "voltage" else w for w in lacking]
 
 
-def guess(wanted: Wanted, arm: Arm, table: Table) -> str | None:
+def guess(wanted: Wanted, arm: Arm, table: DataTable) -> str | None:
     """The column that is likely meant, or a formula of it by the unit that it names; None if none is."""
     if wanted.kind == "t":
         return guess_time(table)
@@ -89,7 +89,7 @@ def guess(wanted: Wanted, arm: Arm, table: Table) -> str | None:
     return _in_si(wanted.kind, named or [c for c in candidates if number in c[1] or arm.n == 1])
 
 
-def guess_time(table: Table) -> str | None:
+def guess_time(table: DataTable) -> str | None:
     """The column that is likely the time, or a formula of it; None if none is."""
     return _in_si("t", _candidates("t", table))
 
@@ -99,7 +99,7 @@ def _tokens(heading: str) -> list[str]:
     return [token.lower() for token in TOKEN.findall(heading)]
 
 
-def _candidates(kind: str, table: Table) -> list[tuple[str, list[str]]]:
+def _candidates(kind: str, table: DataTable) -> list[tuple[str, list[str]]]:
     """Headings of numbers with a word for a quantity, and their tokens."""
     split = [(heading, _tokens(heading)) for heading in table if not table.is_text(heading)]
     return [(heading, tokens) for heading, tokens in split if any(token in WORDS[kind] for token in tokens)]

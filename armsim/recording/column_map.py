@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from armsim.errors import FileFaults
 from armsim.files.document import Map, Node, Place, Scalar, clipped, shown
 from armsim.files.faults import Report, nearest, refuse, suggestion
-from armsim.files.table import Table
+from armsim.files.table import DataTable
 from armsim.files.yaml_reader import parse_yaml, read_yaml
 from armsim.spec.formula import Formula, FormulaError, parse_formula
 
@@ -25,7 +25,7 @@ EXAMPLE = "q_R1_rad: (enc1 - 2048)*2*pi/4096"
 QUOTE = "`"  # about names of columns that are no identifiers, as pandas has it
 
 
-def renamed(table: Table, columns: Columns | None, known: Sequence[str], of: str) -> Mapping[str, Sequence[float]]:
+def renamed(table: DataTable, columns: Columns | None, known: Sequence[str], of: str) -> Mapping[str, Sequence[float]]:
     """A table with columns of armsim's names beside its own.
 
     Args:
@@ -72,7 +72,7 @@ def _entries(columns: Columns) -> dict[str, tuple[Place, str]]:
     return entries
 
 
-def _computed(text: str, table: Table, place: Place, name: str) -> Array:
+def _computed(text: str, table: DataTable, place: Place, name: str) -> Array:
     """A formula of columns, row by row; NaN where a cell is missing.
 
     Raises:
@@ -137,7 +137,7 @@ def evaluated(formula: Formula, values: Mapping[str, Array], count: int) -> Arra
     return result
 
 
-def _faulty(text: str, table: Table, place: Place, name: str, error: FormulaError) -> FileFaults:
+def _faulty(text: str, table: DataTable, place: Place, name: str, error: FormulaError) -> FileFaults:
     """The refusal of a formula; tells how a column is named whose name is no identifier."""
     mend = error.mend or f"write for example `{EXAMPLE}`"
     inside = [

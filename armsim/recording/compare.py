@@ -16,7 +16,7 @@ from armsim.errors import UsageError
 from armsim.files.document import clipped
 from armsim.files.faults import refuse
 from armsim.files.recovery import TABLES
-from armsim.files.table import Table
+from armsim.files.table import DataTable
 from armsim.files.table_reader import read_table
 from armsim.plant.columns import in_degrees, read_heading
 from armsim.recording.clock import FACTORS, unit_by_spans
@@ -45,7 +45,7 @@ class TimeSeries:
     name: str
     t: Array
     columns: Mapping[str, Sequence[float]]
-    table: Table
+    table: DataTable
     time: str
 
     @property

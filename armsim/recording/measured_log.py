@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from armsim.actuation.motor import torque
 from armsim.errors import UsageError
 from armsim.files.faults import refuse
-from armsim.files.table import Table
+from armsim.files.table import DataTable
 from armsim.files.table_reader import read_table
 from armsim.loading.voltage import voltage_refusal
 from armsim.model import Arm
@@ -172,7 +172,7 @@ def _torques(arm: Arm, currents: Array) -> tuple[Array, str]:
     return currents * np.array(factors), f"torque at the joints, gear Kp i of the motors' currents (N·m/A: {each})"
 
 
-def _clock_notes(table: Table, t: Array, q: Array, qd: Array | None, mapped: bool) -> list[str]:
+def _clock_notes(table: DataTable, t: Array, q: Array, qd: Array | None, mapped: bool) -> list[str]:
     """What is doubtful about the unit of the times, in words.
 
     Raises:
