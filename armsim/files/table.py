@@ -121,8 +121,7 @@ class Findings:
         self.gaps: dict[str, Report] = {}
         self.text: set[int] = set()  # columns of which so many cells are no numbers that more would tell nothing
         self._counts: Counter[int] = Counter()
-        self._total = 0
-        self._kept = 0
+        self._total = self._gaps = 0
 
     def column(self, heading: str) -> Report:
         """What takes the faults of a column."""
@@ -131,20 +130,20 @@ class Findings:
     def add(self, i: int, place: Place, cell: str, found: str) -> None:
         """Note a cell of column i that is no number."""
         heading = self.headings[i]
-        self._total += 1
         fault = place, clipped(heading), "a finite number", found, "correct the cell"
-        if self.strict or not is_missing(cell):
-            self.column(heading).add(*fault)
-        else:
-            if heading not in self.gaps or self._total < MOST_FAULTS:
-                self.gaps.setdefault(heading, Report()).add(*fault)
-            self.missing.setdefault(heading, array("q")).append(place.line - 2)
-            return
         if self.strict:
-            return
-        self._counts[i] += 1
-        if self._counts[i] > (MOST if self._total < MOST_FAULTS else 0):
-            self.text.add(i)
+            self.lines.add(*fault)
+        elif is_missing(cell):
+            self.missing.setdefault(heading, array("q")).append(place.line - 2)
+            if heading not in self.gaps or self._gaps < MOST_FAULTS:
+                self.gaps.setdefault(heading, Report()).add(*fault)
+                self._gaps += 1
+        else:
+            self.column(heading).add(*fault)
+            self._counts[i] += 1
+            self._total += 1
+            if self._counts[i] > (MOST if self._total < MOST_FAULTS else 0):
+                self.text.add(i)
 
     def headings_of_text(self, rows: int) -> frozenset[str]:
         """The columns of text among so many rows."""

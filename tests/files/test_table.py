@@ -108,3 +108,11 @@ def test_columns_of_text_cost_about_what_columns_of_numbers_cost(tmp_path, work)
         return work(table, tmp_path, "t_s,x,y\n" + f"1,{cell},2\n" * 20_000)
 
     assert calls("auto") < 3 * calls("+1")
+
+
+def test_many_missing_cells_do_not_make_text_of_a_column_with_one_faulty_cell(tmp_path):
+    rows = [f"{k},,{k}" for k in range(12_000)]
+    rows[11_000] = "11000,,error"
+    read = table(tmp_path, "t_s,temperature,x\n" + "\n".join(rows))
+    assert [read.is_text(name) for name in read] == [False, True, False]
+    assert "log.csv:11002:8: x\n  expected: a finite number" in message(lambda: read["x"])
