@@ -16,7 +16,9 @@ SCENARIO = (
 @pytest.fixture
 def read(tmp_path):
     def read(column):
-        (tmp_path / "log.csv").write_text("t_s,mode,tau,other,stamp\n0,on,1,3,10:00\n0.5,off,2,,10:01\n1,on,3,5,10:02\n")
+        (tmp_path / "log.csv").write_text(
+            "t_s,mode,tau,other,stamp\n0,on,1,3,10:00\n0.5,off,2,,10:01\n1,on,3,5,10:02\n"
+        )
         (tmp_path / "s.yaml").write_text(SCENARIO % column)
         return read_scenario(tmp_path / "s.yaml")
 
