@@ -12,6 +12,7 @@ UNITS = {"milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9}  # in 
 FACTORS = dict(zip(UNITS, ("1e-3", "1e-6", "1e-9"), strict=True))  # as formulas have them
 NEAR = 0.05  # relative difference of spans that differ by the unit alone
 ALIKE = 0.7  # least correlation of slopes and logged velocities by which their ratio is believed
+HOPELESS = 100.0  # s between rows, over which no input of an arm is held
 WIDE, USUAL = 0.5, 0.1  # s between rows: wider than logs of arms have; as they have
 
 

@@ -20,7 +20,7 @@ from armsim.loading.voltage import voltage_refusal
 from armsim.model import Arm
 from armsim.plant.columns import spellings
 from armsim.plant.driven import Output
-from armsim.recording.clock import FACTORS, unit_by_spacing, unit_by_speeds
+from armsim.recording.clock import FACTORS, HOPELESS, unit_by_spacing, unit_by_speeds
 from armsim.recording.column_hint import Wanted, missing_columns
 from armsim.recording.column_map import Columns, renamed
 
@@ -176,7 +176,7 @@ def _clock_notes(table: DataTable, t: Array, q: Array, qd: Array | None, mapped:
     """What is doubtful about the unit of the times, in words.
 
     Raises:
-        FileFaults: The logged velocities tell that they are no seconds.
+        FileFaults: The logged velocities, or rows minutes apart, tell that they are no seconds.
     """
     source = next((time for time in TIME if time in table and not mapped), None)
 
@@ -192,6 +192,9 @@ def _clock_notes(table: DataTable, t: Array, q: Array, qd: Array | None, mapped:
     if wide is None:
         return []
     unit, spacing = wide
+    if spacing >= HOPELESS:
+        what = f"rows {spacing:.4g} s apart: the times seem to be {unit}"
+        raise refuse(table.place(0), "t_s", "times in seconds", what, f"scale them, with {scaled(unit)}")
     return [
         f"rows are {spacing:.3g} s apart, {t[-1] - t[0]:.4g} s in all, and inputs are held as long; "
         f"if the times are {unit}, scale them, with {scaled(unit)}"

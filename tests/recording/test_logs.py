@@ -104,6 +104,13 @@ def test_rows_with_a_cell_missing_are_skipped_and_that_is_said(plain, arm, tmp_p
     np.testing.assert_array_equal(log.inputs[:, 2], plain["voltage_R3_V"][kept])
 
 
+def test_a_formula_that_passes_over_nan_has_no_value_where_a_cell_is_missing(tmp_path):
+    table = read_table(str(write(tmp_path, {"a": [1.0, math.nan, 3.0], "b": [2.0, 2.0, 2.0]})))
+    found = renamed(table, {"x": "max(a, b) + min(a, b)"}, ["x"], "x")["x"]
+    assert [found[0], found[2]] == [3.0, 5.0]
+    assert math.isnan(found[1])
+
+
 def test_times_that_go_back_behind_skipped_rows_are_refused_with_their_own_line(plain, arm, tmp_path):
     text = text_of(plain).splitlines()
     text[10] = "," + text[10].partition(",")[2]
@@ -138,6 +145,14 @@ def test_times_without_velocities_are_doubted_where_rows_are_far_apart(plain, ar
         "rows are 1 s apart, 1200 s in all, and inputs are held as long; "
         'if the times are milliseconds, scale them, with --columns "{t_s: t_s*1e-3}"'
     )
+
+
+def test_rows_minutes_apart_are_refused_before_years_are_simulated(plain, arm, tmp_path):
+    for name in [name for name in plain if name.startswith("qd")]:
+        del plain[name]
+    plain["t_s"] = plain["t_s"] * 1e6
+    with pytest.raises(FileFaults, match="found:    rows 1000 s apart: the times seem to be microseconds"):
+        read_log(write(tmp_path, plain), arm)
 
 
 def test_a_slow_log_whose_velocities_agree_is_not_doubted_for_its_velocities(arm, tmp_path):
