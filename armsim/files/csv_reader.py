@@ -114,11 +114,10 @@ def _table(file: IO[bytes], path: str, strict: bool) -> DataTable:
             Place(path, 1, 1), "", "rows of numbers below the headings", "no rows", "check that it is the right file"
         )
     report.raise_if_any()
-    for name, rows in findings.missing.items():
-        column = table[headings.index(name)]
-        for row in rows:
-            column[row] = math.nan
     cells = dict(zip(headings, table, strict=True))
+    for name, rows in findings.missing.items():
+        for row in rows:
+            cells[name][row] = math.nan
     text = findings.headings_of_text(number - 1)
     return DataTable(path, cells, findings.columns, findings.missing, findings.gaps, sha.hexdigest(), text)
 
