@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,13 +19,12 @@ from armsim.cli.options import (
     shipped,
     verbose_option,
 )
-from armsim.cli.table import shown, wrapped
+from armsim.cli.table import wrapped
 from armsim.errors import Diverged, UsageError
 from armsim.terminal.progress import progress_bar
 from armsim.terminal.streams import echo
 
 if TYPE_CHECKING:
-    from armsim.recording.follow import Followed
     from armsim.recording.replay import Replay
 
 UNWELL = 1
@@ -182,7 +180,7 @@ def _follow(
 
         plot_comparison(plot, comparison, f"{log}: {about}", ("measured", "model"))
     if as_json:
-        print_json(_follow_data(result, degrees))
+        print_json(result.data(degrees))
     elif not quiet:
         lines = [
             f"{log}: {len(result.log.t)} rows over {result.horizons[-1].seconds:g} s",
@@ -207,38 +205,6 @@ def _follow(
         step = result.dt if result.rtol is None else None
         raise _diverged(result.diverged, float(comparison.t[-1]), result.method, step)
     return UNWELL if comparison.differs else 0
-
-
-def _follow_data(result: Followed, degrees: bool) -> dict[str, Any]:
-    joints = result.arm.joints
-
-    def named(values: Sequence[float]) -> dict[str, float]:
-        return {j.name: shown(x, j.type, degrees) for j, x in zip(joints, values, strict=True)}
-
-    horizons = [
-        {
-            "seconds": horizon.seconds,
-            "whole": horizon.whole,
-            "windows": horizon.windows,
-            "final": named(horizon.final),
-            "largest": named(horizon.largest),
-        }
-        for horizon in result.horizons
-    ]
-    return {
-        "log": result.log.name,
-        "robot": result.arm.name,
-        "method": result.method,
-        "dt": result.dt,
-        "rtol": result.rtol,
-        "inputs": result.log.output,
-        "inputs_from": result.log.inputs_from,
-        "velocities": result.log.velocities_from,
-        "notes": result.log.notes,
-        "horizons": horizons,
-        "diverged": result.diverged,
-        **result.comparison.data(),
-    }
 
 
 def _model(result: Replay) -> str:
