@@ -15,6 +15,7 @@ from armsim.dynamics import gravity_torque, tool_pose
 from armsim.files.yaml_reader import parse_yaml
 from armsim.loading import read_robot
 from armsim.loading.check import check
+from armsim.recording.measured_log import read_log
 
 DOCS = Path(__file__).parent.parent / "docs"
 MOTORS, FRICTION, LINEAR, BATCHES, YOUR_ARM = (
@@ -95,6 +96,20 @@ def test_every_further_command_of_your_arm_runs(files, capsys):
     assert len(commands) == 3
     for command in [*commands, "armsim linearize hold.yaml --at 3 --lqr q=100,r=1", "armsim info my_arm.yaml"]:
         assert not cli.main(shlex.split(command)[1:], prog_name="armsim", standalone_mode=False), command
+
+
+def test_the_map_of_the_page_on_logs_reads_a_log_of_such_columns(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ((name, text),) = FILE.findall((DOCS / "logs.md").read_text(encoding="utf-8"))
+    Path(name).write_text(text, encoding="utf-8")
+    Path("log.csv").write_text("time_ms,enc1,angle 2 [deg],duty1,u2,mode\n0,2048,90,0.5,6,on\n1,3072,91,0.5,6,on\n")
+    two = {"name": "R1", "type": "revolute", "mdh": {}, "bodies": [{"point": {"mass": 1, "center": [1, 0, 0]}}]}
+    two["motor"] = {"Kp": 1, "Ra": 1}
+    arm = read_robot({"format": "armsim/robot/1", "name": "two", "joints": [two, {**two, "name": "R2"}]})[0]
+    log = read_log("log.csv", arm, name)
+    assert log.t.tolist() == [0.0, 1e-3]
+    assert log.q.tolist() == [[0.0, math.pi / 2], [math.pi / 2, math.radians(91)]]
+    assert log.inputs.tolist() == [[12.0, 6.0]] * 2
 
 
 def test_the_robot_has_the_numbers_of_the_table(files):
