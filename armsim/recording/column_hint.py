@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from armsim.errors import FileFaults
+from armsim.errors import FileFaults, spelled
 from armsim.files.document import clipped
 from armsim.files.faults import refuse
 from armsim.files.table import DataTable
@@ -117,17 +117,19 @@ def _in_si(kind: str, candidates: Sequence[tuple[str, list[str]]]) -> str | None
 
 
 def hint(guesses: dict[str, str | None]) -> str:
-    """How to say which column is which: an option to paste, or the lines of a file where a shell would not take that."""
+    """How to say which column is which: an argument or an option to paste, or the lines of a file where a shell would not."""
     lines = {name: "..." if text is None else text for name, text in guesses.items()}
     written = {
         name: text if PLAIN.fullmatch(text) else "'" + text.replace("'", "''") + "'" for name, text in lines.items()
     }
     rename = "rename columns, or add"
+    more = "; in place of ... write columns or formulas" if "..." in lines.values() else ""
+    if in_python := spelled("", f"{rename} columns={lines}{more}"):
+        return in_python
     if any(SHELL.search(text) for text in written.values()):
         entries = "\n".join(f"{name}: {text}" for name, text in written.items())
         return f"{rename} --columns columns.yaml, a file with lines such as\n{clipped_lines(entries)}"
     entries = ", ".join(f"{name}: {text}" for name, text in written.items())
-    more = "; in place of ... write columns or formulas" if "..." in lines.values() else ""
     return f'{rename} --columns "{{{clipped(entries, MOST)}}}"{more}'
 
 

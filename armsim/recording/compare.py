@@ -216,7 +216,9 @@ def _scale(second: TimeSeries, unit: str) -> str:
     """How to scale times that seem to be in another unit than the second."""
     factor = FACTORS[unit]
     own = second.time in second.table
-    how = f'--columns "{{t_s: {second.time}*{factor}}}"' if own else f"*{factor} in the formula of t_s"
+    scaled = f"{second.time}*{factor}"
+    option = spelled(f'--columns "{{t_s: {scaled}}}"', f"columns={ {'t_s': scaled} }")
+    how = option if own else f"*{factor} in the formula of t_s"
     return f"the times of {second.name} seem to be {unit}; scale them, with {how}"
 
 

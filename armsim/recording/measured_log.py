@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.actuation.motor import torque
-from armsim.errors import UsageError
+from armsim.errors import UsageError, spelled
 from armsim.files.faults import refuse
 from armsim.files.table import DataTable
 from armsim.files.table_reader import read_table
@@ -181,7 +181,10 @@ def _clock_notes(table: DataTable, t: Array, q: Array, qd: Array | None, mapped:
     source = next((time for time in TIME if time in table and not mapped), None)
 
     def scaled(unit: str) -> str:
-        return f'--columns "{{t_s: {source}*{FACTORS[unit]}}}"' if source else f"*{FACTORS[unit]} in the formula of t_s"
+        if source is None:
+            return f"*{FACTORS[unit]} in the formula of t_s"
+        formula = f"{source}*{FACTORS[unit]}"
+        return spelled(f'--columns "{{t_s: {formula}}}"', f"columns={ {'t_s': formula} }")
 
     found = None if qd is None else unit_by_speeds(t, q, qd)
     if found is not None:

@@ -146,7 +146,7 @@ def test_a_missing_column_is_named(gone, recording, arm, tmp_path):
     lines = str(caught.value).splitlines()
     assert len(lines) == 4
     assert lines[1] == f"  expected: a column {gone}"
-    assert "--columns" in lines[3]
+    assert f"columns={{'{gone}': " in lines[3]
 
 
 def test_times_that_go_back_are_refused_with_their_line(recording, arm, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import copy
 import math
 import re
@@ -11,12 +12,25 @@ import numpy as np
 import pytest
 
 import armsim
-from armsim.errors import FileFaults, UsageError
+from armsim.errors import FileFaults, UsageError, spoken_in_shell
 from armsim.files.table_reader import read_table
+from armsim.recording.column_hint import hint
 from armsim.recording.column_map import renamed
 from armsim.recording.measured_log import read_log
 
 STEP = 1e-3  # s between rows
+
+
+@pytest.fixture(autouse=True)
+def _in_a_shell():
+    """Hints are options, to paste them."""
+    with spoken_in_shell():
+        yield
+
+
+def test_in_python_the_hint_is_an_argument():
+    told = contextvars.Context().run(hint, {"t_s": "time*1e-3"})
+    assert told == "rename columns, or add columns={'t_s': 'time*1e-3'}"
 
 
 @pytest.fixture(scope="module")
