@@ -11,8 +11,6 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # as type checkers know it; typing itself would take longer to import than all else here
 if TYPE_CHECKING:
-    from typing import Any
-
     from armsim.arm.robot import Robot, load_robot
     from armsim.batches.many import Many
     from armsim.batches.prepare import Prepared, prepare
@@ -27,6 +25,14 @@ if TYPE_CHECKING:
     from armsim.recording.replay import replay
     from armsim.simulation.run import Run
     from armsim.simulation.simulate import simulate
+    from armsim.version import __version__ as __version__  # for mypy, exported
+else:
+
+    def __getattr__(name: str) -> object:
+        from armsim.door import opened
+
+        return opened(__name__, _HOMES)(name)
+
 
 __all__ = [
     "ArmsimError",
@@ -76,11 +82,5 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    from armsim.door import opened
-
-    return opened(__name__, _HOMES)(name)
-
-
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({"__version__", *__all__, *(name for name in globals() if name.startswith("__"))})

@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Self
 
 LF = "\n"
 INTERNAL = 70  # exit code of what is armsim's fault, as sysexits.h has it
+_shell: ContextVar[bool] = ContextVar("shell", default=False)
+
+
+@contextmanager
+def spoken_in_shell() -> Iterator[None]:
+    """Messages made within speak of options of the command line, not of Python; see `spelled`."""
+    token = _shell.set(True)
+    try:
+        yield
+    finally:
+        _shell.reset(token)
+
+
+def spelled(shell: str, python: str) -> str:
+    """What a message asks for as its reader would write it.
+
+    Args:
+        shell: On the command line: `--force`.
+        python: In Python: `force=True`.
+    """
+    return shell if _shell.get() else python
 
 
 def visible(text: str, kept: str = "") -> str:

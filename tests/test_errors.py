@@ -64,8 +64,8 @@ def test_the_faults_of_a_file_come_through_a_process_pool_line_by_line():
             done.result()
     assert sorted(line.split(":")[0].strip() for line in str(caught.value).splitlines()) == sorted(
         [
-            *("--set joints[R2].motor.Kp", "expected", "found", "mend"),
-            *("--set gravity[2]", "expected", "found", "mend"),
+            *("value of joints[R2].motor.Kp", "expected", "found", "mend"),
+            *("value of gravity[2]", "expected", "found", "mend"),
         ]
     )
 

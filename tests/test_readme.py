@@ -4,7 +4,6 @@ import re
 import shlex
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import armsim
@@ -55,7 +54,7 @@ def test_the_fault_of_the_readme_is_what_armsim_says(tmp_path, monkeypatch):
 
 def test_the_python_of_the_readme_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = {name: np.zeros(5) for name in ("q", "qd", "qdd", "voltages")}
+    names = {}
     exec(compile(PYTHON, "README.md", "exec"), names)
     assert names["tau"].shape == (5,)
     assert names["state"].shape == names["model"].state(names["q"]).shape

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armsim.arm.arrays import number_array
+from armsim.arm.arrays import brief, number_array
 from armsim.dynamics.forward import Algorithm
 from armsim.errors import Diverged, ShapeError, UsageError
 from armsim.expr import Scalar
@@ -36,6 +36,9 @@ class Advanced(NamedTuple):
     q: Array
     qd: Array
     qdd: Array
+
+    def __repr__(self) -> str:
+        return f"Advanced(q={brief(self.q)}, qd={brief(self.qd)}, qdd={brief(self.qdd)})"
 
 
 def motion(arm: Arm, algorithm: Algorithm, method: str) -> Callable[..., list[Scalar]]:

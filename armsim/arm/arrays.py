@@ -19,7 +19,7 @@ LEAST = 8192  # rows worth a thread: starting one takes as long as some thousand
 NUMERIC = "fiub"  # numpy's kinds of real numbers
 
 
-def number_array(name: str, values: ArrayLike) -> Array:
+def number_array(name: str, values: ArrayLike | None) -> Array:
     """Values as an array of aligned doubles; the same array if they are one already.
 
     Args:
@@ -27,7 +27,7 @@ def number_array(name: str, values: ArrayLike) -> Array:
         values: Numbers, or lists of them.
 
     Raises:
-        UsageError: They are not real numbers, the lists are ragged, or a number is masked.
+        UsageError: They are None or not real numbers, the lists are ragged, or a number is masked.
     """
     if type(values) is np.ndarray and values.dtype == float and values.flags.aligned:
         return values
@@ -49,6 +49,13 @@ def number_array(name: str, values: ArrayLike) -> Array:
         quoted(values),
         "give one number per joint, for example [0.0, 0.5]",
     )
+
+
+def brief(array: Array) -> str:
+    """A vector as its numbers to a few digits, rows of them as their shape; in one line."""
+    if array.ndim == 1:
+        return f"[{', '.join(f'{x:.5g}' for x in array.tolist())}]"
+    return f"array of shape {array.shape}"
 
 
 def evaluate(kernel: BatchKernel, arrays: Sequence[Array], least: int = LEAST) -> Array:

@@ -16,7 +16,7 @@ from armsim.actuation import motor as dc
 from armsim.arm.answers import demand
 from armsim.arm.golden import greatest
 from armsim.arm.integration import real_number
-from armsim.errors import UsageError
+from armsim.errors import UsageError, spelled
 from armsim.files.document import quoted
 from armsim.model import Arm, Joint, Motor
 from armsim.spec.bounds import BOUNDS
@@ -106,15 +106,16 @@ def motor_curve(arm: Arm, joint: str, voltage: float | None = None, points: int 
 def _motor(arm: Arm, name: str) -> tuple[int, Motor]:
     """The index of a joint, and its motor."""
     names = [joint.name for joint in arm.joints]
+    where = spelled(f"--joint {name}", f"joint {name}")
     if name not in names:
         from armsim.files.faults import suggestion
 
-        raise UsageError.of(f"--joint {name}", f"a joint of {arm.name}", name, suggestion(name, names, "joints are"))
+        raise UsageError.of(where, f"a joint of {arm.name}", name, suggestion(name, names, "joints are"))
     joint = arm.joints[names.index(name)]
     if joint.electric_motor is None:
         found = "no motor on it" if joint.motor is None else "a motor without them, of which only the torque is known"
         raise UsageError.of(
-            f"--joint {name}",
+            where,
             "a joint with a motor whose torque constant Kp and resistance Ra are known",
             found,
             f"give {name} a `motor: {{Kp: ..., Ra: ...}}` in the robot file",
@@ -125,23 +126,24 @@ def _motor(arm: Arm, name: str) -> tuple[int, Motor]:
 def _voltage(joint: str, motor: Motor, given: float | None) -> float:
     """The voltage given, or else the motor's limit."""
     limit = motor.limits.voltage
+    where, example = spelled("--voltage", "voltage"), spelled("--voltage 24", "voltage=24")
     if given is None and limit is None:
         raise UsageError.of(
-            "--voltage",
+            where,
             f"the voltage that drives the motor of {joint}",
             "none, and no limit of voltage",
-            "write for example --voltage 24, or `motor: {limits: {voltage: 24}}` in the robot file",
+            f"write for example {example}, or `motor: {{limits: {{voltage: 24}}}}` in the robot file",
         )
-    if given is not None and not 0.0 < real_number("--voltage", given) <= BOUNDS["V"].largest:
+    if given is not None and not 0.0 < real_number(where, given) <= BOUNDS["V"].largest:
         raise UsageError.of(
-            f"--voltage {given:g}",
+            f"{where} {given:g}",
             f"a positive voltage, {BOUNDS['V'].largest:g} V at most",
             f"{given:g}",
-            "the direction is that in which the arm is held; write for example --voltage 24",
+            f"the direction is that in which the arm is held; write for example {example}",
         )
     if given is not None and limit is not None and given > limit:
         raise UsageError.of(
-            f"--voltage {given:g}",
+            f"{where} {given:g}",
             f"at most {limit:g} V, the limit of the motor of {joint}",
             f"{given:g} V",
             f"take at most {limit:g} V, or change the limit in the robot file",

@@ -14,7 +14,7 @@ from armsim import dynamics
 from armsim.actuation import drive_torques, limit_torque
 from armsim.actuation import motor as dc
 from armsim.arm.advance import Advanced, check_adaptive, check_durations, check_finite, diverged, motion, sound
-from armsim.arm.arrays import LEAST, evaluate, joined, number_array
+from armsim.arm.arrays import LEAST, brief, evaluate, joined, number_array
 from armsim.arm.integration import check_tolerance
 from armsim.compile import BatchKernel
 from armsim.errors import ShapeError, UsageError
@@ -43,14 +43,19 @@ class Frames(NamedTuple):
     position: Array
     quaternion: Array
 
+    def __repr__(self) -> str:
+        return f"Frames(position={brief(self.position)}, quaternion={brief(self.quaternion)})"
+
 
 def load_robot(
-    robot: str | PathLike[str], overrides: Mapping[str, Any] | None = None, engine: Literal["llvm", "python"] = "llvm"
+    robot: str | PathLike[str] | Mapping[str, Any],
+    overrides: Mapping[str, Any] | None = None,
+    engine: Literal["llvm", "python"] = "llvm",
 ) -> Robot:
     """The arm of a robot file, or a shipped one by its name.
 
     Args:
-        robot: Path or name.
+        robot: Path or name, or a file's content as plain data.
         overrides: Values in place of the file's, by path: {"joints[R2].motor.Kp": 12, "parameters.upper": 0.4}; None
             takes a key out.
         engine: "llvm" compiles each method when it is first called, "python" runs on floats.
@@ -69,8 +74,9 @@ class Robot:
     rotor inertia, friction of joint and motor, and stops are part of the arm, in inverse and forward dynamics alike, so
     `forward_dynamics(q, qd, inverse_dynamics(q, qd, qdd))` is qdd, except for joints that dry friction holds at rest.
 
-    All methods raise `UsageError` for arguments that are not numeric, and `ShapeError` for wrong shapes. Results are NaN for a
-    state with a NaN or infinite number, of many states for its row alone; positions must be finite.
+    All methods raise `UsageError` for arguments that are not numeric, such as None for one that must be given, and `ShapeError`
+    for wrong shapes. Results are NaN for a state with a NaN or infinite number, of many states for its row alone;
+    positions must be finite.
 
     Args:
         arm: The arm.
@@ -91,6 +97,11 @@ class Robot:
 
     def __repr__(self) -> str:
         return f"Robot({self.arm.name}: {', '.join(self.joints)})"
+
+    def _repr_html_(self) -> str:
+        from armsim.arm.robot_table import robot_html
+
+        return robot_html(self.arm)
 
     @property
     def joints(self) -> list[str]:
@@ -166,7 +177,7 @@ class Robot:
         tolerance = check_tolerance(method, rtol, atol)
         times = check_durations(duration)
         given = {"q": q, "qd": qd, "torque": torque}
-        arrays = {key: np.zeros(n) if x is None else self._array(key, x) for key, x in given.items()}
+        arrays = {key: self._given(key, x) for key, x in given.items()}
         for key, array in arrays.items():
             check_finite(key, array)
         many = _rows("advance", arrays)
@@ -214,7 +225,7 @@ class Robot:
         def body(q, qd):
             return [dynamics.kinetic_energy(self.arm, q, qd)]
 
-        return self._ask("kinetic_energy", body, (), q=q, qd=qd)
+        return self._ask("kinetic_energy", body, (), q=q, qd=self._array("qd", qd))
 
     def potential_energy(self, q: ArrayLike) -> Array:
         """Potential energy in gravity [J], shape (...); zero where all mass lies at the world's origin."""
@@ -269,7 +280,11 @@ class Robot:
             voltage[..., powered], current[..., powered] = found[..., 0, :], found[..., 1, :]
         return voltage, current
 
-    def _array(self, name: str, values: ArrayLike) -> Array:
+    def _given(self, name: str, values: ArrayLike | None) -> Array:
+        """An argument as an array; zeros for None, but for positions."""
+        return np.zeros(self.arm.n) if values is None and name != "q" else self._array(name, values)
+
+    def _array(self, name: str, values: ArrayLike | None) -> Array:
         array = number_array(name, values)
         n = self.arm.n
         if array.ndim not in (1, 2) or array.shape[-1] != n:
@@ -285,10 +300,10 @@ class Robot:
             name: Of the method; its kernel is kept under it.
             body: The computation over scalars.
             shape: What each row's results are reshaped to; (n,) if not given.
-            given: The arrays; None stands for zeros.
+            given: The arrays; None stands for zeros, but for q.
         """
         n = self.arm.n
-        arrays = {key: np.zeros(n) if v is None else self._array(key, v) for key, v in given.items()}
+        arrays = {key: self._given(key, x) for key, x in given.items()}
         many = _rows(name, arrays)
 
         def grouped(*x):

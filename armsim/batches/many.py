@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armsim.errors import ArmsimError
+from armsim.notebook import counted, pandas
 
 if TYPE_CHECKING:
-    import pandas
+    from pandas import DataFrame
 
 Array = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ class Many(Mapping[str, NDArray[Any]]):
         kinds, counts = np.unique(self.status, return_counts=True)
         found = ", ".join(f"{count} {kind}" for kind, count in zip(kinds, counts, strict=True))
         measures = f"; {', '.join(self.measures)}" if self.measures else ""
-        return f"Many({self.scenario}: {len(self.status)} run{'s' * (len(self.status) != 1)}, {found}{measures})"
+        return f"Many({self.scenario}: {counted(len(self.status), 'run')}, {found}{measures})"
 
     @property
     def complete(self) -> NDArray[np.bool_]:
@@ -110,10 +110,14 @@ class Many(Mapping[str, NDArray[Any]]):
 
     __hash__ = object.__hash__
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """The table of the runs as a data frame, one row a run."""
-        try:
-            import pandas
-        except ImportError:
-            raise ArmsimError("data frames need pandas: pip install pandas") from None
-        return pandas.DataFrame(self.table)
+    def to_pandas(self) -> DataFrame:
+        """The table of the runs as a data frame, one row a run.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        frame: DataFrame = pandas().DataFrame(self.table)
+        return frame
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)

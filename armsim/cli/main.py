@@ -9,6 +9,7 @@ from importlib import import_module
 import click
 
 from armsim.cli.options import SETTINGS
+from armsim.errors import spoken_in_shell
 from armsim.terminal.failure import COMPLETING, told
 from armsim.terminal.streams import flush, open_streams
 from armsim.version import __version__
@@ -90,11 +91,13 @@ Examples:
 """,
 )
 @click.version_option(__version__, "-V", "--version", prog_name="armsim", message="%(prog)s %(version)s")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """The dynamics of serial robot arms, from one YAML file: simulate them, ask what torques they need.
 
     ROBOT and SCENARIO are files, or names of shipped ones.
     """
+    ctx.with_resource(spoken_in_shell())
 
 
 def main(args: list[str] | None = None) -> None:

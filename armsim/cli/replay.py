@@ -215,5 +215,5 @@ def _model(result: Replay) -> str:
 
 def _diverged(slot: str, time: float, method: str, dt: float | None) -> Diverged:
     smaller = "" if dt is None else f"take a smaller step than {dt:g} s with {method}, or "
-    what = f"the replay diverged after t = {time:.6g} s: {slot} left all bounds"
-    return Diverged.of(what, mend=f"{smaller}check the model")
+    what = f"the replay diverged after t = {time:.6g} s"
+    return Diverged.of(what, "a state within all bounds", f"{slot} beyond its own", f"{smaller}check the model")

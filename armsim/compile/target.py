@@ -11,7 +11,7 @@ from typing import Any
 from armsim.compile import compiler
 from armsim.compile.compiler import Order
 from armsim.compile.tables import resolved
-from armsim.errors import CompileError
+from armsim.errors import CompileError, spelled
 from armsim.expr import Table
 
 OPTIMISATION = 2  # level of LLVM's code generator; passes over IR are not run: they cost as much again and gain nothing
@@ -23,7 +23,8 @@ def llvm() -> Any:
     try:
         return compiler.llvm()
     except ImportError as error:
-        raise CompileError(f"LLVM cannot be loaded ({error}); `--engine python` does without it") from None
+        without = spelled("--engine python", 'engine="python"')
+        raise CompileError(f"LLVM cannot be loaded ({error}); `{without}` does without it") from None
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from armsim.convergence.ladder import divisor_above
 from armsim.convergence.reference import LEAST_ORDER
 from armsim.convergence.sensitivity import ROUNDING
+from armsim.notebook import counted
 
 if TYPE_CHECKING:
     from armsim.convergence.reference import Reference, SettingRun
@@ -83,6 +84,10 @@ class MethodConvergence:
     sensitivity: Sensitivity | None
     seconds: float
     losses: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        order = "" if self.order is None else f", order {self.order:.2f}"
+        return f"MethodConvergence({self.method}: {self.verdict}, {counted(len(self.settings), 'setting')}{order})"
 
     def scaled(self, factor: float) -> MethodConvergence:
         """The same with joint positions multiplied by a factor, into another unit."""
@@ -159,6 +164,10 @@ class Convergence:
     unit: str
     methods: tuple[MethodConvergence, ...]
     source: str = ""
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{found.method} {found.verdict}" for found in self.methods)
+        return f"Convergence({self.scenario}: {found}; accuracy {self.accuracy:g} {self.unit})"
 
     @property
     def reached(self) -> bool:

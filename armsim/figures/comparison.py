@@ -6,7 +6,7 @@ import os
 from os import PathLike
 from typing import Any
 
-from armsim.errors import UsageError
+from armsim.errors import UsageError, spelled
 from armsim.files.new_file import check_output, unwritable, whole_file
 from armsim.recording.comparison import Comparison
 
@@ -31,21 +31,24 @@ def check_plot(path: str | PathLike[str], force: bool = True) -> None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
     except ImportError:
         raise UsageError.of(
-            f"--plot {name}", "matplotlib, which draws", "it is not installed", 'pip install "armsim[plot]"'
+            spelled(f"--plot {name}", name),
+            "matplotlib, which draws",
+            "it is not installed",
+            'pip install "armsim[plot]"',
         ) from None
     known = sorted(FigureCanvasAgg.get_supported_filetypes())
     ending = os.path.splitext(name)[1].removeprefix(".").lower()
     if ending not in known:
         raise UsageError.of(
-            f"--plot {name}",
+            spelled(f"--plot {name}", name),
             f"a file that ends in {', '.join(f'.{known}' for known in known)}",
             f".{ending}" if ending else "no ending",
-            "write for example --plot out.png",
+            f"write for example {spelled('--plot out.png', 'out.png')}",
         )
     folder = os.path.dirname(os.path.abspath(name))
     if not os.path.isdir(folder):
         raise UsageError.of(
-            f"--plot {name}", "a folder that is there", f"no folder {folder}", "make it, or name another"
+            spelled(f"--plot {name}", name), "a folder that is there", f"no folder {folder}", "make it, or name another"
         )
     if not force and os.path.isfile(name):
         raise UsageError.of(

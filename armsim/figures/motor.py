@@ -7,7 +7,7 @@ import os
 from os import PathLike
 from typing import Any
 
-from armsim.errors import UsageError
+from armsim.errors import UsageError, spelled
 from armsim.figures.comparison import check_plot, save
 from armsim.model import JOINT_TYPES
 
@@ -33,10 +33,10 @@ def plot_motor(path: str | PathLike[str], found: dict[str, Any], title: str, deg
     points = found["curve"]
     if not points:
         raise UsageError.of(
-            f"--plot {os.fspath(path)}",
+            spelled(f"--plot {os.fspath(path)}", os.fspath(path)),
             "a curve from stall to no load",
             "none for this motor",
-            "leave --plot out, and see what it says",
+            f"leave {spelled('--plot', 'the picture')} out, and see what it says",
         )
     kind = JOINT_TYPES[found["type"]]
     turn = math.degrees(1.0) if degrees and kind.turns else 1.0

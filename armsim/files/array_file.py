@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from armsim.errors import UsageError
+from armsim.errors import UsageError, spelled
 from armsim.files.new_file import refuse_to_overwrite, unwritable, whole_file
 
 
@@ -24,10 +24,10 @@ def check_array_file(path: str, inputs: list[str], force: bool) -> None:
     ending = os.path.splitext(path)[1]
     if ending != ".npz":
         raise UsageError.of(
-            f"-o {path}",
+            spelled(f"-o {path}", path),
             "a file that ends in .npz, numpy's format for arrays",
             ending or "no ending",
-            "write for example -o linear.npz, or take --json",
+            f"write for example {spelled('-o linear.npz, or take --json', 'linear.npz')}",
         )
     refuse_to_overwrite(path, inputs, force)
 

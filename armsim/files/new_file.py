@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO
 
-from armsim.errors import UsageError
+from armsim.errors import UsageError, spelled
 from armsim.files.claim import Claim, abandoned
 from armsim.files.exchange import flush
 
@@ -69,7 +69,7 @@ def unwritable(path: str, error: OSError, option: str = "-o") -> UsageError:
     """The refusal of an output file that cannot be written, and why."""
     found = error.strerror or str(error)
     return UsageError.of(
-        f"{option} {path}", "a file that can be written", found, "check the folder and its permissions"
+        spelled(f"{option} {path}", path), "a file that can be written", found, "check the folder and its permissions"
     )
 
 
@@ -83,11 +83,17 @@ def refuse_to_overwrite(output: str, inputs: Sequence[str], force: bool) -> None
         for given in inputs:
             if os.path.exists(given) and os.path.samefile(given, output):
                 raise UsageError.of(
-                    f"-o {output}", "another file than those that are read", f"{given} itself", "choose another name"
+                    spelled(f"-o {output}", output),
+                    "another file than those that are read",
+                    f"{given} itself",
+                    "choose another name",
                 )
         if not force:
             raise UsageError.of(
-                f"-o {output}", "a new file", "one that exists", "choose another name, or add --force to replace it"
+                spelled(f"-o {output}", output),
+                "a new file",
+                "one that exists",
+                f"choose another name, or add {spelled('--force', 'force=True')} to replace it",
             )
     check_output(output)
 

@@ -16,7 +16,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 
-from armsim.errors import UsageError
+from armsim.errors import UsageError, spelled
 from armsim.files.claim import Claim
 from armsim.files.exchange import exchanged, flush, rename_onto_nothing
 from armsim.files.interrupts import interrupts_later
@@ -59,7 +59,9 @@ def check_target(folder: str | os.PathLike[str], force: bool = False) -> None:
     if not is_run(path):
         raise _taken(path, f"a folder with other files in it: {named(foreign or names)}", "name another folder")
     if not force:
-        raise _taken(path, "an earlier run", "name another folder, or add --force to replace the run")
+        raise _taken(
+            path, "an earlier run", f"name another folder, or add {spelled('--force', 'force=True')} to replace the run"
+        )
     if foreign:
         found = f"an earlier run, and files that armsim did not write: {named(foreign)}"
         raise _taken(path, found, "move them elsewhere, or name another folder")

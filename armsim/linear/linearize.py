@@ -22,7 +22,7 @@ from armsim.stability.method_choice import with_method
 
 
 def linearize(
-    scenario: str | PathLike[str] | Scenario,
+    scenario: str | PathLike[str] | Mapping[str, Any] | Scenario,
     at: float = 0.0,
     target: bool = False,
     overrides: Mapping[str, Any] | None = None,
@@ -31,7 +31,7 @@ def linearize(
     """The linear equations of a scenario about one of its states, with exact coefficients.
 
     Args:
-        scenario: A scenario file, the name of a shipped one, or what `armsim.loading.read_scenario` returned.
+        scenario: A scenario file, the name of a shipped one, its content, or what `armsim.loading.read_scenario` returned.
         at: Time [s] up to which the scenario is simulated first: a whole multiple of dt, and any time with an adaptive method.
         target: Linearise about rest at the target of the feedback instead, under the command that it gives there.
         overrides: Values in place of the file's, by path: {"control.kp[0]": 80}.

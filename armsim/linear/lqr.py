@@ -8,6 +8,7 @@ import numpy as np
 
 from armsim.errors import UsageError
 from armsim.linear.system import Array, LinearSystem
+from armsim.notebook import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +24,9 @@ class Cost:
     Q: Array
     R: Array
     N: Array
+
+    def __repr__(self) -> str:
+        return f"Cost({counted(len(self.Q), 'state')}, {counted(len(self.R), 'input')})"
 
     @staticmethod
     def of(states: Array, inputs: Array) -> Cost:

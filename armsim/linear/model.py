@@ -44,6 +44,9 @@ class LinearModel(LinearSystem):
     scenario: Scenario
     place: str
 
+    def __repr__(self) -> str:
+        return f"LinearModel({self.scenario.name} at {self.place}: {self._sizes})"
+
     @property
     def held(self) -> list[str]:
         """Names of the joints that stick: they are taken as welded."""

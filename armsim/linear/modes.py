@@ -27,6 +27,9 @@ class Mode:
     z: complex | None
     shares: Mapping[str, float]
 
+    def __repr__(self) -> str:
+        return f"Mode({', '.join(self.joints)}: {self.words})"
+
     @property
     def time_constant(self) -> float:
         """1 / |Re λ| [s]; infinite for a neutral mode."""

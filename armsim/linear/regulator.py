@@ -39,6 +39,10 @@ class Regulator:
     period: float | None
     given: dict[str, Any]
 
+    def __repr__(self) -> str:
+        time = "in continuous time" if self.period is None else f"every {self.period:g} s"
+        return f"Regulator({self.scenario.name}: {time})"
+
     @cached_property
     def _plant(self) -> tuple[LinearSystem, Cost]:
         """Plant and cost, in discrete time if the regulator is sampled."""

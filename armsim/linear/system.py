@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from armsim.arm.integration import real_number
 from armsim.errors import UsageError
 from armsim.linear.modes import Mode, modes_of
+from armsim.notebook import counted
 from armsim.spec.bounds import BOUNDS
 
 Array = NDArray[np.float64]
@@ -49,6 +50,15 @@ class LinearSystem:
     dt: float | None
     free: NDArray[np.bool_]
     weight: Array
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._sizes})"
+
+    @property
+    def _sizes(self) -> str:
+        time = "" if self.dt is None else f", every {self.dt:g} s"
+        sizes = [counted(len(x), noun) for x, noun in ((self.states, "state"), (self.inputs, "input"))]
+        return f"{', '.join(sizes)}, {counted(len(self.outputs), 'output')}{time}"
 
     @property
     def abcd(self) -> tuple[Array, Array, Array, Array]:

@@ -67,6 +67,15 @@ class Scenario:
     picked: str = ""
     log_format: str = "csv"
 
+    def __repr__(self) -> str:
+        return f"Scenario({self.brief})"
+
+    @property
+    def brief(self) -> str:
+        """What is run, in a line."""
+        step = "" if self.adaptive or self.method == AUTO else f" with dt {self.dt:g} s"
+        return f"{self.name}: {time_at(self.steps, self.time_ratio):g} s of {self.arm.name} by {self.method}{step}"
+
     @property
     def adaptive(self) -> bool:
         """Whether the method is adaptive."""

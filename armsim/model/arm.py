@@ -29,6 +29,9 @@ class Arm:
     tool: Pose = Pose()
     payload: Inertia = Inertia()
 
+    def __repr__(self) -> str:
+        return f"Arm({self.name}: {', '.join(joint.name for joint in self.joints)})"
+
     @property
     def n(self) -> int:
         """Number of joints."""

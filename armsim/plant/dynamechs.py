@@ -60,7 +60,7 @@ class Evaluation:
     torques: list[JointTorque]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DynaMechsPlant(Plant):
     """A plant with the motors of DynaMechs: explicit Euler, with stiction flags and previous velocities as state."""
 

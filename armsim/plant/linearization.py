@@ -91,6 +91,9 @@ class Linearization:
     tool: Rows
     law: LinearFeedback | None
 
+    def __repr__(self) -> str:
+        return f"Linearization({self.plant.arm.name} at t = {self.t:g} s)"
+
     @property
     def n(self) -> int:
         """Number of joints."""

@@ -51,6 +51,9 @@ class Plant:
     audit: bool = False
     ahead: bool = False
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.arm.name} by {self.method})"
+
     def __getstate__(self) -> dict[str, Any]:
         """The attributes alone: loads and equations are traced again."""
         return {field.name: getattr(self, field.name) for field in fields(self)}

@@ -12,12 +12,13 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
-from armsim.errors import UsageError
+from armsim.errors import UsageError, spelled
 from armsim.files.document import clipped
 from armsim.files.faults import refuse
 from armsim.files.recovery import TABLES
 from armsim.files.table import DataTable
 from armsim.files.table_reader import read_table
+from armsim.notebook import counted
 from armsim.plant.columns import in_degrees, read_heading
 from armsim.recording.clock import FACTORS, unit_by_spans
 from armsim.recording.column_hint import guess_time, hint
@@ -53,6 +54,9 @@ class TimeSeries:
         """Those of all columns but the time's."""
         return [heading for heading in self.columns if heading != self.time]
 
+    def __repr__(self) -> str:
+        return f"TimeSeries({self.name}: {counted(len(self.columns), 'column')} at {counted(len(self.t), 'time')})"
+
 
 @dataclass(frozen=True)
 class ComparedSeries:
@@ -74,6 +78,9 @@ class ComparedSeries:
     interpolated: bool
     converted: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"ComparedSeries({self.comparison.brief})"
 
 
 def compare(
@@ -222,7 +229,8 @@ def _times_differ(first: TimeSeries, second: TimeSeries) -> UsageError:
     unit = unit_by_spans(first.t, second.t)
     if unit is not None:
         return UsageError.of(f"{first.name}, {second.name}", "rows at the same times", found, _scale(second, unit))
-    mend = "add --interpolate to take the second at the times of the first"
+    add = spelled("--interpolate", "interpolate=True")
+    mend = f"add {add} to take the second at the times of the first"
     return UsageError.of(f"{first.name}, {second.name}", "rows at the same times", found, mend)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.errors import UsageError
+from armsim.notebook import counted
 from armsim.plant.columns import in_degrees, read_heading
 
 Array = NDArray[np.float64]
@@ -56,6 +57,9 @@ class Difference:
     began: float | None
     tolerance: float | None
 
+    def __repr__(self) -> str:
+        return f"Difference({self.column.heading}: {self.largest:.5g} at most, at t = {self.at:g} s)"
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -74,6 +78,15 @@ class Comparison:
     second: Array
     differences: tuple[Difference, ...]
     equal: bool
+
+    def __repr__(self) -> str:
+        return f"Comparison({self.brief})"
+
+    @property
+    def brief(self) -> str:
+        """How much differs, in a line."""
+        verdict = "equal to the bit" if self.equal else "differs" if self.differs else "not equal"
+        return f"{counted(len(self.differences), 'column')} at {counted(len(self.t), 'time')}, {verdict}"
 
     @property
     def differs(self) -> bool:

@@ -82,6 +82,9 @@ class Followed:
     horizons: tuple[Horizon, ...]
     diverged: str | None
 
+    def __repr__(self) -> str:
+        return f"Followed({self.log.name} by {self.arm.name} with {self.method}: {self.comparison.brief})"
+
     @property
     def judged(self) -> bool:
         """Whether any tolerance was given."""

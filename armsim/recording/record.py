@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armsim.control import Feedback
-from armsim.errors import UsageError
+from armsim.errors import UsageError, spelled
 from armsim.files.run_folder import new_run_folder
 from armsim.loading import Scenario, scenario_of
 from armsim.loading.scenario import ConstantSignal
@@ -204,11 +204,13 @@ def sample_steps(scenario: Scenario) -> int:
     if command is None or (not isinstance(command, Feedback) and all(map(_constant, command.signals))):
         return scenario.log_every
     key, what = ("control", "feedback") if isinstance(command, Feedback) else ("inputs", "inputs")
+    path, period = f"{key}.period", f"{10 * scenario.dt:g}"
+    example = f"--set {path}={period}", f'overrides={{"{path}": {period}}}'
     raise UsageError.of(
         f"{scenario.name}: {key}.period",
         f"{what} held from sample to sample, so that a list of them repeats the run",
         f"{what} followed continuously",
-        f"set `{key}.period`, for example `--set {key}.period={10 * scenario.dt:g}`",
+        f"set `{key}.period`, for example `{spelled(*example)}`",
     )
 
 

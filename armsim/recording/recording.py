@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armsim.errors import UsageError
+from armsim.errors import UsageError, spelled
 from armsim.files.csv_reader import read_csv
 from armsim.files.csv_writer import CsvTable
 from armsim.files.document import Map, Node, Place, Scalar, clipped, shown
@@ -25,6 +25,7 @@ from armsim.files.run_folder import RUN_FORMAT, RunFolder, new_run_folder
 from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
 from armsim.loading import Scenario, read_scenario
+from armsim.notebook import counted
 from armsim.plant import held
 from armsim.plant.driven import Output
 from armsim.recording.state_vector import StateVector
@@ -44,7 +45,7 @@ COMMENT = (
 )
 
 
-@dataclass
+@dataclass(repr=False)
 class Recording:
     """The full state and the inputs of a run at every sample.
 
@@ -85,6 +86,9 @@ class Recording:
     advice: Advice = Advice()
     seconds: float = 0.0
     source: str = ""
+
+    def __repr__(self) -> str:
+        return f"Recording({self.scenario.brief}, {self.status}, {counted(len(self.t), 'sample')})"
 
     @cached_property
     def vector(self) -> StateVector:
@@ -246,19 +250,21 @@ def load_recording(folder: str | PathLike[str]) -> Recording:
     path = os.fspath(folder)
     about = os.path.join(path, "run.yaml")
     if not os.path.isdir(path):
-        raise _none(path, "no folder of this name", "check the name; `armsim record SCENARIO -o DIR` makes one")
+        make = spelled("armsim record SCENARIO -o DIR", "armsim.record(scenario).save(folder)")
+        raise _none(path, "no folder of this name", f"check the name; `{make}` makes one")
     if not os.path.isfile(about):
-        raise _none(path, "a folder without run.yaml", "name a folder that `armsim record` has written")
+        raise _none(path, "a folder without run.yaml", f"name a folder that `{recorder()}` has written")
     root, _ = read_yaml(about)
     form = root.get("format") if isinstance(root, Map) else None
     if not isinstance(root, Map) or getattr(form, "value", None) != RUN_FORMAT:
         place = Place(about, 1, 1) if form is None else form.place
         found = "no format" if form is None else shown(form)
-        mend = "name a folder that `armsim record` has written"
+        mend = f"name a folder that `{recorder()}` has written"
         raise refuse(place, "format", RUN_FORMAT, found, mend)
     section = root.get("recording")
     if not isinstance(section, Map):
-        mend = f"record it again: `armsim record {about} -o DIR`"
+        again = spelled(f"armsim record {about} -o DIR", f"armsim.record({about!r}).save(folder)")
+        mend = f"record it again: `{again}`"
         raise _none(path, "a run without the state at every sample", mend)
     table = os.path.join(path, TABLE)
     columns = _sound_table(table, section, about)
@@ -289,8 +295,13 @@ def load_recording(folder: str | PathLike[str]) -> Recording:
     return made
 
 
+def recorder() -> str:
+    """What writes recordings, as a message calls it."""
+    return spelled("armsim record", "Recording.save")
+
+
 def _none(path: str, found: str, mend: str) -> UsageError:
-    return UsageError.of(path, "a recording, as `armsim record` writes it", found, mend)
+    return UsageError.of(path, f"a recording, as `{recorder()}` writes it", found, mend)
 
 
 def _sound_table(table: str, section: Map, about: str) -> Mapping[str, Sequence[float]]:

@@ -58,6 +58,9 @@ class Replay:
     steps: int
     diverged: str | None
 
+    def __repr__(self) -> str:
+        return f"Replay({self.scenario.brief}: {self.comparison.brief})"
+
 
 def replay(
     recording: str | PathLike[str] | Recording,

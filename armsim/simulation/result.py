@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from armsim.errors import UsageError
 from armsim.integrate.method import Stall
 from armsim.loading import Scenario
+from armsim.notebook import counted, pandas
 from armsim.plant import Plant
 from armsim.plant.columns import Heading, headings
 from armsim.simulation.loop_plan import bounds
@@ -22,6 +23,7 @@ from armsim.stability.advice import Advice
 
 if TYPE_CHECKING:
     import numpy as np
+    from pandas import DataFrame
 
 
 T = TypeVar("T")
@@ -39,11 +41,14 @@ def _known(value: T) -> T:
     return value
 
 
-@dataclass
-class Result:
+@dataclass(repr=False)
+class Result(Mapping[str, Any]):
     """A finished, interrupted or diverged simulation.
 
     Row k of every array is the state at `t[k]`, with the accelerations, torques and voltages that act from then on.
+
+    As a mapping it has an array of shape (rows,) for each heading of trajectory.csv and torque.csv, the times `t_s` first;
+    `to_pandas` makes a data frame of it.
 
     Attributes:
         asked: Gives what was run, a scenario and its plant, when it is asked for.
@@ -89,6 +94,10 @@ class Result:
     gathered: RowTotals | None = field(default=None, repr=False)
     spilled: Spill | None = field(default=None, repr=False)
     estimated: Callable[[], StepError | str] = field(default=partial(_known, ""), repr=False)
+
+    def __repr__(self) -> str:
+        ran = f"{self.scenario.brief}, {self.status}"
+        return f"{type(self).__name__}({ran}, {counted(self.count, 'row')} of {counted(len(self.columns), 'column')})"
 
     @cached_property
     def _asked(self) -> tuple[Scenario, Plant]:
@@ -159,7 +168,7 @@ class Result:
 
     @cached_property
     def table(self) -> np.ndarray:
-        """All rows, shape (rows, columns), in the order of `Plant.columns`, SI units; a memory map if they are many."""
+        """All rows, shape (rows, columns), in the order of `columns`, SI units; a memory map if they are many."""
         import numpy as np
 
         self._refuse_if_gone()
@@ -245,8 +254,30 @@ class Result:
 
     @property
     def columns(self) -> list[str]:
-        """Names that `run[name]` takes: the headings of trajectory.csv and torque.csv."""
-        return ["t_s", *(h.text for h in headings(self.plant.arm))]
+        """Names of the columns of `table`: the headings of trajectory.csv and torque.csv, but for the times."""
+        return [h.text for h in headings(self.plant.arm)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(["t_s", *self.columns])
+
+    def __len__(self) -> int:
+        return 1 + len(self.columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name == "t_s" or name in self._by_heading
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
+    def to_pandas(self) -> DataFrame:
+        """The rows as a data frame: a column for each of `columns`, the times `t_s` as its index.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        pd = pandas()
+        frame: DataFrame = pd.DataFrame(self.table, pd.Index(self.t, name="t_s"), self.columns, copy=True)
+        return frame
 
     def __getitem__(self, name: str) -> np.ndarray:
         """A column by its heading in the files, for example `run["tau_R2_Nm"]`, shape (rows,); `_deg` for degrees."""
@@ -256,9 +287,9 @@ class Result:
         if found is None:
             import difflib
 
-            near = difflib.get_close_matches(name, self.columns, 1)
+            near = difflib.get_close_matches(str(name), list(self), 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise KeyError(f"no column {name!r}{hint} (run.columns lists them)")
+            raise KeyError(f"no column {name!r}{hint} (list(run) names them)")
         values = self.table[:, found.index]
         return values * found.factor if found.factor != 1.0 else values
 

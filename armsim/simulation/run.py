@@ -104,6 +104,11 @@ class Run(Result):
         found |= measured(self, missing) if missing else {}
         return next(iter(found.values())) if len(names) == len(found) == 1 else found
 
+    def _repr_html_(self) -> str:
+        from armsim.simulation.run_table import run_html
+
+        return run_html(self)
+
     def summary(self) -> dict[str, Any]:
         """What the command line prints, as plain data; see `armsim.simulation.summary`."""
         return dict(self._summary)

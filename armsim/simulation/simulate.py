@@ -30,7 +30,7 @@ Streamed = Callable[[Scenario, Plant], RowSink]
 
 
 def simulate(
-    scenario: str | PathLike[str] | Scenario,
+    scenario: str | PathLike[str] | Mapping[str, Any] | Scenario,
     overrides: Mapping[str, Any] | None = None,
     engine: str = "llvm",
     progress: Progress | None = None,
@@ -43,7 +43,7 @@ def simulate(
     rows, where they are many, find no more room in a temporary file; see `Run.failure`.
 
     Args:
-        scenario: A scenario file, the name of a shipped one, or what `armsim.loading.read_scenario` returned.
+        scenario: A scenario file, the name of a shipped one, its content, or what `armsim.loading.read_scenario` returned.
         overrides: Values in place of the file's, by path: {"control.kp[R2]": 80, "robot.joints[R2].motor.Kp": 12}; None takes
             a key out.
         engine: "llvm" for machine code, "python" for the same physics on Python floats, with the same bits.
@@ -63,7 +63,7 @@ def simulate(
 
 def simulate_into(
     folder: str | PathLike[str] | None,
-    scenario: str | PathLike[str] | Scenario,
+    scenario: str | PathLike[str] | Mapping[str, Any] | Scenario,
     overrides: Mapping[str, Any] | None = None,
     engine: str = "llvm",
     progress: Progress | None = None,

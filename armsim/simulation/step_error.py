@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from armsim.errors import spelled
 from armsim.loading import Scenario
 
 LARGE = 0.05  # of the motion, above which an error is told
@@ -47,7 +48,8 @@ class StepError:
         mend = "a shorter step, or rodas, which chooses its own"
         if scenario.adaptive:
             mend = "a shorter duration" if self.by == LOOSER else "a smaller rtol"
+        tells = spelled("armsim converge", "armsim.converge")
         return (
             f"do not rely on this motion: {changed} {change} it, {how}; take {mend} "
-            "(`armsim converge` tells when nothing changes any more)"
+            f"(`{tells}` tells when nothing changes any more)"
         )

@@ -59,7 +59,7 @@ def summarize(run: Result) -> dict[str, Any]:
     last = _named(run, run.end)
     first = _named(run, run.totals.first) if run.count else last
     if all(map(math.isfinite, run.end)):
-        summary["joints"] = _joints(run, last)
+        summary["joints"] = joint_summaries(run)
         summary["tool"] = {"position": [last["pose", part] for part in "xyz"]}
         summary["tool"]["quaternion"] = [last["pose", part] for part in ("qw", "qx", "qy", "qz")]
         summary["energy"] = {
@@ -133,9 +133,9 @@ def _named(run: Result, row: list[float]) -> dict[tuple[str, str], float]:
     return {(c.quantity, c.of): value for c, value in zip(run.plant.columns, row, strict=True)}
 
 
-def _joints(run: Result, last: dict[tuple[str, str], float]) -> list[dict[str, Any]]:
+def joint_summaries(run: Result) -> list[dict[str, Any]]:
     """The entries of the joints; see `summarize`."""
-    plant = run.plant
+    plant, last = run.plant, _named(run, run.end)
     command = plant.command
     feedback = command if isinstance(command, Feedback) else None
     droop = steady_droop(plant)

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from armsim.errors import spelled
 from armsim.files.document import Map, Node, Place, Scalar, Seq, clipped
 from armsim.files.faults import Report, listed, suggestion
 from armsim.files.plain_data import document
-from armsim.spec.paths import PathError, joint_index, parse_path, path_text
+from armsim.spec.paths import PathError, joint_index, parse_path, path_text, source_of
 from armsim.spec.schema import Kind, List, OneOf, PerJoint, Record
 
 MOST = 200  # characters of a path in a message
@@ -48,12 +49,12 @@ def apply_overrides(
         joints: For lists with one item per joint; None where the robot is not known, or has none.
     """
     for path, value in (overrides or {}).items():
-        option = "--unset" if value is None else "--set"
-        place = Place(f"{option} {prefix}{clipped(path, MOST)}")
+        where = f"{prefix}{clipped(path, MOST)}"
+        place = Place(source_of(where, unset=value is None))
         try:
             steps = parse_path(path)
         except PathError as error:
-            report.add(place, "", str(error), f"{prefix}{clipped(path, MOST)}", "correct the path")
+            report.add(place, "", str(error), where, "correct the path")
             continue
         node = None if value is None else _node(value, place)
         changed = _Override(steps, node, place, report, joints).within(root, kind, 0)
@@ -181,7 +182,8 @@ class _Override:
         if many == 1 or self.value is None:
             return node
         example = kind.example or f"[{', '.join(['0'] * many)}]"
-        first = f"set all first, for example `--set {above}={example}`"
+        setting = spelled(f"--set {above}={example}", f'"{above}": {example}')
+        first = f"set all first, for example `{setting}`"
         self.report.add(self.place, self._path(at), "a value for every joint", f"no {above} to begin with", first)
         return None
 

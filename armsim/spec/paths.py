@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from armsim.errors import spelled
+
 STEP = re.compile(r"(?:^|\.)(?P<key>[^\W\d][\w\-]*)|\[(?P<index>[^\[\]]+)\]")
 DEEPEST = 40  # keys and indices of a path, as many as files may nest
 EVERY = "*"  # in brackets: all items of a list
@@ -12,6 +14,13 @@ EVERY = "*"  # in brackets: all items of a list
 
 class PathError(ValueError):
     """A malformed path."""
+
+
+def source_of(path: str, unset: bool = False) -> str:
+    """Where a value is from that is set by its path, or taken out, as messages say it."""
+    if unset:
+        return spelled(f"--unset {path}", f"None for {path}")
+    return spelled(f"--set {path}", f"value of {path}")
 
 
 class Item(str):

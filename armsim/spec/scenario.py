@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from armsim.errors import spelled
 from armsim.files.document import Map, Node, Scalar, shown
 from armsim.files.faults import suggestion
 from armsim.integrate import METHODS, Tolerance
 from armsim.spec import other_words as words
 from armsim.spec.bodies import Payload
 from armsim.spec.kinds import Format
+from armsim.spec.paths import source_of
 from armsim.spec.quantity import Context, Quantity, plain_number
 from armsim.spec.recorded import read_recorded, within_bounds
 from armsim.spec.robot import NO_VECTOR
@@ -174,7 +176,7 @@ class ControlKeys(Record):
 
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
         law = node.get("law")
-        changed = law is not None and law.place.source == "--set control.law"
+        changed = law is not None and law.place.source == source_of("control.law")
         if not (changed and self._check_changed_law(data, node, path, context)):
             super().check(data, node, path, context)
 
@@ -183,15 +185,19 @@ class ControlKeys(Record):
         rule = next((rule for rule in self.rules if rule.applies(data, node)), Rule())
         lacking = [key for key in rule.needs if node.get(key) is None]
         useless = [key for key in rule.without if node.get(key) is not None]
-        if not lacking + useless or any(node.entries[key][0].source.startswith("--set ") for key in useless):
+        if not lacking + useless or any(node.entries[key][0].source.startswith(source_of("")) for key in useless):
             return False
         needed = [key for key in rule.needs if key in GAINS["pid"]]
         found = [f"`{key}`" for key in useless] + [f"no `{key}`" for key in lacking]
-        more = [f"--unset control.{key}" for key in useless]
-        more += [f"--set control.{key}={self.fields[key].example}" for key in lacking]
+        more = [spelled(f"--unset control.{key}", f'"control.{key}": None') for key in useless]
+        for key in lacking:
+            example = self.fields[key].example
+            more.append(spelled(f"--set control.{key}={example}", f'"control.{key}": {example}'))
         place = node.entries["law"][1].place
         expected = f"the gains of {data['law']}, {' and '.join(needed)}, and no others"
-        context.report.add(place, join(path, "law"), expected, " and ".join(found), f"add {' '.join(more)}")
+        context.report.add(
+            place, join(path, "law"), expected, " and ".join(found), f"add {spelled(' ', ', ').join(more)}"
+        )
         return True
 
     def unwanted(self, key: str, data: dict[str, Any]) -> tuple[str, str, str]:

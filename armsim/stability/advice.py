@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from armsim.control import Feedback
 from armsim.errors import Refusal
+from armsim.notebook import counted
 from armsim.plant import DynaMechsPlant, Plant
 
 
@@ -35,6 +36,15 @@ class Advice:
     chattering: Mapping[str, float] = field(default_factory=dict)
     takers: tuple[str, ...] = ()
     braked: Mapping[str, float] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        verdict = "no refusal" if self.refusal is None else "refused"
+        return f"Advice({', '.join([verdict, counted(len(self.warnings), 'warning'), *self._doubted])})"
+
+    @property
+    def _doubted(self) -> list[str]:
+        found = {"would chatter": self.chattering, "braked": self.braked}
+        return [f"{what}: {listed(list(joints))}" for what, joints in found.items() if joints]
 
     def said(
         self, method: str, dt: float, met: Collection[str] | None = None, limited: Collection[str] | None = None

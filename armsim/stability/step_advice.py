@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from armsim.compile import cache
-from armsim.errors import Refusal, UsageError
+from armsim.errors import Refusal, UsageError, spelled
 from armsim.loading import Scenario
 from armsim.plant import Plant
 from armsim.stability.advice import Advice, is_judged
@@ -63,7 +63,8 @@ def heed(advice: Advice, force: bool) -> Advice:
     if advice.refusal is None:
         return advice
     if not force:
-        how = f"{advice.refusal.mend}\n(--force-step, or force_step=True, runs it anyway)"
+        anyway = spelled("--force-step", "force_step=True")
+        how = f"{advice.refusal.mend}\n({anyway} runs it anyway)"
         raise UsageError(str(replace(advice.refusal, mend=how)))
     warnings = (f"the step was forced: expected {advice.refusal.expected}", *advice.warnings)
     return replace(advice, refusal=None, warnings=warnings)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from armsim.errors import Refusal
+from armsim.simulation.loop_plan import BOUNDS
 
 if TYPE_CHECKING:
     from armsim.loading import Scenario
@@ -17,6 +19,7 @@ NAMES = {
     "held": "command",
     "current": "motor current",
 }
+UNITS = {"q": " rad or m", "qd": " rad/s or m/s", "current": " A"}
 TOO_FAST = 1.5  # a step: no step follows a motion that grows so
 
 
@@ -32,26 +35,32 @@ def divergence(where: dict[str, Any], scenario: Scenario) -> str:
     """
     method, smaller = scenario.method, f"a smaller step than dt = {scenario.dt:g} s"
     kind, joint = where["slot"].split("_", 1)
-    ended, what, found = "diverged", f"the {NAMES.get(kind, 'state')} of joint {joint} grew without bound", None
+    name = NAMES.get(kind, "state")
+    ended, what, found = "diverged", f"the {name} of joint {joint} grew without bound", "one beyond it"
+    expected = f"a {name} within {BOUNDS.get(kind, math.inf):g}{UNITS.get(kind, '')}"
     motion, growth = where.get("motion"), where.get("growth")
     if not where.get("torques_finite", True):
         ended, what = "stopped", "a torque was no longer finite"
+        expected, found = "finite torques", "NaN or infinity"
         mend = "look for a division by zero, or a root or logarithm of a negative number, in `inputs`"
     elif motion is not None:
-        name, doubling = motion["joint"], _time(motion["doubling_s"])
-        what = f"joint {name} ran away"
-        found = f"the motion itself grew, not by the step: the velocity of {name} doubled every {doubling},\n"
+        away, doubling = motion["joint"], _time(motion["doubling_s"])
+        what, expected = f"joint {away} ran away", "a motion within all bounds"
+        found = f"the motion itself grew, not by the step: the velocity of {away} doubled every {doubling},\n"
         found += f"from t = {motion['since']:.6g} s on, as its accelerations had it"
-        mend = f"check the signs of {name}'s gains, torques and stops; a smaller step would not help"
+        mend = f"check the signs of {away}'s gains, torques and stops; a smaller step would not help"
     elif where.get("stalled") == "too many steps":
-        ended, what = "stopped", f"{method} tried a million steps and was not at the next instant: the time is too long"
+        ended, what = "stopped", f"{method} tried a million steps and was not at the next instant"
+        expected, found = "the next instant in fewer", "a time that is too long for this method"
         mend = "take rodas, if something decays fast" if method != "rodas" else "see what changes so fast"
         mend += ", a greater integrator.rtol, or a shorter duration"
     elif where.get("stalled") and scenario.adaptive:
         ended, what = "stopped", f"{method} found no step short enough for rtol {scenario.tolerance.rtol:g}"
+        expected, found = "a step whose error is within it", "none, however short"
         mend = "take a greater integrator.rtol, or check gains, stops and inputs"
     elif where.get("stalled"):
         ended, what = "stopped", f"the equations of a step of {method} had no solution that could be found"
+        expected, found = "a solution of them by Newton's iteration", "none: it did not converge"
         mend = f"take {smaller}, or rodas, which chooses its own"
     elif scenario.adaptive:
         mend = "check signs and sizes of gains, torques, stops and masses"
@@ -60,6 +69,7 @@ def divergence(where: dict[str, Any], scenario: Scenario) -> str:
         mend += _stable(where)
     else:
         what = f"the velocity of joint {growth['joint']} grew without bound"
+        expected = f"a velocity within {BOUNDS['qd']:g}{UNITS['qd']}"
         since = "" if growth["since"] is None else f", from t = {growth['since']:.6g} s on"
         sign = ", with alternating sign" if growth["alternates"] else ""
         times = f"{growth['factor']:{'.3g' if growth['factor'] > 1.1 else '.4f'}}-fold a {growth['per']}"
@@ -75,7 +85,7 @@ def divergence(where: dict[str, Any], scenario: Scenario) -> str:
             mend += "(`armsim converge` finds one), or soften gains, stops or damping of that joint"
         mend += _stable(where)
     at = f"the simulation {ended} at t = {where['time']:.6g} s"
-    return str(Refusal(f"{at}: {what}", found=found, mend=f"{mend}\n{KEPT}"))
+    return str(Refusal(f"{at}: {what}", expected, found, f"{mend}\n{KEPT}"))
 
 
 def _stable(where: dict[str, Any]) -> str:

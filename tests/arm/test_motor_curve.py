@@ -152,7 +152,7 @@ def test_all_motors_of_an_arm_are_listed_and_bare_joints_passed_over(arms):
 @pytest.mark.parametrize(
     ("arm", "joint", "voltage", "message"),
     [
-        (lever(MOTOR), "A", None, "--voltage\n  expected: the voltage that drives the motor of A"),
+        (lever(MOTOR), "A", None, "voltage\n  expected: the voltage that drives the motor of A"),
         (lever(MOTOR), "A", 0.0, "expected: a positive voltage"),
         (lever(MOTOR), "A", math.inf, "expected: a positive voltage"),
         (lever(MOTOR), "B", V, "expected: a joint of lever"),

@@ -23,6 +23,7 @@ def said(**where) -> str:
 def test_an_unstable_step_is_told_by_its_growth():
     assert said(growth=GROWTH) == (
         "the simulation diverged at t = 0.011 s: the velocity of joint R4 grew without bound\n"
+        "  expected: a velocity within 1e+09 rad/s or m/s\n"
         "  found:    2.6-fold a step, with alternating sign; it doubled every 0.727 ms, from t = 0.002 s on\n"
         "  mend:     that is the step's doing, not the arm's: take a smaller one than dt = 0.001 s with explicit_euler\n"
         "            (`armsim converge` finds one), or soften gains, stops or damping of that joint\n" + KEPT
@@ -38,6 +39,7 @@ def test_slow_growth_may_be_the_motions_own():
     slow = {**GROWTH, "alternates": False, "factor": 1.01424, "doubling_s": 0.49, "since": None}
     assert said(growth=slow) == (
         "the simulation diverged at t = 0.011 s: the velocity of joint R4 grew without bound\n"
+        "  expected: a velocity within 1e+09 rad/s or m/s\n"
         "  found:    1.0142-fold a step; it doubled every 0.49 s\n"
         "  mend:     see whether a smaller step than dt = 0.001 s with explicit_euler stays bounded (`armsim converge`); if\n"
         "            not, it is the motion that grows: check signs and sizes of gains, torques and masses\n" + KEPT
@@ -48,6 +50,7 @@ def test_growth_from_sample_to_sample_is_the_controllers():
     sampled = {**GROWTH, "per": "sample", "factor": 516.4}
     assert said(growth=sampled) == (
         "the simulation diverged at t = 0.011 s: the velocity of joint R4 grew without bound\n"
+        "  expected: a velocity within 1e+09 rad/s or m/s\n"
         "  found:    516-fold a sample, with alternating sign; it doubled every 0.727 ms, from t = 0.002 s on\n"
         "  mend:     the controller does more harm from sample to sample than good: lower its gains, or sample more often\n"
         + KEPT
@@ -55,18 +58,20 @@ def test_growth_from_sample_to_sample_is_the_controllers():
 
 
 @pytest.mark.parametrize(
-    ("slot", "what"),
+    ("slot", "what", "bound"),
     [
-        ("q_R5", "the position of joint R5"),
-        ("qd_my_joint", "the velocity of joint my_joint"),
-        ("integral_R5", "the controller integral of joint R5"),
-        ("held_R5", "the command of joint R5"),
-        ("current_R5", "the motor current of joint R5"),
+        ("q_R5", "the position of joint R5", "a position within 1e+06 rad or m"),
+        ("qd_my_joint", "the velocity of joint my_joint", "a velocity within 1e+09 rad/s or m/s"),
+        ("integral_R5", "the controller integral of joint R5", "a controller integral within 1e+15"),
+        ("held_R5", "the command of joint R5", "a command within 1e+15"),
+        ("current_R5", "the motor current of joint R5", "a motor current within 1e+09 A"),
     ],
 )
-def test_without_growth_it_names_what_was_furthest_out(slot, what):
+def test_without_growth_it_names_what_was_furthest_out(slot, what, bound):
     assert said(slot=slot) == (
         f"the simulation diverged at t = 0.011 s: {what} grew without bound\n"
+        f"  expected: {bound}\n"
+        "  found:    one beyond it\n"
         "  mend:     take a smaller step than dt = 0.001 s with explicit_euler (`armsim converge` finds one), or check gains,\n"
         "            stops and masses of that joint\n" + KEPT
     )
@@ -75,6 +80,8 @@ def test_without_growth_it_names_what_was_furthest_out(slot, what):
 def test_a_torque_that_is_not_finite_is_no_question_of_the_step():
     assert said(torques_finite=False, growth=GROWTH) == (
         "the simulation stopped at t = 0.011 s: a torque was no longer finite\n"
+        "  expected: finite torques\n"
+        "  found:    NaN or infinity\n"
         "  mend:     look for a division by zero, or a root or logarithm of a negative number, in `inputs`\n" + KEPT
     )
 
@@ -83,6 +90,7 @@ def test_a_torque_that_is_not_finite_is_no_question_of_the_step():
 def test_a_joint_that_ran_away_goes_before_what_its_speed_did_to_the_others(rest):
     assert said(**rest, motion={"joint": "R1", "since": 0.01, "doubling_s": 0.1006}) == (
         "the simulation diverged at t = 0.011 s: joint R1 ran away\n"
+        "  expected: a motion within all bounds\n"
         "  found:    the motion itself grew, not by the step: the velocity of R1 doubled every 0.101 s,\n"
         "            from t = 0.01 s on, as its accelerations had it\n"
         "  mend:     check the signs of R1's gains, torques and stops; a smaller step would not help\n" + KEPT
@@ -138,8 +146,20 @@ def test_an_implicit_step_without_a_solution_is_no_question_of_a_tolerance(armsi
     assert done.code == 3
     assert done.err == (
         "the simulation stopped at t = 0.3 s: the equations of a step of implicit_midpoint had no solution that could be found\n"
+        "  expected: a solution of them by Newton's iteration\n"
+        "  found:    none: it did not converge\n"
         "  mend:     take a smaller step than dt = 0.1 s, or rodas, which chooses its own\n" + KEPT + "\n"
     )
     for mend in ({"dt": 0.01}, {"method": "rodas"}):
         settings = [word for key, value in mend.items() for word in ("--set", f"integrator.{key}={value}")]
         assert armsim("simulate", "fall.yaml", "-q", *settings).code == 0
+
+
+@pytest.mark.parametrize("stalled", [None, "no step", "too many steps"])
+@pytest.mark.parametrize("adaptive", [False, True])
+@pytest.mark.parametrize("growth", [None, GROWTH])
+@pytest.mark.parametrize("finite", [False, True])
+def test_every_divergence_says_what_was_expected_and_what_was_found(stalled, adaptive, growth, finite):
+    scenario = SimpleNamespace(method="rk54", dt=1e-2, adaptive=adaptive, tolerance=Tolerance())
+    lines = divergence({**WHERE, "stalled": stalled, "growth": growth, "torques_finite": finite}, scenario).splitlines()
+    assert [line.split(":")[0] for line in lines[1:4]] == ["  expected", "  found", "  mend"]

@@ -68,7 +68,7 @@ def test_an_earlier_run_is_replaced_by_force_only(here, exchanging):
         "out\n"
         "  expected: a folder that is absent or empty\n"
         "  found:    an earlier run\n"
-        "  mend:     name another folder, or add --force to replace the run"
+        "  mend:     name another folder, or add force=True to replace the run"
     )
     write("out", "second", force=True)
     assert (here / "out" / "trajectory.csv").read_text() == "second"

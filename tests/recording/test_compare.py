@@ -53,7 +53,7 @@ def test_other_times_need_interpolation(tmp_path):
     assert str(caught.value).splitlines()[1:] == [
         "  expected: rows at the same times",
         "  found:    4 rows, 0 to 3 s; 2 rows, 0.5 to 2.5 s",
-        "  mend:     add --interpolate to take the second at the times of the first",
+        "  mend:     add interpolate=True to take the second at the times of the first",
     ]
     result = armsim.compare(a, b, interpolate=True)
     assert result.interpolated

@@ -463,7 +463,7 @@ def test_a_value_that_the_file_could_not_have_is_refused_as_there(many):
     with pytest.raises(FileFaults) as caught:
         step([-0.8, -1.2, 0.38])
     assert str(caught.value) == (
-        "--set joints[1].bodies[0].cylinder.mass: joints[1].bodies[0].cylinder.mass\n"
+        "value of joints[1].bodies[0].cylinder.mass: joints[1].bodies[0].cylinder.mass\n"
         "  expected: a number of kg, 0 or more\n"
         "  found:    -0.8\n"
         "  mend:     write the mass without its sign, for example `mass: 0.8`"

@@ -59,7 +59,7 @@ def test_a_continuous_command_is_refused_with_the_mend(name, key, what):
         f"  expected: {what} held from sample to sample, so that a list of them repeats the run",
         f"  found:    {what} followed continuously",
     ]
-    assert lines[3].startswith(f"  mend:     set `{key}.period`, for example `--set {key}.period=")
+    assert lines[3].startswith(f'  mend:     set `{key}.period`, for example `overrides={{"{key}.period": ')
 
 
 def test_it_reads_back_to_the_bit(tmp_path):

@@ -363,9 +363,9 @@ def test_a_plain_run_is_no_recording(tmp_path):
     with pytest.raises(UsageError) as caught:
         armsim.replay(tmp_path / "run")
     assert str(caught.value).splitlines()[1:] == [
-        "  expected: a recording, as `armsim record` writes it",
+        "  expected: a recording, as `Recording.save` writes it",
         "  found:    a run without the state at every sample",
-        f"  mend:     record it again: `armsim record {tmp_path / 'run' / 'run.yaml'} -o DIR`",
+        f"  mend:     record it again: `armsim.record({str(tmp_path / 'run' / 'run.yaml')!r}).save(folder)`",
     ]
 
 

@@ -78,7 +78,7 @@ def test_a_step_that_does_not_resolve_the_motion_is_told_of():
     note = run.summary()["step_error"]["note"]
     assert note.startswith("do not rely on this motion: half of dt = 0.05 s changes it, slide by ")
     assert note.endswith(
-        "take a shorter step, or rodas, which chooses its own (`armsim converge` tells when nothing changes any more)"
+        "take a shorter step, or rodas, which chooses its own (`armsim.converge` tells when nothing changes any more)"
     )
 
 

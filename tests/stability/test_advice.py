@@ -68,7 +68,7 @@ def test_a_step_that_would_blow_up_is_refused_with_the_largest_that_would_not_an
         "  found:    0.001 s\n"
         "  mend:     set `integrator.dt=0.00025`, or a method that takes this step: velocity_implicit, implicit_midpoint, "
         "rk54 or rodas\n"
-        "            (--force-step, or force_step=True, runs it anyway)"
+        "            (force_step=True runs it anyway)"
     )
 
 

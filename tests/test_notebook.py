@@ -1,0 +1,336 @@
+"""armsim where people work with it: in a notebook, and under a type checker."""
+
+from __future__ import annotations
+
+import html
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import armsim
+from armsim.errors import UsageError, spelled, spoken_in_shell
+from armsim.files.csv_reader import read_csv
+from armsim.notebook import html_table
+
+ROOT = Path(__file__).parents[1]
+SHORT = {"duration": 0.1}
+LINE = 160  # characters: a line of a notebook
+HOSTILE = "<img src=x onerror=alert(1)>&\x1b"
+
+
+@pytest.fixture(scope="module")
+def run():
+    return armsim.simulate("arm5_hold", SHORT)
+
+
+def results(folder):
+    """A result of everything in `armsim` that returns one, with the parts that people look at."""
+    arm = armsim.load_robot("arm5")
+    run = armsim.simulate("arm5_hold", SHORT)
+    recording = armsim.record("arm5_hold", {**SHORT, "control.period": 1e-3})
+    replayed = armsim.replay(recording)
+    recording.save(folder / "log")
+    followed = armsim.follow(folder / "log" / "record.csv", "arm5", dt=1e-3)
+    compared = armsim.compare(run.save(folder / "a"), run.save(folder / "b"))
+    convergence = armsim.converge("two_link_hold", overrides={"duration": 0.1}, accuracy=1e-3)
+    model = armsim.linearize("arm5_hold")
+    prepared = armsim.prepare("arm5_hold", ["control.kp[0]"], overrides=SHORT)
+    return [
+        *(arm, arm.arm, arm.forward_kinematics(arm.initial), arm.advance([arm.initial] * 1000, None, None, 0.01)),
+        arm.advance(arm.initial, None, None, 0.01),
+        *(run, run.scenario, run.plant, run.advice, prepared, prepared({"control.kp[0]": 80})),
+        armsim.simulate_many("arm5_hold", {"control.kp[0]": [60, 80]}, SHORT),
+        *(recording, replayed, replayed.comparison, *replayed.comparison.differences),
+        *(followed, followed.log, compared, compared.comparison),
+        *(convergence, *convergence.methods, armsim.ForwardModel("arm5", dt=1e-3)),
+        *(
+            model,
+            model.sampled(1e-3),
+            *model.modes(),
+            model.about,
+            regulator := model.lqr(q=100, r=1),
+            regulator.weights,
+        ),
+    ]
+
+
+def test_every_result_shows_itself_in_one_line(tmp_path):
+    for found in results(tmp_path):
+        text = repr(found)
+        assert len(text) <= LINE, f"{type(found).__name__}: {len(text)} characters"
+        assert "\n" not in text
+        assert text.startswith(f"{type(found).__name__}(")
+
+
+def test_a_run_says_what_it_is(run):
+    says = "Run(arm5_hold: 0.1 s of arm5 by explicit_euler with dt 0.0001 s, complete, 11 rows of 65 columns)"
+    assert repr(run) == says
+
+
+class Cells(HTMLParser):
+    """Reads tags, and the text of cells, as a browser does."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.texts = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_a_robot_is_a_table_of_its_joints():
+    found = Cells(armsim.load_robot("arm5")._repr_html_())
+    assert found.tags.count("tr") == 6
+    for text in ("arm5: 5 joints", "R2", "revolute", "-1.1", "gravity 0, 0, -9.81 m/s²"):
+        assert text in found.texts
+
+
+def test_a_run_is_a_table_of_where_its_joints_end(run):
+    found = Cells(run._repr_html_())
+    assert found.tags.count("tr") == 6
+    assert "complete at t = 0.1 s, 11 rows" in found.texts
+    assert f"{run.q[-1, 1]:.5g}" in found.texts
+
+
+def test_a_run_that_diverged_is_a_table_too():
+    lost = armsim.simulate("arm5_hold", {"integrator.dt": 1e-3}, force_step=True)
+    assert any("diverged at t = 0.011 s" in text for text in Cells(lost._repr_html_()).texts)
+
+
+def test_no_name_is_taken_for_html():
+    table = html_table(HOSTILE, [HOSTILE], [[HOSTILE]], [HOSTILE])
+    assert set(Cells(table).tags) == {"div", "b", "table", "tr", "th"}
+    assert html.unescape(table).count("<img src=x onerror=alert(1)>&\\x1b") == 4
+
+
+def test_a_robots_names_do_not_inject_html():
+    arm = armsim.load_robot("rr").arm
+    hostile = replace(arm, name=HOSTILE, joints=tuple(replace(joint, name=HOSTILE) for joint in arm.joints))
+    assert "img" not in Cells(armsim.Robot(hostile)._repr_html_()).tags
+
+
+def test_columns_are_those_of_the_table(run):
+    assert run.table.shape == (len(run.t), len(run.columns))
+    for name, values in zip(run.columns, run.table.T, strict=True):
+        assert np.array_equal(run[name], values)
+
+
+def test_a_run_is_a_mapping_from_the_headings_of_its_files(run, tmp_path):
+    folder = run.save(tmp_path / "run")
+    files = {**read_csv(str(folder / "trajectory.csv")).columns, **read_csv(str(folder / "torque.csv")).columns}
+    assert list(run) == list(files) == list(run.keys())
+    assert len(run) == len(files)
+    assert all(name in run for name in files)
+    for name, values in run.items():
+        assert np.array_equal(values, files[name]), name
+
+
+def test_a_heading_is_in_a_run_as_run_takes_it(run):
+    assert "q_R1_rad" in run
+    assert "q_R1_deg" in run
+    assert "q_R9_rad" not in run
+    assert 3 not in run
+    with pytest.raises(KeyError, match=r"no column 'q_R1_rd'; did you mean 'q_R1_rad'\? \(list\(run\) names them\)"):
+        run["q_R1_rd"]
+
+
+def test_a_tab_completes_the_columns(run):
+    assert run._ipython_key_completions_() == list(run)
+    many = armsim.simulate_many("arm5_hold", {"control.kp[0]": [60, 80]}, SHORT)
+    assert many._ipython_key_completions_() == list(many)
+
+
+def test_a_data_frame_has_the_columns_over_time_and_is_a_copy(run):
+    pytest.importorskip("pandas")
+    frame = run.to_pandas()
+    assert list(frame.columns) == run.columns
+    assert frame.index.name == "t_s"
+    assert np.array_equal(frame.index, run.t)
+    assert np.array_equal(frame.to_numpy(), run.table)
+    before = run.table[0, 0]
+    frame.iloc[0, 0] = before + 1
+    assert run.table[0, 0] == before
+
+
+def test_without_pandas_it_says_how_to_get_it(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    many = armsim.simulate_many("arm5_hold", {"control.kp[0]": [60]}, SHORT)
+    for frame in (run.to_pandas, many.to_pandas):
+        with pytest.raises(UsageError) as refused:
+            frame()
+        assert str(refused.value) == (
+            "to_pandas\n"
+            "  expected: pandas, which has data frames\n"
+            "  found:    it is not installed\n"
+            "  mend:     pip install pandas"
+        )
+
+
+@pytest.mark.parametrize("question", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "jacobian", "link_poses"])
+def test_positions_that_are_none_are_refused(question):
+    with pytest.raises(UsageError, match=r"^q\n  expected: real numbers.*\n  found:    None"):
+        getattr(armsim.load_robot("arm5"), question)(None)
+
+
+def test_no_argument_that_has_no_default_may_be_none():
+    arm = armsim.load_robot("arm5")
+    with pytest.raises(UsageError, match=r"^q\n"):
+        arm.advance(None, None, None, 0.1)
+    with pytest.raises(UsageError, match=r"^qd\n"):
+        arm.kinetic_energy(arm.initial, None)
+    assert np.array_equal(arm.inverse_dynamics(arm.initial, None, None), arm.inverse_dynamics(arm.initial))
+
+
+def test_dir_lists_public_names_alone():
+    assert [name for name in dir(armsim) if not name.startswith("__")] == sorted(armsim.__all__)
+
+
+def test_a_message_names_arguments_of_who_asks(tmp_path, run, capsys):
+    from armsim.cli.main import main
+
+    run.save(tmp_path / "run")
+    with pytest.raises(UsageError) as refused:
+        run.save(tmp_path / "run")
+    assert "add force=True to replace the run" in str(refused.value)
+    with pytest.raises(SystemExit):
+        main(["simulate", "arm5_hold", "-o", str(tmp_path / "run")])
+    assert "add --force to replace the run" in capsys.readouterr().err
+    assert spelled("--force", "force=True") == "force=True"  # again, once the command is over
+
+
+def test_refusals_of_the_library_name_no_option(tmp_path):
+    refused = []
+    for ask in (
+        lambda: armsim.load_robot("arm5", {"joints[R9].motor.Kp": 1}),
+        lambda: armsim.simulate("arm5_hold", {"control.kp[0]": "x"}),
+        lambda: armsim.simulate("arm5_hold", {"control.limit[R2]": 24}),
+        lambda: armsim.simulate("arm5_hold", {"control.law": "pid"}),
+        lambda: armsim.simulate("arm5_hold", {"control.kj": None}),
+        lambda: armsim.simulate("arm5_hold", {"integrator.dt": 1e-3}),
+        lambda: armsim.record("arm5_hold"),
+        lambda: armsim.replay(tmp_path / "nowhere"),
+        lambda: armsim.compare(
+            armsim.simulate("arm5_hold", SHORT).save(tmp_path / "a"),
+            armsim.simulate("arm5_hold", {"duration": 0.2}).save(tmp_path / "b"),
+        ),
+    ):
+        with pytest.raises(armsim.ArmsimError) as caught:
+            ask()
+        refused.append(str(caught.value))
+    for text in refused:
+        assert " --" not in f" {text}", text
+
+
+def test_what_a_shell_asks_for_ends_with_it():
+    with spoken_in_shell():
+        assert spelled("--force", "force=True") == "--force"
+    assert spelled("--force", "force=True") == "force=True"
+
+
+USERS = """
+from pathlib import Path
+
+import numpy as np
+
+import armsim
+
+arm: armsim.Robot = armsim.load_robot(Path("arm5"), {"payload.mass": 0.1})
+arm = armsim.load_robot({"format": "armsim/robot/1"}, engine="python")
+tau = arm.inverse_dynamics([0.0] * 5, np.zeros(5), None)
+position = arm.forward_kinematics(np.zeros((3, 5))).position + 1.0
+q, qd, qdd = arm.advance(arm.initial, None, tau, 0.1)
+run: armsim.Run = armsim.simulate("arm5_hold", {"control.kp[0]": 80}, measure="iae")
+run = armsim.simulate({"format": "armsim/scenario/1"}, measure=["iae", "max(abs(tau_R2))"])
+column = run["q_R1_rad"] * 2.0
+names: list[str] = [name for name in run if name in run.columns]
+print(run.to_pandas(), run.save(Path("out"), force=True).name, run.measure("iae"), run.summary()["status"])
+many: armsim.Many = armsim.simulate_many("arm5_hold", {"control.kp[0]": [60, 80], "payload.mass": np.zeros(2)})
+sim: armsim.Prepared = armsim.prepare("arm5_hold", open=["control.kp"])
+run = sim({"control.kp": [60, 70, 60, 20, 20]})
+model = armsim.ForwardModel(arm, dt=1e-3, output="torque")
+state = model.step(model.state(), [0, 0, 0, 0, 0])
+recording = armsim.record("arm5_hold", {"control.period": 1e-3})
+same: bool = armsim.replay(recording, tolerance={"q": 1e-3}).comparison.equal
+A, B, C, D = armsim.linearize("arm5_hold", at=1).abcd
+setting = armsim.converge("two_link_hold", methods="all", accuracy=1e-4).methods[0].cheapest(1e-4)
+try:
+    armsim.load_robot("none")
+except armsim.FileFaults as faults:
+    print(faults.faults, armsim.__version__)
+"""
+WRONG = """
+import armsim
+
+armsim.load_robot(3)
+armsim.simulate("arm5_hold").saved()
+armsim.simulat("arm5_hold")
+armsim.load_robot("arm5").mass_matrix(None)
+"""
+
+
+def checked(folder, text):
+    """What mypy --strict says of a user's file, in a folder of its own that sees armsim as installed."""
+    pytest.importorskip("mypy", reason="mypy is not installed")
+    (folder / "mine.py").write_text(text, encoding="utf-8")
+    options = ["--strict", "--ignore-missing-imports", "--follow-imports=silent", "--config-file="]
+    command = [sys.executable, "-m", "mypy", *options, "mine.py"]
+    settings = {**os.environ, "MYPYPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True)
+    return done.stdout.splitlines()
+
+
+@pytest.mark.slow
+def test_a_users_file_passes_mypy(tmp_path):
+    assert checked(tmp_path, USERS) == ["Success: no issues found in 1 source file"]
+
+
+@pytest.mark.slow
+def test_mypy_sees_what_a_user_gets_wrong(tmp_path):
+    lines = [line.split(":")[1] for line in checked(tmp_path, WRONG) if ": error:" in line]
+    assert lines == ["4", "5", "6", "7"]
+
+
+def test_types_are_in_the_package():
+    assert (ROOT / "armsim" / "py.typed").is_file()
+
+
+NOTEBOOK = (
+    "import armsim\narm = armsim.load_robot('arm5')\narm",
+    "run = armsim.simulate('arm5_hold', {'duration': 0.1})\nrun",
+    "get_ipython().Completer.complete(line_buffer='run[\"q_R', cursor_pos=8)[1]",
+    "'q_R1_rad' in run, run.to_pandas().shape == run.table.shape",
+    "run.save('out')\nrun.save('out')",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")  # of jupyter's own packages
+def test_a_notebook_shows_tables_completes_columns_and_is_told_in_python(tmp_path, monkeypatch):
+    nbclient = pytest.importorskip("nbclient", reason="jupyter's nbclient is not installed")
+    pytest.importorskip("ipykernel", reason="jupyter's ipykernel is not installed")
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    from nbformat.v4 import new_code_cell, new_notebook
+
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    book = new_notebook(cells=[new_code_cell(text) for text in NOTEBOOK])
+    client = nbclient.NotebookClient(book, timeout=300, allow_errors=True, resources={"metadata": {"path": tmp_path}})
+    client.execute()
+    robot, run, completed, known, refused = (cell.outputs[-1] for cell in book.cells)
+    for shown, title in ((robot, "arm5: 5 joints"), (run, "arm5_hold: 0.1 s of arm5")):
+        assert title in shown.data["text/html"]
+        assert "\n" not in shown.data["text/plain"]
+    assert "q_R1_rad" in completed.data["text/plain"]
+    assert known.data["text/plain"] == "(True, True)"
+    assert refused.ename == "UsageError"
+    assert "add force=True to replace the run" in refused.evalue
