@@ -25,6 +25,7 @@ LARGEST_POWER = 64
 TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)|(?P<name>[^\W\d]\w*)|(?P<sign>\*\*|[-+*/(),]))"
 )
+NO_UNITS = "leave units out; write * for products"
 LARGEST_ANGLE = 1e9  # rad; beyond it sine and cosine have no accuracy left
 
 
@@ -211,7 +212,7 @@ class _Parser:
             return FormulaError("it ends too early")
         mend = "write * for products" if self.kind in ("name", "number") or self.token == "(" else ""
         if self.kind == "name":
-            mend = "leave units out; write * for products"
+            mend = NO_UNITS
         if self.token == ",":
             mend = "write a point in a number, as in 0.38, and a list in square brackets"
         return FormulaError(f"unexpected `{self.token}`", mend)
