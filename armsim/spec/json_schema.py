@@ -7,7 +7,7 @@ from typing import Any
 
 from armsim.model import JOINT_TYPES
 from armsim.spec.bodies import BODIES, Payload
-from armsim.spec.formula import RESERVED
+from armsim.spec.functions import RESERVED
 from armsim.spec.kinds import NAME, REQUIRED, Choice, Kind, Number, Text
 from armsim.spec.motor import CONSTANTS, ELECTRICAL, ELECTRICAL_LIMITS, NOT_IN_DYNAMECHS, DryFriction, MotorKeys
 from armsim.spec.parameters import IDENTIFIER

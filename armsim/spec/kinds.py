@@ -10,7 +10,8 @@ from armsim.expr import Expr, either
 from armsim.files.document import Node, Place, Scalar, clipped, shown
 from armsim.files.faults import nearest, suggestion
 from armsim.spec.bounds import BOUNDS
-from armsim.spec.formula import NO_UNITS, RESERVED, Formula, FormulaError
+from armsim.spec.formula import NO_UNITS, Formula, FormulaError
+from armsim.spec.functions import RESERVED
 from armsim.spec.quantity import Context, Quantity, plain_number
 from armsim.spec.units import UNITS, converted, units_of, written_unit
 
