@@ -1,4 +1,4 @@
-"""Formulas in users' files: arithmetic and functions of numbers, `pi`, parameters and, in inputs, the time `t`; in measures aggregates, too.
+"""Formulas in files: arithmetic of numbers, `pi`, parameters and, in inputs, the time `t`; in measures aggregates, too.
 
 A recursive-descent parser makes a syntax tree, which is evaluated on floats, on expressions (an open parameter, the time of a
 simulation) or on SymPy. Nothing is evaluated as Python.
