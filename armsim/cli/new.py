@@ -13,7 +13,7 @@ from armsim.terminal.streams import echo
     context_settings=SETTINGS,
     epilog="""\b
 Examples:
-  armsim new my_arm                            four joints, Craig's modified DH
+  armsim new my_arm                            four joints, modified DH
   armsim new my_arm --joints 6 --convention dh
   armsim simulate my_arm/scenario.yaml         it runs as it stands
 """,

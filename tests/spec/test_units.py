@@ -30,6 +30,7 @@ SI = [
     ("2 ms", "s", 0.002),
     ("1.5 min", "s", 90.0),
     ("1 lbf", "N", 4.4482216152605),
+    ("10 Ncm", "N·m", 0.1),
     ("10 ozf*in", "N·m", 0.07061551814226044),
     ("1 V/krpm", "V·s/rad", 0.03 / math.pi),
     ("2 N*m*s", "N·m·s/rad", 2.0),
@@ -72,6 +73,17 @@ def test_every_bound_has_a_unit_that_is_si_and_common_units_that_fit_it():
         for other in others:
             assert parse_unit(other).measures(parse_unit(target)), (other, target)
     assert set(BY_OUTPUT) <= set(BOUNDS)
+
+
+@pytest.mark.parametrize(
+    ("unit", "target"),
+    [("1/s", "rad/s"), ("1/min", "rad/s"), ("%", "rad"), ("V*s/rad", "N·m/A"), ("N*m/rad", "N·m"), ("kg*m", "kg·m²")],
+)
+def test_rad_is_left_out_of_denominators_alone(unit, target):
+    with pytest.raises(FormulaError, match="measures something else"):
+        converted("1", unit, [target])
+    with pytest.raises(FormulaError, match="measures something else"):
+        converted("1", "m", [target])
 
 
 def test_prefixes_are_powers_of_ten_of_the_same_dimension():
