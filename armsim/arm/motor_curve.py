@@ -55,7 +55,7 @@ def motor_curve(arm: Arm, joint: str, voltage: float | None = None, points: int 
         arm: The arm, n joints.
         joint: Its name.
         voltage: On the motor [V]; its limit if not given.
-        points: Of the curve, from stall to no load.
+        points: Of the curve, from stall to no load; the knee at which a limit of current or torque lets go is one more.
 
     Returns:
         joint, type, voltage [V], direction (1 or -1: in which the motor holds the joint at the arm's initial pose), stall
@@ -93,7 +93,11 @@ def motor_curve(arm: Arm, joint: str, voltage: float | None = None, points: int 
     last, best = at(end), at(greatest(lambda speed: at(speed)["power"], 0.0, end))
     found["no_load"] = {"speed": end, "current": last["current"], "limited": bound < free}
     found["most_power"] = {key: best[key] for key in ("power", "speed", "torque")}
-    found["curve"] = [*(at(end * k / (points - 1)) for k in range(points - 1)), last]
+    speeds = [end * k / (points - 1) for k in range(points - 1)]
+    knee = _knee(arm.joints[i], motor, volts, direction)
+    if 0.0 < knee < end:
+        speeds = sorted({*speeds, knee})
+    found["curve"] = [*map(at, speeds), last]
     if bound >= free:
         found["curve"][-1] |= {"torque": 0.0, "power": 0.0, "efficiency": 0.0}  # to the last bit
     return found
@@ -167,6 +171,13 @@ def _point_at(joint: Joint, motor: Motor, volts: float, direction: float) -> Cal
     return at
 
 
+def _knee(joint: Joint, motor: Motor, volts: float, direction: float) -> float:
+    """The speed from which on the motor's limits of current and torque no longer bind [rad/s or m/s]; 0 if they never do."""
+    unlimited = replace(motor, limits=replace(motor.limits, current=None, torque=None))
+    limited, free = (_point_at(joint, of, volts, direction) for of in (motor, unlimited))
+    return _where_zero(lambda speed: free(speed)["torque"] - limited(speed)["torque"])
+
+
 def _holding(
     motor: Motor, torque: float, voltage: float, current: float, stall: float
 ) -> dict[str, float | dict[str, float] | None]:
@@ -182,7 +193,9 @@ def _holding(
 
 
 def _where_zero(f: Callable[[float], float]) -> float:
-    """The root of a decreasing function that is positive at 0, by bisection; inf if it is beyond `FASTEST`."""
+    """The root of a decreasing function, by bisection; 0 if it is not positive at 0, inf if it is beyond `FASTEST`."""
+    if not f(0.0) > 0.0:
+        return 0.0
     high = 1.0
     while f(high) > 0.0:
         high *= 2.0

@@ -15,7 +15,8 @@ from armsim.arm.reach import reach
 from armsim.arm.solids import summed
 from armsim.control import Feedback, OpenLoop
 from armsim.files.document import Place
-from armsim.files.faults import Fault, refuse, suggestion
+from armsim.files.faults import Fault, listed, refuse
+from armsim.files.neighbours import nearest_file
 from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
 from armsim.loading import build_robot, build_scenario, load_robot_file, load_scenario_file
 from armsim.loading.check import scenario_doubts
@@ -62,7 +63,9 @@ def kind_of(given: Given) -> Literal["robot", "scenario"]:
             return word  # type: ignore[return-value]  # one of the two
     names = [*shipped_names("robots"), *shipped_names("configs")]
     expected = "a robot or scenario file, or the name of a shipped one"
-    raise refuse(Place(text), "", expected, "neither of them", suggestion(text, names, "shipped are"))
+    close = nearest_file(text, names)
+    mend = f"did you mean `{close}`?" if close else f"`armsim list` names the shipped ones: {listed(names)}"
+    raise refuse(Place(text), "", expected, "neither of them", mend)
 
 
 def robot_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:

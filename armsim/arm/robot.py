@@ -51,7 +51,8 @@ def load_robot(
 
     Args:
         robot: Path or name.
-        overrides: Values in place of the file's, by path: {"joints[R2].motor.Kp": 12, "parameters.upper": 0.4}.
+        overrides: Values in place of the file's, by path: {"joints[R2].motor.Kp": 12, "parameters.upper": 0.4}; None
+            takes a key out.
         engine: "llvm" compiles each method when it is first called, "python" runs on floats.
 
     Raises:

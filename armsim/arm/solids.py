@@ -12,7 +12,7 @@ from armsim.loading.settle import settle
 from armsim.spatial import Inertia, Symmetric, Vector
 
 COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
-NOT_SIZES = ("mass", "density", "center", "about", *COMPONENTS)
+NOT_SIZES = ("mass", "density", "center", "about", "rpy", *COMPONENTS)
 
 
 def solids(
@@ -33,32 +33,34 @@ def solids(
         FileFaults: The file cannot be used; says where and why.
     """
     data = settle(load_robot_file(robot, overrides).data)
+    degrees = data["units"]["angle"] == "deg"
     links = []
     for joint in data["joints"]:
         name = joint["name"]
-        found = [solid(body, f"joints[{name}].bodies[{i}]") for i, body in enumerate(joint["bodies"])]
+        found = [solid(body, f"joints[{name}].bodies[{i}]", degrees) for i, body in enumerate(joint["bodies"])]
         total = Inertia()
         for body in joint["bodies"]:
-            total = total + build_body(body)
+            total = total + build_body(body, degrees)
         links.append({"name": name, "solids": found, **summed(total)})
-    carried = None if data["payload"] is None else solid(data["payload"], "payload")
+    carried = None if data["payload"] is None else solid(data["payload"], "payload", degrees)
     return {"robot": data["name"], "links": links, "payload": carried}
 
 
-def solid(body: dict[str, Any], path: str) -> dict[str, Any]:
+def solid(body: dict[str, Any], path: str, degrees: bool = False) -> dict[str, Any]:
     """One solid as plain data; see `solids`.
 
     Args:
         body: Its settled data: {shape: its numbers}, or {mass, center} for a point.
         path: Where it stands in the file.
+        degrees: Whether the file's angles are degrees.
     """
     if "mass" in body:
         body = {"point": body}
     ((shape, given),) = body.items()
-    inertia = build_body(body)
+    inertia = build_body(body, degrees)
     own = inertia.tensor_about_com()
     if given.get("about") != "origin":  # built about its centre, without the rounding of the way there and back
-        own = build_body({shape: {**given, "center": [0.0, 0.0, 0.0]}}).J
+        own = build_body({shape: {**given, "center": [0.0, 0.0, 0.0]}}, degrees).J
     return {
         "path": path,
         "shape": shape,

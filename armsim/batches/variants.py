@@ -17,7 +17,7 @@ from armsim.loading.definite import determined, undetermined
 from armsim.loading.open_numbers import OpenNumbers, Written
 from armsim.measures import measures_of
 from armsim.plant import Plant
-from armsim.simulation.content import content_of, content_of_file, tables_in
+from armsim.simulation.content import content_of, content_of_file, tables_of
 from armsim.simulation.loop_plan import LoopPlan, Made, plant_of_run
 from armsim.simulation.step_doubling import can_double
 from armsim.stability.many import StepAdviser
@@ -92,7 +92,7 @@ class Family:
         """The compiled loop for that many lanes; for as many as suit the machine unless given."""
         target = host()
         lanes = target.register if lanes is None else lanes
-        return SteppingLoop(self.plan.body, target, lanes, self.plan.key, lambda: tables_in(self.plan.plant))
+        return SteppingLoop(self.plan.body, target, lanes, self.plan.key, lambda: tables_of(self.plan.plant))
 
     @cached_property
     def adviser(self) -> StepAdviser:

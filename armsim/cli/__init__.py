@@ -4,7 +4,7 @@ library, prints, and returns an exit code; what it prints is text from a report 
 
 What the commands share:
     main: `main`, the entry point, which turns errors into exit codes; `cli`.
-    options: options and arguments, `assignments`, `joint_values`, `number_value`, `print_json`.
+    options: options and arguments, `settings_of`, `joint_values`, `number_value`, `print_json`.
     table: `table`, `number`, `shown`, `joint_unit`, `wrapped`, text for 80 columns.
     progress: `progress_bar`.
     state_report, comparison_report, simulate_report, divergence: text that several commands print.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from armsim.cli.comparison_report import difference_table, tolerance_values, verdict
-from armsim.cli.options import SETTINGS, deg_option, json_option, print_json, quiet_option, verbose_option
+from armsim.cli.options import SETTINGS, deg_option, json_option, plot_option, print_json, quiet_option, verbose_option
 from armsim.cli.table import wrapped
 from armsim.terminal.streams import echo
 
@@ -27,7 +27,7 @@ Examples:
 @click.argument("b")
 @click.option("--tolerance", metavar="X | q=X,qd=X", help="Differences that are allowed. [default: none]")
 @click.option("--interpolate", is_flag=True, help="Take B, by straight lines, at the times of A.")
-@click.option("--plot", metavar="FILE", help="Draw both and their difference into a picture.")
+@plot_option("Draw both and their difference into a picture.")
 @deg_option
 @json_option
 @quiet_option
@@ -51,10 +51,6 @@ def command(
     from armsim.recording.compare import compare
 
     allowed = tolerance_values(tolerance)
-    if plot is not None:
-        from armsim.figures.comparison import check_plot
-
-        check_plot(plot)
     result = compare(a, b, allowed, interpolate, degrees)
     comparison = result.comparison
     if plot is not None:

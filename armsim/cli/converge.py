@@ -9,10 +9,11 @@ import click
 
 from armsim.cli.options import (
     SETTINGS,
-    assignments,
+    Settings,
     deg_option,
     json_option,
     number_value,
+    plot_option,
     print_json,
     quiet_option,
     scenario_argument,
@@ -60,7 +61,7 @@ Examples:
     metavar="S",
     help="Seconds for each method, and for the reference.",
 )
-@click.option("--plot", metavar="FILE", help="Draw errors over steps and over times into a picture.")
+@plot_option("Draw errors over steps and over times into a picture.")
 @deg_option
 @json_option
 @quiet_option
@@ -68,7 +69,7 @@ Examples:
 def command(
     scenario: str,
     methods: tuple[str, ...],
-    settings: tuple[str, ...],
+    settings: Settings,
     accuracy: str,
     budget: str,
     plot: str | None,
@@ -86,13 +87,9 @@ def command(
     """
     from armsim.convergence.converge import converge
 
-    if plot is not None:
-        from armsim.figures.comparison import check_plot
-
-        check_plot(plot)
     wanted, allowed = number_value("accuracy", accuracy), number_value("budget", budget)
     status = None if quiet or as_json or not sys.stderr.isatty() else Status()
-    found = converge(scenario, methods, assignments(settings), wanted, allowed, status, degrees)
+    found = converge(scenario, methods, settings, wanted, allowed, status, degrees)
     if status is not None:
         status.close()
     if plot is not None:

@@ -35,7 +35,7 @@ def setting(knob: str, value: float) -> str:
 
 def seconds(value: float) -> Cell:
     """A wall time as a cell of a table."""
-    return (f"{value:.3g}", "s") if value >= 1.0 else (f"{1e3 * value:.3g}", "ms")
+    return (f"{value:.3g}", "s") if value >= 0.9995 else (f"{1e3 * value:.3g}", "ms")
 
 
 def _of_method(method: MethodConvergence, found: Convergence, budget: float, verbose: bool) -> list[str]:

@@ -44,7 +44,7 @@ def divergence(where: dict[str, Any], scenario: Scenario) -> str:
         found += f"from t = {motion['since']:.6g} s on, as its accelerations had it"
         mend = f"check the signs of {name}'s gains, torques and stops; a smaller step would not help"
     elif where.get("stalled") == "too many steps":
-        ended, what = "stopped", f"{method} took millions of steps and was far from done: the time is too long for it"
+        ended, what = "stopped", f"{method} tried a million steps and was not at the next instant: the time is too long"
         mend = "take rodas, if something decays fast" if method != "rodas" else "see what changes so fast"
         mend += ", a greater integrator.rtol, or a shorter duration"
     elif where.get("stalled") and scenario.adaptive:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from armsim.cli.options import SETTINGS, assignments, print_json, quiet_option, set_option, shipped, verbose_option
+from armsim.cli.options import SETTINGS, Settings, print_json, quiet_option, set_option, shipped, verbose_option
 from armsim.cli.table import Cell, number, numbers, table, wrapped
 from armsim.terminal.streams import bold, echo
 
@@ -29,7 +29,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print results as JSON, in SI units.")
 @quiet_option
 @verbose_option
-def command(file: str, settings: tuple[str, ...], as_json: bool, quiet: bool, verbose: bool) -> int:
+def command(file: str, settings: Settings, as_json: bool, quiet: bool, verbose: bool) -> int:
     """Print every solid of a robot with its inertia, and what each link adds up to.
 
     FILE is a robot file or the name of a shipped robot. Tensors are about a solid's own centre and about the origin of its
@@ -37,7 +37,7 @@ def command(file: str, settings: tuple[str, ...], as_json: bool, quiet: bool, ve
     """
     from armsim.arm.solids import solids
 
-    found = solids(file, assignments(settings))
+    found = solids(file, settings)
     if as_json:
         print_json(found)
     elif not quiet:

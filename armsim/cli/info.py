@@ -6,7 +6,7 @@ import click
 
 from armsim.cli.options import (
     SETTINGS,
-    assignments,
+    Settings,
     json_option,
     print_json,
     quiet_option,
@@ -36,7 +36,7 @@ Examples:
 @quiet_option
 @verbose_option
 def command(
-    file: str, settings: tuple[str, ...], resolved: bool, degrees: bool, as_json: bool, quiet: bool, verbose: bool
+    file: str, settings: Settings, resolved: bool, degrees: bool, as_json: bool, quiet: bool, verbose: bool
 ) -> int:
     """Print what a robot or scenario file says, in numbers, and what follows from it.
 
@@ -50,7 +50,7 @@ def command(
     if resolved:
         from armsim.arm.provenance import origins, plain
 
-        found = [turned(origin) if degrees else origin for origin in origins(file, assignments(settings))]
+        found = [turned(origin) if degrees else origin for origin in origins(file, settings)]
         if as_json:
             print_json([plain(origin) for origin in found])
         elif not quiet:
@@ -58,7 +58,7 @@ def command(
         return 0
     from armsim.arm.overview import overview
 
-    facts = overview(file, assignments(settings))
+    facts = overview(file, settings)
     if degrees:
         turn(facts)
     if as_json:

@@ -8,7 +8,7 @@ import click
 
 from armsim.cli.options import (
     SETTINGS,
-    assignments,
+    Settings,
     json_option,
     number_value,
     print_json,
@@ -57,7 +57,7 @@ def command(
     scenario: str,
     at: str | None,
     target: bool,
-    settings: tuple[str, ...],
+    settings: Settings,
     period: str | None,
     lqr: str | None,
     output: str | None,
@@ -82,7 +82,7 @@ def command(
     weights = None if lqr is None else lqr_weights(lqr)
     time = 0.0 if at is None else number_value("at", at)
     every = None if period is None else number_value("period", period)
-    model = linearize(scenario, time, target, assignments(settings), force_step)
+    model = linearize(scenario, time, target, settings, force_step)
     regulator = None if weights is None else model.at_rest.lqr(**weights, period=every)
     every = model.period if every is None else every
     sampled = None if every is None else model.sampled(every)

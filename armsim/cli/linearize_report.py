@@ -7,7 +7,7 @@ from typing import Any
 
 from armsim.cli.table import Cell, force_unit, joint_unit, number, table, wrapped
 from armsim.files.yaml_writer import yaml_text
-from armsim.linear.modes import seconds
+from armsim.spec.timing import seconds
 
 FAR = 1.0  # rad or m, of a target from the pose that it is to hold
 

@@ -12,6 +12,7 @@ from armsim.cli.options import (
     deg_option,
     json_option,
     number_value,
+    plot_option,
     print_json,
     quiet_option,
     robot_argument,
@@ -36,7 +37,7 @@ Examples:
 @robot_argument
 @click.option("--joint", metavar="NAME", help="The whole curve of this joint's motor.")
 @click.option("--voltage", metavar="V", help="What drives the motors. [default: their limit of voltage]")
-@click.option("--plot", metavar="FILE", help="Draw the curve of --joint into a picture.")
+@plot_option("Draw the curve of --joint into a picture.")
 @deg_option
 @json_option
 @quiet_option
@@ -59,14 +60,10 @@ def command(
     from armsim.arm.motor_curve import motor_curve, motors
     from armsim.loading import read_robot
 
-    if plot is not None:
-        from armsim.figures.comparison import check_plot
-
-        check_plot(plot)
-        if joint is None:
-            raise UsageError.of(
-                f"--plot {plot}", "--joint with it, whose curve is drawn", "no joint", "add for example --joint R2"
-            )
+    if plot is not None and joint is None:
+        raise UsageError.of(
+            f"--plot {plot}", "--joint with it, whose curve is drawn", "no joint", "add for example --joint R2"
+        )
     volts = None if voltage is None else number_value("voltage", voltage)
     arm, _ = read_robot(robot)
     digits = 10 if verbose else 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,7 @@ from armsim.model import Arm
 from armsim.spec.bounds import BOUNDS
 from armsim.terminal.streams import echo
 
+Settings = dict[str, str | None]
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
 JOINT_OPTIONS = {
     "q": ("positions", "rad or m"),
@@ -39,9 +41,6 @@ def shipped(*kinds: str) -> Callable[..., list[Any]]:
 
 robot_argument = click.argument("robot", shell_complete=shipped("robots"))
 scenario_argument = click.argument("scenario", shell_complete=shipped("configs"))
-set_option = click.option(
-    "--set", "settings", multiple=True, metavar="PATH=VALUE", help="A value in place of the file's; may be repeated."
-)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print results as JSON, in SI units.")
 deg_option = click.option(
     "--deg", "degrees", is_flag=True, help="Take and print joint angles in degrees, in JSON as well."
@@ -85,19 +84,62 @@ def _finite(data: Any) -> Any:
     return [_finite(value) for value in data] if isinstance(data, (list, tuple)) else data
 
 
-def assignments(items: tuple[str, ...]) -> dict[str, str]:
-    """The paths and values of `--set path=value`."""
-    values = {}
-    for item in items:
-        path, equals, value = item.partition("=")
-        if not equals or not path.strip():
+def set_option(command: Callable[..., int]) -> Callable[..., int]:
+    """Adds --set and --unset, which the command takes as one mapping `settings`: values by path, None for what is taken out."""
+
+    @click.option(
+        "--set",
+        "assigned",
+        multiple=True,
+        metavar="PATH=VALUE",
+        help='A value in place of the file\'s, such as "control.kp[R2]=80"; may be repeated.',
+    )
+    @click.option("--unset", multiple=True, metavar="PATH", help="Take a key out, such as control.ki; may be repeated.")
+    @functools.wraps(command)
+    def overriding(*args: Any, assigned: tuple[str, ...], unset: tuple[str, ...], **others: Any) -> int:
+        return command(*args, settings=settings_of(assigned, unset), **others)
+
+    return overriding
+
+
+def plot_option(what: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Adds --plot, whose file is tried before the work begins, and --force, by which it may replace one that is there."""
+
+    def adding(command: Callable[..., int]) -> Callable[..., int]:
+        @click.option("--plot", metavar="FILE", help=f'{what} Takes matplotlib: pip install "armsim[plot]".')
+        @click.option("--force", is_flag=True, help="Let --plot replace a file that is there.")
+        @functools.wraps(command)
+        def drawing(*args: Any, plot: str | None, force: bool, **others: Any) -> int:
+            if plot is not None:
+                from armsim.figures.comparison import check_plot
+
+                check_plot(plot, force)
+            return command(*args, plot=plot, **others)
+
+        return drawing
+
+    return adding
+
+
+def settings_of(assigned: tuple[str, ...], unset: tuple[str, ...] = ()) -> Settings:
+    """The overrides of `--set path=value` and `--unset path`.
+
+    Raises:
+        UsageError: One is malformed, or both are given for a path.
+    """
+    values: Settings = {path.strip(): None for path in unset}
+    for item in assigned:
+        path, equals, value = (part.strip() for part in item.partition("="))
+        if not equals or not path:
             raise UsageError.of(
                 f"--set {item}",
                 "path=value",
                 "no `=` with a path before it",
-                "write for example --set control.kp[0]=80",
+                'write for example --set "control.kp[0]=80"',
             )
-        values[path.strip()] = value.strip()
+        if path in unset:
+            raise UsageError.of(f"--unset {path}", "either --set or --unset", "both", "leave one of them out")
+        values[path] = value
     return values
 
 

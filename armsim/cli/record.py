@@ -9,7 +9,7 @@ import click
 from armsim.cli.divergence import divergence
 from armsim.cli.options import (
     SETTINGS,
-    assignments,
+    Settings,
     check_folder,
     json_option,
     print_json,
@@ -21,6 +21,7 @@ from armsim.cli.options import (
 from armsim.cli.simulate_report import method_notes, steps_by, uncached, work_lines
 from armsim.cli.table import wrapped
 from armsim.errors import Diverged
+from armsim.spec.timing import seconds
 from armsim.terminal.failure import INTERRUPTED
 from armsim.terminal.progress import progress_bars
 from armsim.terminal.streams import echo
@@ -47,7 +48,7 @@ Examples:
 def command(
     scenario: str,
     output: str | None,
-    settings: tuple[str, ...],
+    settings: Settings,
     force: bool,
     force_step: bool,
     as_json: bool,
@@ -65,7 +66,7 @@ def command(
 
     check_folder(output, force)
     with progress_bars("recording", "saving", not quiet and not as_json) as (progress, saving):
-        recording, folder = record_into(output, scenario, assignments(settings), progress, force_step, force, saving)
+        recording, folder = record_into(output, scenario, settings, progress, force_step, force, saving)
     made = recording.scenario
     summary: dict[str, Any] = {
         "scenario": made.name,
@@ -110,7 +111,7 @@ def _report(summary: dict[str, Any], inputs: int, verbose: bool) -> str:
     lines += [wrapped(f"! {warning}") for warning in summary["advice"]]
     if verbose:
         lines.append(f"state    {', '.join(summary['slots'])}")
-        lines.append(f"detail   {summary['algorithm']} forward dynamics; {summary['seconds'] * 1e3:.3g} ms in all")
+        lines.append(f"detail   {summary['algorithm']} forward dynamics; {seconds(summary['seconds'])} in all")
         lines += uncached()
     lines.append(f"written  {summary['folder']}: record.csv, run.yaml")
     return "\n".join(lines)

@@ -14,6 +14,7 @@ from armsim.cli.options import (
     deg_option,
     json_option,
     number_value,
+    plot_option,
     print_json,
     quiet_option,
     shipped,
@@ -53,7 +54,7 @@ Examples:
 @click.option("--rtol", metavar="X", help="Relative error in a step, of an adaptive method. [default: 1e-6]")
 @click.option("--tolerance", metavar="X | q=X,qd=X", help="Differences that are allowed. [default: none]")
 @click.option("--columns", metavar="YAML", help="Which column of a log is which.")
-@click.option("--plot", metavar="FILE", help="Draw both and their difference into a picture.")
+@plot_option("Draw both and their difference into a picture.")
 @deg_option
 @json_option
 @quiet_option
@@ -83,10 +84,6 @@ def command(
     allowed = tolerance_values(tolerance)
     step = None if dt is None else number_value("dt", dt)
     error = None if rtol is None else number_value("rtol", rtol)
-    if plot is not None:
-        from armsim.figures.comparison import check_plot
-
-        check_plot(plot)
     if _is_log(path):
         if robot is None:
             raise UsageError.of(

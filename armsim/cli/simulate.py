@@ -7,7 +7,7 @@ import click
 from armsim.cli.divergence import divergence
 from armsim.cli.options import (
     SETTINGS,
-    assignments,
+    Settings,
     check_folder,
     json_option,
     print_json,
@@ -63,7 +63,7 @@ Examples:
 def command(
     scenario: str,
     output: str | None,
-    settings: tuple[str, ...],
+    settings: Settings,
     measures: tuple[str, ...],
     force: bool,
     engine: str,
@@ -87,7 +87,7 @@ def command(
     check_folder(output, force)
     with progress_bars("simulating", "saving", not quiet and not as_json) as (progress, saving):
         run, folder = simulate_into(
-            output, scenario, assignments(settings), engine, progress, force_step, measures, force, degrees, saving
+            output, scenario, settings, engine, progress, force_step, measures, force, degrees, saving
         )
     summary = {**run.summary(), "folder": str(folder)}
     if as_json:

@@ -7,6 +7,7 @@ from typing import Any
 
 from armsim.actuation import WORKS
 from armsim.cli.table import Cell, fixed, force_unit, joint_unit, number, shown, table, wrapped
+from armsim.spec.timing import seconds
 
 STATUS = {"complete": "", "interrupted": " (interrupted)", "diverged": " (diverged)"}
 
@@ -25,17 +26,19 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
     measures = summary.get("measures", {})
     lines += [f"measure  {name}: {number(m['value'], 6)} {m['unit']}".rstrip() for name, m in measures.items()]
     lines += [wrapped(f"! {warning}") for warning in summary["advice"]]
+    if summary["rows"] == 1 and summary["status"] == "complete":
+        lines.append(wrapped("! one row was written, of the start: `log.every` is longer than the duration"))
     if verbose and summary["would_chatter"]:
         stops = ", ".join(f"{joint} up to {most:.3g} s" for joint, most in summary["would_chatter"].items())
         lines.append(
             wrapped(f"* with a stop engaged the step is stable: {stops}; {summary['dt']:g} s would chatter there")
         )
-    seconds = summary["seconds"]
+    times = summary["seconds"]
     lines.append(
-        f"speed    {_speed(summary['steps_per_second'])} steps a second, {seconds['loop_s'] * 1e3:.3g} ms in its loop"
+        f"speed    {_speed(summary['steps_per_second'])} steps a second, {seconds(times['loop_s'])} in its loop"
     )
     if verbose:
-        parts = ", ".join(f"{name[:-2]} {value * 1e3:.3g} ms" for name, value in seconds.items())
+        parts = ", ".join(f"{name[:-2]} {seconds(value)}" for name, value in times.items())
         lines.append(f"detail   {summary['algorithm']} forward dynamics, {summary['engine']} engine")
         lines.append(f"times    {parts}")
         lines += uncached()

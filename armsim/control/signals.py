@@ -13,7 +13,8 @@ from typing import Literal
 
 from armsim.expr import Scalar, Table, fma, lookup
 
-Signal = Callable[[Scalar], Scalar]  # of the time; one that is recorded has its `Table` as the attribute `table`
+# of the time; one that is recorded has its `Table` as the attribute `table`, a constant has its `value`
+Signal = Callable[[Scalar], Scalar]
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,11 @@ class OpenLoop:
     def integrals(self) -> int:
         """Number of integrator states."""
         return 0
+
+    @property
+    def timed(self) -> bool:
+        """Whether any signal is a function of time that is neither recorded nor a constant."""
+        return any(_table(signal) is None and not hasattr(signal, "value") for signal in self.signals)
 
     @cached_property
     def corners(self) -> Table | None:
@@ -72,6 +78,8 @@ def _at(signal: Signal, t: Scalar, since: Scalar | None, middle: Scalar | None) 
     table = _table(signal)
     if table is None:
         return signal(t)
+    if middle is not None and table.hold == "zero":
+        return lookup(table, middle)
     if middle is not None and len(table.x) > 1:
         return fma(lookup(table.slope, middle), t - middle, lookup(table, middle))
     return signal(t if since is None or table.hold == "linear" else since)

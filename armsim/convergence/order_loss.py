@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from armsim.actuation import any_sticks
 from armsim.control import Feedback, OpenLoop
+from armsim.integrate import METHODS
 from armsim.loading import Scenario
 from armsim.loading.scenario import FormulaSignal, RecordedSignal
 
@@ -54,18 +55,25 @@ def is_smooth(scenario: Scenario) -> bool:
 def order_losses(scenario: Scenario, answer: NDArray | None) -> tuple[str, ...]:
     """What can reduce the order of a fixed-step method, in words; empty for a smooth motion.
 
+    Of a method whose steps are cut at events, inductances alone, and events that come and go within a step.
+
     Args:
-        scenario: What was run.
+        scenario: What was run, by that method.
         answer: Joint positions of a run [rad or m], shape (instants, n); None where all diverged.
     """
     motors = (joint.electric_motor for joint in scenario.arm.joints)
+    meets = answer is not None and _meets_stops(scenario, answer)
     known = {
-        "joints meet their stops within steps": answer is not None and _meets_stops(scenario, answer),
+        "joints meet their stops within steps": meets,
         "currents of motors with an inductance advance once a step, which is of first order": any(
             motor is not None and motor.inductance is not None for motor in motors
         ),
         **kinks(scenario),
     }
+    if METHODS[scenario.method].cuts:
+        events = meets or any(kinks(scenario).values())
+        known = {what: there for what, there in known.items() if what.startswith("currents")}
+        known["events may come and go within a step"] = events
     return tuple(what for what, there in known.items() if there)
 
 

@@ -71,8 +71,14 @@ class Switches:
         traced, values = self._evaluated(args, sides)
         return [_ahead(node, values, side) for node, side in zip(traced.switches, sides, strict=True)]
 
-    def margins(self, sides: Sequence[Any], *args: Any) -> list[Any]:
-        """How far each switch is from turning, negative beyond; 1 where it does not matter on this branch."""
+    def margins(self, sides: Sequence[Any], *args: Any, unsure: Any = 0.0) -> list[Any]:
+        """How far each switch is from turning, negative beyond; 1 where it does not matter on this branch.
+
+        Args:
+            sides: Of the switches.
+            args: Those of the function.
+            unsure: By how much a switch may have turned and not count, relative to its operands or 1, whichever is larger.
+        """
         traced, values = self._evaluated(args, sides)
         relevant = _relevance(traced, values)
         margins = []
@@ -80,7 +86,8 @@ class Switches:
             size: Any = 0.0
             for arg in node.args:
                 size = size + absolute(_value(values, arg))
-            margins.append(where(relevant[node], fma(NOISE, size, _ahead(node, values, side)), 1.0))
+            margin = fma(NOISE + unsure, size, _ahead(node, values, side)) + unsure
+            margins.append(where(relevant[node], margin, 1.0))
         return margins
 
     def _evaluated(self, args: Sequence[Any], sides: Sequence[Any] | None = None) -> tuple[Traced, dict[Any, Any]]:
@@ -159,9 +166,9 @@ def _relevance(traced: Traced, values: dict[Any, Any]) -> dict[Any, Any]:
             matters(condition, own)
             matters(a, both(own, chosen))
             matters(b, both(own, negated(chosen)))
-        elif node.op == "and":
+        elif node.op == "and":  # where neither holds, the first must turn before the second matters
             a, b = node.args
-            matters(a, both(own, values[b]))
+            matters(a, both(own, either(values[b], negated(values[a]))))
             matters(b, both(own, values[a]))
         else:
             for arg in node.args:

@@ -15,11 +15,16 @@ INCHES = (11.0, 1.9)  # width, and height per quantity
 BLUE, ORANGE, RED = "#1f77b4", "#ff7f0e", "#b22222"
 
 
-def check_plot(path: str | PathLike[str]) -> None:
+def check_plot(path: str | PathLike[str], force: bool = True) -> None:
     """Refuse a picture that cannot be drawn, before anything else is done.
 
+    Args:
+        path: The picture.
+        force: Whether it may replace a file that is there.
+
     Raises:
-        UsageError: matplotlib is missing, the format is unknown, the folder is not there, or the file cannot be written.
+        UsageError: matplotlib is missing, the format is unknown, the folder is not there, or the file cannot be written or is
+            there already.
     """
     name = os.fspath(path)
     try:
@@ -41,6 +46,10 @@ def check_plot(path: str | PathLike[str]) -> None:
     if not os.path.isdir(folder):
         raise UsageError.of(
             f"--plot {name}", "a folder that is there", f"no folder {folder}", "make it, or name another"
+        )
+    if not force and os.path.isfile(name):
+        raise UsageError.of(
+            f"--plot {name}", "a new file", "one that exists", "choose another name, or add --force to replace it"
         )
     check_output(name, "--plot")
 

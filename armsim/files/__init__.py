@@ -11,5 +11,6 @@ What others use:
     new_file: `whole_file`, atomic writing; `refuse_to_overwrite`, `check_output`. interrupts: `interrupts_later`.
     run_folder: `check_target`, `new_run_folder`, RUN_FORMAT. recovery: `recover`, RUN_FILES. Below them: claim, hidden names;
         exchange, renames and data on disk.
+    foreign, neighbours: files of other programs, and files that were probably meant.
     shipped: `shipped_names`, `shipped_path`, `looks_like_a_file`. source: `Source`, a file read and its hash; `find_file`.
 """

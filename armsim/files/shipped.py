@@ -6,6 +6,7 @@ import os
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDERS = (os.path.join(PACKAGE, "shipped"), os.path.dirname(PACKAGE))  # in a wheel; in a checkout
+ENDINGS = (".yaml", ".yml", ".urdf", ".xacro", ".sdf", ".mjcf", ".xml")
 KINDS = {"robots": "robot", "configs": "scenario"}
 
 
@@ -33,4 +34,4 @@ def shipped_path(kind: str, name: str) -> str | None:
 
 def looks_like_a_file(text: str) -> bool:
     """Whether someone who writes this means a file, not the name of something shipped."""
-    return "/" in text or os.sep in text or text.endswith((".yaml", ".yml"))
+    return "/" in text or os.sep in text or text.endswith(ENDINGS)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import IO
 
 from armsim.files.document import Place
-from armsim.files.faults import refuse, suggestion
+from armsim.files.faults import listed, refuse
+from armsim.files.neighbours import nearest_file, robot_of, scenarios_of
 from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
 
 MOST_BYTES = 2**32  # of a table
@@ -42,10 +43,20 @@ def find_file(kind: str, path_or_name: str) -> str:
         return path_or_name
     path = shipped_path(kind, path_or_name)
     if path is None:
-        noun = {"robots": "robot", "configs": "scenario"}[kind]
+        noun, other = ("robot", "configs") if kind == "robots" else ("scenario", "robots")
         expected = f"a {noun} file, or the name of a shipped {noun}"
-        mend = suggestion(path_or_name, shipped_names(kind), f"shipped {noun}s are")
-        raise refuse(Place(path_or_name), "", expected, "neither of them", mend)
+        known, found = shipped_names(kind), "neither of them"
+        close = nearest_file(path_or_name, known)
+        mend = f"did you mean `{close}`?" if close else f"shipped {noun}s are: {listed(known)}"
+        namesake = shipped_path(other, path_or_name)
+        if namesake is not None and kind == "robots":
+            robot = robot_of(namesake)
+            found = "the name of a scenario"
+            mend = f"name its robot, {os.path.splitext(os.path.basename(robot or ''))[0]}"
+        elif namesake is not None:
+            found = "the name of a robot"
+            mend = f"take one of its scenarios: {listed(scenarios_of(namesake))}"
+        raise refuse(Place(path_or_name), "", expected, found, mend)
     return path
 
 

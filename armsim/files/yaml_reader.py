@@ -6,14 +6,15 @@ PyYAML parses (in C where it can); what its scalars mean is decided here, so tha
 
 from __future__ import annotations
 
-import os
 import re
 from typing import Any, NoReturn
 
 import yaml
 
 from armsim.files.document import DEEPEST, MOST_NODES, Map, Node, Place, Scalar, Seq, clipped, shown
-from armsim.files.faults import Report, nearest, refuse
+from armsim.files.faults import Report, refuse
+from armsim.files.foreign import foreign
+from armsim.files.neighbours import look_around
 
 MOST_BYTES = 1_000_000
 WORDED_BY_PYTHON = 64_000  # characters; syntax errors of larger files are worded by the parser in use
@@ -69,12 +70,14 @@ def read_yaml(path: str, report: Report | None = None) -> tuple[Node, bytes]:
         with open(path, "rb") as file:
             raw = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
-        raise refuse(place, "", "a YAML file", "no file of this name", _look_around(path)) from None
+        raise refuse(place, "", "a YAML file", "no file of this name", look_around(path)) from None
     except IsADirectoryError:
         raise refuse(place, "", "a YAML file", "a folder", "name a file in it") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise refuse(place, "", "a YAML file that can be read", reason, "check its name and permissions") from None
+    if (other := foreign(path, raw)) is not None:
+        raise refuse(place, "", "a robot or scenario file of armsim, in YAML", *other)
     return parse_yaml(raw, path, report), raw
 
 
@@ -171,17 +174,6 @@ def _decoded(raw: bytes | str, place: Place) -> str:
 
 def _place_of(text: str, index: int, place: Place) -> Place:
     return Place(place.source, text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index))
-
-
-def _look_around(path: str) -> str:
-    """Advice for a file that is not there: the nearest name in its folder."""
-    folder = os.path.dirname(path)
-    try:
-        names = sorted(os.listdir(folder or "."))[:1000]
-    except (OSError, ValueError):
-        return f"check the folder `{clipped(folder)}`: it is not there" if folder else "check the name"
-    close = nearest(os.path.basename(path), names)
-    return f"did you mean `{os.path.join(folder, close)}`?" if close else "check the name and the folder"
 
 
 class _Composer:

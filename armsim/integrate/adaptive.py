@@ -40,9 +40,11 @@ MEMORY = ("step_length", "step_error", "steps_taken", "steps_refused")
 FIRST = 1e-3  # initial step, relative to an interval up to 1 s, else in s; an accurate one grows fivefold at once
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0  # safety factor, and bounds of the ratio of successive steps
 BETA = 0.04  # of PI step-size control (Hairer, Norsett and Wanner, section II.4, DOPRI5)
+VAGUE = 1e3  # error of a step that is too long to tell whether events fall within it
+LEAST_AHEAD = 200  # steps between landings, of a system that depends on time in unknown ways
 LEAST_ERROR = 1e-4  # lower bound of the last error in it
 VANISHED = 1e-15  # s: least step; one that would have to be smaller has failed
-MOST = 3_000_000  # attempted steps in one advance
+MOST = 1_000_000  # attempted steps in one advance
 
 
 class Trial(NamedTuple):
@@ -146,7 +148,8 @@ def adaptive_follow(
     wanted = where(lands, landing, wanted)
 
     begin = Attempt(ahead.done, *_recalled(memory, landing), Bracket(), front, ahead.extension)
-    end, after = _attempted(trial, order, system, since, landing, tolerance, begin, wanted)
+    longest = landing / LEAST_AHEAD if system.timed else None
+    end, after = _attempted(trial, order, system, since, landing, tolerance, begin, wanted, longest)
     step = end.extension
     assert step is not None
     inside = end.done > wanted
@@ -177,6 +180,7 @@ def _attempted(
     tolerance: Tolerance,
     begin: Attempt,
     until: Scalar,
+    longest: Scalar | None = None,
 ) -> tuple[Attempt, Motion]:
     """Steps until the time `until` since a landing at t is reached, and the state then; the next landing is at t + h."""
     beta, alpha = BETA, 1 / order - 0.75 * BETA
@@ -188,8 +192,8 @@ def _attempted(
         # the step to try: to the event's regula falsi estimate, or as the control proposes, the last two of equal length
         locating, located = bracket.locating, bracket.located(h)
         proposed = where(now.length >= left, left, where(now.length > left / 2, left / 2, now.length))
-        corner = system.until_corner(t + now.done)
-        proposed = proposed if corner is None else minimum(proposed, corner)
+        for most in (longest, system.until_corner(t + now.done)):
+            proposed = proposed if most is None else minimum(proposed, most)
         tried = where(locating, bracket.estimate(located), proposed)
 
         smooth = system.branch(t + now.done, start, tried)
@@ -200,7 +204,11 @@ def _attempted(
         end = end._replace(q=calmed(end.q), v=calmed(end.v))
         coefficients = [mapped(lambda after, before: after - before, end, start), *inner]
         accurate = error <= 1.0
-        share, guard = first_met(smooth, t + now.done, tried, start, end, coefficients, guard, tolerance.atol, accurate)
+        share, guard, vague = first_met(
+            smooth, t + now.done, tried, start, end, coefficients, guard, tolerance.atol, accurate
+        )
+        error = where(vague, maximum(error, VAGUE), error)
+        accurate = error <= 1.0
         at_event = both(locating, located)
         passed = both(guard < 0.0, negated(at_event))
         narrowing = either(passed, both(both(accurate, locating), negated(at_event)))  # the bracket of an event

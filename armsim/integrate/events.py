@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
-from armsim.expr import Scalar, absolute, both, clip, either, fma, loop, minimum, where
+from armsim.expr import Scalar, absolute, both, clip, either, fma, loop, maximum, minimum, where
 from armsim.integrate.extension import interpolated
 from armsim.integrate.motion import Motion
 from armsim.integrate.system import System
 
-PARTS = 4  # of a step, between which guards that need forces are evaluated
-FINE = 8  # of a step, between which margins are evaluated that may dip below zero within it
+FAR = 1e300  # beyond any guard
+RESOLVED = 1e-9  # s: within a shorter step nothing varies unseen
 CLOSE = 1 / 16  # of a step: distance of the points of the last parabola
 
 
@@ -65,18 +66,53 @@ def _vertex(low: Scalar, mid: Scalar, high: Scalar) -> Scalar:
 
 
 @dataclass(slots=True)
+class Look:
+    """Points of a step at which guards are looked at, and tests of whether they resolve the guards.
+
+    Attributes:
+        points: Shares of the step, from its beginning to its end, at irregular distances: no period divides them all.
+        tests: For each point that is tested, by point the weight of the guard in its distance from the polynomial through the
+            guards at all points that are not tested.
+    """
+
+    points: tuple[float, ...]
+    tests: tuple[tuple[float, ...], ...]
+
+    @classmethod
+    def at(cls, points: Sequence[float], tested: Sequence[int]) -> Look:
+        """A look at points, the tested ones given by their places among them."""
+        known = [p for k, p in enumerate(points) if k not in tested]
+
+        def weight(k: int, test: int) -> float:
+            if k in tested:
+                return 1.0 if k == test else 0.0
+            return -prod((points[test] - p) / (points[k] - p) for p in known if p != points[k])
+
+        return cls(tuple(points), tuple(tuple(weight(k, test) for k in range(len(points))) for test in tested))
+
+
+MARGINS = Look.at((0.0, 0.13, 0.29, 0.47, 0.62, 0.78, 0.91, 1.0), (2, 4))
+HOLDING = Look.at((0.0, 0.21, 0.46, 0.73, 1.0), (2,))
+GLANCE = (0.0, 0.29, 0.62, 1.0)  # of a step, at which it is seen whether a closer look is wanted
+
+
+@dataclass(slots=True)
 class Search:
     """The state of a search.
 
     Attributes:
-        part: The number of the part of the step to be searched next; from `PARTS` on there is none.
+        part: The number of the point to be looked at next.
         share: The share of the step at which an event has been met; 1 where none has.
-        guard: The guard there.
+        guard: The guard there, or the least at the step's end.
+        low: The least of each guard so far.
+        off: By test and guard, the distance from the polynomial so far.
     """
 
     part: Scalar
     share: Scalar
     guard: Scalar
+    low: list[Scalar]
+    off: list[list[Scalar]]
 
 
 def first_met(
@@ -89,12 +125,14 @@ def first_met(
     guard: Scalar,
     unsure: Scalar,
     accurate: Any,
-) -> tuple[Scalar, Scalar]:
+) -> tuple[Scalar, Scalar, Any]:
     """The share of a step at which an event has been met within it, and the guard there; else 1 and `guard`.
 
-    Crossings are searched for their minima, where they may have any below zero; margins at some points, where their values at
-    both ends and in the middle bend far enough; guards that need forces at a few, where something sticks. The latter two only in
-    a step that is to be accepted.
+    And whether the step is too long to tell: guards are not integrated, and those of a command at its limit or of a joint at rest
+    may vary within a step whose error is small.
+
+    Crossings are searched for their minima, where they may have any below zero; margins, where they vary by more than they are
+    from zero; guards that need forces, where something is held. The latter two only in a step that is to be accepted.
 
     Args:
         smooth: The system in its mode.
@@ -107,57 +145,97 @@ def first_met(
         unsure: A guard that is negative by no more is not counted: a velocity that has all but decayed, for one.
         accurate: Whether the step's error is within its tolerance.
     """
-    found = _along_courses(_courses(smooth, start, end, coefficients), guard, unsure)
+    share, guard = _along_courses(_courses(smooth, start, end, coefficients), guard, unsure)
+    vague: Any = False
 
-    def searched(parts: int, guards: Callable[[Scalar, Motion], list[Scalar]], wanted: Any) -> None:
-        """Search at the ends of all parts of the step for the first negative guard, if that is wanted."""
-        nonlocal found
+    def looked(look: Look, guards: Callable[[Scalar, Motion], list[Scalar]], count: int, wanted: Any) -> None:
+        """Look for the first negative guard, if that is wanted."""
+        nonlocal share, guard, vague
+        most = float(len(look.points))
 
         def inside(now: Search) -> list[Search]:
-            at = now.part / parts
-            value = least(guards(t + at * h, interpolated(end, coefficients, at)))
-            met = value < -unsure
-            return [Search(now.part + 1.0, where(met, at, now.share), where(met, value, now.guard))]
+            at = _chosen(now.part, look.points)
+            found = guards(t + at * h, interpolated(end, coefficients, at))
+            value = least(found)
+            earlier = either(at < now.share, now.guard >= 0.0)
+            met = both(both(value < -unsure, at > 0.0), earlier)
+            weights = [_chosen(now.part, test) for test in look.tests]
+            return [
+                Search(
+                    part=where(met, most, now.part + 1.0),
+                    share=where(met, at, now.share),
+                    guard=where(met, value, now.guard),
+                    low=[minimum(x, low) for x, low in zip(found, now.low, strict=True)],
+                    off=[
+                        [fma(weight, x, off) for x, off in zip(found, row, strict=True)]
+                        for weight, row in zip(weights, now.off, strict=True)
+                    ],
+                )
+            ]
 
-        first = Search(where(both(wanted, accurate), 1.0, parts + 1.0), found.share, found.guard)
-        (found,) = loop([first], inside, lambda now: now.part > now.share * parts, parts)
+        searching = both(wanted, accurate)
+        nothing = [[0.0] * count for _ in look.tests]
+        begin = Search(where(searching, 0.0, most), share, guard, [FAR] * count, nothing)
+        (after,) = loop([begin], inside, lambda now: now.part >= most, len(look.points))
+        unmet = after.share >= share
+        for i, low in enumerate(after.low):
+            for row in after.off:
+                vague = either(vague, both(unmet, absolute(row[i]) > fma(0.5, maximum(low, 0.0), unsure)))
+        share, guard = after.share, after.guard
 
-    middle = interpolated(end, coefficients, 0.5)
-    spares = zip(smooth.spares(t, start), smooth.spares(t + h / 2, middle), smooth.spares(t + h, end), strict=True)
-    dips: Any = False
-    for first, half, last in spares:
-        bend = absolute(first - 2.0 * half + last)
-        dips = either(dips, minimum(minimum(first, last), half) < bend)
-    if dips is not False:
-        searched(FINE, smooth.margins, dips)
+    glances = [smooth.spares(t + at * h, interpolated(end, coefficients, at)) for at in GLANCE]
+    near: Any = False
+    for some in zip(*glances, strict=True):
+        lowest, highest = some[0], some[0]
+        for x in some[1:]:
+            lowest, highest = minimum(x, lowest), maximum(x, highest)
+        near = either(near, lowest < highest - lowest)
+    if near is not False:
+        looked(MARGINS, lambda t, y: smooth.margins(t, y, unsure), len(glances[0]), near)
     if smooth.mode:
-        sticks: Any = False
+        holds: Any = False
         for side in smooth.mode:
-            sticks = either(sticks, absolute(side) < 0.5)
-        searched(PARTS, lambda t, y: smooth.guards(t, start, y), sticks)
-    return found.share, found.guard
+            holds = either(holds, absolute(side) < 0.5)
+        looked(HOLDING, smooth.holding, len(smooth.mode), holds)
+    return share, guard, both(vague, h > RESOLVED)
 
 
-def _along_courses(courses: Sequence[Course], guard: Scalar, unsure: Scalar) -> Search:
-    """The first minimum of a course at which it is negative."""
+def _chosen(k: Scalar, values: Sequence[float]) -> Scalar:
+    """The k-th of some values."""
+    found: Scalar = values[-1]
+    for i in reversed(range(len(values) - 1)):
+        found = where(k < i + 0.5, values[i], found)
+    return found
+
+
+@dataclass(slots=True)
+class Minimum:
+    """The state of the search for a minimum of a course at which it is negative: see `Search`."""
+
+    done: Scalar
+    share: Scalar
+    guard: Scalar
+
+
+def _along_courses(courses: Sequence[Course], guard: Scalar, unsure: Scalar) -> tuple[Scalar, Scalar]:
+    """The share of a step at which a course first has a negative minimum, and the course there; else 1 and `guard`."""
     if not courses:
-        return Search(0.0, 1.0, guard)
+        return 1.0, guard
     dips: Any = False
     for course in courses:
         dips = either(dips, course.may_dip)
 
-    def along(now: Search) -> list[Search]:
+    def along(now: Minimum) -> list[Minimum]:
         share, guard = now.share, now.guard
         for course in courses:
             at = course.lowest
             value = course.at(at)
             met = both(both(at > 0.0, at < share), value < -unsure)
             share, guard = where(met, at, share), where(met, value, guard)
-        return [Search(float(PARTS), share, guard)]
+        return [Minimum(1.0, share, guard)]
 
-    first = Search(where(dips, 1.0, float(PARTS)), 1.0, guard)
-    (found,) = loop([first], along, lambda now: now.part >= PARTS, 1)
-    return found
+    (found,) = loop([Minimum(where(dips, 0.0, 1.0), 1.0, guard)], along, lambda now: now.done > 0.5, 1)
+    return found.share, found.guard
 
 
 def _courses(smooth: System, start: Motion, end: Motion, coefficients: Sequence[Motion]) -> list[Course]:

@@ -29,7 +29,7 @@ def stall_of(state: Sequence[float]) -> Stall | None:
 def no_step(method: str, stalled: Stall) -> str:
     """What a method did not find, in words."""
     if stalled == "too many steps":
-        return f"too long a time for {method}, which took millions of steps"
+        return f"too long a time for {method}, which tried a million steps"
     return f"no step of {method} that is short enough for the tolerance"
 
 

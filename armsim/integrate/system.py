@@ -20,6 +20,7 @@ class System:
         rates: From time and state to the rates of the state.
     """
 
+    timed: bool = False  # whether rates depend on time by more than known corners, so that steps may pass what is short
     mode: Sequence[Scalar] = ()  # what was decided for a step: by component 1 and -1 for sides, 0 for stick
 
     def __init__(self, rates: Rates) -> None:
@@ -78,10 +79,9 @@ class System:
             t: Time at the step's end [s].
             start: The motion at its start.
             end: The motion at its end.
-            unsure: By how much a switch may have turned and not count.
+            unsure: See `margins`.
         """
-        turned = [margin + unsure for margin in self.margins(t, end)]
-        return [*self.crossings(start, end), *turned, *self.holding(t, end)]
+        return [*self.crossings(start, end), *self.margins(t, end, unsure), *self.holding(t, end)]
 
     def crossings(self, start: Motion, at: Motion) -> list[Scalar]:
         """Those of the guards that are affine in positions and velocities, at a motion within the step or at its end."""
@@ -91,8 +91,14 @@ class System:
         """Those of the crossings that are affine in velocities: of joints that come to where they may be held."""
         return []
 
-    def margins(self, t: Scalar, y: Motion) -> list[Scalar]:
-        """Those of the guards that tell whether a switch of the rates has turned."""
+    def margins(self, t: Scalar, y: Motion, unsure: Scalar = 0.0) -> list[Scalar]:
+        """Those of the guards that tell whether a switch of the rates has turned.
+
+        Args:
+            t: Time [s].
+            y: The motion then.
+            unsure: By how much one may have turned and not count, relative to its operands or 1, whichever is larger.
+        """
         return []
 
     def spares(self, t: Scalar, y: Motion) -> list[Scalar]:

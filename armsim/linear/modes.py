@@ -7,6 +7,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from armsim.spec.timing import seconds
+
 TINY = 1e-15  # an eigenvalue z below it counts as zero (deadbeat)
 MOSTLY = 0.25  # of a mode's energy: joints with at least this share are named
 
@@ -90,13 +92,3 @@ def modes_of(
 def _rate(z: complex, dt: float) -> complex:
     """The rate λ [1/s] of an eigenvalue z in discrete time."""
     return complex(-math.inf, 0.0) if abs(z) < TINY else cmath.log(z) / dt
-
-
-def seconds(time: float) -> str:
-    """A time [s] to three significant digits, in the unit that reads best."""
-    if time >= 999.5:
-        return f"{float(f'{time:.3g}'):.0f} s"
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if time >= 0.9995 * size:
-            return f"{time / size:.3g} {unit}"
-    return f"{time / 1e-9:.3g} ns"

@@ -32,16 +32,14 @@ from armsim.spatial import (
 RADIANS = math.pi / 180
 
 
-def build_robot(
-    data: dict[str, Any], open: Mapping[str, Scalar] | None = None, payload: dict[str, Any] | None = None
-) -> Arm:
+def build_robot(data: dict[str, Any], open: Mapping[str, Scalar] | None = None, payload: Inertia | None = None) -> Arm:
     """The arm of a robot file.
 
     Args:
         data: The file's data, as `armsim.loading.load_robot_file` reads it.
         open: Scalars in place of the file's numbers, by path, in the file's unit: `{"joints[0].motor.Kp": kp,
             "parameters.upper": upper}`. Formulas are evaluated on open parameters.
-        payload: Settled data of a payload, in place of the robot's.
+        payload: Of the tool, in place of the robot's.
 
     Raises:
         UsageError: There is no number at a path of `open`.
@@ -57,14 +55,15 @@ def build_robot(
             pre = before @ pre
         joints.append(build_joint(joint, pre, offset, after, degrees))
         before = after
-    carried = robot["payload"] if payload is None else payload
+    if payload is None:
+        payload = Inertia() if robot["payload"] is None else build_body(robot["payload"], degrees)
     return Arm(
         name=robot["name"],
         gravity=Vector(*robot["gravity"]),
         base=build_frame(robot["base"], degrees),
         joints=tuple(joints),
         tool=build_frame(robot["tool"], degrees),
-        payload=Inertia() if carried is None else build_body(carried),
+        payload=payload,
     )
 
 
@@ -73,7 +72,7 @@ def build_joint(joint: dict[str, Any], pre: Pose, offset: Scalar, after: Pose | 
     turn = RADIANS if degrees and JOINT_TYPES[joint["type"]].turns else 1.0
     inertia = Inertia()
     for i, body in enumerate(joint["bodies"]):
-        inertia = inertia + build_body(body) if i else build_body(body)
+        inertia = inertia + build_body(body, degrees) if i else build_body(body, degrees)
     if after is not None:
         inertia = inertia.moved(after.rotation, after.position)
     limits, motor = joint["limits"], joint["motor"]
@@ -136,8 +135,8 @@ def build_frame(frame: dict[str, Any], degrees: bool = False) -> Pose:
     return Pose(rotation_rpy(*(angle * turn for angle in frame["rpy"])), Vector(*frame["xyz"]))
 
 
-def build_body(body: dict[str, Any]) -> Inertia:
-    """The inertia of a body: {shape: its numbers}, or {mass, center} for a point mass."""
+def build_body(body: dict[str, Any], degrees: bool = False) -> Inertia:
+    """The inertia of a body: {shape: its numbers}, or {mass, center} for a point mass; degrees is the unit of its rpy."""
     if "mass" in body:
         return bodies.point(body["mass"], Vector(*body["center"]))
     ((shape, b),) = body.items()
@@ -147,8 +146,7 @@ def build_body(body: dict[str, Any]) -> Inertia:
     if shape == "rod":
         return bodies.rod(b["axis"], b["length"], b["mass"], center)
     if shape == "inertia":
-        tensor = Symmetric(*(b[component] for component in ("xx", "yy", "zz", "xy", "xz", "yz")))
-        return bodies.tabulated(b["mass"], center, tensor, b["about"])
+        return bodies.tabulated(b["mass"], center, build_tensor(b, degrees), b["about"])
     if shape == "box":
         size = Vector(*b["size"])
         return bodies.box(size, _mass(b, bodies.box_volume(size)), center)
@@ -159,6 +157,15 @@ def build_body(body: dict[str, Any]) -> Inertia:
         return bodies.cylinder(b["axis"], b["height"], b["radius"], mass, center)
     mass = _mass(b, bodies.tube_volume(b["height"], b["outer_radius"], b["inner_radius"]))
     return bodies.tube(b["axis"], b["height"], b["outer_radius"], b["inner_radius"], mass, center)
+
+
+def build_tensor(body: dict[str, Any], degrees: bool = False) -> Symmetric:
+    """The tensor of a body of known inertia, along the axes of its frame: R A Rᵀ, R the orientation of the tensor's own axes."""
+    tensor = Symmetric(*(body[component] for component in ("xx", "yy", "zz", "xy", "xz", "yz")))
+    if all(is_number(angle, 0.0) for angle in body["rpy"]):
+        return tensor
+    turn = RADIANS if degrees else 1.0
+    return rotation_rpy(*(angle * turn for angle in body["rpy"])).turn(tensor)
 
 
 def _mass(solid: dict[str, Any], volume: Scalar) -> Scalar:

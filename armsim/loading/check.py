@@ -12,7 +12,7 @@ from armsim.files.shipped import shipped_path
 from armsim.files.yaml_reader import read_yaml
 from armsim.loading.build import build_robot
 from armsim.loading.definite import undetermined
-from armsim.loading.plausible import doubts, too_short
+from armsim.loading.plausible import doubts, one_row, too_short
 from armsim.loading.robot_file import load_robot_file
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.scenario_file import RUN_FORMAT, load_scenario_file
@@ -72,10 +72,11 @@ def check(path_or_name: str | os.PathLike[str]) -> Checked:
 
 def scenario_doubts(scenario: Scenario) -> list[Fault]:
     """Warnings of a scenario and its robot: numbers that are valid, but improbable."""
-    data = scenario.file.data
+    data, duration = scenario.file.data, time_at(scenario.steps, scenario.time_ratio)
     return [
-        *doubts(scenario.arm, scenario.file.robot.data, _robot_path(scenario), data["payload"]),
-        *too_short(data, time_at(scenario.steps, scenario.time_ratio)),
+        *doubts(scenario.arm, scenario.file.robot.data, _robot_path(scenario), data["payload"], scenario.degrees),
+        *too_short(data, duration),
+        *one_row(data, duration),
         *other_units_of_scenario(scenario.arm, data),
     ]
 

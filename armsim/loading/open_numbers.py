@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 from armsim.errors import UsageError
 from armsim.expr import Scalar
 from armsim.files.document import quoted
-from armsim.loading.build import RADIANS
 from armsim.loading.checked import ScenarioFile
+from armsim.loading.default_lists import default_lists
 from armsim.loading.open_data import STRUCTURAL, OpenData, Requirement
 from armsim.loading.open_paths import doubtful, lacking, places_of, stand_ins
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.scenario_file import Given, load_scenario_file
-from armsim.model import JOINT_TYPES
 from armsim.spec.formula import Formula, FormulaError
 from armsim.spec.paths import parse_path
 from armsim.spec.quantity import plain_number
@@ -194,7 +193,8 @@ def open_numbers(
     values = paths if isinstance(paths, Mapping) else {}
     first = {path: _first(path, x) for path, x in values.items() if lacking(_whole(file), path)}
     set_before = dict(overrides or {})
-    while absent := stand_ins(_whole(file), list(paths), first, _defaults(file)):
+    defaults = default_lists(file.robot.data, file.data["units"]["angle"] == "deg")
+    while absent := stand_ins(_whole(file), list(paths), first, defaults):
         set_before |= absent
         file = load_scenario_file(given, set_before)
     asked = places_of(_whole(file), list(paths))
@@ -209,16 +209,6 @@ def open_numbers(
 def _whole(file: ScenarioFile) -> dict[str, Any]:
     """The data of a scenario with those of its robot."""
     return {**file.data, "robot": file.robot.data}
-
-
-def _defaults(file: ScenarioFile) -> dict[str, list[float]]:
-    """The defaults of the lists that a scenario may leave out, in its units."""
-    robot, degrees = file.robot.data, file.data["units"]["angle"] == "deg"
-    pose = [float(joint["initial"].value) for joint in robot["joints"]]
-    if degrees != (robot["units"]["angle"] == "deg"):
-        turns = [RADIANS if JOINT_TYPES[joint["type"]].turns else 1.0 for joint in robot["joints"]]
-        pose = [x / turn if degrees else x * turn for x, turn in zip(pose, turns, strict=True)]
-    return {"initial.q": pose, "control.target": pose, "initial.qd": [0.0] * len(pose)}
 
 
 def _first(path: str, values: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from armsim.errors import UsageError
-from armsim.loading.settle import numbers_at
+from armsim.loading.settle import numbers_at, with_indices
 from armsim.spec.paths import EVERY, PathError, joint_index, parse_path, path_text
 from armsim.spec.quantity import Quantity
 
@@ -35,7 +35,7 @@ def places_of(data: dict[str, Any], paths: Sequence[str]) -> dict[str, tuple[str
 def lacking(data: dict[str, Any], path: str) -> str:
     """The key without a value at which a path ends, or which it goes beyond; empty if there is none."""
     try:
-        steps = parse_path(path)
+        steps = with_indices(data, parse_path(path))
     except PathError:
         return ""
     here: Any = data
@@ -75,7 +75,7 @@ def stand_ins(
     items: dict[str, str] = {}
     for path in paths:
         key = lacking(data, path)
-        beyond = parse_path(path)[len(parse_path(key)) :] if key else []
+        beyond = with_indices(data, parse_path(path))[len(parse_path(key)) :] if key else []
         if key in lists:
             found[key] = list(lists[key])
         elif any(isinstance(step, int) or step == EVERY for step in beyond):  # the rest may bring the list

@@ -119,7 +119,7 @@ class OpenRobot:
 
     def _checked(self, numbers: Mapping[str, float], report: Report) -> dict[str, Any]:
         set_whole = {**self._lists, **numbers}  # of a list that the file has not, no single number can be set
-        data = check_robot(apply_overrides(self._root, set_whole, report), Context(report))
+        data = check_robot(apply_overrides(self._root, set_whole, report, kind=RobotKeys()), Context(report))
         report.raise_if_any()
         assert data is not None  # or there was a fault
         return data

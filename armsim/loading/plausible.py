@@ -13,12 +13,12 @@ from typing import Any
 from armsim.dynamics import crba, pivots
 from armsim.files.document import Place
 from armsim.files.faults import Fault
-from armsim.loading.build import build_body
+from armsim.loading.build import build_body, build_tensor
 from armsim.loading.principal import principal_moments
 from armsim.loading.settle import values_of
-from armsim.loading.units import other_units, too_heavy
+from armsim.loading.units import angle_doubts, other_units, too_heavy
 from armsim.model import Arm
-from armsim.spatial import Symmetric, point_tensor
+from armsim.spatial import point_tensor
 from armsim.spec.quantity import Quantity
 
 FAR = 2.0  # times the arm's length: a centre of mass or radius of gyration beyond is a slip of units
@@ -30,7 +30,13 @@ SHORTEST_STEP = 1e-6  # s
 NO_TIME = 1e-9  # of the duration: rounding of times that are sums of steps
 
 
-def doubts(arm: Arm, data: dict[str, Any], path: str = "", payload: dict[str, Any] | None = None) -> list[Fault]:
+def doubts(
+    arm: Arm,
+    data: dict[str, Any],
+    path: str = "",
+    payload: dict[str, Any] | None = None,
+    payload_degrees: bool = False,
+) -> list[Fault]:
     """Warnings: numbers that are valid, but improbable for a real arm.
 
     Args:
@@ -38,8 +44,10 @@ def doubts(arm: Arm, data: dict[str, Any], path: str = "", payload: dict[str, An
         data: What it was built from.
         path: Of the robot, within another file.
         payload: Data of a scenario's payload, in place of the robot's.
+        payload_degrees: Whether the scenario's angles are degrees.
     """
     length = _length(arm)
+    degrees = data["units"]["angle"] == "deg"
     found: list[Fault] = []
     for i, joint in enumerate(data["joints"]):
         where, link = _below(path, f"joints[{i}]"), f"link {joint['name']}"
@@ -48,14 +56,14 @@ def doubts(arm: Arm, data: dict[str, Any], path: str = "", payload: dict[str, An
             mend = "give it a body with a mass, unless the source counts its mass with other links"
             found.append(Fault(place, where, "a link with a mass", f"{link} has mass 0", mend))
         for k, body in enumerate(joint["bodies"]):
-            found += _of_body(body, f"{where}.bodies[{k}]", link, length)
+            found += _of_body(body, f"{where}.bodies[{k}]", link, length, degrees)
         found += too_heavy({f"{where}.bodies[{k}]": body for k, body in enumerate(joint["bodies"])}, link, length)
         found += _of_pitch(joint["pitch"], where)
     own = payload is None
     carried = data["payload"] if own else payload
     if carried is not None:
         where = _below(path, "payload") if own else "payload"
-        found += _of_body(carried, where, "the payload", length)
+        found += _of_body(carried, where, "the payload", length, degrees if own else payload_degrees)
         found += too_heavy({where: carried}, "the payload", length)
     return [*found, *_of_stops(arm, data, path), *other_units(arm, data, length, path)]
 
@@ -97,6 +105,24 @@ def too_short(data: dict[str, Any], duration: float) -> list[Fault]:
     return found
 
 
+def one_row(data: dict[str, Any], duration: float) -> Iterator[Fault]:
+    """A warning of a log with no row but the first.
+
+    Args:
+        data: Of a scenario.
+        duration: Of the scenario [s].
+    """
+    every = data["log"]["every"]
+    if every is not None and every.value > duration:
+        yield Fault(
+            every.place,
+            "log.every",
+            f"a time between rows of {duration:g} s at most, the duration",
+            f"{every.text} s: only the first row is written",
+            f"write for example `every: {duration / 1000:g}`, or leave it out",
+        )
+
+
 def _of_pitch(pitch: Quantity | None, path: str) -> Iterator[Fault]:
     """A pitch that is not in metres."""
     if pitch is not None and abs(pitch.value) > LARGEST_PITCH:
@@ -109,7 +135,7 @@ def _of_pitch(pitch: Quantity | None, path: str) -> Iterator[Fault]:
         )
 
 
-def _of_body(body: dict[str, Any], path: str, owner: str, length: float) -> Iterator[Fault]:
+def _of_body(body: dict[str, Any], path: str, owner: str, length: float, degrees: bool) -> Iterator[Fault]:
     """Faults of one body: lengths that are not metres, and unphysical tensors.
 
     A body of mass 0 has no centre of mass; its tensor says only what the joint feels.
@@ -117,7 +143,7 @@ def _of_body(body: dict[str, Any], path: str, owner: str, length: float) -> Iter
     shape, numbers = next(iter(body.items())) if len(body) == 1 else ("", body)
     path = _below(path, shape) if shape else path
     place = numbers["center"][0].place
-    inertia = build_body(values_of(body))
+    inertia = build_body(values_of(body), degrees)
     if not inertia.mass > 0:
         return
     bound = max(FAR * length, NEAR)
@@ -151,7 +177,8 @@ def _of_body(body: dict[str, Any], path: str, owner: str, length: float) -> Iter
         return
     if shape != "inertia":
         return
-    tensor = Symmetric(*(numbers[c].value for c in ("xx", "yy", "zz", "xy", "xz", "yz")))
+    yield from (fault for i, x in enumerate(numbers["rpy"]) for fault in angle_doubts(x, f"{path}.rpy[{i}]", degrees))
+    tensor = build_tensor(values_of(numbers), degrees)
     rounding = ROUNDING * max(abs(x) for row in tensor.rows() for x in row)
     place = numbers["xx"].place
     yield from _of_tensor(moments, rounding, numbers["about"], place, path, owner)

@@ -13,10 +13,11 @@ from armsim.files.source import Source, digest, find_file
 from armsim.files.yaml_reader import read_yaml
 from armsim.loading.build import build_robot
 from armsim.loading.checked import RobotFile
+from armsim.loading.wrong_kind import wrong_kind
 from armsim.model import Arm
 from armsim.spec.overrides import apply_overrides
 from armsim.spec.quantity import Context
-from armsim.spec.robot import FORMAT, read_robot_node
+from armsim.spec.robot import FORMAT, RobotKeys, read_robot_node
 
 
 def load_robot_file(
@@ -34,7 +35,7 @@ def load_robot_file(
     report = Report()
     root, sources = load_root("robots", path_or_name, report)
     context = Context(report)
-    data = check_robot(apply_overrides(root, overrides, report), context)
+    data = check_robot(apply_overrides(root, overrides, report, kind=RobotKeys()), context)
     report.raise_if_any()
     assert data is not None  # or there was a fault
     return RobotFile(data, sources)
@@ -43,13 +44,22 @@ def load_robot_file(
 def load_root(
     kind: str, path_or_name: str | os.PathLike[str] | Mapping[str, Any], report: Report
 ) -> tuple[Node, tuple[Source, ...]]:
-    """The root node of a file, a shipped file or plain data, and its sources."""
+    """The root node of a file, a shipped file or plain data, and its sources.
+
+    Raises:
+        FileFaults: It cannot be read, or is of the other kind: a scenario for a robot, or the reverse.
+    """
+    path, sources = "", tuple[Source, ...]()
     if isinstance(path_or_name, Mapping):
         noun = {"robots": "robot", "configs": "scenario"}[kind]
-        return document(dict(path_or_name), Place(f"<{noun}>")), ()
-    path = find_file(kind, os.fspath(path_or_name))
-    root, raw = read_yaml(path, report)
-    return root, (Source(path, digest(raw)),)
+        root = document(dict(path_or_name), Place(f"<{noun}>"))
+    else:
+        path = find_file(kind, os.fspath(path_or_name))
+        root, raw = read_yaml(path, report)
+        sources = (Source(path, digest(raw)),)
+    if (refused := wrong_kind(kind, root, path)) is not None:
+        raise refused
+    return root, sources
 
 
 def check_robot(root: Node, context: Context, path: str = "") -> dict[str, Any] | None:

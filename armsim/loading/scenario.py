@@ -14,7 +14,7 @@ from armsim.dynamics.external import ExternalWrench
 from armsim.expr import Scalar, Table, lookup
 from armsim.files.source import Source
 from armsim.integrate import Tolerance
-from armsim.loading.build import RADIANS, build_robot
+from armsim.loading.build import RADIANS, build_body, build_robot
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.resolved import resolved_robot
 from armsim.loading.settle import settle
@@ -164,8 +164,9 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
     own = {p: x for p, x in (open or {}).items() if not p.startswith("robot.")}
     data = {key: value for key, value in file.data.items() if key != "robot"}
     scenario = settle(data, own)
-    arm = build_robot(file.robot.data, of_robot, scenario["payload"])
     degrees = scenario["units"]["angle"] == "deg"
+    payload = None if scenario["payload"] is None else build_body(scenario["payload"], degrees)
+    arm = build_robot(file.robot.data, of_robot, payload)
     turns = [RADIANS if degrees and joint.kind.turns else 1.0 for joint in arm.joints]
 
     def si(values: list[Scalar] | None, default: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
@@ -272,6 +273,9 @@ def resolved_scenario(scenario: Scenario) -> dict[str, Any]:
         resolved["external"] = plain(data["external"])
     if data["payload"] is not None:
         resolved["payload"] = plain(data["payload"])
+        if scenario.degrees and "inertia" in resolved["payload"]:
+            inertia = resolved["payload"]["inertia"]
+            inertia["rpy"] = [angle * RADIANS for angle in inertia["rpy"]]
     resolved["log"] = {"every": time_at(scenario.log_every, scenario.time_ratio)}
     if scenario.log_format != "csv":
         resolved["log"]["format"] = scenario.log_format

@@ -14,13 +14,15 @@ from armsim.files.shipped import looks_like_a_file
 from armsim.files.source import Source, beside, digest, find_file
 from armsim.files.yaml_reader import read_yaml
 from armsim.loading.checked import RobotFile, ScenarioFile
+from armsim.loading.default_lists import default_lists
 from armsim.loading.robot_file import check_robot, load_root, refuse_undetermined
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.voltage import refusal
-from armsim.spec.overrides import apply_overrides, split_overrides
+from armsim.loading.wrong_kind import wrong_kind
+from armsim.spec.overrides import JointLists, apply_overrides, split_overrides
 from armsim.spec.quantity import Context, Quantity
-from armsim.spec.robot import joint_names
-from armsim.spec.scenario import ADAPTIVE, AUTO, FORMAT, read_scenario_node
+from armsim.spec.robot import RobotKeys, joint_names
+from armsim.spec.scenario import ADAPTIVE, AUTO, FORMAT, ScenarioKeys, read_scenario_node
 from armsim.spec.schema import join
 from armsim.spec.timing import ROWS, logged_step, shared_step, steps_of
 
@@ -33,7 +35,8 @@ def read_scenario(path_or_name: Given, overrides: Mapping[str, Any] | None = Non
     Args:
         path_or_name: A file (a scenario, or the run.yaml of a finished run), the name of a shipped scenario, or a
             file's content as plain data.
-        overrides: Values to set before the check, by path: `{"control.kp[0]": 80, "robot.joints[R2].motor.Kp": 12}`.
+        overrides: Values to set before the check, by path: `{"control.kp[R2]": 80, "robot.joints[R2].motor.Kp": 12}`; None
+            takes a key out, or an item of a list.
 
     Raises:
         FileFaults: All that is wrong with the scenario and its robot, at once.
@@ -68,7 +71,9 @@ def load_scenario_file(path_or_name: Given, overrides: Mapping[str, Any] | None 
     if isinstance(root, Map) and getattr(root.get("format"), "value", None) == RUN_FORMAT:
         path = "scenario"
         root = root.get("scenario") or Map({}, root.place)
-    root = apply_overrides(root, own, report)
+    before: tuple[str, ...] = ("robot", "units", "units.angle")  # the rest depends on them
+    first = {key: own.pop(key) for key in before if key in own}
+    root = apply_overrides(root, first, report, kind=ScenarioKeys())
     if not isinstance(root, Map):
         mend = f"begin the file with `format: {FORMAT}`"
         report.add(root.place, path, "a mapping of keys and values", shown(root), mend)
@@ -76,8 +81,11 @@ def load_scenario_file(path_or_name: Given, overrides: Mapping[str, Any] | None 
     assert isinstance(root, Map)  # or it has been refused
     context = Context(report, folder=os.path.dirname(file))
     robot, robot_sources = _robot(root, of_robot, context)
-    sound = not report.faults  # with faults, a motor that is given may count as missing
     context.joints = None if robot is None else joint_names(robot)
+    changed = apply_overrides(root, own, report, kind=ScenarioKeys(), joints=_joint_lists(root, robot, context))
+    assert isinstance(changed, Map)  # as before
+    root = changed
+    sound = not report.faults  # with faults, a motor that is given may count as missing
     data = read_scenario_node(root, context, path)
     steps = _check_times(data, path, context) if data is not None else {}
     if robot is not None and sound:
@@ -96,7 +104,7 @@ def _robot(root: Map, overrides: dict[str, Any], context: Context) -> tuple[dict
     node = root.get("robot")
     robot_context = Context(context.report)
     if isinstance(node, Map):
-        inner = apply_overrides(node, overrides, context.report, "robot.")
+        inner = apply_overrides(node, overrides, context.report, "robot.", RobotKeys())
         return check_robot(inner, robot_context, "robot"), ()
     if not isinstance(node, Scalar) or not isinstance(node.value, str):
         return None, ()  # reported with the scenario's own keys
@@ -107,6 +115,8 @@ def _robot(root: Map, overrides: dict[str, Any], context: Context) -> tuple[dict
         path = _robot_path(node.text, context.folder)
         robot_root: Node
         robot_root, raw = read_yaml(path, context.report)
+        if (refused := wrong_kind("robots", robot_root, path)) is not None:
+            raise refused
         sources = (Source(path, digest(raw)),)
     except FileFaults as error:
         fault = error.faults[0]
@@ -116,7 +126,18 @@ def _robot(root: Map, overrides: dict[str, Any], context: Context) -> tuple[dict
             mend = fault.mend.replace(os.path.dirname(beside(context.folder, node.text)), os.path.dirname(node.text))
             context.report.add(node.place, "robot", fault.expected, _not_there(fault, node), mend)
         return None, ()
-    return check_robot(apply_overrides(robot_root, overrides, context.report, "robot."), robot_context), sources
+    inner = apply_overrides(robot_root, overrides, context.report, "robot.", RobotKeys())
+    return check_robot(inner, robot_context), sources
+
+
+def _joint_lists(root: Map, robot: dict[str, Any] | None, context: Context) -> JointLists | None:
+    """What sets items of lists with one item per joint; None where the joints are not known."""
+    if robot is None or context.joints is None:
+        return None
+    units = root.get("units")
+    degrees = getattr(units.get("angle") if isinstance(units, Map) else None, "value", None) == "deg"
+    defaults = {} if context.report.faults else default_lists(robot, degrees)
+    return JointLists([name for name, _ in context.joints], defaults)
 
 
 def _robot_path(text: str, folder: str) -> str:

@@ -12,6 +12,7 @@ from armsim.spec.paths import EVERY, PathError, joint_index, parse_path, path_te
 from armsim.spec.quantity import Quantity
 
 Open = Mapping[str, Any]
+PER_JOINT = ("control", "initial", "inputs")  # keys of a scenario below which lists have one item per joint
 STRUCTURE = {"axis", "dt", "duration", "every", "from", "period", "to"}  # keys of numbers that decide what is computed
 
 
@@ -88,7 +89,20 @@ def numbers_at(data: dict[str, Any], path: str) -> list[str]:
         steps = parse_path(path)
     except PathError as error:
         raise UsageError(f"{path}: {error}") from None
-    return [path_text(place) for place in _places(data, steps, [], path)]
+    return [path_text(place) for place in _places(data, with_indices(data, steps), [], path)]
+
+
+def with_indices(data: dict[str, Any], steps: list[str | int]) -> list[str | int]:
+    """The steps of a path, with indices for the joints' names in a scenario's lists with one item per joint.
+
+    Args:
+        data: Of a scenario, with its robot's under "robot"; other data have no such lists.
+        steps: As `parse_path` gives them.
+    """
+    if len(steps) < 3 or steps[0] not in PER_JOINT or not isinstance(data.get("robot"), dict):
+        return steps
+    index = joint_index(steps[2], [joint["name"] for joint in data["robot"]["joints"]])
+    return steps if index is None else [*steps[:2], index, *steps[3:]]
 
 
 def _places(here: Any, steps: list[str | int], done: list[str | int], path: str) -> list[list[str | int]]:

@@ -38,7 +38,7 @@ def other_units(arm: Arm, data: dict[str, Any], length: float, path: str = "") -
     degrees = data["units"]["angle"] == "deg"
     for frame in ("base", "tool"):
         for i, angle in enumerate(data[frame]["rpy"]):
-            yield from _angle(angle, join(path, f"{frame}.rpy[{i}]"), degrees)
+            yield from angle_doubts(angle, join(path, f"{frame}.rpy[{i}]"), degrees)
     yield from _length(data, length, path)
     mass = sum(float(inertia.mass) for inertia in arm.inertias)
     for i, joint in enumerate(data["joints"]):
@@ -47,7 +47,7 @@ def other_units(arm: Arm, data: dict[str, Any], length: float, path: str = "") -
         named = {f"rpy[{k}]": x for k, x in enumerate(row["rpy"])} if "rpy" in row else row
         for key, angle in named.items():
             if key in ("alpha", "theta") or key.startswith("rpy"):
-                yield from _angle(angle, f"{where}.{data['convention']}.{key}", degrees)
+                yield from angle_doubts(angle, f"{where}.{data['convention']}.{key}", degrees)
         if one_turn(kind):
             limits = joint["limits"] or {}
             found = {"initial": joint["initial"], **{f"limits.{key}": limits.get(key) for key in ("lower", "upper")}}
@@ -92,7 +92,7 @@ def one_turn(kind: JointType) -> bool:
     return kind.turns and not kind.has_pitch
 
 
-def _angle(angle: Quantity, path: str, degrees: bool, bound: float = TURN) -> Iterator[Fault]:
+def angle_doubts(angle: Quantity, path: str, degrees: bool, bound: float = TURN) -> Iterator[Fault]:
     """An angle beyond a bound [rad], or in degrees one that is a simple part of pi."""
     x, key = angle.value, path.rsplit(".", 1)[-1]
     if angle.unit or (angle.formula is not None and "pi" in angle.formula.names):
@@ -117,9 +117,9 @@ def _angle(angle: Quantity, path: str, degrees: bool, bound: float = TURN) -> It
 
 
 def _position(angle: Quantity, path: str, degrees: bool, bound: float = math.inf) -> Iterator[Fault]:
-    """A joint position as `_angle`; in radians one that is beyond a turn and a round number of degrees, too."""
+    """A joint position as `angle_doubts`; in radians one that is beyond a turn and a round number of degrees, too."""
     round_number = not degrees and abs(angle.value) > TURN and angle.value % 5 == 0
-    return _angle(angle, path, degrees, TURN if round_number else bound)
+    return angle_doubts(angle, path, degrees, TURN if round_number else bound)
 
 
 def part_of_pi(x: float) -> Fraction | None:

@@ -67,6 +67,12 @@ class Loads:
         """Whether the command is held between samples."""
         return self.command is not None and self.command.period is not None
 
+    @property
+    def timed(self) -> bool:
+        """Whether a continuous command is a function of time that is not recorded."""
+        command = self.command
+        return isinstance(command, OpenLoop) and command.period is None and command.timed
+
     @cached_property
     def inductive(self) -> dict[int, Motor]:
         """The motors whose current is a state of its own, by joint: they have an inductance and are driven by a voltage."""
@@ -124,9 +130,9 @@ class Loads:
         """The sides of the switches."""
         return self.switches.sides(t, y, self._free(held))
 
-    def margins(self, t: Scalar, y: Motion, held: Held) -> list[Scalar]:
-        """The margins of the switches on the branch that is held."""
-        return self.switches.margins(self._sides(held), t, y, self._free(held))
+    def margins(self, t: Scalar, y: Motion, held: Held, unsure: Scalar) -> list[Scalar]:
+        """The margins of the switches on the branch that is held; see `armsim.expr.Switches.margins`."""
+        return self.switches.margins(self._sides(held), t, y, self._free(held), unsure=unsure)
 
     def spares(self, t: Scalar, y: Motion, held: Held) -> list[Scalar]:
         """Lower bounds of the margins."""

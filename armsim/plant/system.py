@@ -29,6 +29,7 @@ class ArmSystem(System):
         super().__init__(self._rates_of)
         self.equations = equations
         self.held = held
+        self.timed = equations.loads.timed
 
     def _rates_of(self, t: Scalar, y: Motion) -> Motion:
         found = self.equations.rates(t, y._replace(w=None), self.held)
@@ -94,9 +95,9 @@ class ArmSystem(System):
         held = replace(self.held, branch=Branch(None, t + h / 2))
         return replace(held, branch=Branch(self.equations.loads.sides(t, y._replace(w=None), held), t + h / 2))
 
-    def margins(self, t: Scalar, y: Motion) -> list[Scalar]:
+    def margins(self, t: Scalar, y: Motion, unsure: Scalar = 0.0) -> list[Scalar]:
         """Those of the switches of what acts, on the branch that is held."""
-        return [] if self.held.branch is None else self.equations.loads.margins(t, y._replace(w=None), self.held)
+        return [] if self.held.branch is None else self.equations.loads.margins(t, y._replace(w=None), self.held, unsure)
 
     def spares(self, t: Scalar, y: Motion) -> list[Scalar]:
         """Lower bounds of the margins."""

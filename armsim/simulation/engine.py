@@ -13,7 +13,7 @@ from armsim.compile import SteppingLoop
 from armsim.compile.target import Target
 from armsim.errors import UsageError
 from armsim.plant import Plant
-from armsim.simulation.content import tables_in
+from armsim.simulation.content import tables_of
 from armsim.simulation.driver import NEVER
 from armsim.simulation.loop_plan import LoopPlan, bounds
 from armsim.spec.formula import FormulaError
@@ -128,7 +128,7 @@ class NativeEngine:
         self.plan = plan if isinstance(plan, LoopPlan) else LoopPlan.of(plan, dt)
         self.plant = self.plan.plant
         began = time.perf_counter()
-        self.loop = SteppingLoop(self.plan.body, target, key=self.plan.key, tables=lambda: tables_in(self.plan.plant))
+        self.loop = SteppingLoop(self.plan.body, target, key=self.plan.key, tables=lambda: tables_of(self.plan.plant))
         self.cached = self.loop.code.cached
         rest = time.perf_counter() - began - sum(self.loop.seconds.values())
         self.preparation = {**self.loop.seconds, "fetch_s" if self.cached else "compile_s": rest}

@@ -61,8 +61,8 @@ class Result:
         advised: Puts the advice on the step into words, when it is asked for.
         seconds: Wall time by part [s]; rows_s: the loop's waiting for rows to be written.
         stalled: Of a diverged run, why a step could not be made: "no step" where an adaptive method found none short enough for
-            its tolerance, or the Newton iteration of an implicit one did not converge; "too many steps" where it took millions
-            from one instant to the next. Else None.
+            its tolerance, or the Newton iteration of an implicit one did not converge; "too many steps" where it tried a
+            million from one instant to the next. Else None.
         skipped: Number of rows before those that `rows` has.
         failure: Of a run that was interrupted as its rows could not be written, why.
         gathered: Totals of all rows; None where they are gathered from `rows`.

@@ -44,7 +44,8 @@ def simulate(
 
     Args:
         scenario: A scenario file, the name of a shipped one, or what `armsim.loading.read_scenario` returned.
-        overrides: Values in place of the file's, by path: {"control.kp[0]": 80, "robot.joints[R2].motor.Kp": 12}.
+        overrides: Values in place of the file's, by path: {"control.kp[R2]": 80, "robot.joints[R2].motor.Kp": 12}; None takes
+            a key out.
         engine: "llvm" for machine code, "python" for the same physics on Python floats, with the same bits.
         progress: Called about twenty times a second with steps done and steps in all.
         force_step: Run even with a step that is refused; see `armsim.stability.advice`.

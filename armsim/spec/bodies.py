@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armsim.files.document import Map, Node, shown
+from armsim.spec import other_words as words
 from armsim.spec.quantity import Context
 from armsim.spec.schema import Choice, List, Number, OneOf, Record, Relation
 
@@ -37,6 +38,8 @@ def center() -> List:
 
 class SolidKeys(Record):
     """A body of uniform density; either its mass or its density is given."""
+
+    other_words = words.SOLID
 
     mass = mass(default=None, note="from the density")
     density = Number(
@@ -103,12 +106,16 @@ class TubeKeys(SolidKeys):
 class PointKeys(Record):
     """A point mass."""
 
+    other_words = words.MASS
+
     mass = mass()
     center = center()
 
 
 class RodKeys(Record):
     """A slender rod: no thickness, uniform along its length."""
+
+    other_words = words.ROD
 
     axis = axis()
     length = size("length along the axis", "0.4")
@@ -117,12 +124,21 @@ class RodKeys(Record):
 
 
 class InertiaKeys(Record):
-    """A body whose inertia is known, from CAD or a publication; axes parallel to the frame's."""
+    """A body whose inertia is known, from CAD or a publication; the tensor's axes are the frame's unless `rpy` turns them."""
+
+    other_words = words.INERTIA
 
     mass = mass()
     center = center()
     about = Choice(
         "com", "origin", doc="point that the tensor is about: the centre of mass, or the frame's origin", example="com"
+    )
+    rpy = List(
+        Number("rad", angle=True),
+        length=3,
+        default=(0.0, 0.0, 0.0),
+        doc="orientation of the tensor's axes in the frame, roll, pitch and yaw as of `tool`; URDF's rpy of `<inertial>`",
+        example="[0, 0, 0]",
     )
     xx = Number("kg·m²", doc="∫(y²+z²) dm", example="0.01")
     yy = Number("kg·m²", doc="∫(x²+z²) dm", example="0.01")

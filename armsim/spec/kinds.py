@@ -23,6 +23,7 @@ class _Required:
 
 REQUIRED = _Required()
 NAME = re.compile(r"[^\W\d][\w.-]*")
+COMMA = re.compile(r"[+-]?\d{1,15},\d{1,15}(e[+-]?\d{1,3})?", re.ASCII | re.IGNORECASE)
 LARGEST = math.nextafter(math.inf, 0.0)
 
 
@@ -225,6 +226,9 @@ class Number(Kind):
         return None if name is not None and name[0] in known and name[0] not in UNITS else written
 
     def _formula(self, node: Scalar, path: str, context: Context) -> Formula | None:
+        if COMMA.fullmatch(node.text):
+            mend = f"write a point: `{node.text.replace(',', '.')}`"
+            return self.fault(node, path, context, mend, f"{shown(node)}, a decimal comma")
         try:
             formula = context.formula(node.text)
         except FormulaError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armsim.files.document import Map, Node
+from armsim.spec import other_words as words
 from armsim.spec.quantity import Context, Quantity
 from armsim.spec.schema import Choice, Number, Record, join
 
@@ -87,6 +88,8 @@ class MotorLimitKeys(Record):
 
 class MotorKeys(Record):
     """A permanent-magnet DC motor on a joint; all quantities on the motor's side of the gear."""
+
+    other_words = words.MOTOR
 
     Kp = Number(
         "N·m/A",

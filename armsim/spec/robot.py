@@ -7,6 +7,7 @@ from typing import Any
 
 from armsim.files.document import Map, Node, Place, Scalar, Seq
 from armsim.model import JOINT_TYPES
+from armsim.spec import other_words as words
 from armsim.spec.bodies import BODIES, Payload
 from armsim.spec.motor import DryFriction, JointCoulombKeys, MotorKeys
 from armsim.spec.quantity import Context
@@ -48,6 +49,8 @@ class ModifiedDHKeys(Record):
     screw both are constants: what it turns and slides is added to them.
     """
 
+    other_words = words.DH
+
     a = Number("m", default=0.0, doc="length along x of the link before (a of row i-1 in Craig's table)")
     alpha = Number("rad", angle=True, default=0.0, doc="twist about x of the link before (alpha of row i-1)")
     d = Number("m", default=0.0, doc="offset along the joint's z axis")
@@ -56,6 +59,8 @@ class ModifiedDHKeys(Record):
 
 class StandardDHKeys(Record):
     """Standard (distal) DH parameters of one joint: T = Rz(theta) Tz(d) Tx(a) Rx(alpha) from the link before."""
+
+    other_words = words.DH
 
     a = Number("m", default=0.0, doc="length along the new x axis")
     alpha = Number("rad", angle=True, default=0.0, doc="twist about the new x axis")
@@ -95,6 +100,8 @@ RANGE = Relation(("lower", "upper"), lambda lower, upper: [lower < upper], "lowe
 class LimitKeys(Record):
     """The range of a joint. With a stiffness there are stops at its ends; without, it is checked and reported only."""
 
+    other_words = words.LIMITS
+
     lower = Number("rad or m", angle=True, infinite=True, default=-math.inf, doc="least joint position")
     upper = Number("rad or m", angle=True, infinite=True, default=math.inf, doc="greatest joint position")
     stiffness = Number("N·m/rad or N/m", minimum=0, default=None, doc="of the stops", note="no stops", example="1000")
@@ -113,6 +120,8 @@ class LimitKeys(Record):
 class FrictionKeys(Record):
     """Friction on the joint's side of the gear."""
 
+    other_words = words.FRICTION
+
     viscous = Number("N·m·s/rad or N·s/m", minimum=0, default=0.0, doc="viscous friction", example="0.1")
     coulomb = DryFriction("N·m or N", JointCoulombKeys(), example="0.5")
 
@@ -128,6 +137,8 @@ SLIDES = Relation(("pitch",), lambda pitch: [abs(pitch) > 0.0], "a number of m o
 
 class JointKeys(Record):
     """A joint and the link that it moves."""
+
+    other_words = words.JOINT
 
     name = Text(name=True, doc="labels columns and messages", example="R1")
     type = Choice(*JOINT_TYPES, doc="turns about its z axis, slides along it, or both at once", example="revolute")
@@ -145,7 +156,7 @@ class JointKeys(Record):
     limits = LimitKeys(default=None, doc="range and stops", note="no limits")
     friction = FrictionKeys(default={}, doc="friction of the joint", note="none")
     bodies = List(
-        OneOf(BODIES, example="point: {mass: 1, center: [0.2, 0, 0]}"),
+        OneOf(BODIES, words.BODY, example="point: {mass: 1, center: [0.2, 0, 0]}"),
         doc="what the link is made of, summed",
         example="[{point: {mass: 1, center: [0.2, 0, 0]}}]",
     )
@@ -205,6 +216,8 @@ class JointKeys(Record):
 
 class RobotKeys(Record):
     """A serial arm."""
+
+    other_words = words.ROBOT
 
     format = Choice(FORMAT, doc="format and version of this file", example=FORMAT)
     name = Text(doc="the robot's name", example="arm5")

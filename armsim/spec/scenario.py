@@ -7,6 +7,7 @@ from typing import Any
 from armsim.files.document import Map, Node, Scalar, shown
 from armsim.files.faults import suggestion
 from armsim.integrate import METHODS, Tolerance
+from armsim.spec import other_words as words
 from armsim.spec.bodies import Payload
 from armsim.spec.quantity import Context, Quantity, plain_number
 from armsim.spec.recorded import read_recorded, within_bounds
@@ -39,7 +40,9 @@ class RobotReference(Kind):
 class ScenarioUnitKeys(Record):
     """The unit of a scenario's angles; it says nothing about the robot's file."""
 
-    angle = Choice("rad", "deg", default="rad", doc="unit of target, initial.q and initial.qd; never of gains")
+    angle = Choice(
+        "rad", "deg", default="rad", doc="unit of target, initial.q, initial.qd and a payload's rpy; never of gains"
+    )
 
 
 class IntegratorKeys(Record):
@@ -49,6 +52,8 @@ class IntegratorKeys(Record):
     and further state x. It lands on samples, changes of external forces and the end, and on every multiple of a dt that is
     given; rows in between are interpolated, to about the error of the steps.
     """
+
+    other_words = words.INTEGRATOR
 
     method = Choice(AUTO, *METHODS, default=AUTO, doc="integration method; `auto` picks one and says which and why")
     dt = Number(
@@ -119,6 +124,8 @@ def gains(unit: str, doc: str, law: str) -> PerJoint:
 class ControlKeys(Record):
     """Feedback of every joint by itself: u = kp e + ki ∫e dt - kd qd, with e = target - q."""
 
+    other_words = words.CONTROL
+
     law = Choice(
         "none", "pd", "pi", "pid", doc="control law; none switches control off, whatever else is given", example="pd"
     )
@@ -165,6 +172,28 @@ class ControlKeys(Record):
         output = node.get("output") if isinstance(node, Map) else None
         context.output = output.text if isinstance(output, Scalar) and output.text in self.output.options else None
         return super().read(node, path, context)
+
+    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        law = node.get("law")
+        changed = law is not None and law.place.source == "--set control.law"
+        if not (changed and self._check_changed_law(data, node, path, context)):
+            super().check(data, node, path, context)
+
+    def _check_changed_law(self, data: dict[str, Any], node: Map, path: str, context: Context) -> bool:
+        """Report all at once what an overridden law asks for besides; whether there was anything that overrides mend."""
+        rule = next((rule for rule in self.rules if rule.applies(data, node)), Rule())
+        lacking = [key for key in rule.needs if node.get(key) is None]
+        useless = [key for key in rule.without if node.get(key) is not None]
+        if not lacking + useless or any(node.entries[key][0].source.startswith("--set ") for key in useless):
+            return False
+        needed = [key for key in rule.needs if key in GAINS["pid"]]
+        found = [f"`{key}`" for key in useless] + [f"no `{key}`" for key in lacking]
+        more = [f"--unset control.{key}" for key in useless]
+        more += [f"--set control.{key}={self.fields[key].example}" for key in lacking]
+        place = node.entries["law"][1].place
+        expected = f"the gains of {data['law']}, {' and '.join(needed)}, and no others"
+        context.report.add(place, join(path, "law"), expected, " and ".join(found), f"add {' '.join(more)}")
+        return True
 
     def unwanted(self, key: str, data: dict[str, Any]) -> tuple[str, str, str]:
         law = data["law"]
@@ -277,6 +306,8 @@ class LogKeys(Record):
 
 class ScenarioKeys(Record):
     """What happens to a robot."""
+
+    other_words = words.SCENARIO
 
     format = Choice(FORMAT, doc="format and version of this file", example=FORMAT)
     name = Text(name=True, default=None, doc="names the run's folder", note="the file's name")

@@ -15,6 +15,7 @@ from armsim.files.document import Map, Node, Place, Seq, clipped
 from armsim.files.faults import suggestion
 from armsim.model import JOINT_TYPES
 from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text, join
+from armsim.spec.other_words import Words, meant
 from armsim.spec.quantity import Context, Quantity, plain_number
 
 __all__ = [
@@ -62,6 +63,9 @@ class List(Kind):
     def read(self, node: Node, path: str, context: Context) -> list[Any] | None:
         if not isinstance(node, Seq):
             return self.fault(node, path, context)
+        if self.length is not None and len(node.items) > self.length and isinstance(self.item, Number):
+            mend = f"give {self.length} of them, with a point in numbers, as in 0.3: a comma begins the next one"
+            return self.fault(node, path, context, mend)
         if (self.length is not None and len(node.items) != self.length) or len(node.items) < self.least:
             return self.fault(node, path, context)
         if self.most is not None and len(node.items) > self.most:
@@ -149,12 +153,14 @@ class Record(Kind):
         rules: Constraints between keys.
         relations: Constraints between their numbers, which subclasses report.
         exactly_one: Keys of which exactly one must have a value.
+        other_words: For its keys, see `armsim.spec.other_words`.
     """
 
     fields: ClassVar[dict[str, Kind]] = {}
     rules: ClassVar[tuple[Rule, ...]] = ()
     relations: ClassVar[tuple[Relation, ...]] = ()
     exactly_one: ClassVar[tuple[str, ...]] = ()
+    other_words: ClassVar[Words] = {}
 
     def __init_subclass__(cls) -> None:
         own = {name.rstrip("_"): kind for name, kind in vars(cls).items() if isinstance(kind, Kind)}
@@ -176,11 +182,19 @@ class Record(Kind):
         """Report the keys that are not declared."""
         for key, (place, _) in node.entries.items():
             if key not in self.fields:
-                mend = "" if context.report.full else suggestion(key, self.fields, "keys here are")
+                mend = "" if context.report.full else self._meant(key)
+                if key.isdigit() and node.get(key) is None:
+                    mend = f"write a point in a number, not a comma: 0.{key[:9]} for 0,{key[:9]}"
                 if ":" in key:
                     mend = "write a space after the colon"
                 expected = self.known_keys()
                 context.report.add(place, join(path, clipped(key)), expected, f"the unknown key `{clipped(key)}`", mend)
+
+    def _meant(self, key: str) -> str:
+        """How to mend an unknown key."""
+        same = next((name for name in self.fields if name.lower() == key.lower()), None)
+        other = meant(key, self.other_words, self.fields) if same is None else None
+        return other or suggestion(key, self.fields, "keys here are")
 
     def known_keys(self) -> str:
         """What is valid for a key, in words."""
@@ -225,9 +239,10 @@ class Record(Kind):
 class OneOf(Kind):
     """A tagged union: a mapping with a single key, which names the record below it."""
 
-    def __init__(self, variants: dict[str, Record], **common: Any) -> None:
+    def __init__(self, variants: dict[str, Record], other_words: Words | None = None, **common: Any) -> None:
         super().__init__(**common)
         self.variants = variants
+        self.other_words = other_words or {}
 
     def expected(self, context: Context) -> str:
         return f"a mapping with one key out of {', '.join(self.variants)}"
@@ -237,7 +252,8 @@ class OneOf(Kind):
             return self.fault(node, path, context, f"write for example `{self.example}`")
         unknown = [key for key in node.entries if key not in self.variants]
         for key in unknown:
-            mend = "" if context.report.full else suggestion(key, self.variants, "choose one of")
+            known = None if context.report.full else meant(key, self.other_words, self.variants)
+            mend = "" if context.report.full else known or suggestion(key, self.variants, "choose one of")
             found = f"the unknown key `{clipped(key)}`"
             context.report.add(node.entries[key][0], join(path, clipped(key)), self.expected(context), found, mend)
         if unknown:

@@ -110,3 +110,13 @@ def logged_step(step: Fraction, duration: float) -> Fraction:
 def time_at(step: int, ratio: tuple[int, int]) -> float:
     """The time of a step [s], the same double as the rows of a run show."""
     return (step * ratio[0]) / ratio[1]
+
+
+def seconds(time: float) -> str:
+    """A time [s] to three significant digits, in the unit that reads best."""
+    if time >= 999.5:
+        return f"{float(f'{time:.3g}'):.0f} s"
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if time >= 0.9995 * size:
+            return f"{time / size:.3g} {unit}"
+    return f"{time / 1e-9:.3g} ns"

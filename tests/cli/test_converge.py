@@ -187,7 +187,28 @@ def test_quiet_says_nothing_and_draws_all_the_same(armsim, empty_folder):
     done = armsim("converge", "two_link_swing", "-q", "--plot", "out.png")
     assert (done.code, done.out, done.err) == (0, "", "")
     assert (empty_folder / "out.png").read_bytes().startswith(b"\x89PNG")
-    assert armsim("converge", "two_link_swing", "--plot", "out.png").out.endswith("drawn     out.png\n")
+    done = armsim("converge", "two_link_swing", "--plot", "out.png", "--force")
+    assert done.out.endswith("drawn     out.png\n")
+
+
+def test_a_picture_that_is_there_is_not_replaced_unless_forced(armsim, empty_folder):
+    pytest.importorskip("matplotlib")
+    (empty_folder / "out.png").write_bytes(b"mine")
+    for command in (
+        ("converge", "two_link_swing"),
+        ("motor", "arm5", "--joint", "R2", "--voltage", "24"),
+        ("replay", "nowhere"),
+        ("compare", "a", "b"),
+    ):
+        wrong = armsim(*command, "--plot", "out.png")
+        assert (wrong.code, wrong.out) == (2, "")
+        assert wrong.err == (
+            "--plot out.png\n  expected: a new file\n  found:    one that exists\n"
+            "  mend:     choose another name, or add --force to replace it\n"
+        )
+    assert (empty_folder / "out.png").read_bytes() == b"mine"
+    assert armsim("motor", "arm5", "--joint", "R2", "--voltage", "24", "--plot", "out.png", "--force").code == 0
+    assert (empty_folder / "out.png").read_bytes() != b"mine"
 
 
 def test_a_picture_that_cannot_be_drawn_is_refused_before_anything_runs(armsim, monkeypatch):

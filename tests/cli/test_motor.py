@@ -52,7 +52,9 @@ def test_the_voltage_is_the_motors_limit_unless_given(armsim, one):
 def test_one_joint_shows_its_whole_curve_and_the_share_that_holding_takes(armsim, one):
     out = armsim("motor", one, "--joint", "A").out
     table = out.split("\n\n")[1].splitlines()
-    assert len(table) == 1 + 9
+    assert len(table) == 1 + 9 + 1
+    # 8 A are all there is up to (24 V - 2 ohm 8 A) / (50 · 0.05 V·s/rad)
+    assert ["3.2", "rad/s", "20", "N·m", "8", "A", "64", "W"] in [row.split()[:8] for row in table]
     assert table[0].split() == ["speed", "torque", "current", "power", "electrical", "efficiency"]
     assert "stall torque   20 N·m at 8 A\n" in out  # 8 A of 12 that 24 V would give; 0.05 N·m/A, 50:1
     assert "no-load speed  9.6 rad/s (91.67 rpm) at 0 A\n" in out

@@ -280,7 +280,7 @@ def test_both_courses_are_drawn(ask):
         ("replay", "out/record.csv", "--robot", "arm5"),
         ("compare", "out", "out"),
     ):
-        assert "drawn    out.png" in ask(*command, "--plot", "out.png").out
+        assert "drawn    out.png" in ask(*command, "--plot", "out.png", "--force").out
         with open("out.png", "rb") as file:
             assert file.read(8) == b"\x89PNG\r\n\x1a\n"
         os.remove("out.png")

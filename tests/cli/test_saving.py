@@ -84,7 +84,7 @@ def test_a_picture_that_fails_leaves_the_one_before(armsim, empty_folder, monkey
     armsim(*RUN, "-q")
     (empty_folder / "picture.png").write_text("before")
     monkeypatch.setattr(Figure, "savefig", failing)
-    wrong = armsim("compare", "out", "out", "--plot", "picture.png")
+    wrong = armsim("compare", "out", "out", "--plot", "picture.png", "--force")
     assert (wrong.code, f"found:    {FULL}" in wrong.err) == (2, True)
     assert (empty_folder / "picture.png").read_text() == "before"
     assert sorted(os.listdir(empty_folder)) == ["out", "picture.png"]

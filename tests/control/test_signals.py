@@ -8,8 +8,8 @@ import pytest
 import armsim
 from armsim.integrate import METHODS
 
-FIXED = [name for name, method in METHODS.items() if method.adaptive is None]
-ADAPTIVE = [name for name in METHODS if name not in FIXED]
+FIXED = [name for name, method in METHODS.items() if not method.locates]
+ADAPTIVE = [name for name, method in METHODS.items() if method.adaptive is not None]
 MASS, H = 2.0, 0.01
 ROUNDING = 1e-13  # of 40 sums
 
@@ -49,6 +49,22 @@ def test_a_stepped_input_stays_within_a_step_as_it_was_at_its_start(method, ever
     assert run.qd[:, 0] == pytest.approx(v, rel=ROUNDING)
     if METHODS[method].order > 1:  # the force is constant in a step, so they have its parabola
         assert run.q[:, 0] == pytest.approx(np.concatenate([[0], np.cumsum((v[:-1] + v[1:]) / 2) * H]), rel=ROUNDING)
+
+
+@pytest.mark.parametrize("friction", [None, {"coulomb": 0.5}], ids=["smooth", "dry"])
+@pytest.mark.parametrize("every", [1.0, 1.7, 0.4], ids=["with the steps", "between them", "more often"])
+@pytest.mark.parametrize("method", ["rk4", *ADAPTIVE])
+def test_a_stepped_input_jumps_at_its_instants_where_steps_are_cut(method, every, friction, tmp_path):
+    rng = np.random.default_rng(11)
+    times = [round(k * every * H, 9) for k in range(round(41 / every))]
+    values = rng.uniform(2, 9, len(times)).tolist()
+    run = slid(tmp_path, method, times, values, "zero", friction)
+    ends, rates = np.array([*times[1:], 1.0]), (np.array(values) - (0.5 if friction else 0.0)) / MASS
+    gained = np.clip(run.t[:, None], times, ends) - times  # s that each value has acted by every row
+    left = np.maximum(run.t[:, None] - ends, 0.0)  # and since
+    assert run.qd[:, 0] == pytest.approx(gained @ rates, rel=ROUNDING, abs=1e-15)
+    moved = gained**2 / 2 + gained * left
+    assert run.q[:, 0] == pytest.approx(moved @ rates, rel=10 * ROUNDING, abs=1e-15)
 
 
 @pytest.mark.parametrize("method", ["velocity_verlet", "implicit_midpoint", "rk4"])

@@ -7,7 +7,8 @@ import math
 
 import pytest
 
-from armsim.linear.modes import modes_of, seconds
+from armsim.linear.modes import modes_of
+from armsim.spec.timing import seconds
 
 
 def mode(value, dt=None, error=0.0):

@@ -6,13 +6,16 @@ import math
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from armsim.arm.solids import solids
 from armsim.dynamics import link_poses, rnea, tool_pose
 from armsim.errors import UsageError
 from armsim.expr import Expr, trace
-from armsim.loading import build_robot, load_robot_file, read_robot
+from armsim.loading import build_robot, load_robot_file, read_robot, read_scenario
 from armsim.loading.build import turn_z_onto
+from armsim.loading.plausible import doubts
 from armsim.spatial import Matrix, Pose, Symmetric, Vector, rotation_rpy, rotation_x
 
 DATA = Path(__file__).parent.parent / "data"
@@ -294,3 +297,88 @@ def test_a_payload_of_any_shape_weighs_what_the_same_body_on_a_link_at_the_tool_
         q, qd, qdd = (rng.uniform(-2, 2) for _ in range(3))
         (torque,) = rnea(carried, [q], [qd], [qdd])
         assert rnea(jointed, [q, 0.0], [qd, 0.0], [qdd, 0.0])[0] == pytest.approx(torque, rel=1e-13)
+
+
+TENSOR = {"xx": 0.1, "yy": 0.2, "zz": 0.25, "xy": 0.01, "xz": -0.02, "yz": 0.03}
+
+
+def with_tensor(rpy, center=(0.1, -0.2, 0.3), about="com", tensor=None, **keys):
+    """A robot of one link of known inertia."""
+    inertia = {"mass": 2, "center": list(center), "about": about, **(tensor or TENSOR)}
+    body = {"inertia": inertia if rpy is None else {**inertia, "rpy": rpy}}
+    joint = {"name": "R1", "type": "revolute", "mdh": {}, "bodies": [body]}
+    return {"format": "armsim/robot/1", "name": "one", "joints": [joint], **keys}
+
+
+def matrix(tensor):
+    return np.array([list(row) for row in tensor.rows()])
+
+
+def turned_by_hand(roll, pitch, yaw):
+    """R A Rᵀ of TENSOR, R of three matrices as Craig has them (section 2.8)."""
+    cr, sr, cp, sp, cy, sy = (f(x) for x in (roll, pitch, yaw) for f in (math.cos, math.sin))
+    R = (
+        np.array([[cy, -sy, 0], [sy, cy, 0], [0, 0, 1]])
+        @ np.array([[cp, 0, sp], [0, 1, 0], [-sp, 0, cp]])
+        @ np.array([[1, 0, 0], [0, cr, -sr], [0, sr, cr]])
+    )
+    return R @ matrix(Symmetric(**TENSOR)) @ R.T
+
+
+@pytest.mark.parametrize("about", ["com", "origin"])
+def test_rpy_turns_the_axes_of_a_tensor_and_not_the_centre_of_mass(about):
+    rpy, center = (0.3, -0.7, 1.1), np.array([0.1, -0.2, 0.3])
+    arm, _ = read_robot(with_tensor(list(rpy), center.tolist(), about))
+    shift = 2 * (center @ center * np.eye(3) - np.outer(center, center)) if about == "com" else 0
+    inertia = arm.joints[0].inertia
+    assert matrix(inertia.J) == pytest.approx(turned_by_hand(*rpy) + shift, abs=1e-15)
+    assert tuple(inertia.com()) == pytest.approx(tuple(center), rel=1e-15)
+
+
+def test_a_quarter_turn_about_z_exchanges_x_and_y():
+    arm, _ = read_robot(with_tensor([0, 0, "pi/2"], center=(0, 0, 0)))
+    J = arm.joints[0].inertia.J
+    # x' = y and y' = -x of the tensor's own axes
+    assert [getattr(J, name) for name in COMPONENTS] == pytest.approx([0.2, 0.1, 0.25, -0.01, -0.03, -0.02], abs=1e-16)
+
+
+def test_rpy_is_in_the_unit_of_its_file_on_links_in_the_tool_and_of_a_scenarios_payload():
+    payload = {"inertia": {"mass": 2, "about": "com", **TENSOR, "rpy": [10, 20, 30]}}
+    deg = {"units": {"angle": "deg"}}
+    arm, _ = read_robot(with_tensor([10, 20, 30], (0, 0, 0), **deg, payload=payload))
+    byhand = turned_by_hand(*map(math.radians, (10, 20, 30)))
+    assert matrix(arm.joints[0].inertia.J) == pytest.approx(byhand, abs=1e-15)
+    assert matrix(arm.payload.J) == pytest.approx(byhand, abs=1e-15)
+    given = {"format": "armsim/scenario/1", "robot": with_tensor(None), "duration": 1, **deg, "payload": payload}
+    scenario = read_scenario(given)
+    assert scenario.arm.payload == arm.payload
+    assert read_scenario(scenario.scenario_data).arm == scenario.arm  # resolved, in radians: to the bit
+
+
+def test_an_orientation_left_open_gives_the_bits_of_the_one_written_in(evaluate):
+    file, path = load_robot_file(with_tensor([0, 0, 0])), "joints[0].bodies[0].inertia.rpy[1]"
+    for angle in (0.0, 0.4):
+        written, _ = read_robot(with_tensor([0, angle, 0]))
+        assert build_robot(file.data, {path: angle}).joints[0].inertia == written.joints[0].inertia
+    opened = trace(lambda pitch: rnea(build_robot(file.data, {path: pitch}), [0.1], [1.0], [2.0]), ["pitch"])
+    assert evaluate(opened, [[0.4]]).tolist() == [rnea(read_robot(with_tensor([0, 0.4, 0]))[0], [0.1], [1.0], [2.0])]
+
+
+def test_solids_and_doubts_see_a_tensor_along_the_axes_of_its_frame():
+    found = solids(with_tensor([0, 0, "pi/2"]))["links"][0]["solids"][0]
+    assert found["about_center"]["xx"] == pytest.approx(0.2, abs=1e-16)
+    assert found["sizes"] == {}
+    turned = solids(with_tensor([0, 0, 90], units={"angle": "deg"}))["links"][0]
+    assert turned["solids"][0]["about_center"] == found["about_center"]
+    assert turned["about_origin"] == turned["solids"][0]["about_origin"] == found["about_origin"]
+    # about the origin, from mass and distance alone: taken for one about the centre of mass only along the right axes
+    distance = {"xx": 2e-3, "yy": 2.002, "zz": 2.002}
+    far = with_tensor([0, 0, "pi/2"], (0, 1, 0), tensor=distance, tool={"xyz": [1, 0, 0]})
+    (doubt,) = check_data(far)
+    assert "looks as if it were about the frame's origin" in doubt
+    assert check_data(with_tensor([0, 0, 0], (0, 1, 0), tensor=distance, tool={"xyz": [1, 0, 0]})) == []
+
+
+def check_data(robot):
+    file = load_robot_file(robot)
+    return [str(fault) for fault in doubts(build_robot(file.data), file.data)]

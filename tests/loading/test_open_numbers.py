@@ -65,6 +65,8 @@ def scenario(**parts):
         ("control.kp[1]", ["control.kp[1]"]),
         ("control.kp", ["control.kp[0]", "control.kp[1]"]),
         ("control.kd", ["control.kd[0]", "control.kd[1]"]),
+        ("control.kd[J2]", ["control.kd[1]"]),
+        ("initial.q[J2]", ["initial.q[1]"]),
         ("robot.joints[J2].motor.Kp", ["robot.joints[1].motor.Kp"]),
         ("robot.joints[*].motor.Kp", ["robot.joints[0].motor.Kp", "robot.joints[1].motor.Kp"]),
         ("robot.joints[*].limits.upper", ["robot.joints[0].limits.upper"]),

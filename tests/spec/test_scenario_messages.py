@@ -343,7 +343,7 @@ OVERRIDES = {
         {"control.kd[2]": 3},
         """\
 --set control.kd[2]: control.kd[2]
-  expected: an index from 0 to 1
+  expected: an index from 0 to 1, or one of R1, R2
   found:    2
   mend:     correct the index""",
     ),
@@ -376,12 +376,12 @@ OVERRIDES = {
   mend:     put commas between the items, and close every bracket""",
     ),
     "index of a single number": (
-        {"control.kp[0]": 3},
+        {"duration[0]": 3},
         """\
---set control.kp[0]: control.kp[0]
+--set duration[0]: duration[0]
   expected: a path that ends where the values end
-  found:    a single value at control.kp
-  mend:     set `control.kp` as a whole""",
+  found:    a single value at duration
+  mend:     set `duration` as a whole""",
     ),
 }
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from armsim.cli import progress
+from armsim.terminal import progress
 
 RECORD = ("record", "arm5_hold", "--set", "control.period=1e-3", "--set", "duration=0.5", "-q", "-o", "out")
 

@@ -1,0 +1,22 @@
+"""The lists with one item per joint that a scenario may leave out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armsim.loading.build import RADIANS
+from armsim.model import JOINT_TYPES
+
+
+def default_lists(robot: dict[str, Any], degrees: bool) -> dict[str, list[float]]:
+    """What a scenario's `initial.q`, `initial.qd` and `control.target` default to, by path.
+
+    Args:
+        robot: Data of its robot.
+        degrees: Whether the scenario's angles are degrees.
+    """
+    pose = [float(joint["initial"].value) for joint in robot["joints"]]
+    if degrees != (robot["units"]["angle"] == "deg"):
+        turns = [RADIANS if JOINT_TYPES[joint["type"]].turns else 1.0 for joint in robot["joints"]]
+        pose = [x / turn if degrees else x * turn for x, turn in zip(pose, turns, strict=True)]
+    return {"initial.q": pose, "control.target": pose, "initial.qd": [0.0] * len(pose)}

@@ -1,0 +1,44 @@
+"""A robot file where a scenario was expected, and the reverse."""
+
+from __future__ import annotations
+
+from armsim.errors import FileFaults
+from armsim.files.document import Map, Node, Place
+from armsim.files.faults import listed, refuse
+from armsim.files.neighbours import robot_of, scenarios_of
+from armsim.files.run_folder import RUN_FORMAT
+from armsim.spec.robot import FORMAT as ROBOT_FORMAT
+from armsim.spec.scenario import FORMAT as SCENARIO_FORMAT
+
+
+def wrong_kind(kind: str, root: Node, path: str) -> FileFaults | None:
+    """The refusal of a file of the other kind, by its `format`; None if it is not.
+
+    Args:
+        kind: "robots" or "configs": what was expected.
+        root: The file's root.
+        path: The file; empty for plain data.
+    """
+    written = getattr(root.get("format"), "value", None) if isinstance(root, Map) else None
+    place = Place(path or "<data>")
+    if kind == "configs" and written == ROBOT_FORMAT:
+        expected = "a scenario file, which says what happens to a robot"
+        return refuse(
+            place, "", expected, "a robot file", to_simulate(path) if path else "give a scenario with this robot"
+        )
+    if kind == "robots" and written in (SCENARIO_FORMAT, RUN_FORMAT):
+        robot = robot_of(path) if path else None
+        found = "a scenario file" if written == SCENARIO_FORMAT else "the run.yaml of a run"
+        return refuse(
+            place, "", "a robot file", found, f"name its robot, {robot}" if robot else "name the file of its robot"
+        )
+    return None
+
+
+def to_simulate(robot: str) -> str:
+    """How a robot file is used where a scenario is expected."""
+    ask = f"`armsim info {robot}` and `armsim inverse {robot}` take a robot"
+    known = scenarios_of(robot)
+    if known:
+        return f"take one of its scenarios: {listed(known)}; {ask}"
+    return f"write a scenario file with `robot: {robot}` in it; {ask}"
