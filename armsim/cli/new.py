@@ -30,7 +30,7 @@ Examples:
 @quiet_option
 def command(name: str, joints: int, convention: str, quiet: bool) -> int:
     """Write a robot and a scenario to begin with, in a new folder NAME."""
-    from armsim.loading.starter import write_starter
+    from armsim.authoring.starter import write_starter
 
     robot, scenario, *_ = write_starter(name, joints, convention)
     if not quiet:

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import armsim
+from armsim.authoring.starter import COLUMN, CONVENTIONS, DENSITY, FILES, LINKS, MOST, write_starter
 from armsim.errors import UsageError
 from armsim.loading import read_robot
 from armsim.loading.check import check
-from armsim.loading.starter import COLUMN, CONVENTIONS, DENSITY, FILES, LINKS, MOST, write_starter
 
 EVERY = range(1, MOST + 1)
 

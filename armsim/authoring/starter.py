@@ -7,10 +7,10 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 
+from armsim.authoring.json_schema import json_schema
 from armsim.errors import UsageError
 from armsim.files.new_file import whole_file
 from armsim.files.yaml_reader import parse_value
-from armsim.spec.json_schema import json_schema
 from armsim.spec.kinds import NAME
 from armsim.spec.robot import FORMAT as ROBOT_FORMAT
 from armsim.spec.scenario import FORMAT as SCENARIO_FORMAT
