@@ -5,17 +5,22 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
+import armsim
 from armsim.cli.main import cli
+from armsim.dynamics import gravity_torque, tool_pose
 from armsim.files.yaml_reader import parse_yaml
 from armsim.loading import read_robot
 from armsim.loading.check import check
+from armsim.recording.measured_log import read_log
 
 DOCS = Path(__file__).parent.parent / "docs"
-MOTORS, FRICTION, LINEAR, BATCHES = (
-    (DOCS / name).read_text(encoding="utf-8") for name in ("motors.md", "friction.md", "linear.md", "batches.md")
+MOTORS, FRICTION, LINEAR, BATCHES, YOUR_ARM = (
+    (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    for name in ("motors", "friction", "linear", "batches", "your-arm")
 )
 FILE = re.compile(r"^<!-- file: (\S+) -->\n```yaml\n(.*?)^```", re.DOTALL | re.MULTILINE)
 OUTPUT = re.compile(r"^<!-- output: (.+?) -->\n```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -25,9 +30,9 @@ BODY = "    bodies: [{point: {mass: 1, center: [1, 0, 0]}}]\n"
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    """A folder with the files of the page on motors."""
+    """A folder with the files that pages show."""
     monkeypatch.chdir(tmp_path)
-    for name, text in FILE.findall(MOTORS):
+    for name, text in FILE.findall(MOTORS) + FILE.findall(YOUR_ARM):
         Path(name).write_text(text, encoding="utf-8")
 
 
@@ -36,10 +41,75 @@ def test_the_data_sheet_makes_a_sound_robot(files):
     assert (checked.faults, checked.warnings) == ((), ())
 
 
-@pytest.mark.parametrize(("command", "shown"), OUTPUT.findall(MOTORS) + OUTPUT.findall(LINEAR))
+@pytest.mark.parametrize(("command", "shown"), OUTPUT.findall(MOTORS + LINEAR + YOUR_ARM))
 def test_a_command_prints_what_the_page_shows(files, capsys, command, shown):
     cli.main(shlex.split(command)[1:], prog_name="armsim", standalone_mode=False)
-    assert capsys.readouterr().out == shown
+    assert steady(capsys.readouterr().out) == steady(shown)
+
+
+def steady(text):
+    """An output without the speed of the run, which differs from machine to machine."""
+    return re.sub(r"^speed  .*$", "speed ...", text, flags=re.MULTILINE)
+
+
+def test_your_arm_has_the_numbers_of_its_tables_and_holds_what_one_finds_by_hand(files):
+    arm = read_robot("my_arm.yaml")[0]
+    rows = re.findall(r"^\| \d, \w+ \| (\d+) \| (\d+) \| (\d+) \|", YOUR_ARM, re.MULTILINE)
+    q = np.radians([0, 40, -60])
+    pose = np.eye(4)
+    for (a, alpha, d), theta in zip(rows, q, strict=True):  # T = Rz(theta) Tz(d) Tx(a) Rx(alpha)
+        c, s = np.cos(theta), np.sin(theta)
+        ca, sa = np.cos(np.radians(float(alpha))), np.sin(np.radians(float(alpha)))
+        a, d = float(a) / 1000, float(d) / 1000
+        pose = pose @ [[c, -s * ca, s * sa, a * c], [s, c * ca, -c * sa, a * s], [0, sa, ca, d], [0, 0, 0, 1]]
+    assert tuple(tool_pose(arm, list(q)).position) == pytest.approx(pose[:3, 3], abs=1e-15)
+
+    upper, fore = 0.25 * np.cos(q[1]), 0.22 * np.cos(q[1] + q[2])  # how far out, level
+    out = {0.35: upper / 2, 0.9: upper, 0.25: upper + fore / 2, 0.8: upper + fore}
+    torque = sum(9.81 * mass * x for mass, x in out.items())
+    assert gravity_torque(arm, list(q))[1] == pytest.approx(torque, rel=1e-14)
+    sentence = " ".join(YOUR_ARM.split("By hand, for the shoulder")[1].split())
+    for mass, x in out.items():
+        assert re.search(rf"{mass} kg at {x:.3f} m", sentence), (mass, x)
+    assert f"{torque:.2f} N·m" in sentence
+    dry, loss = 111 * 25.5e-3 * 0.096, 0.25  # at the joint; of the motor's torque
+    for current in (torque, (torque - dry) / (1 + loss), (torque + dry) / (1 - loss)):
+        assert f"{current / (111 * 25.5e-3):.2f} A" in sentence
+
+    motor = arm.joints[1].motor
+    assert (motor.Kp, motor.Ra, motor.rotor_inertia, motor.gear) == (25.5e-3, 0.61, 69 * 1e-7, 111)
+    assert motor.coulomb.positive == 96e-3 * 25.5e-3
+    assert motor.limits.speed == 2 * math.pi * 9000 / 60
+
+
+def test_the_controller_of_your_arm_holds_it_as_the_page_says(files):
+    run = armsim.simulate("hold.yaml")
+    assert abs(np.degrees(run.q[-1]) - [0, 40, -60]).max() < 0.01
+    assert f"{run['current_shoulder_A'][-1]:.2f} A, the lower end" in " ".join(YOUR_ARM.split())
+    for key in ("tau_shoulder_Nm", "tau_elbow_Nm"):
+        assert f"{run[key][-1]:.2f}" in YOUR_ARM
+
+
+def test_every_further_command_of_your_arm_runs(files, capsys):
+    Path("motion.csv").write_text("t_s,q_waist_rad,q_shoulder_rad,q_elbow_rad\n0,0,0,-1\n1,.1,.2,-1\n2,.2,.5,-1\n")
+    commands = re.findall(r"`(armsim [^`]+)`", YOUR_ARM.split("## From here")[1])
+    assert len(commands) == 3
+    for command in [*commands, "armsim linearize hold.yaml --at 3 --lqr q=100,r=1", "armsim info my_arm.yaml"]:
+        assert not cli.main(shlex.split(command)[1:], prog_name="armsim", standalone_mode=False), command
+
+
+def test_the_map_of_the_page_on_logs_reads_a_log_of_such_columns(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ((name, text),) = FILE.findall((DOCS / "logs.md").read_text(encoding="utf-8"))
+    Path(name).write_text(text, encoding="utf-8")
+    Path("log.csv").write_text("time_ms,enc1,angle 2 [deg],duty1,u2,mode\n0,2048,90,0.5,6,on\n1,3072,91,0.5,6,on\n")
+    two = {"name": "R1", "type": "revolute", "mdh": {}, "bodies": [{"point": {"mass": 1, "center": [1, 0, 0]}}]}
+    two["motor"] = {"Kp": 1, "Ra": 1}
+    arm = read_robot({"format": "armsim/robot/1", "name": "two", "joints": [two, {**two, "name": "R2"}]})[0]
+    log = read_log("log.csv", arm, name)
+    assert log.t.tolist() == [0.0, 1e-3]
+    assert log.q.tolist() == [[0.0, math.pi / 2], [math.pi / 2, math.radians(91)]]
+    assert log.inputs.tolist() == [[12.0, 6.0]] * 2
 
 
 def test_the_robot_has_the_numbers_of_the_table(files):
@@ -113,8 +183,6 @@ def test_the_python_of_the_page_on_many_runs_runs():
 
 def test_the_page_on_many_runs_has_every_status_and_every_array_of_the_result():
     import dataclasses
-
-    import armsim
 
     for status in ("complete", "diverged", "refused", "interrupted"):
         assert f"| `{status}` |" in BATCHES

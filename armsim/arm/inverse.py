@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,15 +12,39 @@ from armsim.arm.robot import Array, Robot
 from armsim.errors import UsageError
 from armsim.plant.columns import spellings
 
+STENCIL = 5  # rows of the polynomial that is differentiated
 
-def motion_of(robot: Robot, columns: Mapping[str, Sequence[float]]) -> tuple[Array, Array, Array, Array]:
-    """Time, positions, velocities and accelerations from the columns of a trajectory.csv.
 
-    Absent velocities and accelerations are finite differences of second order: central, one-sided at the ends.
+@dataclass(frozen=True)
+class Derived:
+    """What of a motion was differentiated, and by how much that may falsify the torques.
+
+    Attributes:
+        quantities: "qd" and "qdd", or "qdd" alone.
+        source: What of: "q" or "qd".
+        rows: Number of rows of the interpolating polynomial.
+        error: Estimated error of every joint's torque [N·m or N], n of them: the largest difference between polynomials through
+            `rows` and one row less. Noise in the rows is part of it.
+    """
+
+    quantities: tuple[str, ...]
+    source: str
+    rows: int
+    error: tuple[float, ...]
+
+
+def motion_of(
+    robot: Robot, columns: Mapping[str, Sequence[float]], stencil: int = STENCIL
+) -> tuple[Array, Array, Array, Array]:
+    """Time, positions, velocities and accelerations from the columns of a trajectory.csv; rows with missing cells are left out.
+
+    Absent velocities and accelerations are derivatives of the polynomial through the `stencil` nearest rows: with 5 rows exact
+    for quartics on any spacing, at the ends as in between.
 
     Args:
         robot: The arm, n joints.
-        columns: Values by heading: `t_s`, `q_R1_rad` (or `_deg`, `_m`), and so on.
+        columns: Values by heading: `t_s`, `q_R1_rad` (or `_deg`, `_m`), and so on; NaN where a cell is missing.
+        stencil: Rows of a polynomial, 2 or more.
 
     Returns:
         t [s], shape (m,); q, qd, qdd in rad (or m), shape (m, n).
@@ -28,6 +53,12 @@ def motion_of(robot: Robot, columns: Mapping[str, Sequence[float]]) -> tuple[Arr
         UsageError: A column is missing, or the times do not increase.
     """
     t = np.array(_column(columns, ["t_s"]))
+    given = {quantity: _joint_columns(robot, columns, quantity) for quantity in ("q", "qd", "qdd")}
+    if given["q"] is None:
+        raise _missing(columns, _headings(robot, 0, "q"))
+    present = {quantity: values for quantity, values in given.items() if values is not None}
+    whole = np.isfinite(np.column_stack([t, *present.values()])).all(axis=1)
+    t, present = t[whole], {quantity: values[whole] for quantity, values in present.items()}
     if np.any(np.diff(t) <= 0):
         k = int(np.argmax(np.diff(t) <= 0))
         raise UsageError.of(
@@ -36,16 +67,22 @@ def motion_of(robot: Robot, columns: Mapping[str, Sequence[float]]) -> tuple[Arr
             f"{float(t[k + 1])!r} after {float(t[k])!r}",
             "sort the rows, and leave each time once",
         )
-    q = _joint_columns(robot, columns, "q")
-    if q is None:
-        raise UsageError(_missing(columns, _headings(robot, 0, "q")))
-    qd = _joint_columns(robot, columns, "qd")
+    q, qd, qdd = present["q"], present.get("qd"), present.get("qdd")
     if qd is None:
-        qd = _differentiated(q, t)
-    qdd = _joint_columns(robot, columns, "qdd")
-    if qdd is None:
-        qdd = _differentiated(qd, t)
-    return t, q, qd, qdd
+        qd, from_q = _derivatives(q, t, stencil)
+        return t, q, qd, from_q if qdd is None else qdd
+    return t, q, qd, _derivatives(qd, t, stencil)[0] if qdd is None else qdd
+
+
+def derived(robot: Robot, columns: Mapping[str, Sequence[float]]) -> Derived | None:
+    """What `motion_of` differentiates, and the error that this may make; None where nothing is missing."""
+    absent = tuple(quantity for quantity in ("qd", "qdd") if _joint_columns(robot, columns, quantity) is None)
+    if not absent:
+        return None
+    rows = min(STENCIL, len(_column(columns, ["t_s"])))
+    finer, coarser = (robot.inverse_dynamics(*motion_of(robot, columns, count)[1:]) for count in (rows, rows - 1))
+    error = np.abs(finer - coarser).max(axis=0)
+    return Derived(absent, "q" if "qd" in absent else "qd", rows, tuple(error.tolist()))
 
 
 def _joint_columns(robot: Robot, columns: Mapping[str, Sequence[float]], quantity: str) -> Array | None:
@@ -78,15 +115,32 @@ def _missing(columns: Mapping[str, Sequence[float]], headings: list[str]) -> Usa
     return UsageError.of("a column is missing", " or ".join(headings), found, mend)
 
 
-def _differentiated(values: Array, t: Array) -> Array:
-    if len(t) < 3:
+def _derivatives(values: Array, t: Array, stencil: int) -> tuple[Array, Array]:
+    """First and second derivatives, shape (m, n), of the polynomials through the nearest rows.
+
+    Newton's interpolation by divided differences; Horner's rule on the Newton form gives the derivatives with the value.
+    """
+    m = len(t)
+    if m < 3:
         raise UsageError.of(
             "a short trajectory",
             "at least 3 rows, to differentiate velocities and accelerations from",
-            str(len(t)),
+            str(m),
             "give more rows, or columns for qd and qdd",
         )
-    return np.gradient(values, t, axis=0, edge_order=2)
+    count = min(stencil, m)
+    first = np.clip(np.arange(m) - count // 2, 0, m - count)
+    x = np.stack([t[first + j] - t for j in range(count)])[:, :, None]
+    c = [values[first + j] for j in range(count)]
+    for order in range(1, count):
+        for j in range(count - 1, order - 1, -1):
+            c[j] = (c[j] - c[j - 1]) / (x[j] - x[j - order])
+    p, slope, half = c[-1], np.zeros_like(values), np.zeros_like(values)
+    for j in range(count - 2, -1, -1):
+        half = slope - x[j] * half
+        slope = p - x[j] * slope
+        p = c[j] - x[j] * p
+    return slope, 2.0 * half
 
 
 def demand_table(robot: Robot, t: Array, q: Array, qd: Array, qdd: Array) -> tuple[list[str], Array]:

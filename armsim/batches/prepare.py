@@ -106,7 +106,7 @@ class Prepared:
     def _family(self, written: Written, values: Sequence[float]) -> tuple[Family, SteppingLoop]:
         key = tuple(written.items())
         if key not in self._families:
-            family = Family(self._opened, written, values, self._measure, True, True, [SUMMARISED], open_step=True)
+            family = Family(self._opened, written, values, self._measure, True, True, [SUMMARISED], refinable=True)
             loop = family.loop(lanes=1)
             loop.code  # noqa: B018  compiled or fetched
             self._families[key] = family, loop
@@ -131,7 +131,7 @@ class OpenEngine:
     def __init__(self, plan: LoopPlan, loop: SteppingLoop, values: Sequence[float]) -> None:
         self.plan, self.plant, self.preparation = plan, plan.plant, dict[str, float]()
         self._loop, self._values = loop, list(values)
-        self._open = doubles([*values, plan.dt] if plan.open_step else values)
+        self._open = doubles([*values, *plan.accuracy()])
         state, check = doubles([0.0] * len(self.plant.slots)), doubles([0.0])
         loop.blocks.begin(1, 0, 0, *map(ctypes.addressof, (self._open, state, check)))
         self.start, self.sound = list(state), check[0] > 0.0
@@ -150,9 +150,9 @@ class OpenEngine:
         """Carry out steps; see `armsim.compile.SteppingLoop.run`."""
         return self._loop.run(state, rows, kept, first, last, log_every, sample_every, time_ratio, self._open)
 
-    def run_again(self, state: ctypes.Array, first: int, last: int, clock: Clock, parts: int = 1) -> bool:
+    def run_again(self, state: ctypes.Array, first: int, last: int, clock: Clock, cuts: float = 1) -> bool:
         """Carry out steps once more; see `armsim.simulation.engine.repeated`."""
-        return repeated(self._loop, self.plan, self._values, state, first, last, clock, parts)
+        return repeated(self._loop, self.plan, self._values, state, first, last, clock, cuts)
 
     def measured(self, state: Sequence[float], kept: Sequence[float], t: float, due: bool) -> list[float]:
         """The measures' results; see `armsim.simulation.engine.NativeEngine.measured`."""

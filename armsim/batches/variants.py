@@ -19,7 +19,7 @@ from armsim.measures import measures_of
 from armsim.plant import Plant
 from armsim.simulation.content import content_of, content_of_file, tables_of
 from armsim.simulation.loop_plan import LoopPlan, Made, plant_of_run
-from armsim.simulation.step_doubling import can_double
+from armsim.simulation.step_doubling import can_refine
 from armsim.stability.many import StepAdviser
 from armsim.stability.method_choice import with_method
 
@@ -38,7 +38,7 @@ class Family:
         rows: Whether rows are computed.
         audit: Whether work is counted, whether or not a measure needs it.
         summarised: Names of what is measured besides, for a summary.
-        open_step: Whether the step is open, if it can be.
+        refinable: Whether the accuracy is open, if it can be.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Family:
         rows: bool = False,
         audit: bool = False,
         summarised: Sequence[str] = (),
-        open_step: bool = False,
+        refinable: bool = False,
     ) -> None:
         self.opened, self.written = opened, dict(written)
         self.scenario = self.variant(values)
@@ -72,7 +72,7 @@ class Family:
             sound=lambda made: determined(made.arm),
             landing=self.scenario.landing,
             parts=self.scenario.moments,
-            open_step=open_step and can_double(plant),
+            refinable=refinable and can_refine(plant),
         )
 
     def variant(self, values: Sequence[Scalar]) -> Scenario:

@@ -21,12 +21,14 @@ UNWELL = 1
 Examples:
   armsim compare runs/arm5_hold-001 runs/arm5_hold-002
   armsim compare runs/arm5_hold-001 other.csv --interpolate --tolerance q=1e-3
+  armsim compare runs/arm5_hold-001 log.csv --interpolate --columns map.yaml
 """,
 )
 @click.argument("a")
 @click.argument("b")
 @click.option("--tolerance", metavar="X | q=X,qd=X", help="Differences that are allowed. [default: none]")
 @click.option("--interpolate", is_flag=True, help="Take B, by straight lines, at the times of A.")
+@click.option("--columns", metavar="YAML", help="Which column of B is which, by formulas too; see `replay`.")
 @plot_option("Draw both and their difference into a picture.")
 @deg_option
 @json_option
@@ -37,6 +39,7 @@ def command(
     b: str,
     tolerance: str | None,
     interpolate: bool,
+    columns: str | None,
     plot: str | None,
     degrees: bool,
     as_json: bool,
@@ -46,12 +49,13 @@ def command(
     """Compare runs, recordings or CSV files A and B in every column that both have: B minus A.
 
     Angles that one has in radians and the other in degrees are compared in the unit of A, or with --deg in degrees, tolerances
-    too. Exits with 1 if they differ, by a bit or by more than --tolerance allows.
+    too. Columns of text and rows with missing cells are left out. Exits with 1 if they differ, by a bit or by more than
+    --tolerance allows.
     """
     from armsim.recording.compare import compare
 
     allowed = tolerance_values(tolerance)
-    result = compare(a, b, allowed, interpolate, degrees)
+    result = compare(a, b, allowed, interpolate, degrees, columns)
     comparison = result.comparison
     if plot is not None:
         from armsim.figures.comparison import plot_comparison
@@ -59,13 +63,14 @@ def command(
         plot_comparison(plot, comparison, f"{b} against {a}", (a, b))
     if as_json:
         about = {"a": a, "b": b, "interpolated": result.interpolated}
-        columns = {"only_a": result.only_a, "only_b": result.only_b, "converted": result.converted}
-        print_json({**about, **columns, **comparison.data()})
+        others = {"only_a": result.only_a, "only_b": result.only_b, "converted": result.converted}
+        print_json({**about, **others, "notes": result.notes, **comparison.data()})
     elif not quiet:
         how = ", interpolated at the times of the first" if result.interpolated else ""
         lines = [f"{b} against {a}: {len(comparison.t)} instants to {comparison.t[-1]:g} s{how}"]
         if result.converted:
             lines.append(wrapped(_conversion(b, result.converted)))
+        lines += [wrapped(f"* {note}") for note in result.notes]
         lines.append(verdict(comparison, bool(result.converted)))
         if not comparison.equal:
             lines += ["", difference_table(comparison, verbose)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from armsim.cli.options import SETTINGS
+from armsim.terminal.completion import script
 from armsim.terminal.failure import COMPLETING
 from armsim.terminal.streams import echo
 
@@ -21,7 +22,8 @@ Examples:
 )
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(shell: str) -> int:
-    """Print a script with which SHELL completes armsim's commands, options, shipped names and files.
+    """Print a script with which SHELL completes armsim's commands, options, integrators, joints, paths of
+    `--set`, shipped names and files.
 
     Add it to what the shell reads when it starts, and open a new one.
     """
@@ -31,5 +33,5 @@ def command(shell: str) -> int:
 
     kind = get_completion_class(shell)
     assert kind is not None  # click knows these three
-    echo(kind(cli, {}, "armsim", COMPLETING).source())
+    echo(script(kind(cli, {}, "armsim", COMPLETING).source()))
     return 0

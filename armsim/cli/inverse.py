@@ -20,7 +20,7 @@ from armsim.cli.options import (
     robot_argument,
     verbose_option,
 )
-from armsim.cli.state_report import demand_table, friction_notes, outside_notes, overload_notes
+from armsim.cli.state_report import demand_table, derived_notes, friction_notes, outside_notes, overload_notes
 from armsim.cli.table import number, shown, table
 from armsim.errors import UsageError
 from armsim.terminal.streams import echo
@@ -72,7 +72,8 @@ def command(
     ROBOT is a robot file or the name of a shipped one. Rotor inertia and friction are included (dry friction where a joint
     moves: at rest it may hold as well as hinder), and what a joint's stop pushes is taken off. A line says where a motor would
     have to exceed its limits. Numbers may be formulas such as -pi/2. The columns of a trajectory name their units (q_R1_rad or
-    q_R1_deg); --deg is not for them.
+    q_R1_deg); --deg is not for them. Absent velocities and accelerations are derivatives of the polynomials through five rows;
+    a line says by how much that may falsify the torques.
     """
     from armsim.arm.answers import demand, slipping
     from armsim.arm.overload import overloads
@@ -133,7 +134,7 @@ def _payload(text: str) -> dict[str, Any]:
 def _along(
     robot: str, overrides: dict[str, Any], trajectory: str, output: str, as_json: bool, quiet: bool, verbose: bool
 ) -> int:
-    from armsim.arm.inverse import demand_table, motion_of
+    from armsim.arm.inverse import demand_table, derived, motion_of
     from armsim.arm.overload import overloads_along
     from armsim.arm.robot import load_robot
     from armsim.files.csv_writer import write_csv
@@ -141,7 +142,10 @@ def _along(
     from armsim.files.table_reader import read_table
 
     arm = load_robot(robot, overrides)
-    t, q, qd, qdd = motion_of(arm, read_table(trajectory).columns)
+    columns = read_table(trajectory)
+    t, q, qd, qdd = motion_of(arm, columns)
+    made = derived(arm, columns)
+    skipped = len(columns["t_s"]) - len(t)
     headings, rows = demand_table(arm, t, q, qd, qdd)
     exceeded = overloads_along(arm, t, qd, rows[:, 1 : 1 + arm.arm.n])
     try:
@@ -149,12 +153,13 @@ def _along(
     except OSError as error:
         raise unwritable(output, error) from None
     if as_json:
-        print_json(
-            {"robot": arm.arm.name, "rows": len(rows), "columns": headings, "file": output, "exceeded": exceeded}
-        )
+        about = {"robot": arm.arm.name, "rows": len(rows), "skipped": skipped, "columns": headings, "file": output}
+        print_json({**about, "derived": None if made is None else vars(made), "exceeded": exceeded})
     elif not quiet:
         echo(f"{output}: {len(rows)} rows of {', '.join(headings[:3])}{', ...' if len(headings) > 3 else ''}")
-        for note in overload_notes(exceeded, len(rows)):
+        if skipped:
+            echo(f"* {skipped} of {len(columns['t_s'])} rows skipped, with a cell missing")
+        for note in [*derived_notes(arm.arm, made), *overload_notes(exceeded, len(rows))]:
             echo(note)
         if verbose:
             echo(f"\n{_extremes(headings, rows)}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 
 import click
 
 from armsim.cli.options import SETTINGS
-from armsim.terminal.failure import told
+from armsim.terminal.failure import COMPLETING, told
 from armsim.terminal.streams import flush, open_streams
 from armsim.version import __version__
 
@@ -34,6 +35,7 @@ COMMANDS = {
         "info": "What a robot or scenario file says, in numbers, and what follows.",
         "inertia": "Every solid of a robot with its inertia, and their sums.",
         "list": "Robots and scenarios that come with armsim.",
+        "docs": "The documentation that comes with armsim.",
     },
     "Set up": {
         "new": "A robot and a scenario to begin with, in a new folder.",
@@ -54,6 +56,10 @@ class Commands(click.Group):
         if cmd_name not in self.list_commands(ctx):
             return None
         command: click.Command = import_module(f"armsim.cli.{cmd_name}").command
+        if COMPLETING in os.environ:
+            from armsim.terminal.completion import completed
+
+            return completed(command)
         return command
 
     def resolve_command(self, ctx, args):
@@ -81,6 +87,7 @@ Examples:
   armsim inverse arm5            the torques that hold the five-joint arm
   armsim info my_arm.yaml        is this the arm I meant?
   armsim simulate --help         more of a command, with examples
+  armsim docs your-arm           from a DH table to a pose that is held
 """,
 )
 @click.version_option(__version__, "-V", "--version", prog_name="armsim", message="%(prog)s %(version)s")

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from armsim.cli.divergence import divergence
 from armsim.cli.options import (
     SETTINGS,
     Settings,
@@ -22,6 +21,7 @@ from armsim.cli.simulate_report import method_notes, steps_by, uncached, work_li
 from armsim.cli.table import wrapped
 from armsim.errors import Diverged
 from armsim.spec.timing import seconds
+from armsim.terminal.divergence import divergence
 from armsim.terminal.failure import INTERRUPTED
 from armsim.terminal.progress import progress_bars
 from armsim.terminal.streams import echo

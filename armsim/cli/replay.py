@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,13 +19,12 @@ from armsim.cli.options import (
     shipped,
     verbose_option,
 )
-from armsim.cli.table import shown
+from armsim.cli.table import wrapped
 from armsim.errors import Diverged, UsageError
 from armsim.terminal.progress import progress_bar
 from armsim.terminal.streams import echo
 
 if TYPE_CHECKING:
-    from armsim.recording.follow import Followed
     from armsim.recording.replay import Replay
 
 UNWELL = 1
@@ -53,7 +51,7 @@ Examples:
 @click.option("--dt", metavar="S", help="Length of a step. [default: the recording's; 1e-4 for a log]")
 @click.option("--rtol", metavar="X", help="Relative error in a step, of an adaptive method. [default: 1e-6]")
 @click.option("--tolerance", metavar="X | q=X,qd=X", help="Differences that are allowed. [default: none]")
-@click.option("--columns", metavar="YAML", help="Which column of a log is which.")
+@click.option("--columns", metavar="YAML", help="Which column of a log is which, by formulas too.")
 @plot_option("Draw both and their difference into a picture.")
 @deg_option
 @json_option
@@ -76,10 +74,11 @@ def command(
     """Run the forward model on recorded inputs, and compare what it does with what was recorded.
 
     DIR is a folder of `armsim record`: every sample is compared, to the bit unless --tolerance is given. LOG is the log of a
-    real arm, a CSV file with t_s, voltage_<joint>_V and q_<joint>_rad (or _deg): says how far the model drifts from it within
-    0.1 s, 1 s and the whole log. Exits with 1 if they differ by more than is allowed; of a log, nothing is asked without
-    --tolerance. With --deg, tolerances of angles are in degrees, too. Where a log's columns have other names, --columns names
-    a file with lines such as `q_R1_rad: theta1`.
+    real arm, a CSV file with t_s, voltage_<joint>_V (or tau_motor_<joint>_Nm, or current_<joint>_A of the motor) and
+    q_<joint>_rad (or _deg): says how far the model drifts from it within 0.1 s, 1 s and the whole log. Exits with 1 if they
+    differ by more than is allowed; of a log, nothing is asked without --tolerance. With --deg, tolerances of angles are in
+    degrees, too. Where a log's columns have other names or units, --columns names a file with lines such as
+    `q_R1_rad: (enc1 - 2048)*2*pi/4096`, or is such text in braces; names with blanks or signs go into backquotes.
     """
     allowed = tolerance_values(tolerance)
     step = None if dt is None else number_value("dt", dt)
@@ -181,13 +180,14 @@ def _follow(
 
         plot_comparison(plot, comparison, f"{log}: {about}", ("measured", "model"))
     if as_json:
-        print_json(_follow_data(result, degrees))
+        print_json(result.data(degrees))
     elif not quiet:
         lines = [
             f"{log}: {len(result.log.t)} rows over {result.horizons[-1].seconds:g} s",
             f"model    {about}",
-            f"inputs   {result.log.output}, each row's held until the next",
+            wrapped(f"inputs   {result.log.inputs_from}, each row's held until the next"),
             f"qd       {result.log.velocities_from}",
+            *(wrapped(f"* {note}") for note in result.log.notes),
             "",
             drift_table(result, degrees, 10 if verbose else 3),
             "",
@@ -205,36 +205,6 @@ def _follow(
         step = result.dt if result.rtol is None else None
         raise _diverged(result.diverged, float(comparison.t[-1]), result.method, step)
     return UNWELL if comparison.differs else 0
-
-
-def _follow_data(result: Followed, degrees: bool) -> dict[str, Any]:
-    joints = result.arm.joints
-
-    def named(values: Sequence[float]) -> dict[str, float]:
-        return {j.name: shown(x, j.type, degrees) for j, x in zip(joints, values, strict=True)}
-
-    horizons = [
-        {
-            "seconds": horizon.seconds,
-            "whole": horizon.whole,
-            "windows": horizon.windows,
-            "final": named(horizon.final),
-            "largest": named(horizon.largest),
-        }
-        for horizon in result.horizons
-    ]
-    return {
-        "log": result.log.name,
-        "robot": result.arm.name,
-        "method": result.method,
-        "dt": result.dt,
-        "rtol": result.rtol,
-        "inputs": result.log.output,
-        "velocities": result.log.velocities_from,
-        "horizons": horizons,
-        "diverged": result.diverged,
-        **result.comparison.data(),
-    }
 
 
 def _model(result: Replay) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from armsim.cli.divergence import divergence
 from armsim.cli.options import (
     SETTINGS,
     Settings,
@@ -17,6 +16,7 @@ from armsim.cli.options import (
     verbose_option,
 )
 from armsim.errors import Diverged, UsageError
+from armsim.terminal.divergence import divergence
 from armsim.terminal.failure import INTERRUPTED
 from armsim.terminal.progress import progress_bars
 from armsim.terminal.streams import echo

@@ -77,11 +77,10 @@ def step_error_lines(summary: dict[str, Any]) -> list[str]:
     """The estimated error by the step, and what a large one means; see `armsim.simulation.step_error`."""
     found = summary.get("step_error")
     if found is None:
-        return []
-    how = "from a start ten tolerances off" if summary.get("adaptive") else "with half the step"
+        return [wrapped(f"error    not estimated: {summary['no_step_error']}")] if "no_step_error" in summary else []
     of = "the run" if found["whole"] else "parts of the run"
     size = "without bound" if math.isinf(found["share"]) else f"{share(found['share'])} of the motion"
-    lines = [f"error    {size}, by {of} repeated {how}"]
+    lines = [f"error    {size}, by {of} repeated with {found['by']}"]
     if found["note"]:
         lines.append(f"! {found['note']}")
     return [wrapped(line) for line in lines]

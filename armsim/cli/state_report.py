@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from armsim.cli.table import Cell, force_unit, joint_unit, number, numbers, shown, table, wrapped
 from armsim.model import Arm
+
+if TYPE_CHECKING:
+    from armsim.arm.inverse import Derived
 
 
 def demand_table(types: Sequence[str], answer: dict[str, Any], degrees: bool, digits: int) -> str:
@@ -87,3 +90,15 @@ def overload_notes(overloads: Sequence[dict[str, Any]], rows: int = 1) -> list[s
         need, limit = (f"{number(found[key])} {found['unit']}" for key in ("needed", "limit"))
         notes.append(wrapped(f"! {found['joint']} needs {need}{shaft}{where}, more than its limit of {limit}{share}"))
     return notes
+
+
+def derived_notes(arm: Arm, derived: Derived | None) -> list[str]:
+    """What of a motion was differentiated, how, and the estimated error of the torques; empty for nothing."""
+    if derived is None:
+        return []
+    follow = "follow" if len(derived.quantities) > 1 else "follows"
+    what = f"{' and '.join(derived.quantities)} {follow} from {derived.source}"
+    how = f"as derivatives of polynomials through {derived.rows} rows"
+    errors = zip(numbers(derived.error, 2), arm.joints, strict=True)
+    error = ", ".join(f"{joint.name} {size} {force_unit(joint.type)}" for size, joint in errors)
+    return [wrapped(f"* {what}, {how}; estimated error of the torques, noise of the rows included: {error}")]

@@ -3,7 +3,8 @@
 An entry's name is the hash of everything its code depends on; it holds magic bytes, a checksum of name and code, and the code.
 Entries are written to a temporary file and renamed, which is atomic, so that processes can share a folder; one that is corrupt,
 foreign or copied from another name is compiled anew. What is loaded is executed: a folder or an entry that others own or may
-write is not used. Without a folder of the user's own nothing is cached.
+write is not used. The user's own folder that others may write, and that holds entries alone, is closed to them, and its entries
+are dropped: older versions left its mode to the umask. Without a folder of the user's own nothing is cached.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def refusal() -> str:
         return f"{getattr(error, 'strerror', None) or error}: name another folder in {VARIABLE}"
     if not stat.S_ISDIR(status.st_mode):
         return f"{where} is no folder: name another one in {VARIABLE}"
-    if _trusted(status):
+    if _trusted(status) or _closable(where, status):
         return ""
     return f"{where} belongs to others, or they may write it: chmod go-w, or name another folder in {VARIABLE}"
 
@@ -89,7 +90,7 @@ def load(name: str) -> bytes | None:
     """The code of an entry, or None if there is no valid one that is the user's own."""
     try:
         where = folder()
-        if not _trusted(os.stat(where)):
+        if not _is_safe(where):
             return None
         data = _read(where / name)
     except (OSError, RuntimeError):
@@ -108,7 +109,7 @@ def store(name: str, code: bytes) -> None:
     with suppress(OSError, RuntimeError):
         where = folder()
         where.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not _trusted(os.stat(where)) or len(code) > LARGEST:
+        if not _is_safe(where) or len(code) > LARGEST:
             return
         beside = where / f"{name}.{os.getpid()}"
         try:
@@ -184,6 +185,32 @@ def _trusted(status: os.stat_result) -> bool:
     if sys.platform == "win32":  # the user's own folders are closed to others there
         return True
     return status.st_uid in (os.geteuid(), 0) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _is_safe(where: Path) -> bool:
+    """Whether a folder can be used; one that can be closed to others is, and its entries, which they may have written, go.
+
+    Raises:
+        OSError: It is not there.
+    """
+    status = os.stat(where)
+    if _trusted(status):
+        return True
+    if not _closable(where, status):
+        return False
+    os.chmod(where, stat.S_IMODE(status.st_mode) & ~(stat.S_IWGRP | stat.S_IWOTH))
+    for _, _, path in _entries(where):
+        os.unlink(path)
+    return True
+
+
+def _closable(where: Path, status: os.stat_result) -> bool:
+    """Whether a folder that others may write is the user's own, and holds entries alone; never one like /tmp."""
+    if sys.platform == "win32" or status.st_uid != os.geteuid() or status.st_mode & stat.S_ISVTX:
+        return False
+    with suppress(OSError):
+        return all(ENTRY.fullmatch(name) and _is_ours(os.path.join(where, name)) for name in os.listdir(where))
+    return False
 
 
 def _read(path: Path) -> bytes:

@@ -74,7 +74,8 @@ def compiled_apart(ir: str, order: Order) -> bytes | None:
     Raises:
         KeyboardInterrupt: Ctrl-C, and the process is ended.
     """
-    if getattr(sys, "frozen", False) or not os.path.basename(sys.executable or "").startswith("python"):
+    program = os.path.basename(sys.executable or "").lower()  # `Python` where it is a framework of macOS
+    if getattr(sys, "frozen", False) or not program.startswith("python"):
         return None  # another program would be started
     import subprocess
 

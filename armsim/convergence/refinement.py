@@ -105,7 +105,9 @@ class Refinement:
             good_until=self._good_until(best),
             sensitivity=self.sensitivity,
             seconds=self.seconds,
-            losses=order_losses(replace(self.base, method=self.method), finest_answer) if self.ladder.knob == "dt" else (),
+            losses=order_losses(replace(self.base, method=self.method), finest_answer)
+            if self.ladder.knob == "dt"
+            else (),
         )
 
     def _refine(self) -> Verdict:

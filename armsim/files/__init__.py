@@ -7,10 +7,12 @@ What others use:
     faults: `Fault`, one fault; `Report`, those of a file; `refuse`, the error of one; `suggestion`, the nearest known word.
     yaml_reader: `read_yaml`. yaml_writer: `yaml_text`.
     csv_reader: `read_csv`. csv_writer: `write_csv`, and `CsvFile`, block by block. parquet: the same of Parquet.
-    table_reader: `read_table`, of either. array_file: `check_array_file`, `write_arrays`, for .npz.
+    table: `DataTable`, columns of numbers beside others, and missing cells. table_reader: `read_table`, of either.
+    array_file: `check_array_file`, `write_arrays`, for .npz.
     new_file: `whole_file`, atomic writing; `refuse_to_overwrite`, `check_output`. interrupts: `interrupts_later`.
     run_folder: `check_target`, `new_run_folder`, RUN_FORMAT. recovery: `recover`, RUN_FILES. Below them: claim, hidden names;
         exchange, renames and data on disk.
     foreign, neighbours: files of other programs, and files that were probably meant.
     shipped: `shipped_names`, `shipped_path`, `looks_like_a_file`. source: `Source`, a file read and its hash; `find_file`.
+    pages: `PAGES`, `page_text`, the documentation.
 """

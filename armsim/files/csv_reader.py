@@ -1,4 +1,4 @@
-"""Columns of numbers from a CSV file.
+"""Columns of numbers from a CSV file, and from one that holds other columns, too.
 
 The file is read in blocks of whole lines, so that only its numbers stay in memory. Blocks whose cells are written as JSON writes
 numbers are parsed by orjson, all others cell by cell. Both round correctly, and both take the numbers that YAML takes.
@@ -22,6 +22,7 @@ import orjson
 from armsim.files.document import Place, clipped
 from armsim.files.faults import Report, refuse
 from armsim.files.source import open_table
+from armsim.files.table import DataTable, Findings, is_missing
 from armsim.files.yaml_reader import parsed_number
 
 FOREIGN = {";": "semicolons", "\t": "tabs"}  # separators of other programs
@@ -57,18 +58,37 @@ def read_csv(path: str) -> Csv:
     Raises:
         FileFaults: It cannot be read, or a cell is not a finite number; the message names file, line and column.
     """
+    table = _read(path, strict=True)
+    return Csv(dict(table.cells), table.sha256)
+
+
+def read_csv_columns(path: str) -> DataTable:
+    """A CSV file of which some columns may be no numbers, or have missing cells; headings in the first line.
+
+    Args:
+        path: A regular file; messages show it as given.
+
+    Raises:
+        FileFaults: It cannot be read, or a line has not as many cells as there are headings.
+    """
+    return _read(path, strict=False)
+
+
+def _read(path: str, strict: bool) -> DataTable:
     with open_table(path, "a CSV file") as file:
-        return _table(file, path)
+        return _table(file, path, strict)
 
 
-def _table(file: IO[bytes], path: str) -> Csv:
+def _table(file: IO[bytes], path: str, strict: bool) -> DataTable:
     report = Report()
     sha = hashlib.sha256()
     blocks = _blocks(file, path, sha)
     first, _, beneath = next(blocks, b"").partition(b"\n")
     headings = _headings(first, path)
+    findings = Findings(headings, report, strict)
     for name in [name for name, count in Counter(headings).items() if count > 1]:
-        report.add(Place(path, 1, 1), "", "each heading once", f"`{clipped(name)}` twice", "rename one of the columns")
+        found = f"`{clipped(name)}` twice"
+        findings.column(name).add(Place(path, 1, 1), "", "each heading once", found, "rename one of the columns")
     width = len(headings)
     table = [array("d") for _ in headings]
     number = 1  # of lines so far
@@ -80,7 +100,7 @@ def _table(file: IO[bytes], path: str) -> Csv:
                 _refuse_text(lines[0], width, path)
             values = []
             for k, line in enumerate(lines, start=number + 1):
-                values += _row(line, k, headings, path, report)
+                values += _row(line, Place(path, k), findings)
                 if report.full:  # reading on would tell nothing more
                     report.raise_if_any()
         number += len(values) // width
@@ -94,7 +114,12 @@ def _table(file: IO[bytes], path: str) -> Csv:
             Place(path, 1, 1), "", "rows of numbers below the headings", "no rows", "check that it is the right file"
         )
     report.raise_if_any()
-    return Csv(dict(zip(headings, table, strict=True)), sha.hexdigest())
+    cells = dict(zip(headings, table, strict=True))
+    for name, rows in findings.missing.items():
+        for row in rows:
+            cells[name][row] = math.nan
+    text = findings.headings_of_text(number - 1)
+    return DataTable(path, cells, findings.columns, findings.missing, findings.gaps, sha.hexdigest(), text)
 
 
 def _blocks(file: IO[bytes], path: str, sha: hashlib._Hash) -> Iterator[bytes]:
@@ -149,9 +174,10 @@ def _headings(line: bytes, path: str) -> list[str]:
 
 
 def _refuse_text(line: str, width: int, path: str) -> None:
-    """Refuse a first row of as many cells as headings, none of them a number: of units, or of another kind of file."""
+    """Refuse a first row of text without a number, as many cells as headings: of units, or of another kind of file."""
     cells = line.split(",")
-    if line.strip() and len(cells) == width and all(math.isnan(_number(cell.strip('" \t'))) for cell in cells):
+    words = [cell for cell in cells if not is_missing(cell)]
+    if words and len(cells) == width and all(math.isnan(_number(cell.strip('" \t'))) for cell in words):
         mend = "take out lines of units or of text, or check that it is the right file"
         raise refuse(Place(path, 2, 1), "", "rows of numbers below the headings", "a line without a number", mend)
 
@@ -176,17 +202,23 @@ def _json_numbers(block: bytes, width: int) -> list[float] | None:
     return list(chain.from_iterable(rows)) if set(map(len, rows)) == {width} else None
 
 
-def _row(line: str, number: int, headings: list[str], path: str, report: Report) -> list[float]:
-    """The numbers of one line; zeros where it is faulty."""
+def _row(line: str, place: Place, findings: Findings) -> list[float]:
+    """The numbers of one line; zeros where it is faulty, and in columns of text."""
+    width = len(findings.headings)
     try:
         cells = _cells(line) if '"' in line else line.split(",")
         found = f"{len(cells)}"
     except csv.Error as error:
         cells, found = [], clipped(str(error))
-    if len(cells) != len(headings):
-        expected = f"{len(headings)} cells, as many as headings"
-        report.add(Place(path, number, 1), "", expected, found, "correct the line")
-        return [0.0] * len(headings)
+    if len(cells) != width:
+        findings.lines.add(
+            place._replace(column=1), "", f"{width} cells, as many as headings", found, "correct the line"
+        )
+        return [0.0] * width
+    if findings.text:
+        for i in findings.text:
+            cells[i] = "0"
+        line = ",".join(cells)
     try:
         values = list(map(float if NUMERIC.fullmatch(line) else _number, cells))
     except ValueError:
@@ -194,10 +226,10 @@ def _row(line: str, number: int, headings: list[str], path: str, report: Report)
     if math.isfinite(sum(values)):
         return values
     at = 1
-    for name, cell, value in zip(headings, cells, values, strict=True):
+    for i, (cell, value) in enumerate(zip(cells, values, strict=True)):
         if not math.isfinite(value):
             found = f'"{clipped(cell, SHOWN)}"' if cell.strip() else "an empty cell"
-            report.add(Place(path, number, at), clipped(name), "a finite number", found, "correct the cell")
+            findings.add(i, place._replace(column=at), cell, found)
         at += len(cell) + 1
     return values
 

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from armsim.errors import UsageError
-from armsim.files.csv_reader import MOST_NUMBERS, Csv
+from armsim.files.csv_reader import MOST_NUMBERS
 from armsim.files.document import Place, clipped
-from armsim.files.faults import refuse
+from armsim.files.faults import Report, refuse
 from armsim.files.source import digest, open_table
+from armsim.files.table import DataTable
 
 if TYPE_CHECKING:
     from armsim.plant.columns import Heading
@@ -106,14 +107,14 @@ class ParquetFile:
         self._group, self._rows = [], 0
 
 
-def read_parquet(path: str) -> Csv:
-    """The columns of a Parquet file of numbers.
+def read_parquet(path: str) -> DataTable:
+    """The columns of a Parquet file, some of which may be no numbers, or have missing cells.
 
     Args:
         path: The file; messages show it as given.
 
     Raises:
-        FileFaults: It cannot be read, or a cell is not a finite number; says where and why.
+        FileFaults: It cannot be read; says why.
         UsageError: pyarrow is missing.
     """
     check_parquet(path)
@@ -135,18 +136,24 @@ def read_parquet(path: str) -> Csv:
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         found = getattr(error, "strerror", None) or clipped(str(error).splitlines()[0])
         raise refuse(place, "", "a Parquet file that can be read", found, "write it again") from None
-    columns = {}
+    columns, faults, missing, text = {}, {}, {}, set()
     for name in names:
         try:
             values = np.asarray(table[name].cast(pa.float64()), dtype=np.float64)
         except (pa.ArrowException, ValueError):
+            report = faults[name] = Report()
             found = f"{table[name].type}"
-            raise refuse(place, clipped(name), "a column of numbers", found, "take the column out") from None
-        if not np.isfinite(values).all():
-            row = int(np.argmin(np.isfinite(values)))
+            report.add(place, clipped(name), "a column of numbers", found, "take the column out")
+            text.add(name)
+            values = np.zeros(table.num_rows)
+        if np.isinf(values).any():
+            report = faults[name] = Report()
+            row = int(np.argmax(np.isinf(values)))
             found = f"{float(values[row])!r} in row {row + 1}"
-            raise refuse(place, clipped(name), "finite numbers", found, "correct the cell")
+            report.add(place, clipped(name), "finite numbers", found, "correct the cell")
+        if np.isnan(values).any():
+            missing[name] = array("q", np.flatnonzero(np.isnan(values)).tolist())
         columns[name] = array("d", values.tobytes())
     if not table.num_rows:
         raise refuse(place, "", "rows of numbers", "no rows", "check that it is the right file")
-    return Csv(columns, digest(raw))
+    return DataTable(path, columns, faults, missing, {}, digest(raw), text, lines=False)

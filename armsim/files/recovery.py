@@ -64,6 +64,10 @@ def _recovered(one: Abandoned, place: str) -> list[str]:
         told.append(
             f"{put_beside(left['old'], target)}: an earlier run that was to be replaced when armsim was stopped"
         )
+        if os.path.isfile(
+            os.path.join(left["new"], "run.yaml")
+        ):  # whole and on disk: only then is the old one moved aside
+            told.append(f"{put_beside(left['new'], target)}: the run that was to replace it")
     for what in ("old", "new"):
         path = left.get(what, "")
         if os.path.isdir(path):

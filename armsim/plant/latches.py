@@ -14,7 +14,7 @@ from armsim.plant.system import by_joint
 
 
 @dataclass(slots=True)
-class Place:
+class LatchPlace:
     """Where a joint is among the velocities at which it may be held.
 
     Attributes:
@@ -58,11 +58,11 @@ class Latches:
         self.limits = dict(limits)
         self.joints = tuple(i for i in range(len(self.dry)) if self.dry[i] or i in self.limits)
 
-    def places(self, v: Sequence[Scalar], mode: Sequence[Scalar] = ()) -> list[Place]:
+    def places(self, v: Sequence[Scalar], mode: Sequence[Scalar] = ()) -> list[LatchPlace]:
         """The place of every joint at velocities v [rad/s or m/s], or in a known `StickSlipMode.mode`, for those not `OPEN`."""
         found = []
         for i, x in enumerate(v):
-            place = Place(either(x > 0.0, x < 0.0) if self.dry[i] else True, x > 0.0)
+            place = LatchPlace(either(x > 0.0, x < 0.0) if self.dry[i] else True, x > 0.0)
             if i in self.limits:
                 speed, most = absolute(x), self.limits[i]
                 place.fast = speed > most
@@ -90,7 +90,7 @@ class Latches:
         least, most = where(up, lower + forwards, upper), where(up, lower, upper + backwards)
         return where(at_limit, least, lower), where(at_limit, most, upper)
 
-    def solved(self, now: Forces, places: Sequence[Place]) -> tuple[list[Scalar], list[Scalar]]:
+    def solved(self, now: Forces, places: Sequence[LatchPlace]) -> tuple[list[Scalar], list[Scalar]]:
         """Joint accelerations, and what holds or slows each joint: one at such a velocity is held or leaves it."""
         lower, upper = list(now.lower), list(now.upper)
         for i in self.joints:

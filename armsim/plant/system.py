@@ -97,7 +97,9 @@ class ArmSystem(System):
 
     def margins(self, t: Scalar, y: Motion, unsure: Scalar = 0.0) -> list[Scalar]:
         """Those of the switches of what acts, on the branch that is held."""
-        return [] if self.held.branch is None else self.equations.loads.margins(t, y._replace(w=None), self.held, unsure)
+        return (
+            [] if self.held.branch is None else self.equations.loads.margins(t, y._replace(w=None), self.held, unsure)
+        )
 
     def spares(self, t: Scalar, y: Motion) -> list[Scalar]:
         """Lower bounds of the margins."""

@@ -8,6 +8,7 @@ What others use:
 - `record.record`, `recording.Recording`, `load_recording`: make a recording, keep it in a folder, read it; `armsim.record`;
 - `replay.replay`, `Replay`: a recording through the forward model, sample by sample; `armsim.replay`;
 - `follow.follow`, `Followed`: a model on the inputs of a measured log; `armsim.follow`;
+- `measured_log.read_log`: such a log; `column_map` has its columns by formulas, `column_hint` guesses them, `clock` doubts times;
 - `compare.compare`: two runs, recordings or CSV files; `armsim.compare`;
 - `comparison.Comparison`, `Difference`: the differences of two time series;
 - `forward_model.ForwardModel`: state and inputs in, next state out; `armsim.ForwardModel`.

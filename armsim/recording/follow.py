@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -16,7 +16,7 @@ from armsim.arm.integration import check_dt, check_method, check_tolerance
 from armsim.arm.robot import Robot
 from armsim.integrate import METHODS
 from armsim.loading import read_robot
-from armsim.model import Arm
+from armsim.model import JOINT_TYPES, Arm
 from armsim.plant import driven_plant
 from armsim.plant.columns import spellings
 from armsim.recording.comparison import Comparison, Tolerance, column_of, compared, tolerances
@@ -86,6 +86,30 @@ class Followed:
     def judged(self) -> bool:
         """Whether any tolerance was given."""
         return any(d.tolerance is not None for d in self.comparison.differences)
+
+    def data(self, degrees: bool = False) -> dict[str, Any]:
+        """As plain data; horizons by joint, their angles in degrees if so asked, to 15 digits."""
+        turning = [degrees and JOINT_TYPES[joint.type].turns for joint in self.arm.joints]
+
+        def named(values: Sequence[float]) -> dict[str, float]:
+            shown = [float(f"{math.degrees(x):.15g}") if turns else x for x, turns in zip(values, turning, strict=True)]
+            return {joint.name: x for joint, x in zip(self.arm.joints, shown, strict=True)}
+
+        horizons = [{**vars(h), "final": named(h.final), "largest": named(h.largest)} for h in self.horizons]
+        return {
+            "log": self.log.name,
+            "robot": self.arm.name,
+            "method": self.method,
+            "dt": self.dt,
+            "rtol": self.rtol,
+            "inputs": self.log.output,
+            "inputs_from": self.log.inputs_from,
+            "velocities": self.log.velocities_from,
+            "notes": self.log.notes,
+            "horizons": horizons,
+            "diverged": self.diverged,
+            **self.comparison.data(),
+        }
 
 
 def follow(

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armsim.errors import FileFaults, UsageError
-from armsim.files.document import Map, Place, Scalar, clipped, shown
-from armsim.files.faults import Report, nearest, refuse, suggestion
+from armsim.actuation.motor import torque
+from armsim.errors import UsageError
+from armsim.files.faults import refuse
+from armsim.files.table import DataTable
 from armsim.files.table_reader import read_table
-from armsim.files.yaml_reader import read_yaml
 from armsim.loading.voltage import voltage_refusal
 from armsim.model import Arm
 from armsim.plant.columns import spellings
 from armsim.plant.driven import Output
-from armsim.recording.state_vector import INPUTS
+from armsim.recording.clock import FACTORS, HOPELESS, unit_by_spacing, unit_by_speeds
+from armsim.recording.column_hint import Wanted, missing_columns
+from armsim.recording.column_map import Columns, renamed
 
 Array = NDArray[np.float64]
 TIME = ("t_s", "t")
+INPUTS = ("voltage", "motor", "current")  # kinds of columns, the first that a log has
 FIT = 5  # rows of the parabola that a velocity is estimated by
 
 
@@ -38,6 +41,8 @@ class MeasuredLog:
         qd: Joint velocities [rad/s or m/s], shape (m, n); None where the log has none.
         inputs: Voltages [V] or torques [N·m or N], shape (m, n), each held until the next row.
         output: What the inputs are.
+        inputs_from: Where the inputs come from, in words.
+        notes: What was left out, and what is doubtful, in words.
     """
 
     name: str
@@ -46,6 +51,8 @@ class MeasuredLog:
     qd: Array | None = field(repr=False)
     inputs: Array = field(repr=False)
     output: Output
+    inputs_from: str = ""
+    notes: tuple[str, ...] = ()
 
     def velocities(self, k: int) -> Array:
         """Joint velocities at row k [rad/s or m/s], shape (n,): logged, or fitted by parabolas to the nearest rows."""
@@ -69,148 +76,126 @@ class MeasuredLog:
         return f"estimated from {count} rows of q, by {'a parabola' if count > 2 else 'a straight line'}"
 
 
-def read_log(
-    path: str | PathLike[str], arm: Arm, columns: str | PathLike[str] | Mapping[str, str] | None = None
-) -> MeasuredLog:
-    """Read a log whose columns are named as in armsim's files, or as a mapping says.
+def read_log(path: str | PathLike[str], arm: Arm, columns: Columns | None = None) -> MeasuredLog:
+    """Read a log whose columns are named as in armsim's files, or as a mapping says; other columns may hold anything.
+
+    Rows in which a cell is missing are left out.
 
     Args:
-        path: A CSV file with t_s (or t), q_<joint>_rad (or _deg, _m), perhaps qd_<joint>_rad_s, and voltage_<joint>_V or
-            tau_motor_<joint>_Nm.
+        path: A CSV or Parquet file with t_s (or t), q_<joint>_rad (or _deg, _m), perhaps qd_<joint>_rad_s, and voltage_<joint>_V,
+            tau_motor_<joint>_Nm or current_<joint>_A.
         arm: The arm that was logged.
-        columns: A YAML file or a mapping from these names to those of the log, where its columns are named otherwise.
+        columns: From these names to columns of the log, or to formulas of them: a YAML file, its text in braces, or a mapping.
 
     Raises:
-        FileFaults: A file cannot be read, is damaged, or lacks a column; says where and why.
-        UsageError: There are voltages for a joint without a motor.
+        FileFaults: A file cannot be read, is damaged, or lacks a column; or the times are no seconds; says where and why.
+        UsageError: There are voltages or currents for a joint without a motor.
     """
     name = os.fspath(path)
-    report = Report()
-    found = read_table(name).columns
-    named = _renamed(found, columns, arm, name, report)
-    report.raise_if_any()
-    t = _first(named, TIME)
-    if t is None:
-        raise _missing(name, found, "t_s")
-    q = _joint_columns(named, arm, "q", name, found)
-    if q is None:
-        raise _missing(name, found, _spellings(arm, 0, "q")[0])
-    qd = _joint_columns(named, arm, "qd", name, found)
-    output: Output | None = None
-    for kind in ("voltage", "torque"):
-        inputs = _inputs(named, arm, kind, name, found)
-        if inputs is not None:
-            output = kind
-            break
-    if output is None or inputs is None:
-        raise _missing(name, found, f"{_input(arm, 0, 'voltage')} or {_input(arm, 0, 'torque')}")
-    refusal = voltage_refusal(arm) if output == "voltage" else None
-    if refusal is not None:
-        raise UsageError.of(name, refusal.expected, refusal.found, f"{refusal.mend} in the robot file")
-    times = np.array(t)
-    if len(times) < 2:
-        raise refuse(Place(name), "", "at least two rows", f"{len(times)}", "check that it is the right file")
-    steps = np.diff(times) > 0
+    table = read_table(name)
+    named = renamed(table, columns, list(_known(arm)), arm.name)
+    kinds = ["q"] + [kind for kind in ("qd",) if _any(named, arm, kind)]
+    inputs = next((kind for kind in INPUTS if _any(named, arm, kind)), None)
+    lacking = [] if any(time in named for time in TIME) else [Wanted("t")]
+    for kind in (*kinds, inputs or INPUTS[0]):
+        spelled = [_spellings(arm, i, kind) for i in range(arm.n)]
+        lacking += [Wanted(kind, i) for i, names in enumerate(spelled) if not any(name in named for name in names)]
+    if lacking:
+        raise missing_columns(table, arm, lacking, any_input=inputs is None)
+    assert inputs is not None
+    _check_motors(arm, inputs, name)
+    t = np.array(named[next(time for time in TIME if time in named)])
+    values = [_joint_columns(named, arm, kind) for kind in (*kinds, inputs)]
+    rows = np.flatnonzero(np.isfinite(np.column_stack([t, *values])).all(axis=1))
+    gaps = np.setdiff1d(np.arange(len(t)), rows)
+    notes = [table.skipped(gaps.tolist())] if len(gaps) else []
+    t, (q, *rates, u) = t[rows], [x[rows] for x in values]
+    if len(t) < 2:
+        raise refuse(table.place(0), "", "at least two rows", f"{len(t)}", "check that it is the right file")
+    steps = np.diff(t) > 0
     if not steps.all():
         k = int(np.argmax(~steps))
-        what, mend = f"{times[k + 1]:.12g} after {times[k]:.12g}", "sort the rows, and leave each time once"
-        raise refuse(Place(name, k + 3, 1), "t_s", "times that increase from row to row", what, mend)
-    return MeasuredLog(name, times, q, qd, inputs, output)
+        found, mend = f"{t[k + 1]:.12g} after {t[k]:.12g}", "sort the rows, and leave each time once"
+        raise refuse(table.place(int(rows[k + 1])), "t_s", "times that increase from row to row", found, mend)
+    qd = rates[0] if rates else None
+    notes += _clock_notes(table, t, q, qd, columns is not None)
+    output: Output = "voltage" if inputs == "voltage" else "torque"
+    if inputs == "current":
+        u, inputs_from = _torques(arm, u)
+    else:
+        inputs_from = "voltage" if output == "voltage" else "torque at the joints"
+    return MeasuredLog(name, t, q, qd, u, output, inputs_from, tuple(notes))
 
 
-def _spellings(arm: Arm, i: int, quantity: str) -> list[str]:
-    return [text for text, _ in spellings(quantity, arm.joints[i])]
+def _known(arm: Arm) -> Iterator[str]:
+    """The names of a log's columns."""
+    yield from TIME
+    for i in range(arm.n):
+        for kind in ("q", "qd", *INPUTS):
+            yield from _spellings(arm, i, kind)
 
 
-def _input(arm: Arm, i: int, output: Output) -> str:
-    return spellings(INPUTS[output], arm.joints[i])[0][0]
+def _spellings(arm: Arm, i: int, kind: str) -> list[str]:
+    return [text for text, _ in spellings(kind, arm.joints[i])]
 
 
-def _first(named: Mapping[str, Sequence[float]], names: tuple[str, ...]) -> Sequence[float] | None:
-    return next((named[name] for name in names if name in named), None)
+def _any(named: Mapping[str, Sequence[float]], arm: Arm, kind: str) -> bool:
+    """Whether some joint has a column of a kind."""
+    return any(name in named for i in range(arm.n) for name in _spellings(arm, i, kind))
 
 
-def _joint_columns(
-    named: Mapping[str, Sequence[float]], arm: Arm, quantity: str, path: str, found: Mapping[str, Sequence[float]]
-) -> Array | None:
-    """One quantity of all joints in SI units, shape (m, n); None if no joint has it."""
-    spellings = [_spellings(arm, i, quantity) for i in range(arm.n)]
-    if not any(name in named for names in spellings for name in names):
-        return None
+def _joint_columns(named: Mapping[str, Sequence[float]], arm: Arm, kind: str) -> Array:
+    """One quantity of all joints in SI units, shape (m, n)."""
     values = []
-    for names in spellings:
-        name = next((name for name in names if name in named), None)
-        if name is None:
-            raise _missing(path, found, names[0])
+    for i in range(arm.n):
+        names = _spellings(arm, i, kind)
+        name = next(name for name in names if name in named)
         turn = math.radians(1.0) if len(names) > 1 and name == names[1] else 1.0
         values.append(np.array(named[name]) * turn)
     return np.stack(values, axis=1)
 
 
-def _inputs(
-    named: Mapping[str, Sequence[float]], arm: Arm, output: Output, path: str, found: Mapping[str, Sequence[float]]
-) -> Array | None:
-    """The inputs of all joints, shape (m, n); None if no joint has one."""
-    names = [_input(arm, i, output) for i in range(arm.n)]
-    if not any(name in named for name in names):
-        return None
-    for name in names:
-        if name not in named:
-            raise _missing(path, found, name)
-    return np.stack([np.array(named[name]) for name in names], axis=1)
+def _check_motors(arm: Arm, inputs: str, name: str) -> None:
+    """Refuse voltages and currents for joints without the motors that they are of."""
+    refusal = voltage_refusal(arm) if inputs != "motor" else None
+    if refusal is not None:
+        expected = refusal.expected
+        if inputs == "current":
+            expected = "an electric motor on every joint, to tell the torque of a current"
+        raise UsageError.of(name, expected, refusal.found, f"{refusal.mend} in the robot file")
 
 
-def _renamed(
-    found: Mapping[str, Sequence[float]],
-    columns: str | PathLike[str] | Mapping[str, str] | None,
-    arm: Arm,
-    log: str,
-    report: Report,
-) -> Mapping[str, Sequence[float]]:
-    """The columns under armsim's names; faults in the mapping go to the report."""
-    if columns is None:
-        return found
-    known = list(TIME)
-    for i in range(arm.n):
-        known += [
-            *_spellings(arm, i, "q"),
-            *_spellings(arm, i, "qd"),
-            _input(arm, i, "voltage"),
-            _input(arm, i, "torque"),
-        ]
-    named = dict(found)
-    for name, (place, column) in _map_of(columns).items():
-        if name not in known:
-            mend = suggestion(name, known, "for example")
-            report.add(place, "", f"a name of armsim's for a column of {arm.name}", f"`{clipped(name)}`", mend)
-        elif column not in found:
-            mend = suggestion(column, found, "columns are")
-            report.add(place, name, f"a column of {log}", f"`{clipped(column)}`", mend)
-        else:
-            named[name] = found[column]
-    return named
+def _torques(arm: Arm, currents: Array) -> tuple[Array, str]:
+    """Torques at the joints [N·m or N] of motor currents [A], shape (m, n), and how they follow, in words."""
+    factors = [torque(joint.electric_motor, 1.0) for joint in arm.joints if joint.electric_motor is not None]
+    each = ", ".join(f"{joint.name} {factor:.4g}" for joint, factor in zip(arm.joints, factors, strict=True))
+    return currents * np.array(factors), f"torque at the joints, gear Kp i of the motors' currents (N·m/A: {each})"
 
 
-def _map_of(columns: str | PathLike[str] | Mapping[str, str]) -> dict[str, tuple[Place, str]]:
-    """The entries of a mapping of columns, with their places in its file."""
-    if isinstance(columns, Mapping):
-        return {name: (Place("columns"), str(column)) for name, column in columns.items()}
-    path = os.fspath(columns)
-    root, _ = read_yaml(path)
-    mend = "write lines such as `q_R1_rad: theta1`, armsim's name first"
-    if not isinstance(root, Map):
-        raise refuse(root.place, "", "a mapping from armsim's names to columns of the log", shown(root), mend)
-    entries = {}
-    for name, (place, node) in root.entries.items():
-        if not isinstance(node, Scalar):
-            raise refuse(node.place, name, "the name of a column", shown(node), mend)
-        entries[name] = (place, node.text)
-    return entries
+def _clock_notes(table: DataTable, t: Array, q: Array, qd: Array | None, mapped: bool) -> list[str]:
+    """What is doubtful about the unit of the times, in words.
 
+    Raises:
+        FileFaults: The logged velocities, or rows minutes apart, tell that they are no seconds.
+    """
+    source = next((time for time in TIME if time in table and not mapped), None)
 
-def _missing(path: str, found: Mapping[str, Sequence[float]], name: str) -> FileFaults:
-    missing = name.split(" ")[0]
-    columns = [column for column in found if column not in TIME] or list(found)
-    example = f"{missing}: {nearest(missing, columns) or columns[0]}"
-    mend = f"rename the columns, or say with --columns which is which: a file with lines such as `{example}`"
-    return refuse(Place(path, 1, 1), "", f"a column {name}", clipped(", ".join(found)), mend)
+    def scaled(unit: str) -> str:
+        return f'--columns "{{t_s: {source}*{FACTORS[unit]}}}"' if source else f"*{FACTORS[unit]} in the formula of t_s"
+
+    found = None if qd is None else unit_by_speeds(t, q, qd)
+    if found is not None:
+        unit, ratio = found
+        what = f"q changing {1.0 / ratio:.0f} times as slowly as the logged velocities say: the times seem to be {unit}"
+        raise refuse(table.place(0), "t_s", "times in seconds", what, f"scale them, with {scaled(unit)}")
+    wide = unit_by_spacing(t)
+    if wide is None:
+        return []
+    unit, spacing = wide
+    if spacing >= HOPELESS:
+        what = f"rows {spacing:.4g} s apart: the times seem to be {unit}"
+        raise refuse(table.place(0), "t_s", "times in seconds", what, f"scale them, with {scaled(unit)}")
+    return [
+        f"rows are {spacing:.3g} s apart, {t[-1] - t[0]:.4g} s in all, and inputs are held as long; "
+        f"if the times are {unit}, scale them, with {scaled(unit)}"
+    ]

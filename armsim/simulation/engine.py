@@ -30,7 +30,7 @@ class Repeater(Protocol):
 
     plan: LoopPlan
 
-    def run_again(self, state: ctypes.Array, first: int, last: int, clock: Clock, parts: int = 1) -> bool: ...
+    def run_again(self, state: ctypes.Array, first: int, last: int, clock: Clock, cuts: float = 1) -> bool: ...
 
 
 class Engine(Protocol):
@@ -92,23 +92,24 @@ def repeated(
     first: int,
     last: int,
     clock: Clock,
-    parts: int,
+    cuts: float,
 ) -> bool:
-    """Carry out the steps first <= k < last, without rows or measures; whether none left the bounds.
+    """Carry out the steps first <= k < last more accurately, without rows or measures; whether none left the bounds.
 
     Args:
         loop: The compiled loop.
         plan: What it computes.
-        open: The open numbers but the step.
+        open: The open numbers but the accuracy.
         state: The state at step `first`; overwritten by the one reached.
         first: First step.
         last: Step before which to stop.
         clock: Steps between samples, and (num, den).
-        parts: Into how many each step is cut; 1 unless the plan leaves its step open.
+        cuts: Into how many each step is cut, of a plan that is refinable; of an adaptive method what its tolerance is divided by.
     """
     sample_every, (num, den) = clock
     rows, kept = doubles([0.0] * len(plan.plant.columns)), doubles(plan.kept)
-    numbers = doubles([*open, plan.dt / parts] if plan.open_step else open)
+    numbers = doubles([*open, *plan.accuracy(cuts)])
+    parts = int(cuts) if plan.plant.integrator.adaptive is None else 1
     times = (NEVER, parts * sample_every, (num, parts * den))
     return loop.run(state, rows, kept, parts * first, parts * last, *times, numbers) == parts * last
 
@@ -132,12 +133,12 @@ class NativeEngine:
         self.cached = self.loop.code.cached
         rest = time.perf_counter() - began - sum(self.loop.seconds.values())
         self.preparation = {**self.loop.seconds, "fetch_s" if self.cached else "compile_s": rest}
-        self._open = doubles([self.plan.dt] if self.plan.open_step else [])
+        self._open = doubles(self.plan.accuracy())
         self.run = partial(self.loop.run, open=self._open)
 
-    def run_again(self, state: ctypes.Array, first: int, last: int, clock: Clock, parts: int = 1) -> bool:
+    def run_again(self, state: ctypes.Array, first: int, last: int, clock: Clock, cuts: float = 1) -> bool:
         """Carry out steps once more; see `repeated`."""
-        return repeated(self.loop, self.plan, [], state, first, last, clock, parts)
+        return repeated(self.loop, self.plan, [], state, first, last, clock, cuts)
 
     def measured(self, state: Sequence[float], kept: Sequence[float], t: float, due: bool) -> list[float]:
         """The measures' results of a run that ends in a state at time t [s], a sample being due or not."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from armsim.compile import LoopBody
 from armsim.expr import Scalar, flatten, leaves, loop, trace, unflatten, where
+from armsim.integrate import Tolerance
 from armsim.loading import Scenario
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
@@ -59,7 +60,7 @@ class LoopPlan:
         content: Names all that `make` depends on besides the plant.
         sound: Whether a plant can be run, as a condition; None where that is known.
         landing: Of made plants that run ahead: time between landings [s].
-        open_step: Whether the step is open too, the last of the open numbers.
+        refinable: Whether the last open number is its accuracy: the step [s], or a factor on an adaptive method's tolerance.
     """
 
     plant: Plant
@@ -74,7 +75,7 @@ class LoopPlan:
     sound: Callable[[Plant], Scalar] | None = None
     landing: float = 0.0
     parts: int = 1
-    open_step: bool = False
+    refinable: bool = False
 
     @classmethod
     def of(
@@ -84,7 +85,7 @@ class LoopPlan:
         measure: Sequence[str] | str = (),
         start: Sequence[float] | None = None,
         parts: int = 1,
-        open_step: bool = False,
+        refinable: bool = False,
     ) -> LoopPlan:
         """What `armsim.simulate` computes: rows, the largest motor torques for its summary, and what is measured besides.
 
@@ -94,24 +95,24 @@ class LoopPlan:
             measure: Names of measures.
             start: Joint positions at the start [rad or m], for these.
             parts: Number of moments of a step at which they are gathered.
-            open_step: Whether its step is open.
+            refinable: Whether its accuracy is open.
         """
         summarised = peak_torque(Request(SUMMARISED, plant))
         if not measure:
-            return cls(plant, dt, (summarised,), summarised.names, parts=parts, open_step=open_step)
+            return cls(plant, dt, (summarised,), summarised.names, parts=parts, refinable=refinable)
         from armsim.measures.names import measures_of
 
         asked = measures_of(measure, plant)
         known = [summarised] if summarised.names not in [one.names for one in asked] else []
         silent = tuple(name for one in known for name in one.names)
         begun = None if start is None else tuple(start)
-        return cls(plant, dt, (*known, *asked), silent, begun, parts=parts, open_step=open_step)
+        return cls(plant, dt, (*known, *asked), silent, begun, parts=parts, refinable=refinable)
 
     @property
     def key(self) -> str:
         """Names all that the loop depends on; empty if that cannot be put into words."""
         made = self.content if self.make is not None else content_of([self.plant, self.start])
-        asked = content_of([self.dt, self.parts, self.results, self.rows, self.plant.audit, self.open_step])
+        asked = content_of([self.dt, self.parts, self.results, self.rows, self.plant.audit, self.refinable])
         return f"{made} {asked} {self.open}" if made and asked else ""
 
     @cached_property
@@ -129,17 +130,27 @@ class LoopPlan:
         """Units of the results."""
         return tuple(unit for measure in self.measures for unit in measure.units)
 
+    def accuracy(self, cuts: float = 1) -> list[float]:
+        """The last open number, of a run whose step or tolerance is divided by `cuts`; none if it is not refinable."""
+        whole = self.dt if self.plant.integrator.adaptive is None else 1.0
+        return [whole / cuts] if self.refinable else []
+
     def body(self) -> LoopBody:
         """The loop's body, traced."""
         n, m = len(self.plant.slots), len(self.kept)
         state_names = ["t", *self.plant.slots]
-        open_names = [*self.open, "dt"] if self.open_step else [*self.open]
+        open_names = [*self.open, "accuracy"] if self.refinable else [*self.open]
         names = [*state_names, *(f"kept{i}" for i in range(m)), *open_names]
 
         def cycle(t: Scalar, *x: Scalar) -> list[Scalar]:
             plant, start, _ = self.made(x[n + m :])
-            state = x[:n]
-            after, kept = self.stepped(plant, start, t, state, x[n : n + m], x[-1] if self.open_step else self.dt)
+            state, dt = x[:n], self.dt
+            if self.refinable and plant.integrator.adaptive is None:
+                dt = x[-1]
+            elif self.refinable:
+                tolerance = Tolerance(x[-1] * plant.tolerance.rtol, x[-1] * plant.tolerance.atol)
+                plant = replace(plant, tolerance=tolerance)
+            after, kept = self.stepped(plant, start, t, state, x[n : n + m], dt)
             row = plant.observe(t, state) if self.rows else []
             return [*after, *kept, *row]
 

@@ -67,7 +67,7 @@ class Result:
         failure: Of a run that was interrupted as its rows could not be written, why.
         gathered: Totals of all rows; None where they are gathered from `rows`.
         spilled: Has the temporary file of `rows`; None if they are in memory.
-        estimated: Estimates the error by the step, when it is asked for.
+        estimated: Estimates the error by the step, when it is asked for, or says why not.
     """
 
     asked: Callable[[], tuple[Scenario, Plant]] = field(repr=False)
@@ -88,7 +88,7 @@ class Result:
     failure: str = ""
     gathered: RowTotals | None = field(default=None, repr=False)
     spilled: Spill | None = field(default=None, repr=False)
-    estimated: Callable[[], StepError | None] = field(default=partial(_known, None), repr=False)
+    estimated: Callable[[], StepError | str] = field(default=partial(_known, ""), repr=False)
 
     @cached_property
     def _asked(self) -> tuple[Scenario, Plant]:
@@ -110,9 +110,18 @@ class Result:
         return self.advised()
 
     @cached_property
+    def _estimate(self) -> StepError | str:
+        return self.estimated()
+
+    @property
     def step_error(self) -> StepError | None:
         """The estimated error by the step, for which the run is repeated; None where there is none, as of one not complete."""
-        return self.estimated()
+        return self._estimate if isinstance(self._estimate, StepError) else None
+
+    @property
+    def unestimated(self) -> str:
+        """Why a complete run has no such estimate; empty where it has."""
+        return self._estimate if isinstance(self._estimate, str) else ""
 
     @property
     def peaks(self) -> list[float]:
@@ -128,7 +137,7 @@ class Result:
             "rows": bytes(memoryview(self.rows).cast("B")[:kept]),
             "spilled": None,
             "advised": partial(_known, self.advice),
-            "estimated": partial(_known, self.step_error),
+            "estimated": partial(_known, self._estimate),
             "asked": partial(_known, self._asked),
         }
 

@@ -20,7 +20,7 @@ from armsim.simulation.loop_plan import SUMMARISED, LoopPlan, plant_of_run
 from armsim.simulation.row_log import RowLog, RowSink, RowsInMemory, RowStream, SpilledRows, held_in_memory
 from armsim.simulation.row_totals import RowTotals
 from armsim.simulation.run import Run
-from armsim.simulation.step_doubling import StepDoubling, can_double
+from armsim.simulation.step_doubling import StepDoubling, can_refine
 from armsim.spec.timing import time_at
 from armsim.stability.advice import Advice
 from armsim.stability.method_choice import with_method
@@ -129,7 +129,7 @@ def _simulated(
     scenario = with_method(scenario)
     plant = make_plant(scenario)
     of_run = plant_of_run(scenario)
-    plan = LoopPlan.of(of_run, scenario.dt, measure, scenario.initial_q, scenario.moments, can_double(of_run))
+    plan = LoopPlan.of(of_run, scenario.dt, measure, scenario.initial_q, scenario.moments, can_refine(of_run))
     made = make_engine(engine, plan)
     ready = time.perf_counter()
     advice = heeded(scenario, plant, force_step)
@@ -209,7 +209,9 @@ def _driven(
     count = scenario.steps // scenario.log_every + 1
     if start is None:
         start = plant.initial_state(scenario.initial_q, scenario.initial_qd, scenario.landing)
-    doubling = StepDoubling(scenario, engine, start, key("step error", scenario) if asked is None else "")
+    name = key("step error", scenario) if asked is None else ""
+    run_of = asked or (lambda: (scenario, plant))
+    doubling = StepDoubling(scenario, engine, start, name, lambda: run_of()[0].tolerance)
     driver = Driver(
         engine.run,
         start,
@@ -257,7 +259,7 @@ def _driven(
     if rows.failure and status == "complete":
         status = "interrupted"
     return Run(
-        asked=asked or (lambda: (scenario, plant)),
+        asked=run_of,
         status=status,
         steps=done,
         **vars(rows),
@@ -278,5 +280,6 @@ def _driven(
     )
 
 
-def _nothing() -> None:
-    """No estimate of the step's error."""
+def _nothing() -> str:
+    """No estimate of the step's error, of a run whose end says enough."""
+    return ""

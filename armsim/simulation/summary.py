@@ -24,9 +24,9 @@ def summarize(run: Result) -> dict[str, Any]:
     error (target - q) and, under pd, the steady-state error under gravity (droop); the largest motor torque and current over
     all steps. Then the tool, the energies and their balance, and the joints that left their range. `advice` has the warnings on
     the step, of chattering stops only those that were met; `would_chatter` has all of these, with the largest stable step with
-    the stop engaged [s]. `step_error` estimates the error by the step, see `armsim.simulation.step_error`. `ending` tells of
-    limits and errors that grow, see `armsim.simulation.ending`. `measures` has what was asked for. Of a
-    diverged run, `diverged` has its diagnosis.
+    the stop engaged [s]. `step_error` estimates the error by the step, see `armsim.simulation.step_error`, or
+    `no_step_error` says why there is none. `ending` tells of limits and errors that grow, see `armsim.simulation.ending`.
+    `measures` has what was asked for. Of a diverged run, `diverged` has its diagnosis.
     """
     plant, scenario = run.plant, run.scenario
     summary: dict[str, Any] = {
@@ -54,6 +54,8 @@ def summarize(run: Result) -> dict[str, Any]:
     summary["would_chatter"] = dict(run.advice.chattering)
     if run.step_error is not None:
         summary["step_error"] = {**vars(run.step_error), "note": run.step_error.note(scenario)}
+    elif run.unestimated:
+        summary["no_step_error"] = run.unestimated
     last = _named(run, run.end)
     first = _named(run, run.totals.first) if run.count else last
     if all(map(math.isfinite, run.end)):

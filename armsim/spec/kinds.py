@@ -23,7 +23,7 @@ class _Required:
 
 REQUIRED = _Required()
 NAME = re.compile(r"[^\W\d][\w.-]*")
-COMMA = re.compile(r"[+-]?\d{1,15},\d{1,15}(e[+-]?\d{1,3})?", re.ASCII | re.IGNORECASE)
+COMMA = re.compile(r"[+-]?\d{1,15},\d{1,15}(e[+-]?\d{1,3})?(\s*[A-Za-zµΩ°%][^,()]*)?", re.ASCII | re.IGNORECASE)
 LARGEST = math.nextafter(math.inf, 0.0)
 
 
@@ -251,8 +251,9 @@ class Number(Kind):
             add = "an input may depend on the time `t` only" if self.of_time else add
             mend = f"did you mean `{close}`?" if close else add
             return self._bad_formula(node, path, context, FormulaError(f"there is no `{unknown[0]}`", mend))
-        if "pi" in formula.names and context.degrees and not self.of_time:
-            problem = FormulaError("`pi` in a file whose angles are degrees", "write degrees: 180 for pi")
+        if "pi" in formula.names and context.degrees and (self.angle or not self.unit) and not self.of_time:
+            number = "" if self.angle else "; 3.14159265 where it is no angle"
+            problem = FormulaError("`pi` in a file whose angles are degrees", f"write degrees: 180 for pi{number}")
             return self._bad_formula(node, path, context, problem)
         return formula
 
@@ -342,3 +343,14 @@ class Choice(Kind):
             return text
         self.fault(node, path, context, suggestion(text, self.options, "take one of") if text else "")
         return None
+
+
+class Format(Choice):
+    """The format of a file with its version, such as `armsim/robot/1`."""
+
+    def read(self, node: Node, path: str, context: Context) -> str | None:
+        text = node.text if isinstance(node, Scalar) else ""
+        versioned = self.options[0].rpartition("/")[0] + r"/[1-9]\d{0,3}"
+        if text not in self.options and re.fullmatch(versioned, text):
+            return self.fault(node, path, context, "it was written for a newer armsim: install that one")
+        return super().read(node, path, context)

@@ -8,7 +8,7 @@ from typing import Any
 
 from armsim.errors import FileFaults
 from armsim.expr import Table, increases
-from armsim.files.csv_reader import read_csv
+from armsim.files.csv_reader import read_csv_columns
 from armsim.files.document import Map, shown
 from armsim.files.faults import suggestion
 from armsim.files.source import beside
@@ -31,7 +31,7 @@ def read_recorded(data: dict[str, Any], node: Map, path: str, context: Context) 
     file = beside(context.folder, data["csv"])
     if file not in context.tables:
         try:
-            context.tables[file] = read_csv(file)
+            context.tables[file] = read_csv_columns(file)
         except FileFaults as error:
             context.tables[file] = None
             if error.faults and not error.faults[0].where.line:  # no file: report it at the key that names it
@@ -50,14 +50,19 @@ def read_recorded(data: dict[str, Any], node: Map, path: str, context: Context) 
         context.report.add(place, f"{path}.sha256", expected, f"{file}: sha256 {csv.sha256[:12]}...", mend)
         return None
     for key, name in (("csv", TIME), ("column", data["column"])):
-        if name not in csv.columns:
+        if name not in csv:
             value = node.entries[key][1]
             expected = f"a column of {file}" if key == "column" else f"a CSV file with a column `{TIME}`, the time"
             stands = shown(value) if key == "column" else f"{file} without it"
-            mend = suggestion(name, csv.columns, "columns are") if key == "column" else f"name its time column `{TIME}`"
+            mend = suggestion(name, csv, "columns are") if key == "column" else f"name its time column `{TIME}`"
             context.report.add(value.place, f"{path}.{key}", expected, stands, mend)
             return None
-    times = csv.columns[TIME]
+    try:
+        times, values = csv.complete(TIME), csv.complete(data["column"])
+    except FileFaults as error:
+        if not any(fault in context.report.faults for fault in error.faults):
+            context.report.faults.extend(error.faults)
+        return None
     if not increases(times):
         line, before, after = next((k, a, b) for k, (a, b) in enumerate(pairwise(times), start=3) if not a < b)
         place = node.entries["csv"][1].place
@@ -65,7 +70,7 @@ def read_recorded(data: dict[str, Any], node: Map, path: str, context: Context) 
         order = f"{after!r} after {before!r} in line {line}"
         context.report.add(place, f"{path}.csv", expected, order, "sort the rows, and leave each time once")
         return None
-    table = Table(times, csv.columns[data["column"]], data["hold"])
+    table = Table(times, values, data["hold"])
     where = node.entries["csv"][1].place
     found = {"csv": file, "file": os.path.abspath(file), "sha256": csv.sha256, "table": table, "place": where}
     return {**data, **found}

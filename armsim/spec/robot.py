@@ -9,6 +9,7 @@ from armsim.files.document import Map, Node, Place, Scalar, Seq
 from armsim.model import JOINT_TYPES
 from armsim.spec import other_words as words
 from armsim.spec.bodies import BODIES, Payload
+from armsim.spec.kinds import Format
 from armsim.spec.motor import DryFriction, JointCoulombKeys, MotorKeys
 from armsim.spec.quantity import Context
 from armsim.spec.schema import Choice, Kind, List, Number, OneOf, Parameters, Record, Relation, Text, join
@@ -219,7 +220,7 @@ class RobotKeys(Record):
 
     other_words = words.ROBOT
 
-    format = Choice(FORMAT, doc="format and version of this file", example=FORMAT)
+    format = Format(FORMAT, doc="format and version of this file", example=FORMAT)
     name = Text(doc="the robot's name", example="arm5")
     gravity = List(
         Number("m/s²"),

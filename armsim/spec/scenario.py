@@ -9,6 +9,7 @@ from armsim.files.faults import suggestion
 from armsim.integrate import METHODS, Tolerance
 from armsim.spec import other_words as words
 from armsim.spec.bodies import Payload
+from armsim.spec.kinds import Format
 from armsim.spec.quantity import Context, Quantity, plain_number
 from armsim.spec.recorded import read_recorded, within_bounds
 from armsim.spec.robot import NO_VECTOR
@@ -309,7 +310,7 @@ class ScenarioKeys(Record):
 
     other_words = words.SCENARIO
 
-    format = Choice(FORMAT, doc="format and version of this file", example=FORMAT)
+    format = Format(FORMAT, doc="format and version of this file", example=FORMAT)
     name = Text(name=True, default=None, doc="names the run's folder", note="the file's name")
     robot = RobotReference(
         doc="robot file relative to this one, name of a shipped robot, or a robot's keys", example="../robots/arm5.yaml"

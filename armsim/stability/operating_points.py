@@ -29,7 +29,7 @@ START, TARGET, REST, STOP = "at the start", "at the target", "where it hangs", "
 SUPPLY = "at the supply's voltage"
 
 
-class Branch(NamedTuple):
+class JointBranch(NamedTuple):
     """A branch of a joint's loads that a run may enter, with the stiffness and damping it adds.
 
     Attributes:
@@ -52,19 +52,19 @@ class Branch(NamedTuple):
         return joint.limit.stiffness, joint.limit.damping
 
 
-def branches(plant: Plant) -> tuple[Branch, ...]:
+def branches(plant: Plant) -> tuple[JointBranch, ...]:
     """The branches of a plant: its stops, and the motors with a supply that limits a commanded torque."""
     joints, command = plant.arm.joints, plant.command
     limits = [joint.limit for joint in joints]
-    stops = [Branch(i, STOP) for i, x in enumerate(limits) if x is not None and x.stiffness is not None]
+    stops = [JointBranch(i, STOP) for i, x in enumerate(limits) if x is not None and x.stiffness is not None]
     if command is None or command.output != "torque":
         return tuple(stops)
     motors = [joint.electric_motor for joint in joints]
-    supplies = [Branch(i, SUPPLY) for i, x in enumerate(motors) if x is not None and x.limits.voltage is not None]
+    supplies = [JointBranch(i, SUPPLY) for i, x in enumerate(motors) if x is not None and x.limits.voltage is not None]
     return (*stops, *supplies)
 
 
-def entered(about: Linearization, branch: Branch) -> Linearization:
+def entered(about: Linearization, branch: JointBranch) -> Linearization:
     """The linearisation with a joint on another branch."""
     i = branch.joint
     stiffness, damping = branch.stiffness(about.plant.arm)
@@ -83,7 +83,7 @@ class OperatingPoint:
         where: In words.
         period: Sampling period of its feedback [s]; None if that is continuous, or there is none.
         duration: Of the run [s].
-        joint: The joint that is on another branch there, see `Branch`; None for none.
+        joint: The joint that is on another branch there, see `JointBranch`; None for none.
     """
 
     def __init__(

@@ -40,7 +40,9 @@ def _known(found: Any) -> Advice:
         LookupError, TypeError, ValueError: It is none.
     """
     refusal = None if found["refusal"] is None else Refusal(**found["refusal"])
-    return Advice(refusal, tuple(found["warnings"]), dict(found["chattering"]), tuple(found["takers"]), dict(found["braked"]))
+    return Advice(
+        refusal, tuple(found["warnings"]), dict(found["chattering"]), tuple(found["takers"]), dict(found["braked"])
+    )
 
 
 def heeded(scenario: Scenario, plant: Plant, force: bool) -> Advice:

@@ -22,7 +22,7 @@ from armsim.stability.closed_loop import Array
 from armsim.stability.coefficients import Coefficients
 from armsim.stability.growth import Mask
 from armsim.stability.hanging import equilibria
-from armsim.stability.operating_points import REST, START, SUPPLY, TARGET, Branch, away_from_stops, branches
+from armsim.stability.operating_points import REST, START, SUPPLY, TARGET, JointBranch, away_from_stops, branches
 
 Make = Callable[[Sequence[Scalar]], Scenario]  # the scenario with scalars in place of its open numbers
 
@@ -42,7 +42,7 @@ class Points:
 
     where: tuple[str, ...]
     there: Mask
-    branches: tuple[Branch, ...]
+    branches: tuple[JointBranch, ...]
     coefficients: Coefficients
 
 

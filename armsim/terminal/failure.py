@@ -23,11 +23,14 @@ OURS = "not your files' fault, but armsim's"
 
 def told(error: BaseException) -> int:
     """Say what went wrong, and return the exit code that says it too."""
-    if isinstance(error, SystemExit):  # click's, of completions, and where the reader of a help has gone
-        if COMPLETING in os.environ:
-            return error.code if isinstance(error.code, int) else 0
-        drop(sys.stdout)
-        return 0
+    if isinstance(error, SystemExit):
+        if type(sys.stdout).__module__ == "click.utils":  # which put it there: the reader of a help has gone
+            drop(sys.stdout)
+            return 0
+        if isinstance(error.code, str):  # as Python has it: a message
+            echo(error.code, err=True)
+            return 1
+        return error.code or 0
     if isinstance(error, click.ClickException):
         text = io.StringIO()
         error.show(text)

@@ -13,7 +13,9 @@ import click
 from armsim.errors import UsageError, visible
 
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
-STYLES = re.compile(f"({re.escape(BOLD)}|{re.escape(PLAIN)})")
+_TOKEN = os.urandom(8).hex()  # which no text from outside can know
+STYLES = {f"\0{_TOKEN}{style}": style for style in (BOLD, PLAIN)}  # by how `bold` marks them
+MARKS = re.compile("(" + "|".join(map(re.escape, STYLES)) + ")")
 GONE = (errno.EPIPE, errno.EINVAL)  # whoever read has gone, on POSIX; on Windows
 
 
@@ -31,7 +33,7 @@ def echo(text: str, err: bool = False, nl: bool = True) -> None:
         UsageError: Standard output cannot be written, as on a full disk.
     """
     stream = sys.stderr if err else sys.stdout
-    shown = "".join(part if part in (BOLD, PLAIN) else visible(part, "\n") for part in STYLES.split(text))
+    shown = "".join(STYLES.get(part) or visible(part, "\n") for part in MARKS.split(text))
     try:
         click.echo(shown, file=stream, nl=nl)
     except OSError as error:
@@ -41,8 +43,9 @@ def echo(text: str, err: bool = False, nl: bool = True) -> None:
 
 
 def bold(text: str) -> str:
-    """Bold on a terminal that wants colour, plain elsewhere."""
-    return f"{BOLD}{text}{PLAIN}" if sys.stdout.isatty() and "NO_COLOR" not in os.environ else text
+    """Text that `echo` prints bold on a terminal that wants colour, plain elsewhere."""
+    begin, end = STYLES
+    return f"{begin}{text}{end}" if sys.stdout.isatty() and "NO_COLOR" not in os.environ else text
 
 
 def unwritable(error: OSError) -> UsageError:

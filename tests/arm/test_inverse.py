@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import armsim
-from armsim.arm.inverse import demand_table, motion_of
+from armsim.arm.inverse import demand_table, derived, motion_of
 from armsim.errors import UsageError
 
 
@@ -85,3 +85,26 @@ def test_the_table_of_demands_has_time_torques_and_for_motors_voltages_and_curre
     np.testing.assert_array_equal(rows[1, 1:6], held)
     np.testing.assert_allclose(rows[1, 11:16], held / [10, 10, 10, 1, 1], rtol=1e-15)
     assert demand_table(rr, t, q[:, :2], 0 * q[:, :2], 0 * q[:, :2])[0] == ["t_s", "tau_motor_R1_Nm", "tau_motor_R2_Nm"]
+
+
+def test_in_between_differences_are_central(rr):
+    """About an instant of symmetry a central difference is exactly zero, whatever the order of the motion; others are not."""
+    t = np.linspace(-1, 1, 11)
+    q = t**2 + t**4 + t**6
+    _, _, qd, _ = motion_of(rr, columns(t, q_R1_rad=q, q_R2_rad=q))
+    assert abs(qd[5, 0]) < 1e-14
+
+
+def test_quartics_are_differentiated_exactly_also_at_the_ends_and_then_the_error_is_that_of_cubics(rr):
+    t = np.array([0.0, 0.1, 0.25, 0.3, 0.7, 0.8, 1.0])
+    given = columns(t, q_R1_rad=t**4, q_R2_rad=0 * t)
+    _, q, qd, qdd = motion_of(rr, given)
+    np.testing.assert_allclose(qd[:, 0], 4 * t**3, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(qdd[:, 0], 12 * t**2, rtol=0, atol=1e-11)
+    made = derived(rr, given)
+    assert made is not None
+    off = motion_of(rr, given, 4)
+    expected = np.abs(rr.inverse_dynamics(q, qd, qdd) - rr.inverse_dynamics(*off[1:])).max(axis=0)
+    assert made.error == pytest.approx(expected)
+    assert made.error[0] > 0.1
+    assert derived(rr, given | columns(t, qd_R1_rad_s=t, qd_R2_rad_s=t, qdd_R1_rad_s2=t, qdd_R2_rad_s2=t)) is None

@@ -48,3 +48,50 @@ def test_commands_options_and_names_are_completed(process):
 def test_files_are_completed_too(process):
     done = process(_ARMSIM_COMPLETE="bash_complete", COMP_WORDS="armsim simulate my", COMP_CWORD="2")
     assert done.out.splitlines() == ["file,my"]
+
+
+LIMITS = ["control.limit", "control.limit[0]", "control.limit[1]"]
+
+
+def test_integrators_joints_and_paths_of_values_are_completed(process):
+    assert completed(process, "armsim converge two_link_hold --method rk") == ["rk4", "rk54"]
+    assert completed(process, "armsim replay recording --method vel") == ["velocity_verlet", "velocity_implicit"][::-1]
+    assert completed(process, "armsim advance arm5 --method ") == ["rk54", "rodas"]
+    assert completed(process, "armsim motor two_link --joint e") == ["elbow"]
+    assert completed(process, "armsim simulate two_link_hold --set control.k") == [
+        f"control.{gain}{item}=" for gain in ("kp", "ki", "kd") for item in ("", "[0]", "[1]")
+    ]
+    assert completed(process, "armsim simulate arm5_hold --deg --set duration=2 --set robot.joints[R2].motor.K") == [
+        "robot.joints[R2].motor.Kp=",
+        "robot.joints[R2].motor.Ke=",
+    ]
+    assert completed(process, "armsim converge two_link_hold --method a") == ["all"]
+    assert completed(process, "armsim info arm5 --set parameters.") == [
+        f"parameters.{name}=" for name in ("upper", "fore", "stop", "bumper")
+    ]
+    assert completed(process, "armsim record two_link_hold --unset control.l") == ["control.law", *LIMITS]
+    assert completed(process, "armsim docs m") == ["motors", "measures"]
+
+
+def test_files_that_cannot_be_read_complete_nothing(process, empty_folder):
+    (empty_folder / "broken.yaml").write_text("format: armsim/scenario/1\nrobot: [")
+    for words in (
+        "simulate broken.yaml --set co",
+        "simulate nowhere --set co",
+        "motor broken.yaml --joint ",
+        "motor --joint ",
+    ):
+        assert completed(process, f"armsim {words}") == []
+
+
+def test_bash_puts_no_space_behind_a_path_that_takes_a_value(armsim, empty_folder):
+    script = armsim("completion", "bash").out
+    (empty_folder / "armsim.bash").write_text(script)
+    (empty_folder / "armsim").write_text("#!/bin/sh\necho plain,$ANSWER\n")
+    (empty_folder / "armsim").chmod(0o755)
+    told = {}
+    for answer in ("control.kp=", "rk4"):
+        line = f"compopt() {{ echo $*; }}; source ./armsim.bash; ANSWER={answer}; export ANSWER; "
+        line += "COMP_WORDS=(./armsim x); COMP_CWORD=1; _armsim_completion ./armsim; echo $COMPREPLY"
+        told[answer] = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True).stdout
+    assert told == {"control.kp=": "-o nospace\ncontrol.kp=\n", "rk4": "rk4\n"}

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from armsim.cli.divergence import divergence
 from armsim.integrate import Tolerance
+from armsim.terminal.divergence import divergence
 
 KEPT = "            (the rows up to then are kept, and the run is marked as diverged)"
 WHERE = {"slot": "qd_R5", "step": 11, "time": 0.011, "torques_finite": True, "growth": None}

@@ -230,13 +230,13 @@ def test_a_trajectory_writes_voltages_and_currents_of_motors(armsim, empty_folde
         np.testing.assert_allclose(column, run[heading], rtol=0, atol=1e-10 * max(np.abs(run[heading]).max(), 1))
 
 
-@pytest.mark.parametrize("given", ["q", "q and qd"])
-def test_missing_velocities_and_accelerations_are_differentiated_to_second_order(
-    armsim, empty_folder, read_table, given
+@pytest.mark.parametrize(("given", "order"), [("q", 3), ("q and qd", 4)])
+def test_missing_velocities_and_accelerations_are_differentiated_as_well_at_the_ends_and_that_is_said(
+    given, order, armsim, empty_folder, read_table
 ):
     # a pendulum of one moving joint: tau_2 = (Izz + m c²) qdd + m c g cos(q) about the level of the second link
     errors = []
-    for count in (200, 400):
+    for count in (100, 200, 400):
         t = np.linspace(0, 2, count + 1)
         q, qd, qdd = np.sin(3 * t), 3 * np.cos(3 * t), -9 * np.sin(3 * t)
         columns = {"t_s": t, "q_R1_rad": 0 * t, "q_R2_rad": q}
@@ -244,11 +244,32 @@ def test_missing_velocities_and_accelerations_are_differentiated_to_second_order
             columns |= {"qd_R1_rad_s": 0 * t, "qd_R2_rad_s": qd}
         lines = [",".join(columns), *(",".join(map(repr, map(float, row))) for row in zip(*columns.values()))]
         (empty_folder / "planned.csv").write_text("\n".join(lines))
-        armsim("inverse", "rr", "--trajectory", "planned.csv", "-o", "tau.csv", "--force")
+        ask = ("inverse", "rr", "--trajectory", "planned.csv", "-o", "tau.csv", "--force")
         exact = (2 + 4 * 0.4**2) * qdd + 4 * 0.4 * G * np.cos(q)
-        # away from the ends, where two one-sided differences follow each other
-        errors.append(np.abs(read_table(empty_folder / "tau.csv")["tau_motor_R2_Nm"] - exact)[5:-5].max())
-    assert math.log2(errors[0] / errors[1]) == pytest.approx(2, abs=0.1)
+        told = json.loads(armsim(*ask, "--json").out)["derived"]
+        errors.append(np.abs(read_table(empty_folder / "tau.csv")["tau_motor_R2_Nm"] - exact).max())
+        assert errors[-1] < told["error"][1] < 0.1 * abs(exact).max()
+        derived = (["qd", "qdd"], "q") if given == "q" else (["qdd"], "qd")
+        assert (told["quantities"], told["source"], told["rows"]) == (*derived, 5)
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.25)  # the next order's share at these steps
+    assert math.log2(errors[1] / errors[2]) == pytest.approx(order, abs=0.12)
+    said = " ".join(armsim(*ask).out.split())
+    what = "qd and qdd follow from q" if given == "q" else "qdd follows from qd"
+    assert f"* {what}, as derivatives of polynomials through 5 rows; estimated error of the torques" in said
+
+
+def test_a_trajectory_skips_rows_with_missing_cells_and_passes_over_text(armsim, empty_folder, read_table):
+    t = np.linspace(0, 1, 21)
+    rows = [f"{x!r},{x * x!r},{1 - x!r},2026-01-01T00:00:{k:02d}" for k, x in enumerate(map(float, t))]
+    rows[7] = rows[7].replace(f",{float(1 - t[7])!r},", ",,")
+    (empty_folder / "log.csv").write_text("\n".join(["t_s,q_R1_rad,q_R2_rad,stamp", *rows]))
+    told = armsim("inverse", "rr", "--trajectory", "log.csv", "-o", "tau.csv")
+    assert "* 1 of 21 rows skipped, with a cell missing" in told.out
+    found = read_table(empty_folder / "tau.csv")
+    assert found["t_s"].tolist() == np.delete(t, 7).tolist()
+    model = library.load_robot("rr")
+    exact = [model.inverse_dynamics([x * x, 1 - x], [2 * x, -1.0], [2.0, 0.0])[0] for x in found["t_s"]]
+    np.testing.assert_allclose(found["tau_motor_R1_Nm"], exact, rtol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -195,6 +195,30 @@ def test_a_log_is_followed_without_judgement(ask):
     assert [horizon["windows"] for horizon in data["horizons"]] == [5, 1]
 
 
+def test_a_log_with_text_and_gaps_is_followed_and_compared_and_that_is_said(ask, tmp_path):
+    ask(*RECORD, "-o", "out", "-q")
+    head, *rows = (tmp_path / "out/record.csv").read_text().splitlines()
+    rows = [f"{row},auto,{'' if k % 50 else 21.5}" for k, row in enumerate(rows)]
+    rows[7] = rows[7].partition(",")[0] + "," + rows[7].partition(",")[2].partition(",")[2].join(["nan,", ""])
+    (tmp_path / "log.csv").write_text("\n".join([head.replace("t_s", "time_us") + ",mode,temperature", *rows]))
+    refused = ask("replay", "log.csv", "--robot", "arm5")
+    assert refused.err.endswith('mend:     rename columns, or add --columns "{t_s: time_us*1e-6}"\n')
+    (tmp_path / "map.yaml").write_text("t_s: time_us\n")
+    said = "rows skipped, with a cell missing: line 9"
+    followed = ask("replay", "log.csv", "--robot", "arm5", "--columns", "map.yaml")
+    assert said in followed.out
+    assert (
+        said
+        in json.loads(ask("replay", "log.csv", "--robot", "arm5", "--columns", "{t_s: time_us}", "--json").out)[
+            "notes"
+        ][0]
+    )
+    compared = ask("compare", "out", "log.csv", "--columns", "map.yaml", "--interpolate", "--tolerance", "q=1e-3")
+    assert compared.code == 0
+    assert said in compared.out
+    assert ask("compare", "out", "out", "--columns", "map.yaml").code == 2
+
+
 def test_runs_are_compared(ask):
     for name, gain in (("a", 60), ("b", 60), ("c", 61)):
         ask("simulate", "arm5_hold", "--set", "duration=0.5", "--set", f"control.kp[0]={gain}", "-o", name, "-q")

@@ -126,16 +126,40 @@ def test_what_is_no_file_of_the_users_own_is_neither_waited_for_nor_loaded_and_i
 @pytest.mark.skipif(sys.platform == "win32", reason="folders have no such mode")
 def test_a_folder_that_others_may_write_is_not_used_and_it_is_said_why(folder):
     answer(kernel())
+    (folder / "notes.txt").write_text("of others, who share it")
     assert cache.refusal() == ""
     for mode in (0o770, 0o702):
         folder.chmod(mode)
         assert not kernel().code.cached
         answer(kernel(5.0))
+        assert folder.stat().st_mode & 0o777 == mode
         assert cache.refusal() == (
             f"{folder} belongs to others, or they may write it: chmod go-w, or name another folder in ARMSIM_CACHE_DIR"
         )
     folder.chmod(0o700)
-    assert len(list(folder.iterdir())) == 1
+    assert len(list(folder.iterdir())) == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders have no such mode")
+def test_the_users_own_folder_of_entries_alone_is_closed_to_others_and_what_they_may_have_written_goes(folder):
+    # as under umask 002, which older versions left it to
+    answer(kernel(3.0))
+    folder.chmod(0o775)
+    assert cache.refusal() == ""
+    assert not kernel(3.0).code.cached
+    assert folder.stat().st_mode & 0o777 == 0o755
+    answer(kernel(5.0))
+    assert kernel(3.0).code.cached
+    assert kernel(5.0).code.cached
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders have no such mode")
+def test_a_folder_for_everyone_like_that_of_temporary_files_stays_open(folder):
+    folder.mkdir()
+    folder.chmod(0o1777)
+    answer(kernel())
+    assert not kernel().code.cached
+    assert folder.stat().st_mode & 0o7777 == 0o1777
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only the superuser gives files away")

@@ -47,6 +47,14 @@ def test_a_process_of_its_own_gives_the_same_code(ordered):
     assert compiler.compiled_apart(ir, ordered) == compiler.object_code(compiler.llvm(), ir, ordered)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="makes a link")
+def test_a_python_with_a_capital_as_of_macos_is_a_python(monkeypatch, ordered, tmp_path):
+    (tmp_path / "Python").symlink_to(os.path.realpath(sys.executable))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "Python"))
+    ir = text(2)
+    assert compiler.compiled_apart(ir, ordered) == compiler.object_code(compiler.llvm(), ir, ordered)
+
+
 def test_long_texts_are_compiled_apart_and_short_ones_are_not(monkeypatch):
     asked = []
     monkeypatch.setattr(compiler, "compiled_apart", lambda ir, order: asked.append(ir) or b"code")

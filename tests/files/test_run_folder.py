@@ -221,13 +221,16 @@ def test_a_replacement_that_was_killed_before_it_tidied_up_loses_nothing_of_othe
     assert os.listdir(".") == ["out"]
 
 
-def test_an_earlier_run_whose_name_was_given_away_is_kept_beside_it(here):
+def test_runs_whose_name_was_given_away_while_one_replaced_the_other_are_kept_beside_it(here):
     write("out", "someone's")
-    left_by_the_dead(here, "out", new=["run.yaml"], old=["run.yaml", "trajectory.csv"])
-    assert recover("out") == [f"{here}/out-kept-1: an earlier run that was to be replaced when armsim was stopped"]
-    assert (here / "out" / "trajectory.csv").read_text() == "someone's"
-    assert (here / "out-kept-1" / "trajectory.csv").read_text() == "old"
-    assert sorted(os.listdir(".")) == ["out", "out-kept-1"]
+    left_by_the_dead(here, "out", new=["run.yaml", "trajectory.csv"], old=["run.yaml", "trajectory.csv"])
+    assert recover("out") == [
+        f"{here}/out-kept-1: an earlier run that was to be replaced when armsim was stopped",
+        f"{here}/out-kept-2: the run that was to replace it",
+    ]
+    for folder, text in (("out", "someone's"), ("out-kept-1", "old"), ("out-kept-2", "new")):
+        assert (here / folder / "trajectory.csv").read_text() == text
+    assert sorted(os.listdir(".")) == ["out", "out-kept-1", "out-kept-2"]
 
 
 def test_a_run_that_was_killed_while_its_files_moved_into_a_folder_becomes_whole(here):

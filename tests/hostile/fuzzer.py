@@ -331,7 +331,7 @@ def whole_file(random: Random, folder: Path) -> Case:
         (folder / "record.csv").write_bytes(rows.encode("utf-8", "surrogatepass"))
         return Case(kind, (about, rows), lambda: load_recording(folder))
     made = damaged(random, RECORDING[1]) if random.random() < 0.7 else table(random)
-    names = damaged(random, "t_s: t\nq_shoulder_rad: x\n") if random.random() < 0.3 else None
+    names = damaged(random, "t_s: t*1e-3\nq_shoulder_rad: (x - 2)*2*pi/4096\n") if random.random() < 0.3 else None
     (folder / "log.csv").write_bytes(made.encode("utf-8", "surrogatepass"))
     if names is not None:
         (folder / "columns.yaml").write_bytes(names.encode("utf-8", "surrogatepass"))

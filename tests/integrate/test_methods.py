@@ -71,7 +71,8 @@ def test_rk4_integrates_cubics_in_time_exactly():
 
 def test_a_tableau_of_one_stage_is_explicit_euler():
     start = Motion([0.5], [0.3], [0.1], [])
-    one_stage = rk_step(Tableau(((),), (1.0,)), System(pendulum), 0.2, start, 0.01)
+    one_stage, last = rk_step(Tableau(((),), (1.0,)), System(pendulum), 0.2, start, 0.01)
+    assert last == start
     assert one_stage == METHODS["explicit_euler"].step(System(pendulum), 0.2, start, 0.01)
 
 

@@ -365,12 +365,20 @@ bot.yaml:7:5: joints[0].dh
   mend:     write `mdh`, or `convention: dh` for the whole file""",
     ),
     "wrong format": (
+        [("armsim/robot/1", "armsim/robots/1")],
+        """\
+bot.yaml:1:9: format
+  expected: armsim/robot/1
+  found:    "armsim/robots/1"
+  mend:     did you mean `armsim/robot/1`?""",
+    ),
+    "newer format": (
         [("armsim/robot/1", "armsim/robot/2")],
         """\
 bot.yaml:1:9: format
   expected: armsim/robot/1
   found:    "armsim/robot/2"
-  mend:     did you mean `armsim/robot/1`?""",
+  mend:     it was written for a newer armsim: install that one""",
     ),
     "missing space after a colon": (
         [("{Kp: 10, Ra: 1}", "{Kp:10, Ra: 1}")],
@@ -421,7 +429,7 @@ bot.yaml:13:25: joints[0].motor.Ra
         [(ROBOT[ROBOT.index("joints:") :], "joints: []\n")],
         """\
 bot.yaml:4:9: joints
-  expected: a list with at least one item
+  expected: a list with at least one item, 100 at most
   found:    an empty list
   mend:     write for example `joints: [{name: R1, type: revolute, mdh: {...}, bodies: [...]}]`""",
     ),

@@ -305,7 +305,7 @@ s.yaml:2:33: robot.nam
   found:    the unknown key `nam`
   mend:     did you mean `name`?
 s.yaml:2:49: robot.joints
-  expected: a list with at least one item
+  expected: a list with at least one item, 100 at most
   found:    3
   mend:     write for example `joints: [{name: R1, type: revolute, mdh: {...}, bodies: [...]}]`
 s.yaml:3:11: duration

@@ -40,12 +40,14 @@ def dropped(monkeypatch):
 def test_control_characters_are_printed_as_escapes_but_for_line_ends_and_bold(monkeypatch, capsys):
     echo("one\ntwo\x1b[2J\r\x1b[31m\u202e")
     assert capsys.readouterr().out == "one\ntwo\\x1b[2J\\x0d\\x1b[31m\\u202e\n"
+    echo(f"a robot named {BOLD}bold{PLAIN}")
+    assert capsys.readouterr().out == "a robot named \\x1b[1mbold\\x1b[0m\n"
     stream = Stream()
     stream.isatty = lambda: True
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setattr("sys.stdout", stream)
-    echo(f"{bold('title')} of \x1b[5m")
-    assert stream.getvalue() == f"{BOLD}title{PLAIN} of \\x1b[5m\n"
+    echo(f"{bold(f'title {BOLD}')} of \x1b[5m")
+    assert stream.getvalue() == f"{BOLD}title \\x1b[1m{PLAIN} of \\x1b[5m\n"
 
 
 @pytest.mark.parametrize("number", [errno.EPIPE, errno.EINVAL])

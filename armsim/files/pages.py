@@ -1,0 +1,57 @@
+"""The documentation's pages, as they come with armsim."""
+
+from __future__ import annotations
+
+import os
+
+from armsim.errors import UsageError
+from armsim.files.faults import suggestion
+from armsim.files.shipped import FOLDERS
+
+PAGES = {  # in the order in which a newcomer reads them
+    "readme": "What armsim is and what it is not, with an example of everything.",
+    "your-arm": "From a DH table and a motor's data sheet to a pose that is held.",
+    "files": "Robot and scenario files: every key, and the traps of DH tables and inertias.",
+    "motors": "Motors from their data sheets; their equations and limits.",
+    "friction": "Dry friction: its law, and what the model leaves out.",
+    "integrators": "How time advances, and which method to take.",
+    "accuracy": "What armsim says of steps and errors, and how often it was right.",
+    "columns": "Every column of trajectory.csv and torque.csv.",
+    "measures": "Numbers that a run comes down to, and formulas of them.",
+    "batches": "Thousands of runs at once, and numbers that are left open.",
+    "logs": "Logs of real machines: columns, formulas of them, units, missing cells.",
+    "linear": "Near a pose: modes, matrices, gains.",
+    "reliability": "Exit codes, and what is promised of files, folders and the cache.",
+    "design": "How armsim is built, and why so.",
+    "contributing": "How to change it; what file formats and library names promise.",
+    "changelog": "What changed, version by version.",
+}
+AT_THE_TOP = {"readme": "README.md", "contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md"}
+
+
+def page_file(name: str) -> str:
+    """Where a page is, relative to the folder that armsim's files come in."""
+    return AT_THE_TOP.get(name) or f"docs/{name}.md"
+
+
+def page_text(wanted: str) -> str:
+    """A page, in Markdown.
+
+    Args:
+        wanted: Its name, in any case, or as links name it: `docs/files.md#traps`.
+
+    Raises:
+        UsageError: There is no such page, or it did not come along.
+    """
+    name = wanted.partition("#")[0].lower().removeprefix("docs/").removesuffix(".md")
+    if name not in PAGES:
+        mend = suggestion(name, PAGES, "take one of")
+        raise UsageError.of(f"armsim docs {wanted}", "the name of a page", name, f"{mend}\n`armsim docs` lists them")
+    for folder in FOLDERS:
+        path = os.path.join(folder, page_file(name))
+        if os.path.isfile(path):
+            with open(path, encoding="utf-8") as file:
+                return file.read()
+    raise UsageError.of(
+        f"armsim docs {wanted}", "the page, beside armsim's modules", "it did not come along", "install armsim again"
+    )

@@ -1,0 +1,54 @@
+"""Which commands show a progress bar."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from armsim.terminal import progress
+
+RECORD = ("record", "arm5_hold", "--set", "control.period=1e-3", "--set", "duration=0.5", "-q", "-o", "out")
+
+
+class Terminal(io.StringIO):
+    """A terminal that keeps what is written to it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Makes standard error a terminal, on which bars are drawn at once, from the call on."""
+
+    def make() -> Terminal:
+        made = Terminal()
+        monkeypatch.setattr(sys, "stderr", made)
+        monkeypatch.setattr(progress, "PATIENCE", 0.0)
+        return made
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("label", "command"),
+    [
+        ("simulating", ("simulate", "arm5_hold")),
+        ("saving", ("simulate", "arm5_hold")),
+        ("recording", ("record", "arm5_hold", "--set", "control.period=1e-3")),
+        ("saving", ("record", "arm5_hold", "--set", "control.period=1e-3")),
+        ("replaying", ("replay", "out")),
+        ("replaying", ("replay", "out/record.csv", "--robot", "arm5")),
+    ],
+)
+def test_commands_that_may_take_long_show_one_unless_they_are_to_be_quiet(label, command, armsim, terminal):
+    armsim(*RECORD)
+    made = terminal()
+    assert armsim(*command).code == 0
+    assert label in made.getvalue()
+    drawn = len(made.getvalue())
+    assert armsim(*command, "-q").code == 0
+    assert armsim(*command, "--json").code == 0
+    assert len(made.getvalue()) == drawn
