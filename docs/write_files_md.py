@@ -16,6 +16,7 @@ from armsim.spec.quantity import plain_number
 from armsim.spec.robot import FRAMES, FrameKeys, RobotKeys
 from armsim.spec.scenario import RobotReference, ScenarioKeys, Signal
 from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record
+from armsim.spec.units import ROWS
 
 PAGE = Path(__file__).with_name("files.md")
 HEAD = "| key | value | default | meaning |\n| --- | --- | --- | --- |"
@@ -124,10 +125,16 @@ def bounds() -> str:
     return "| unit | largest magnitude | least, where 0 is refused |\n| --- | --- | --- |\n" + "\n".join(lines)
 
 
+def units() -> str:
+    """The table of the units that may stand behind a number."""
+    lines = "\n".join(f"| {what} | {names} |" for what, names in ROWS)
+    return f"| of | units |\n| --- | --- |\n{lines}"
+
+
 def with_tables(page: str) -> str:
     """The page with its tables as the declarations have them today; all else is written by hand."""
     made = {"robot keys": "\n\n".join(tables(RobotKeys())), "scenario keys": "\n\n".join(tables(ScenarioKeys()))}
-    for name, body in (made | {"bounds": bounds()}).items():
+    for name, body in (made | {"bounds": bounds(), "units": units()}).items():
         end = name.split()[-1]
         pattern = rf"(<!-- {name}, by docs/write_files_md.py -->\n).*?(<!-- end of {end} -->)"
         page, count = re.subn(pattern, lambda m, body=body: f"{m[1]}\n{body}\n{m[2]}", page, flags=re.DOTALL)  # type: ignore[misc]

@@ -69,7 +69,7 @@ def test_the_formulas_of_the_page_on_measures_are_measures():
 
 
 def test_every_key_of_both_formats_is_on_the_page():
-    from armsim.spec.json_schema import json_schema
+    from armsim.authoring.json_schema import json_schema
 
     def keys(schema):
         if isinstance(schema, dict):

@@ -20,6 +20,7 @@ from armsim.spec.robot import RobotKeys
 from armsim.spec.scenario import ScenarioKeys, Signal
 from armsim.spec.schema import Kind, List, Number, OneOf, Parameters, PerJoint, Record, join
 from armsim.spec.timing import time_at
+from armsim.spec.units import units_of
 from armsim.stability.method_choice import with_method
 
 
@@ -38,7 +39,7 @@ class Origin:
         written: As written in the file or the override; empty for a default.
         expression: Whether that is a formula, not just a number.
         note: The source of a default that is another number of the file.
-        converted_from: The number in the file's unit, where that is not SI; empty elsewhere.
+        converted_from: The number as written with its unit, or in the file's unit where that is not SI; empty elsewhere.
     """
 
     path: str
@@ -157,6 +158,7 @@ class _Walk:
         place = quantity.place
         of_time = quantity.formula is not None and "t" in quantity.formula.names
         turned = number.angle and self.degrees and "rad" in unit
+        degrees = f"{quantity.value:.15g} {unit.replace('rad', 'deg')}"
         origin = "default" if not quantity.given else "file" if place.line else "override"
         return Origin(
             path=path,
@@ -168,7 +170,7 @@ class _Walk:
             column=place.column if origin == "file" else None,
             written=quantity.text if quantity.given else "",
             expression=quantity.given and quantity.formula is not None,
-            converted_from=f"{quantity.value:.15g} {unit.replace('rad', 'deg')}" if turned and quantity.value else "",
+            converted_from=quantity.text if quantity.unit else degrees if turned and quantity.value else "",
         )
 
     def _left_out(self, kind: Kind, path: str, type: str | None) -> Iterator[Origin]:
@@ -186,14 +188,8 @@ class _Walk:
 
     def _unit(self, number: Number, type: str | None) -> str:
         """The unit of a number, chosen by joint type and by the output of the control law where it depends on them."""
-        units = re.split(r", | or ", number.unit)
-        if len(units) == 1:
-            return units[0]
-        volts = [unit for unit in units if unit.startswith("V")]
-        others = [unit for unit in units if not unit.startswith("V")]
-        slides = type is not None and not JOINT_TYPES[type].turns
-        chosen = volts[0] if volts and self.output == "voltage" else others[-1] if slides else others[0]
-        return chosen.replace("N·m", "N").replace("rad", "m") if slides else chosen
+        turns = () if type is None else (JOINT_TYPES[type].turns,)
+        return units_of(number.unit, turns, "voltage" if self.output == "voltage" else "torque")[0]
 
 
 def plain(origin: Origin) -> dict[str, Any]:

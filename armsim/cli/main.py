@@ -39,6 +39,7 @@ COMMANDS = {
         "docs": "The documentation that comes with armsim.",
     },
     "Set up": {
+        "new": "A robot and a scenario to begin with, in a new folder.",
         "schema": "JSON Schema of robot and scenario files, for editors.",
         "completion": "Have the shell complete commands, options and names.",
         "cache": "Compiled code that is kept: where, how much; remove it.",

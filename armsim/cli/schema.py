@@ -25,7 +25,7 @@ An editor with a YAML language server uses it for files that begin with
 @click.argument("kind", type=click.Choice(["robot", "scenario"]))
 def command(kind: str) -> int:
     """Print the JSON Schema (draft 7) of robot or scenario files, for editors and validators."""
-    from armsim.spec.json_schema import json_schema
+    from armsim.authoring.json_schema import json_schema
 
     echo(json.dumps(json_schema(kind), indent=2, ensure_ascii=False))
     return 0

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NONSMOOTH = re.compile(r"\b(abs|sqrt|min|max)\b")  # functions in formulas that are not differentiable
+JUMPS = re.compile(r"\b(where|sign|step|pulse)\b")  # functions in formulas that may not be continuous
 
 
 def kinks(scenario: Scenario) -> dict[str, bool]:
@@ -34,6 +35,9 @@ def kinks(scenario: Scenario) -> dict[str, bool]:
         "recorded inputs jump or bend within steps": any(isinstance(signal, RecordedSignal) for signal in signals),
         "inputs bend where their abs, sqrt, min or max do": any(
             isinstance(signal, FormulaSignal) and NONSMOOTH.search(signal.formula.text) for signal in signals
+        ),
+        "inputs jump or bend where their where, sign, step or pulse do": any(
+            isinstance(signal, FormulaSignal) and JUMPS.search(signal.formula.text) for signal in signals
         ),
         "brushes take voltages below their drop": any(motor.brush_drop is not None for motor in motors),
         "commands or motors may reach their limits": saturable

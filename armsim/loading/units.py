@@ -95,7 +95,7 @@ def one_turn(kind: JointType) -> bool:
 def angle_doubts(angle: Quantity, path: str, degrees: bool, bound: float = TURN) -> Iterator[Fault]:
     """An angle beyond a bound [rad], or in degrees one that is a simple part of pi."""
     x, key = angle.value, path.rsplit(".", 1)[-1]
-    if angle.formula is not None and "pi" in angle.formula.names:
+    if angle.unit or (angle.formula is not None and "pi" in angle.formula.names):
         return
     written = f"{key.split('[')[0]}: " if "[" not in key else ""
     if not degrees and abs(x) > bound:
@@ -166,8 +166,12 @@ def _length(data: dict[str, Any], length: float, path: str) -> Iterator[Fault]:
         longest.place,
         where,
         f"an arm of {LONGEST:g} m at most",
-        f"{longest.text} m here, and {length:.4g} m from the base to the tool",
-        f"lengths are in metres: divided by 1000 it would be `{key}{longest.value / 1e3:.6g}`, and {length / 1e3:.4g} m in all",
+        f"{longest.of('m')} here, and {length:.4g} m from the base to the tool",
+        _slip(
+            longest,
+            "lengths are in metres: "
+            f"divided by 1000 it would be `{key}{longest.value / 1e3:.6g}`, and {length / 1e3:.4g} m in all",
+        ),
     )
 
 
@@ -191,7 +195,10 @@ def too_heavy(bodies: Mapping[str, dict[str, Any]], owner: str, length: float) -
             join(join(path, shape) if shape else path, key),
             f"a mass of {bound:.4g} kg at most, for an arm {length:.3g} m long",
             f"{total:.6g} kg, for {owner}",
-            f"masses are in kilograms: divided by 1000 it would be `{key}: {numbers[key].value / 1e3:.6g}`",
+            _slip(
+                numbers[key],
+                f"masses are in kilograms: divided by 1000 it would be `{key}: {numbers[key].value / 1e3:.6g}`",
+            ),
         )
 
 
@@ -222,8 +229,8 @@ def _motor(motor: dict[str, Any], path: str, kind: JointType, own: float) -> Ite
             Kp.place,
             f"{path}.Kp",
             f"a torque constant of {bound:.3g} N·m/A at most, before a gear of {plain_number(ratio)}",
-            f"{Kp.text} N·m/A",
-            f"data sheets have mN·m/A: divided by 1000 it would be `Kp: {Kp.value / 1e3:.6g}`",
+            Kp.of("N·m/A"),
+            _slip(Kp, f"data sheets have mN·m/A: divided by 1000 it would be `Kp: {Kp.value / 1e3:.6g}`"),
         )
     felt, least = rotor.value * ratio * ratio, LEAST_ROTOR if kind.turns else LEAST_ROTOR_OF_SLIDE
     if felt > max(ROTOR * own, least):
@@ -232,6 +239,11 @@ def _motor(motor: dict[str, Any], path: str, kind: JointType, own: float) -> Ite
             rotor.place,
             f"{path}.rotor_inertia",
             f"{max(ROTOR * own, least):.3g} {unit} at most, seen through the gear",
-            f"{rotor.text} kg·m² at the motor, {felt:.3g} {unit} at the joint",
-            f"data sheets have g·cm²: times 1e-7 it would be `rotor_inertia: {rotor.value * 1e-7:.6g}`",
+            f"{rotor.of('kg·m²')} at the motor, {felt:.3g} {unit} at the joint",
+            _slip(rotor, f"data sheets have g·cm²: times 1e-7 it would be `rotor_inertia: {rotor.value * 1e-7:.6g}`"),
         )
+
+
+def _slip(number: Quantity, mend: str) -> str:
+    """How to mend a number that is out by a power of ten: as told, unless its unit is written behind it."""
+    return f"check its unit, {number.unit}" if number.unit else mend

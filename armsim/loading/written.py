@@ -38,5 +38,5 @@ def _written(read: Any, settled: Any) -> Any:
     if isinstance(read, list):
         return [_written(item, value) for item, value in zip(read, settled, strict=True)]
     if isinstance(read, Quantity) and settled is not read.value:
-        return replace(read, value=settled, text=plain_number(settled), formula=None, given=True)
+        return replace(read, value=settled, text=plain_number(settled), formula=None, given=True, unit="")
     return read

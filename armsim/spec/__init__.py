@@ -1,5 +1,5 @@
 """What users may write. Both file formats are declared as listings of keys, with unit, bounds, default and meaning; these give
-checks, messages, defaults, the JSON Schema and docs/files.md. Formulas, parameters, overrides and times are read here, too.
+checks, messages, defaults, the JSON Schema and docs/files.md. Formulas, units, parameters, overrides and times are read here.
 
 What others use:
     robot, scenario: the listings; `read_robot_node`, `read_scenario_node`, from nodes to data; AUTO, ADAPTIVE, FORMAT.
@@ -10,5 +10,6 @@ What others use:
     paths: `parse_path`, `path_text`, `joint_index`, for paths such as `joints[R2].motor.Kp`.
     timing: `time_at`, `time_ratio`, `common_step`, times as whole numbers of steps.
     tolerance: `tolerance`, with the defaults of rtol and atol.
-    json_schema: `json_schema`, of either format.
+    units: `converted`, from the unit behind a number to its key's; `units_of`, what a key's unit is at some joints.
+    functions: those of formulas.
 """

@@ -1,4 +1,4 @@
-"""Formulas in users' files: arithmetic of numbers, `pi`, parameters and, in inputs, the time `t`; in measures aggregates, too.
+"""Formulas in files: arithmetic of numbers, `pi`, parameters and, in inputs, the time `t`; in measures aggregates, too.
 
 A recursive-descent parser makes a syntax tree, which is evaluated on floats, on expressions (an open parameter, the time of a
 simulation) or on SymPy. Nothing is evaluated as Python.
@@ -17,38 +17,20 @@ from armsim import expr
 from armsim.errors import ArmsimError
 from armsim.files.document import Place, clipped
 from armsim.files.faults import refuse
+from armsim.spec.functions import COMPARISONS, FUNCTIONS, RESERVED, WHERE
 
 LONGEST = 1000  # characters
 DEEPEST = 50  # levels of brackets and signs
 LARGEST_POWER = 64
+COMPARED = "in a where: where(t < 1, 5, 0)"
+NO_UNITS = "leave units out; write * for products"
 
 TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)|(?P<name>[^\W\d]\w*)|(?P<sign>\*\*|[-+*/(),]))"
+    r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)|(?P<name>[^\W\d]\w*)|(?P<sign>\*\*|[<>]=?(?!=)|[-+*/(),]))"
 )
-LARGEST_ANGLE = 1e9  # rad; beyond it sine and cosine have no accuracy left
-
-
-def within_range(angle: Any) -> Any:
-    """An angle; NaN beyond `LARGEST_ANGLE`."""
-    return angle + expr.sqrt(expr.where(abs(angle) > LARGEST_ANGLE, -1.0, 0.0))
-
-
-# name: (least number of arguments, function); only min and max take more than one
-FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
-    "sin": (1, lambda x: expr.sin(within_range(x))),
-    "cos": (1, lambda x: expr.cos(within_range(x))),
-    "tan": (1, lambda x: expr.tan(within_range(x))),
-    "sqrt": (1, expr.sqrt),
-    "exp": (1, expr.exp),
-    "log": (1, expr.log),
-    "abs": (1, expr.absolute),
-    "min": (2, expr.minimum),
-    "max": (2, expr.maximum),
-}
-RESERVED = ("pi", "t", *FUNCTIONS)
 
 # ("number", text), ("name", name), ("negative", term), ("chain", first, [(sign, term)]), ("power", base, k),
-# ("call", function, [terms])
+# ("call", function, [terms]), ("where", sign of comparison, left, right, term, term)
 Term = tuple[Any, ...]
 
 
@@ -195,8 +177,8 @@ class _Parser:
             rest = self.text[self.at :].strip()
             if rest:
                 mend = "write ** for powers" if rest[0] == "^" else ""
-                if rest[0] in "=<>":
-                    mend = "write a formula, not a comparison"
+                if rest[0] in "=!<>":
+                    mend = f"compare by <, <=, > or >=, {COMPARED}"
                 raise FormulaError(f"`{rest[0]}` has no meaning in a formula", mend)
             self.kind, self.token = "end", ""
         else:
@@ -210,8 +192,10 @@ class _Parser:
         if self.kind == "end":
             return FormulaError("it ends too early")
         mend = "write * for products" if self.kind in ("name", "number") or self.token == "(" else ""
+        if self.token in COMPARISONS:
+            mend = f"a comparison stands {COMPARED}"
         if self.kind == "name":
-            mend = "leave units out; write * for products"
+            mend = NO_UNITS
         if self.token == ",":
             mend = "write a point in a number, as in 0.38, and a list in square brackets"
         return FormulaError(f"unexpected `{self.token}`", mend)
@@ -263,7 +247,7 @@ class _Parser:
             name = self.advance()
             if self.token == "(":
                 return self.call(name, depth)
-            if name in FUNCTIONS:
+            if name in FUNCTIONS and name in RESERVED:
                 raise FormulaError(f"`{name}` without its argument", f"write {name}(...)")
             self.names.add(name)
             return ("name", name)
@@ -281,7 +265,8 @@ class _Parser:
         began, outer, found = self.at, self.names, self.found
         self.names, self.found = set(), {}
         self.advance()
-        arguments = [self.sum(depth + 1)]
+        compared = self.comparison(depth + 1) if name == WHERE else ()
+        arguments = [] if compared else [self.sum(depth + 1)]
         while self.token == ",":
             self.advance()
             arguments.append(self.sum(depth + 1))
@@ -294,11 +279,25 @@ class _Parser:
         self.names, self.found = outer | self.names, found | self.found
         if aggregate is not None:
             return ("name", aggregate.name)
-        least = FUNCTIONS[name][0] if name in FUNCTIONS else 1
-        if len(arguments) < least or (least == 1 and len(arguments) > 1):
-            wanted = "1 argument" if least == 1 else "2 arguments or more"
-            raise FormulaError(f"`{name}` with {len(arguments)}, it takes {wanted}")
+        least, _, more = FUNCTIONS.get(name, (1, None, False))
+        count = len(arguments) + bool(compared)
+        if count < least or (count > least and not more):
+            wanted = f"{least} argument{'s' if least > 1 else ''}{' or more' if more else ''}"
+            raise FormulaError(f"`{name}` with {count}, it takes {wanted}")
+        if compared:
+            return (WHERE, *compared, *arguments)
         return ("call", name, arguments)
+
+    def comparison(self, depth: int) -> Term:
+        """Sign, left and right of the comparison that a `where` begins with."""
+        left = self.sum(depth)
+        if self.token not in COMPARISONS:
+            raise FormulaError(f"`{WHERE}` without a comparison", f"write it {COMPARED}")
+        sign = self.advance()
+        right = self.sum(depth)
+        if self.token in COMPARISONS:
+            raise FormulaError("two comparisons in a row", "nest them: where(1 <= t, where(t < 2, a, b), b)")
+        return (sign, left, right)
 
     def aggregate(self, name: str, text: str, term: Term) -> Aggregate:
         """The aggregate of a term, whose names and aggregates are those last found."""
@@ -345,13 +344,12 @@ def _value(
         return total
     if kind == "power":
         return _power(_value(term[1], values, number, divide), term[2], divide)
-    function = FUNCTIONS[term[1]][1]
-    result, *others = (_value(argument, values, number, divide) for argument in term[2])
-    if not others:
-        return function(result)
-    for x in others:
-        result = function(result, x)
-    return result
+    if kind == WHERE:
+        holds = COMPARISONS[term[1]](*(_value(side, values, number, divide) for side in term[2:4]))
+        if isinstance(holds, bool):  # of numbers: the other branch may have no value
+            return _value(term[4 if holds else 5], values, number, divide)
+        return expr.where(holds, *(_value(branch, values, number, divide) for branch in term[4:]))
+    return FUNCTIONS[term[1]].call(*(_value(argument, values, number, divide) for argument in term[2]))
 
 
 def _power(base: Any, k: int, divide: Callable[[Any, Any], Any]) -> Any:

@@ -10,8 +10,10 @@ from armsim.expr import Expr, either
 from armsim.files.document import Node, Place, Scalar, clipped, shown
 from armsim.files.faults import nearest, suggestion
 from armsim.spec.bounds import BOUNDS
-from armsim.spec.formula import Formula, FormulaError
+from armsim.spec.formula import NO_UNITS, Formula, FormulaError
+from armsim.spec.functions import RESERVED
 from armsim.spec.quantity import Context, Quantity, plain_number
+from armsim.spec.units import UNITS, converted, units_of, written_unit
 
 
 class _Required:
@@ -21,7 +23,7 @@ class _Required:
 
 REQUIRED = _Required()
 NAME = re.compile(r"[^\W\d][\w.-]*")
-COMMA = re.compile(r"[+-]?\d{1,15},\d{1,15}(e[+-]?\d{1,3})?", re.ASCII | re.IGNORECASE)
+COMMA = re.compile(r"[+-]?\d{1,15},\d{1,15}(e[+-]?\d{1,3})?(\s*[A-Za-zµΩ°%][^,()]*)?", re.ASCII | re.IGNORECASE)
 LARGEST = math.nextafter(math.inf, 0.0)
 
 
@@ -88,7 +90,7 @@ class Kind:
 
 
 class Number(Kind):
-    """A number, or a formula of numbers, pi and parameters.
+    """A number, which may have a unit behind it, or a formula of numbers, pi and parameters.
 
     Attributes:
         unit: As messages write it; empty for a dimensionless number.
@@ -190,8 +192,13 @@ class Number(Kind):
     def read(self, node: Node, path: str, context: Context) -> Quantity | None:
         if not isinstance(node, Scalar) or isinstance(node.value, bool) or node.value is None:
             return self.fault(node, path, context)
-        formula = None
-        if isinstance(node.value, str):
+        formula, written = None, self._with_unit(node, context)
+        if written is not None:
+            try:
+                value = converted(*written, self.units(context), len(set(context.turns)) > 1)
+            except FormulaError as error:
+                return self._bad_formula(node, path, context, error)
+        elif isinstance(node.value, str):
             formula = self._formula(node, path, context)
             if formula is None:
                 return None
@@ -201,8 +208,22 @@ class Number(Kind):
                 return self._bad_formula(node, path, context, error)
         else:
             value = node.value
-        quantity = Quantity(value, node.text, node.place, formula, kind=self)
+        unit = "" if written is None else written[1]
+        quantity = Quantity(value, node.text, node.place, formula, kind=self, unit=unit)
         return quantity if self._check(quantity, node, path, context) else None
+
+    def units(self, context: Context) -> list[str]:
+        """The units that a number read now may be converted to."""
+        return units_of(self.unit_in(context), context.turns, context.output)
+
+    def _with_unit(self, node: Scalar, context: Context) -> tuple[str, str] | None:
+        """Number and unit, where one is written behind a number; names that have a value are none."""
+        written = written_unit(node.text) if isinstance(node.value, str) else None
+        if written is None:
+            return None
+        name = re.match(r"\w*", written[1])
+        known = (*RESERVED, *context.parameters, *context.broken)
+        return None if name is not None and name[0] in known and name[0] not in UNITS else written
 
     def _formula(self, node: Scalar, path: str, context: Context) -> Formula | None:
         if COMMA.fullmatch(node.text):
@@ -211,6 +232,10 @@ class Number(Kind):
         try:
             formula = context.formula(node.text)
         except FormulaError as error:
+            if error.mend == NO_UNITS:
+                error = FormulaError(
+                    error.problem, "write * for products; a unit stands behind one number, not a formula"
+                )
             formula_like = any(sign in node.text for sign in "0123456789+-*/(")
             return self._bad_formula(node, path, context, error if formula_like else FormulaError("not a number"))
         if formula.names & context.broken:
@@ -247,6 +272,8 @@ class Number(Kind):
         found = node.text if isinstance(node, Scalar) else ""
         if quantity.formula is not None:
             found = f"{found} = {plain_number(float(f'{value:.6g}'))}"
+        elif quantity.unit and value != float(f"{quantity.text[: -len(quantity.unit)]}"):
+            found = f"{found} = {plain_number(float(f'{value:.6g}'))} {' or '.join(self.units(context))}"
         found = clipped(found)
         key = re.sub(r"\[.*", "", path.rsplit(".", 1)[-1])
         if not math.isfinite(value):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from armsim.files.document import Map, Node, Place, Scalar, clipped, shown
-from armsim.spec.formula import RESERVED, FormulaError
+from armsim.spec.formula import FormulaError
+from armsim.spec.functions import RESERVED
 from armsim.spec.quantity import Context, Quantity
 from armsim.spec.schema import Number
 

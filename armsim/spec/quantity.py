@@ -16,15 +16,16 @@ MOST_LETTERS = 100_000  # of all formulas of a file; thirty joints take some 10 
 
 @dataclass(slots=True, eq=False)
 class Quantity:
-    """A number of a file, in the user's unit.
+    """A number of a file, in its key's unit: SI, or degrees where the file says so.
 
     Attributes:
         value: The number.
-        text: As written.
+        text: As written, with its unit if it has one.
         place: Where it stands; of a default, the mapping that lacks the key.
         formula: The formula, unless a plain number was written.
         given: Whether it is in the file; False for a default.
         kind: What it was read as, `armsim.spec.kinds.Number`, with its bounds.
+        unit: The unit written behind it; empty for none.
     """
 
     value: float
@@ -33,6 +34,16 @@ class Quantity:
     formula: Formula | None = None
     given: bool = True
     kind: Any = field(default=None, repr=False)
+    unit: str = ""
+
+    @property
+    def shown(self) -> str:
+        """It as messages repeat it: as written where it has a unit, else its value."""
+        return self.text if self.unit else plain_number(self.value)
+
+    def of(self, unit: str) -> str:
+        """It as written, with its own unit, or its key's."""
+        return self.text if self.unit else f"{self.text} {unit}"
 
 
 @dataclass(slots=True)
@@ -50,6 +61,8 @@ class Context:
         letters: Total length of the formulas so far.
         formulas: Parsed formulas, by text.
         tables: CSV files read so far, by path; None where one could not be read.
+        turns: Whether the joint turns that the numbers now read belong to, or each of the joints; empty where unknown.
+        output: What the controller now read puts out; None where unknown.
     """
 
     report: Report
@@ -62,6 +75,8 @@ class Context:
     letters: int = 0
     formulas: dict[str, Formula] = field(default_factory=dict)
     tables: dict[str, Any] = field(default_factory=dict)
+    turns: tuple[bool, ...] = ()
+    output: str | None = None
 
     def formula(self, text: str) -> Formula:
         """Parse a formula; equal texts are parsed once.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from armsim.files.document import Map, Node, Place, Seq
+from armsim.files.document import Map, Node, Place, Scalar, Seq
 from armsim.model import JOINT_TYPES
 from armsim.spec import other_words as words
 from armsim.spec.bodies import BODIES, Payload
 from armsim.spec.kinds import Format
 from armsim.spec.motor import DryFriction, JointCoulombKeys, MotorKeys
-from armsim.spec.quantity import Context, plain_number
+from armsim.spec.quantity import Context
 from armsim.spec.schema import Choice, Kind, List, Number, OneOf, Parameters, Record, Relation, Text, join
 
 FORMAT = "armsim/robot/1"
@@ -165,18 +165,26 @@ class JointKeys(Record):
 
     relations = (WITHIN, SLIDES)
 
+    def read(self, node: Node, path: str, context: Context) -> dict[str, Any] | None:
+        kind = node.get("type") if isinstance(node, Map) else None
+        known = JOINT_TYPES.get(kind.text) if isinstance(kind, Scalar) else None
+        context.turns = () if known is None else (bool(known.turns),)
+        data = super().read(node, path, context)
+        context.turns = ()
+        return data
+
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
         self._check_emulated(data, path, context)
         self._check_pitch(data, node, path, context)
         if not WITHIN.holds(data) and RANGE.holds(data["limits"]):
             lower, initial, upper = WITHIN.numbers(data)
-            expected = f"{WITHIN.expected}, {plain_number(lower.value)} to {plain_number(upper.value)}"
+            expected = f"{WITHIN.expected}, {lower.shown} to {upper.shown}"
             mend = "give an initial position within the limits, or correct the limits"
             kind = JOINT_TYPES.get(data["type"])
             one_turn = kind is not None and kind.turns and not kind.has_pitch  # a screw goes through many
-            if one_turn and not context.degrees and abs(initial.value) > math.tau:
+            if one_turn and not context.degrees and not initial.unit and abs(initial.value) > math.tau:
                 mend = "angles are radians, unless the file says `units: {angle: deg}`"
-            context.report.add(initial.place, f"{path}.initial", expected, plain_number(initial.value), mend)
+            context.report.add(initial.place, f"{path}.initial", expected, initial.shown, mend)
 
     def _check_pitch(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
         """Report a screw without a nonzero pitch, and a pitch of any other joint."""

@@ -172,6 +172,8 @@ class ControlKeys(Record):
     def read(self, node: Node, path: str, context: Context) -> dict[str, Any] | None:
         if isinstance(node, Scalar) and node.value == "none":
             return self.fault(node, path, context, f"to switch it off, set `{join(path, 'law')}` to `none`")
+        output = node.get("output") if isinstance(node, Map) else None
+        context.output = output.text if isinstance(output, Scalar) and output.text in self.output.options else None
         return super().read(node, path, context)
 
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
@@ -291,7 +293,7 @@ class ExternalKeys(Record):
         start, end = data["from"], data["to"]
         if isinstance(start, Quantity) and isinstance(end, Quantity) and start.value >= end.value:
             context.report.add(
-                end.place, join(path, "to"), f"a time after `from`, {start.text} s", end.text, "swap them"
+                end.place, join(path, "to"), f"a time after `from`, {start.of('s')}", end.text, "swap them"
             )
 
 

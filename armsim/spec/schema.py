@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from armsim.files.document import Map, Node, Place, Seq, clipped
 from armsim.files.faults import suggestion
+from armsim.model import JOINT_TYPES
 from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text, join
 from armsim.spec.other_words import Words, meant
 from armsim.spec.quantity import Context, Quantity, plain_number
@@ -289,8 +290,16 @@ class PerJoint(Kind):
             if context.joints is not None and n != len(context.joints):
                 more = "give one number for each joint"
                 return self.fault(node, path, context, more, f"{n} number{'s' if n != 1 else ''}")
-            return [self.item.read(item, f"{path}[{i}]", context) for i, item in enumerate(node.items)]
+            return [self._read_item(node.items[i], f"{path}[{i}]", context, i) for i in range(n)]
         if not self.one_for_all:
             return self.fault(node, path, context, "write a list in square brackets, with commas")
-        one = self.item.read(node, path, context)
+        one = self._read_item(node, path, context)
         return [one] * (1 if context.joints is None else len(context.joints))
+
+    def _read_item(self, node: Node, path: str, context: Context, i: int | None = None) -> Any:
+        """An item, of one joint or of all; its unit is that of joints of their types."""
+        types = [JOINT_TYPES[type].turns for _, type in context.joints or ()]
+        context.turns = tuple(types if i is None else types[i : i + 1])
+        item = self.item.read(node, path, context)
+        context.turns = ()
+        return item

@@ -49,7 +49,7 @@ def steps_of(time: Quantity, dt: float, path: str, context: Context, least: int 
     """
     ratio = time.value / dt
     expected = f"a whole multiple of dt, {plain_number(dt)} s"
-    found = plain_number(time.value)
+    found = time.shown
     if not ratio <= (most := most_steps(dt)):
         context.report.add(time.place, path, f"at most {most:.0e} steps of dt", found, "make it shorter, or dt longer")
         return None
@@ -58,7 +58,8 @@ def steps_of(time: Quantity, dt: float, path: str, context: Context, least: int 
         return steps
     below, above = int(ratio), int(ratio) + 1
     near = [f"{plain_number(time_at(k, time_ratio(dt)))}" for k in (below, above) if k >= least]
-    context.report.add(time.place, path, expected, found, f"write {' or '.join(near)}")
+    unit = " s" if time.unit else ""
+    context.report.add(time.place, path, expected, found, f"write {' or '.join(near)}{unit}")
     return None
 
 
@@ -92,7 +93,8 @@ def shared_step(times: dict[str, Quantity], context: Context) -> Fraction | None
         expected = (
             f"a whole multiple of {plain_number(float(fit))} s, the longest step for {others}, or of a round part of it"
         )
-        context.report.add(time.place, path, expected, plain_number(time.value), f"write {' or '.join(near)}")
+        unit = " s" if time.unit else ""
+        context.report.add(time.place, path, expected, time.shown, f"write {' or '.join(near)}{unit}")
     return step
 
 

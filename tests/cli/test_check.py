@@ -80,7 +80,7 @@ def test_a_file_that_is_not_there_is_a_fault(armsim):
 
 @pytest.mark.parametrize("kind", ["robot", "scenario"])
 def test_schema_prints_the_schema(armsim, kind):
-    from armsim.spec.json_schema import json_schema
+    from armsim.authoring.json_schema import json_schema
 
     ended = armsim("schema", kind)
     assert (ended.code, json.loads(ended.out), ended.err) == (0, json_schema(kind), "")

@@ -27,6 +27,11 @@ def losses(changes, answer=AT_REST):
         ({"robot.joints[R2].motor.efficiency": 0.9}, "joints stop, stick or slip"),
         ({"inputs": {"voltage": ["abs(sin(t))", 0, 0, 0, 0]}}, "inputs bend where their abs"),
         ({"inputs": {"voltage": ["abs(sin(t))", 0, 0, 0, 0], "period": 1e-3}}, None),
+        *(
+            ({"inputs": {"voltage": [text, 0, 0, 0, 0]}}, "inputs jump or bend where their where")
+            for text in ("step(t - 1)", "pulse(t, 1, 2)", "sign(sin(t))", "where(t < 1, 5, 0)")
+        ),
+        ({"inputs": {"voltage": ["step(t - 1)", 0, 0, 0, 0], "period": 1e-3}}, None),
         ({"robot.joints[R2].motor.brush_drop": {"max": 1, "half": 0.1}}, "brushes"),
         ({"robot.joints[R2].motor.limits": {"current": 1}}, "commands or motors may reach"),
     ],

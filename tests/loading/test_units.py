@@ -50,6 +50,16 @@ SLIDE = {"type": "prismatic", "motor": {**MOTOR, "gear": 1256}}  # a ball screw 
 
 # what was written, where the warning is, and what it guesses
 SLIPS = {
+    "a unit that is out by a thousand": (
+        robot(joint(motor={**MOTOR, "Kp": "95.5 N*m/A"})),
+        "joints[0].motor.Kp",
+        "check its unit, N*m/A",
+    ),
+    "a length with a unit": (
+        robot(joint(), joint(name="R2", mdh={"a": "569 m"})),
+        "joints[1].mdh.a",
+        "check its unit, m",
+    ),
     "reach in mm": (
         robot(joint(), joint(name="R2", mdh={"a": 569}), tool={"xyz": [400, 0, 0]}),
         "joints[1].mdh.a",

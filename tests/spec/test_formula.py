@@ -49,6 +49,15 @@ def test_functions_agree_with_the_c_library_to_a_few_ulp(name, function):
         ("sin", "`sin` without its argument"),
         ("sin(1, 2)", "`sin` with 2, it takes 1 argument"),
         ("min(1)", "`min` with 1, it takes 2 arguments or more"),
+        ("where(t, 1, 2)", "`where` without a comparison"),
+        ("where(t < 1, 2)", "`where` with 2, it takes 3 arguments"),
+        ("where(1 < t < 2, 1, 0)", "two comparisons in a row"),
+        ("where((t < 1), 1, 0)", "unexpected `<`"),
+        ("5*(t < 1)", "unexpected `<`"),
+        ("t <== 1", "`<` has no meaning in a formula"),
+        ("t != 1", "`!` has no meaning in a formula"),
+        ("pulse(t, 1)", "`pulse` with 2, it takes 3 arguments"),
+        ("step(t, 1)", "`step` with 2, it takes 1 argument"),
         ("open('x')", "there is no function `open`"),
         ("a.b", "`.` has no meaning in a formula"),
         ("0x10", "unexpected `x10`"),
@@ -63,6 +72,45 @@ def test_what_is_not_a_formula_is_refused_with_its_reason(text, problem):
     with pytest.raises(FormulaError) as caught:
         parse_formula(text)
     assert caught.value.problem == problem
+
+
+SWITCHED = {  # by hand: values at t = -1, 0, 0.5, 1, 2.5, 3
+    "step(t - 1)": (0, 0, 0, 1, 1, 1),
+    "pulse(t, 1, 2)": (0, 0, 0, 1, 1, 0),
+    "sign(t)": (-1, 0, 1, 1, 1, 1),
+    "sign(-t)": (1, 0, -1, -1, -1, -1),
+    "where(t < 1, 5, 2*t)": (5, 5, 5, 2, 5, 6),
+    "where(t <= 1, 5, 2*t)": (5, 5, 5, 5, 5, 6),
+    "where(t > 1, 5, 0)": (0, 0, 0, 0, 5, 5),
+    "where(t >= 1, where(t < 3, 1, 0), 0)": (0, 0, 0, 1, 1, 0),
+    "max(0, min(t, 2))": (0, 0, 0.5, 1, 2, 2),
+    "2*step(t) + step(t)": (0, 3, 3, 3, 3, 3),
+}
+
+
+@pytest.mark.parametrize("text", SWITCHED)
+def test_functions_that_jump_have_their_values_on_numbers_and_in_machine_code(evaluate, text):
+    formula = parse_formula(text)
+    times = (-1.0, 0.0, 0.5, 1.0, 2.5, 3.0)
+    assert tuple(formula.evaluate({"t": t}) for t in times) == SWITCHED[text]
+    compiled = evaluate(trace(lambda t: [formula.evaluate({"t": t})], ["t"]), [times])
+    assert tuple(compiled.reshape(-1).tolist()) == SWITCHED[text]
+
+
+def test_a_pulse_ends_at_the_decimal_number_at_which_it_ends_on_paper():
+    for i in range(100):
+        for k in range(1, 100):
+            formula = parse_formula(f"pulse(t, {i / 10}, {k / 10})")
+            assert formula.evaluate({"t": (i + k) / 10}) == 0
+            assert formula.evaluate({"t": (i + k) / 10 - 1e-9}) == 1
+
+
+def test_the_branch_that_is_not_taken_needs_no_value():
+    assert parse_formula("where(t > 0, sin(t)/t, 1)").evaluate({"t": 0.0}) == 1
+
+
+def test_a_parameter_may_have_the_name_of_a_later_function():
+    assert parse_formula("2*step + step(sign)").evaluate({"step": 3.0, "sign": 1.0}) == 7
 
 
 def test_a_long_chain_of_terms_needs_no_deep_recursion():

@@ -125,7 +125,7 @@ def test_the_dynamechs_motor_is_told_apart():
 
 def test_the_schema_knows_what_a_torque_constant_is_needed_for():
     jsonschema = pytest.importorskip("jsonschema")
-    from armsim.spec.json_schema import json_schema
+    from armsim.authoring.json_schema import json_schema
 
     validator = jsonschema.Draft7Validator(json_schema("robot"))
     constants = {"Kp": 1, "Ra": 1}

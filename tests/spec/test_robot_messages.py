@@ -109,12 +109,76 @@ bot.yaml:12:37: joints[0].bodies[0].cylinder.height
   mend:     did you mean `upper`?""",
     ),
     "unit after a number": (
-        [("Ra: 1", "Ra: 1 ohm")],
+        [("Ra: 1", "Ra: 0.5*2 ohm")],
         """\
 bot.yaml:13:25: joints[0].motor.Ra
   expected: a positive number of ohm
-  found:    "1 ohm" (unexpected `ohm`)
-  mend:     leave units out; write * for products""",
+  found:    "0.5*2 ohm" (unexpected `ohm`)
+  mend:     write * for products; a unit stands behind one number, not a formula""",
+    ),
+    "unit of another dimension": (
+        [("Ra: 1", "Ra: 1 V")],
+        """\
+bot.yaml:13:25: joints[0].motor.Ra
+  expected: a positive number of ohm
+  found:    "1 V" (`V` measures something else)
+  mend:     write the number in `ohm`, `mohm` or `kohm`""",
+    ),
+    "length where a revolute joint has an angle": (
+        [("initial: 0", "initial: 35 mm")],
+        """\
+bot.yaml:8:14: joints[0].initial
+  expected: a number of rad or m
+  found:    "35 mm" (`mm` measures something else)
+  mend:     write the number in `rad` or `deg`""",
+    ),
+    "unknown unit": (
+        [("height: upper", "height: 35 mmm")],
+        """\
+bot.yaml:12:37: joints[0].bodies[0].cylinder.height
+  expected: a positive number of m
+  found:    "35 mmm" (there is no unit `mmm`)
+  mend:     did you mean `mm`?""",
+    ),
+    "product behind a fraction bar": (
+        [("viscous: 0.1", "viscous: 1 N*m/rad s")],
+        """\
+bot.yaml:10:25: joints[0].friction.viscous
+  expected: a number of N·m·s/rad or N·s/m, 0 or more
+  found:    "1 N*m/rad s" (`s` behind a unit)
+  mend:     write * between units, and brackets around a denominator of several: V/(rad*s)""",
+    ),
+    "negative, with a unit": (
+        [("mass: 0.8", "mass: -800 g")],
+        """\
+bot.yaml:12:64: joints[0].bodies[0].cylinder.mass
+  expected: a number of kg, 0 or more
+  found:    -800 g = -0.8 kg
+  mend:     write the mass without its sign, for example `mass: 800 g`""",
+    ),
+    "limits with units, swapped": (
+        [("{lower: -1, upper: 1}", "{lower: 90 deg, upper: -1}")],
+        """\
+bot.yaml:9:21: joints[0].limits
+  expected: lower smaller than upper
+  found:    lower 90 deg, upper -1
+  mend:     swap them""",
+    ),
+    "start beyond limits with units": (
+        [("{lower: -1, upper: 1}", "{lower: -90 deg, upper: 90 deg}"), ("initial: 0", "initial: 100 deg")],
+        """\
+bot.yaml:8:14: joints[0].initial
+  expected: a position within the limits, -90 deg to 90 deg
+  found:    100 deg
+  mend:     give an initial position within the limits, or correct the limits""",
+    ),
+    "parameter with a unit": (
+        [("upper: 0.38", "upper: 380 mm")],
+        """\
+bot.yaml:3:21: parameters.upper
+  expected: a number
+  found:    "380 mm" (`mm` measures something else)
+  mend:     write a plain number, or one in `%`; parameters count in the SI unit of the keys that use them""",
     ),
     "division by zero": (
         [("height: upper", "height: upper/0")],

@@ -239,7 +239,7 @@ s.yaml:7:19: external[0].link
 s.yaml:6:19: inputs.torque[0]
   expected: a number of N·m or N, or an expression of the time t
   found:    "sn(t)" (there is no function `sn`)
-  mend:     functions are sin, cos, tan, sqrt, exp, log, abs, min, max""",
+  mend:     functions are sin, cos, tan, sqrt, exp, log, abs, min, max, sign, step, pulse, where""",
     ),
     "time where there is none": (
         [("duration: 1", "duration: 2*t")],

@@ -7,13 +7,14 @@ from typing import Any
 
 from armsim.model import JOINT_TYPES
 from armsim.spec.bodies import BODIES, Payload
-from armsim.spec.formula import RESERVED
+from armsim.spec.functions import RESERVED
 from armsim.spec.kinds import NAME, REQUIRED, Choice, Kind, Number, Text
 from armsim.spec.motor import CONSTANTS, ELECTRICAL, ELECTRICAL_LIMITS, NOT_IN_DYNAMECHS, DryFriction, MotorKeys
 from armsim.spec.parameters import IDENTIFIER
 from armsim.spec.robot import FRAMES, JointKeys, RobotKeys
 from armsim.spec.scenario import RobotReference, ScenarioKeys, Signal
 from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record, Rule
+from armsim.spec.units import written_example
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 
@@ -107,7 +108,7 @@ def _of(kind: Kind) -> dict[str, Any]:
     schema = _bare(kind)
     doc = kind.doc
     if isinstance(kind, Number) and kind.unit:
-        doc = f"{doc} [{kind.unit}]".strip()
+        doc = f"{doc} [{kind.unit}, or with its unit: {written_example(kind.unit)}]".strip()
     if kind.default is None and kind.note:
         doc = f"{doc}; if left out: {kind.note}".removeprefix("; ")
     if doc:
@@ -151,7 +152,7 @@ def _bare(kind: Kind) -> dict[str, Any]:
 
 
 def _number(kind: Number) -> dict[str, Any]:
-    """A number, or a formula as text; bounds apply to numbers only."""
+    """A number; with its unit or a formula as text, to which no bounds are applied here."""
     number: dict[str, Any] = {"type": ["number", "string"]}
     if kind.minimum is not None:
         number["minimum"] = kind.minimum

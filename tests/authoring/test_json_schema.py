@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from armsim.authoring.json_schema import json_schema
 from armsim.errors import FileFaults
 from armsim.files.document import Map, Seq
 from armsim.files.faults import Report
 from armsim.files.shipped import shipped_folder, shipped_names
 from armsim.files.yaml_reader import parse_yaml
-from armsim.spec.json_schema import json_schema
 
 jsonschema = pytest.importorskip("jsonschema")
 

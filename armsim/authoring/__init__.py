@@ -1,0 +1,6 @@
+"""What helps to write files.
+
+What others use:
+    json_schema: `json_schema`, of either format, for editors.
+    starter: `write_starter`, an arm to begin with.
+"""

@@ -1,0 +1,217 @@
+"""An arm to begin with: a robot and a scenario as commented text, which run as they stand."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+
+from armsim.authoring.json_schema import json_schema
+from armsim.errors import UsageError
+from armsim.files.new_file import whole_file
+from armsim.files.yaml_reader import parse_value
+from armsim.spec.kinds import NAME
+from armsim.spec.robot import FORMAT as ROBOT_FORMAT
+from armsim.spec.scenario import FORMAT as SCENARIO_FORMAT
+
+MOST = 10  # joints
+CONVENTIONS = ("mdh", "dh")
+LINKS = {1: 400, 2: 400, 3: 400, 4: 270, 5: 200, 6: 160, 7: 130, 8: 110, 9: 100, 10: 90}  # mm, by the number of joints
+COLUMN = 300  # mm, of arms with more than one joint
+DENSITY = 3  # kg per m of link
+FILES = ("robot.yaml", "scenario.yaml", "robot.schema.json", "scenario.schema.json")
+
+
+def write_starter(folder: str, joints: int, convention: str) -> list[str]:
+    """Write a new folder with a robot, a scenario and their schemas for editors; its name is the robot's.
+
+    Args:
+        folder: The folder, which must not exist.
+        joints: Their number, 1 to `MOST`.
+        convention: Of the robot's frames, one of `CONVENTIONS`.
+
+    Returns:
+        The files' paths.
+
+    Raises:
+        UsageError: The folder exists, cannot be made, or its name cannot be a robot's.
+    """
+    folder = folder.rstrip("/" + os.sep) or folder
+    name = os.path.basename(folder)
+    if not NAME.fullmatch(name) or len(name) > 60:
+        expected = "a name of letters, digits, `_`, `-` and `.`, starting with a letter"
+        raise UsageError.of("NAME", expected, repr(name or folder), "choose another name, for example my_arm")
+    texts = (
+        robot_text(name, joints, convention),
+        scenario_text(name, joints),
+        *(json.dumps(json_schema(kind), indent=2, ensure_ascii=False) + "\n" for kind in ("robot", "scenario")),
+    )
+    paths = [os.path.join(folder, file) for file in FILES]
+    try:
+        if os.path.lexists(folder):
+            raise UsageError.of(folder, "a new folder", "one that exists", "choose another name, or move it away")
+        os.makedirs(folder)
+    except OSError as error:
+        found = error.strerror or str(error)
+        raise UsageError.of(folder, "a folder that can be made", found, "check the folder above it") from None
+    try:
+        for path, text in zip(paths, texts, strict=True):
+            with whole_file(path) as file:
+                file.write(text.encode())
+    except BaseException:
+        for path in paths:
+            with suppress(OSError):
+                os.remove(path)
+        with suppress(OSError):
+            os.rmdir(folder)
+        raise
+    return paths
+
+
+def robot_text(name: str, joints: int, convention: str) -> str:
+    """A robot file: a turning column and a chain of links in a vertical plane; of one joint, a pendulum.
+
+    Args:
+        name: Of the robot.
+        joints: Their number.
+        convention: Of its frames.
+    """
+    length = LINKS[joints]
+    where = {
+        "mdh": "Craig's modified DH: a and alpha lead from the link before to the joint; a link's frame is at its joint",
+        "dh": "standard DH: a and alpha lead beyond the joint; a link's frame is at its far end",
+    }
+    lines = [
+        "# yaml-language-server: $schema=robot.schema.json",
+        f"# {_arm_in_words(joints)}",
+        "# Change the numbers to those of your arm. A key that is left out (a motor, limits, friction) is not there.",
+        "# Numbers are SI, or have their unit behind them: 35 mm, 90 deg, 69 g*cm^2, 3000 rpm.",
+        f"# `armsim check {FILES[0]}` says what is wrong or doubtful, `armsim info {FILES[0]}` what follows.",
+        f"format: {ROBOT_FORMAT}",
+        f"name: {_as_text(name)}",
+        "gravity: [0, 0, -9.81]              # m/s²: the world's z axis points up",
+        f"# {where[convention]}",
+        f"convention: {convention}",
+    ]
+    if joints == 1:
+        lines += ["base:                               # tilted, so that the joint's axis lies flat"]
+        lines += [f"  xyz: [0, 0, {COLUMN} mm]", "  rpy: [90 deg, 0, 0]"]
+    lines += ["", "joints:                             # from base to tip"]
+    for i in range(1, joints + 1):
+        lines += [*_joint(i, joints, convention), ""]
+    tip = {"mdh": f"{length} mm", "dh": "0"}[convention]
+    lines += [f"tool: {{xyz: [{tip}, 0, 0]}}".ljust(36) + "# in the last link's frame"]
+    lines += ["payload: {mass: 500 g}              # at the tool"]
+    return "\n".join(lines) + "\n"
+
+
+def _as_text(name: str) -> str:
+    """A name as YAML reads it as text: `no` and `null` in quotes."""
+    return name if isinstance(getattr(parse_value(name, ""), "value", None), str) else f'"{name}"'
+
+
+def _arm_in_words(joints: int) -> str:
+    length, links = LINKS[joints], joints - 1
+    if joints == 1:
+        return f"A pendulum of {length} mm with a motor."
+    several = f"{links} links of {length} mm" if links > 1 else f"a link of {length} mm"
+    return f"An arm of {joints} joints: a turning column, and {several} in a vertical plane."
+
+
+def _joint(i: int, joints: int, convention: str) -> Iterator[str]:
+    """The lines of joint i, counted from 1."""
+    length, column = LINKS[joints], i == 1 and joints > 1
+    pose = _pose(joints)[i - 1]
+    told = i == 1  # the comments on keys
+    yield f"  - name: J{i}".ljust(36) + (
+        "# turns the arm about the vertical" if column else "# lifts all that is beyond it"
+    )
+    yield _noted("    type: revolute", "or prismatic, screw", told)
+    yield f"    {convention}: {_row(i, joints, convention)}"
+    yield _noted(f"    initial: {pose} deg", "where the arm is given", told)
+    yield _noted("    limits: {lower: -170 deg, upper: 170 deg}", "with a stiffness, they are stops", told)
+    yield _noted("    friction: {viscous: 0.1 N*m*s/rad}", "and `coulomb`, which is dry", told)
+    yield _noted("    bodies:", "what the link is made of, in its own frame", told)
+    yield f"      - cylinder: {_link(i, joints, convention)}"
+    if not column and i < joints:
+        far = {"mdh": f"{length} mm", "dh": "0"}[convention]
+        yield _noted(f"      - point: {{mass: 400 g, center: [{far}, 0, 0]}}", "the next joint's motor", i == 2)
+    if i > 1:
+        yield _noted("    motor: *motor", "the same; write its own keys where it differs", i == 2)
+        return
+    yield "    motor: &motor                   # by its data sheet; all at the motor, before the gear"
+    yield "      Kp: 50 mN*m/A                 # torque constant; the back-EMF constant Ke is the same unless given"
+    yield "      Ra: 0.5 ohm                   # armature resistance"
+    yield "      gear: 100                     # turns of the motor per turn of the joint"
+    yield "      rotor_inertia: 100 g*cm^2"
+    yield "      limits: {voltage: 24 V, current: 10 A}"
+
+
+def _noted(line: str, note: str, told: bool) -> str:
+    """A line, with a comment where it is wanted."""
+    return f"{line}  ".ljust(36) + f"# {note}" if told else line
+
+
+def _row(i: int, joints: int, convention: str) -> str:
+    """The DH parameters of joint i."""
+    length = LINKS[joints]
+    if joints == 1:
+        return (
+            "{a: 0, alpha: 0, d: 0, theta: 0}"
+            if convention == "mdh"
+            else f"{{a: {length} mm, alpha: 0, d: 0, theta: 0}}"
+        )
+    if convention == "dh":
+        a, alpha, d = (0, "90 deg", f"{COLUMN} mm") if i == 1 else (f"{length} mm", 0, 0)
+    else:
+        a = f"{length} mm" if i > 2 else 0
+        alpha, d = "90 deg" if i == 2 else 0, f"{COLUMN} mm" if i == 1 else 0
+    return f"{{a: {a}, alpha: {alpha}, d: {d}, theta: 0}}"
+
+
+def _link(i: int, joints: int, convention: str) -> str:
+    """The cylinder of link i in its frame."""
+    if i == 1 and joints > 1:
+        axis, center = ("z", f"0, 0, -{COLUMN // 2} mm") if convention == "mdh" else ("y", f"0, -{COLUMN // 2} mm, 0")
+        return f"{{axis: {axis}, height: {COLUMN} mm, radius: 50 mm, mass: 2 kg, center: [{center}]}}"
+    length = LINKS[joints]
+    middle = {"mdh": length // 2, "dh": -(length // 2)}[convention]
+    mass = f"{DENSITY * length} g"
+    return f"{{axis: x, height: {length} mm, radius: 30 mm, mass: {mass}, center: [{middle} mm, 0, 0]}}"
+
+
+def _pose(joints: int) -> list[int]:
+    """Joint positions at which the arm is given [deg]."""
+    return [-60] if joints == 1 else [0, 60, *[-round(90 / (joints - 2)) for _ in range(joints - 2)]]
+
+
+def _target(joints: int) -> list[int]:
+    """Joint positions that the controller is to reach [deg]."""
+    return [30] if joints == 1 else [20, 30, *[-round(45 / (joints - 2)) for _ in range(joints - 2)]]
+
+
+def scenario_text(name: str, joints: int) -> str:
+    """A scenario file beside the robot's: a controller takes the arm to another pose and holds it."""
+    target = ", ".join(f"{angle} deg" for angle in _target(joints))
+    voltages = ", ".join(['"6*step(t - 0.5)"', *["0"] * (joints - 1)])
+    return f"""\
+# yaml-language-server: $schema=scenario.schema.json
+# A controller takes {name} to another pose and holds it there. Run it with `armsim simulate {FILES[1]}`.
+format: {SCENARIO_FORMAT}
+name: {_as_text(name)}
+robot: {FILES[0]}                   # beside this file
+duration: 3 s
+control:                            # of every joint by itself: u = kp e + ki integral of e - kd qd, e = target - q
+  law: pid
+  output: voltage                   # of the motors; or torque, at the joints
+  kp: 100 V/rad                     # one for all joints, or a list with one for each
+  ki: 100 V/(rad*s)
+  kd: 5 V*s/rad
+  limit: 24 V
+  target: [{target}]
+  # period: 2 ms                    # of a controller that samples; without it, it is continuous
+# in place of `control`, voltages as functions of time, without feedback:
+# inputs: {{voltage: [{voltages}]}}
+log: {{every: 10 ms}}
+"""
