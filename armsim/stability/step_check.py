@@ -19,7 +19,6 @@ from armsim.stability.growth import DestabilisedMode
 from armsim.stability.operating_points import (
     NOTICED,
     REST,
-    START,
     STOP,
     SUPPLY,
     TARGET,
@@ -30,7 +29,7 @@ from armsim.stability.operating_points import (
 MARGIN = 1.2  # largest stable step over dt, below which a warning is given
 DOUBTFUL = 1.1  # dt over the largest stable step, up to which nonlinearity or friction may keep a run bounded
 BLOWN_UP = 7.0  # ln of the growth over a run, above which it is refused
-CHATTER = 0.1  # of the way to the target, that saturated commands move a joint in a step, up to which they may chatter
+CHATTER = 0.5  # of the way to the target, that saturated commands move a joint in a step, up to which they may chatter
 PARTS = (1, 2, 4, 5, 10, 20, 40, 50, 100, 200, 400, 500, 1000)  # divisors of dt that are tried
 
 
@@ -107,8 +106,9 @@ class StepCheck:
     def _refused(self, instability: Instability) -> bool:
         """Whether an instability blows up the run.
 
-        A step up to `DOUBTFUL` too long may not: where it is stable at the target and the arm leaves an unstable start, where
-        it is stable at the start and the arm reaches an unstable target late, and where dry friction arrests small motions.
+        A step up to `DOUBTFUL` too long may not: where it is stable at the target, or where an undriven arm hangs, and the arm
+        leaves an unstable start, where it is stable at the start and the arm reaches an unstable target late, and where dry
+        friction arrests small motions.
         Nor may one whose growth saturation bounds (`_is_bounded`), or friction (`_is_held`). The equilibrium of an undriven
         arm does not count, as the run may end far from it.
         """
@@ -117,7 +117,7 @@ class StepCheck:
             return False
         if self._is_held(instability) or self._is_bounded(instability):
             return False
-        others = [other for other in self.free if other is not point and other.where in (START, TARGET)]
+        others = [other for other in self.free if other is not point]
         elsewhere = any(other.takes(self.method, self.dt) for other in others)
         lasts = instability.mode.growth * (point.duration - point.settling_time) > BLOWN_UP
         stays = lasts if point.where == TARGET else not elsewhere

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from armsim.stability.closed_loop import Array
 from armsim.stability.growth import GrowthRates, Mask, Modes
 from armsim.stability.largest_step import CLOSENESS
-from armsim.stability.operating_points import BOUNCE, GROWN, NOTICED, REST, START, STOP, TARGET
+from armsim.stability.operating_points import BOUNCE, GROWN, NOTICED, REST, STOP, TARGET
 from armsim.stability.spectra import fastest_growth
 from armsim.stability.spectral_bound import is_bounded
 from armsim.stability.step_check import BLOWN_UP, CHATTER, DOUBTFUL, MARGIN
@@ -189,8 +189,8 @@ class VariantsCheck:
             return no, no
         elsewhere = np.zeros_like(unstable)
         for p in range(len(where)):
-            for other, name in enumerate(where):
-                if other != p and name in (START, TARGET):
+            for other in range(len(where)):
+                if other != p:
                     elsewhere[p] |= self.points.there[other] & ~unstable[other]
         lasts = worst * (duration - self._settling_times()) > BLOWN_UP
         stays = np.where((np.array(where) == TARGET)[:, None], lasts, ~elsewhere)
