@@ -82,6 +82,17 @@ def test_what_was_picked_is_not_refused_and_says_nothing_of_its_step():
         assert run.summary()["advice"] == []
 
 
+@pytest.mark.parametrize(("viscous", "duration"), [(0.05, 1e7), (300.0, 4000.0)])
+def test_a_pendulum_that_comes_to_rest_takes_few_steps_however_long_it_is_watched(viscous, duration):
+    row = {"name": "swing", "type": "revolute", "mdh": {"alpha": "pi/2"}, "friction": {"viscous": viscous}}
+    row["bodies"] = [{"point": {"mass": 1.0, "center": [0.5, 0, 0]}}]
+    robot = {"format": "armsim/robot/1", "name": "pendulum", "gravity": [0, 0, -9.81], "joints": [row]}
+    made = {"format": "armsim/scenario/1", "name": "watched", "robot": robot, "duration": duration}
+    run = armsim.simulate({**made, "log": {"every": duration / 10}, "initial": {"q": [1.0]}})
+    assert sum(run.steps_chosen) < 10_000
+    assert run.q[-1] == pytest.approx([-1.5707963267948966], abs=1e-9)
+
+
 def test_a_method_that_is_named_is_taken_without_a_word():
     scenario = read_scenario({**BASE, "integrator": {"method": "explicit_euler", "dt": 1e-4}})
     assert with_method(scenario) is scenario
