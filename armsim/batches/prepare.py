@@ -20,7 +20,7 @@ from armsim.loading.written import file_with_numbers
 from armsim.plant import Plant
 from armsim.simulation.driver import Progress
 from armsim.simulation.engine import Clock, doubles, finished, repeated
-from armsim.simulation.loop_plan import SUMMARISED, LoopPlan
+from armsim.simulation.loop_plan import AS_ASKED, SUMMARISED, Accuracy, LoopPlan
 from armsim.simulation.run import Run
 from armsim.simulation.simulate import carried_out
 from armsim.stability.advice import Advice
@@ -131,7 +131,7 @@ class OpenEngine:
     def __init__(self, plan: LoopPlan, loop: SteppingLoop, values: Sequence[float]) -> None:
         self.plan, self.plant, self.preparation = plan, plan.plant, dict[str, float]()
         self._loop, self._values = loop, list(values)
-        self._open = doubles([*values, *plan.accuracy()])
+        self._open = doubles([*values, *plan.opened().values()])
         state, check = doubles([0.0] * len(self.plant.slots)), doubles([0.0])
         loop.blocks.begin(1, 0, 0, *map(ctypes.addressof, (self._open, state, check)))
         self.start, self.sound = list(state), check[0] > 0.0
@@ -150,9 +150,11 @@ class OpenEngine:
         """Carry out steps; see `armsim.compile.SteppingLoop.run`."""
         return self._loop.run(state, rows, kept, first, last, log_every, sample_every, time_ratio, self._open)
 
-    def run_again(self, state: ctypes.Array, first: int, last: int, clock: Clock, cuts: float = 1) -> bool:
+    def run_again(
+        self, state: ctypes.Array, first: int, last: int, clock: Clock, accuracy: Accuracy = AS_ASKED
+    ) -> bool:
         """Carry out steps once more; see `armsim.simulation.engine.repeated`."""
-        return repeated(self._loop, self.plan, self._values, state, first, last, clock, cuts)
+        return repeated(self._loop, self.plan, self._values, state, first, last, clock, accuracy)
 
     def measured(self, state: Sequence[float], kept: Sequence[float], t: float, due: bool) -> list[float]:
         """The measures' results; see `armsim.simulation.engine.NativeEngine.measured`."""

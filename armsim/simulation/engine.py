@@ -15,7 +15,7 @@ from armsim.errors import UsageError
 from armsim.plant import Plant
 from armsim.simulation.content import tables_of
 from armsim.simulation.driver import NEVER
-from armsim.simulation.loop_plan import LoopPlan, bounds
+from armsim.simulation.loop_plan import AS_ASKED, Accuracy, LoopPlan, bounds
 from armsim.spec.formula import FormulaError
 
 ENGINES = ("llvm", "python")
@@ -30,7 +30,9 @@ class Repeater(Protocol):
 
     plan: LoopPlan
 
-    def run_again(self, state: ctypes.Array, first: int, last: int, clock: Clock, cuts: float = 1) -> bool: ...
+    def run_again(
+        self, state: ctypes.Array, first: int, last: int, clock: Clock, accuracy: Accuracy = AS_ASKED
+    ) -> bool: ...
 
 
 class Engine(Protocol):
@@ -92,7 +94,7 @@ def repeated(
     first: int,
     last: int,
     clock: Clock,
-    cuts: float,
+    accuracy: Accuracy,
 ) -> bool:
     """Carry out the steps first <= k < last more accurately, without rows or measures; whether none left the bounds.
 
@@ -104,12 +106,11 @@ def repeated(
         first: First step.
         last: Step before which to stop.
         clock: Steps between samples, and (num, den).
-        cuts: Into how many each step is cut, of a plan that is refinable; of an adaptive method what its tolerance is divided by.
+        accuracy: Of the run, as asked unless the plan is refinable.
     """
     sample_every, (num, den) = clock
     rows, kept = doubles([0.0] * len(plan.plant.columns)), doubles(plan.kept)
-    numbers = doubles([*open, *plan.accuracy(cuts)])
-    parts = int(cuts) if plan.plant.integrator.adaptive is None else 1
+    numbers, parts = doubles([*open, *plan.opened(accuracy).values()]), accuracy.parts
     times = (NEVER, parts * sample_every, (num, parts * den))
     return loop.run(state, rows, kept, parts * first, parts * last, *times, numbers) == parts * last
 
@@ -133,12 +134,14 @@ class NativeEngine:
         self.cached = self.loop.code.cached
         rest = time.perf_counter() - began - sum(self.loop.seconds.values())
         self.preparation = {**self.loop.seconds, "fetch_s" if self.cached else "compile_s": rest}
-        self._open = doubles(self.plan.accuracy())
+        self._open = doubles([*self.plan.opened().values()])
         self.run = partial(self.loop.run, open=self._open)
 
-    def run_again(self, state: ctypes.Array, first: int, last: int, clock: Clock, cuts: float = 1) -> bool:
+    def run_again(
+        self, state: ctypes.Array, first: int, last: int, clock: Clock, accuracy: Accuracy = AS_ASKED
+    ) -> bool:
         """Carry out steps once more; see `repeated`."""
-        return repeated(self.loop, self.plan, [], state, first, last, clock, cuts)
+        return repeated(self.loop, self.plan, [], state, first, last, clock, accuracy)
 
     def measured(self, state: Sequence[float], kept: Sequence[float], t: float, due: bool) -> list[float]:
         """The measures' results of a run that ends in a state at time t [s], a sample being due or not."""

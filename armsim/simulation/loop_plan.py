@@ -44,6 +44,22 @@ def plant_of_run(scenario: Scenario, audit: bool = True) -> Plant:
 
 
 @dataclass(frozen=True)
+class Accuracy:
+    """How much more accurate than it was asked for a run is.
+
+    Attributes:
+        parts: Into how many its steps are cut, of a plant that does not run ahead.
+        tighter: By what the tolerance of an adaptive method is divided.
+    """
+
+    parts: int = 1
+    tighter: float = 1.0
+
+
+AS_ASKED = Accuracy()
+
+
+@dataclass(frozen=True)
 class LoopPlan:
     """What a loop computes.
 
@@ -60,7 +76,7 @@ class LoopPlan:
         content: Names all that `make` depends on besides the plant.
         sound: Whether a plant can be run, as a condition; None where that is known.
         landing: Of made plants that run ahead: time between landings [s].
-        refinable: Whether the last open number is its accuracy: the step [s], or a factor on an adaptive method's tolerance.
+        refinable: Whether its accuracy is open, too, by the last of the open numbers; see `opened`.
     """
 
     plant: Plant
@@ -130,27 +146,27 @@ class LoopPlan:
         """Units of the results."""
         return tuple(unit for measure in self.measures for unit in measure.units)
 
-    def accuracy(self, cuts: float = 1) -> list[float]:
-        """The last open number, of a run whose step or tolerance is divided by `cuts`; none if it is not refinable."""
-        whole = self.dt if self.plant.integrator.adaptive is None else 1.0
-        return [whole / cuts] if self.refinable else []
+    def opened(self, accuracy: Accuracy = AS_ASKED) -> dict[str, float]:
+        """The last open numbers by name: dt [s], unless the plant runs ahead; a factor on an adaptive tolerance."""
+        known = {} if self.plant.ahead else {"dt": self.dt / accuracy.parts}
+        if self.plant.integrator.adaptive is not None:
+            known["slack"] = 1.0 / accuracy.tighter
+        return known if self.refinable else {}
 
     def body(self) -> LoopBody:
         """The loop's body, traced."""
         n, m = len(self.plant.slots), len(self.kept)
         state_names = ["t", *self.plant.slots]
-        open_names = [*self.open, "accuracy"] if self.refinable else [*self.open]
+        open_names = [*self.open, *self.opened()]
         names = [*state_names, *(f"kept{i}" for i in range(m)), *open_names]
 
         def cycle(t: Scalar, *x: Scalar) -> list[Scalar]:
             plant, start, _ = self.made(x[n + m :])
-            state, dt = x[:n], self.dt
-            if self.refinable and plant.integrator.adaptive is None:
-                dt = x[-1]
-            elif self.refinable:
-                tolerance = Tolerance(x[-1] * plant.tolerance.rtol, x[-1] * plant.tolerance.atol)
-                plant = replace(plant, tolerance=tolerance)
-            after, kept = self.stepped(plant, start, t, state, x[n : n + m], dt)
+            state, opened = x[:n], dict(zip(names, [t, *x], strict=True))
+            if "slack" in opened:
+                slack, asked = opened["slack"], plant.tolerance
+                plant = replace(plant, tolerance=Tolerance(slack * asked.rtol, slack * asked.atol))
+            after, kept = self.stepped(plant, start, t, state, x[n : n + m], opened.get("dt", self.dt))
             row = plant.observe(t, state) if self.rows else []
             return [*after, *kept, *row]
 

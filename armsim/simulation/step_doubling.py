@@ -16,6 +16,7 @@ from armsim.integrate import Tolerance
 from armsim.loading import Scenario
 from armsim.plant import DynaMechsPlant, Plant
 from armsim.simulation.engine import Engine, Repeater, doubles
+from armsim.simulation.loop_plan import Accuracy
 from armsim.simulation.result import steps_chosen
 from armsim.simulation.step_error import HALF, LOOSER, TIGHTER, StepError
 from armsim.spec.timing import time_at
@@ -26,7 +27,7 @@ MOST = 10_000  # adaptive steps, up to which it is; its repetition may take ten 
 OPENING, STRETCHES, STRETCH = 1000, 10, 100  # of a longer one: its first steps, and as many stretches of so many steps
 INSTANTS, FEW = 24, 3  # at which states are compared, in all and in a stretch
 HALVES, TENTHS = 2, 10  # into which a step, or a tolerance, is cut
-LANDINGS = 100  # of the repetition of an adaptive run, at most, that are not the run's own
+LANDINGS = 100  # of the repetition of an adaptive run, at most, or twice its own
 SMALL = 0.1  # of the largest motion of a joint of its kind: a joint that moves less is compared with that
 KNOWN = 1000  # estimates that are kept, of scenarios that may be run again
 SLIGHT = 1e-6  # rad or m: smaller motions count as this
@@ -119,16 +120,17 @@ class StepDoubling:
         if self.whole:
             state = doubles(self._states[0])
             for first, last in self._pairs:
-                engine.run_again(state, first, last, self._clock, 1)
+                engine.run_again(state, first, last, self._clock, Accuracy())
                 self._states[last] = list(state)
         if not self.scenario.adaptive:
-            return self._repeated(engine, HALVES, HALF, HALVES)  # doubled: of order 1, as after events
+            return self._repeated(engine, Accuracy(HALVES), HALF, HALVES)  # doubled: of order 1, as after events
+        parts = 1 if self.plant.ahead else HALVES
         if float(self._tolerance().rtol) < TENTHS * LEAST:
-            return self._repeated(engine, 1 / TENTHS, LOOSER)
-        return self._repeated(engine, TENTHS, TIGHTER)
+            return self._repeated(engine, Accuracy(parts, 1 / TENTHS), LOOSER)
+        return self._repeated(engine, Accuracy(parts, TENTHS), TIGHTER)
 
-    def _repeated(self, engine: Repeater, cuts: float, by: str, factor: float = 1.0) -> StepError | str:
-        """That difference, times a factor, where step or tolerance is divided by `cuts`."""
+    def _repeated(self, engine: Repeater, accuracy: Accuracy, by: str, factor: float = 1.0) -> StepError | str:
+        """The difference that an accuracy makes, times a factor."""
         scenario, joints = self.scenario, self.plant.arm.joints
         scales = self._motions()
         worst = StepError(joints[0].name, 0.0, 0.0, 0.0, self.whole, by)
@@ -137,7 +139,7 @@ class StepDoubling:
             if first != reached:
                 state = doubles(self._landing_more_often() if scenario.adaptive else self._states[first])
             reached, time = last, time_at(last, scenario.time_ratio)
-            if not engine.run_again(state, first, last, self._clock, cuts):
+            if not engine.run_again(state, first, last, self._clock, accuracy):
                 return StepError(worst.joint, time, math.inf, math.inf, self.whole, by)
             if self._taken(list(state)) > TENTHS * MOST:
                 return f"the run repeated with {by} takes more than {TENTHS * MOST} steps"
@@ -148,10 +150,10 @@ class StepDoubling:
         return worst
 
     def _landing_more_often(self) -> list[float]:
-        """The state at the start, from which a method that runs ahead lands between the run's own landings, too."""
+        """The state at the start, from which a method that runs ahead lands between the run's own landings, too, where it can."""
         x, scenario = self.plant.parts(self._states[0]), self.scenario
         if x.ahead is not None:
-            most = max(1, LANDINGS * scenario.land_every // scenario.steps)
+            most = max(HALVES, LANDINGS * scenario.land_every // scenario.steps)
             moments = scenario.land_every * scenario.moments  # from one landing to the next
             x.ahead.landing /= max(parts for parts in range(1, most + 1) if moments % parts == 0)
         return x.flat()

@@ -141,6 +141,14 @@ def test_a_pulse_that_all_adaptive_steps_passed_over_is_told_of():
     assert run.step_error.error == pytest.approx(true.q[-1, 0] - run.q[-1, 0], rel=1e-6)
 
 
+@pytest.mark.parametrize("method", ADAPTIVE)
+def test_a_run_that_dt_keeps_from_longer_steps_has_an_estimate_too(method):
+    # a tenth of the tolerance alone would change nothing: all steps are dt long
+    run = armsim.simulate(slide(integrator={"method": method, "dt": 0.01, "rtol": 1e-2}))
+    true = np.abs(run.q[:, 0] - spring(run.t)).max()
+    assert 0.8 * true <= run.step_error.error <= 1.05 * true
+
+
 def test_a_run_whose_tolerance_is_at_rounding_is_repeated_with_a_larger_one():
     run = armsim.simulate(slide(integrator={"method": "rk54", "rtol": 1e-13}))
     assert run.step_error.by == "ten times the tolerance"
@@ -149,9 +157,10 @@ def test_a_run_whose_tolerance_is_at_rounding_is_repeated_with_a_larger_one():
     assert prepared({"integrator.rtol": 1e-13}).step_error == run.step_error
 
 
+@pytest.mark.parametrize("landing", [{}, {"dt": 0.01}])
 @pytest.mark.parametrize("method", ADAPTIVE)
-def test_the_repetition_changes_no_bit_of_an_adaptive_run(method):
-    asked = slide(integrator={"method": method})
+def test_the_repetition_changes_no_bit_of_an_adaptive_run(method, landing):
+    asked = slide(integrator={"method": method, **landing})
     assert armsim.simulate(asked).state == simulate_unadvised(read_scenario(asked)).state
 
 
