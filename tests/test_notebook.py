@@ -20,7 +20,7 @@ from armsim.notebook import html_table
 
 ROOT = Path(__file__).parents[1]
 SHORT = {"duration": 0.1}
-LINE = 160  # characters: a line of a notebook
+LINE = 200  # characters: a line of a notebook, and the path of a folder of tests
 HOSTILE = "<img src=x onerror=alert(1)>&\x1b"
 
 

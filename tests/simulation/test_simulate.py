@@ -61,7 +61,8 @@ def test_a_constant_torque_drives_a_weightless_joint_along_a_parabola():
 
 def test_columns_are_found_by_their_headings_in_the_files():
     run = armsim.simulate("arm5_hold", {"duration": 0.01})
-    assert run.columns[:2] == ["t_s", "q_R1_rad"]
+    assert list(run)[:2] == ["t_s", "q_R1_rad"]
+    assert list(run) == ["t_s", *run.columns]
     np.testing.assert_array_equal(run["t_s"], run.t)
     np.testing.assert_array_equal(run["tau_R2_Nm"], run.tau[:, 1])
     np.testing.assert_array_equal(run["q_R3_rad"], run.q[:, 2])
