@@ -39,7 +39,8 @@ class File:
         dt = file.steps["dt"]
         self.steps = 5 if file.steps["period"] is None else file.steps["period"] + 2
         self.short = {"duration": self.steps * dt, "log.every": dt}
-        if file.data["integrator"]["dt"] is None:  # a method that armsim picks; on every dt it lands where `course` does
+        if file.data["integrator"]["dt"] is None:
+            # the method that armsim picks; on every dt it lands where `course` does
             self.short["integrator"] = {"method": with_method(scenario_of(config)).method, "dt": dt}
         if file.data["external"]:
             self.short |= {"external[0].from": dt, "external[0].to": 3 * dt}
