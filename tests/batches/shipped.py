@@ -22,8 +22,7 @@ from armsim.stability.advice import Advice
 from armsim.stability.method_choice import with_method
 
 ROOT = Path(__file__).parent.parent.parent
-# those that name a step: a method that chooses its steps takes others where rows and moments differ (test_lanes.py has them)
-CONFIGS = sorted(path.stem for path in (ROOT / "configs").glob("*.yaml") if "dt:" in path.read_text(encoding="utf-8"))
+CONFIGS = sorted(path.stem for path in (ROOT / "configs").glob("*.yaml"))
 PAGE = (ROOT / "docs" / "batches.md").read_text(encoding="utf-8")
 WRITER = runpy.run_path(str(ROOT / "docs" / "write_batches_md.py"))
 TABLE = dict(re.findall(r"^\| `([^`]+)` \| (open|structure) \|", PAGE, re.MULTILINE))
@@ -40,6 +39,9 @@ class File:
         dt = file.steps["dt"]
         self.steps = 5 if file.steps["period"] is None else file.steps["period"] + 2
         self.short = {"duration": self.steps * dt, "log.every": dt}
+        if file.data["integrator"]["dt"] is None:
+            # the method that armsim picks; on every dt it lands where `course` does
+            self.short["integrator"] = {"method": with_method(scenario_of(config)).method, "dt": dt}
         if file.data["external"]:
             self.short |= {"external[0].from": dt, "external[0].to": 3 * dt}
         self.open = {path: x for path, x in self.numbers.items() if TABLE.get(key(path)) == "open"}
