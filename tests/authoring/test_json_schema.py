@@ -103,8 +103,8 @@ NOT_YAML = [
 BEYOND_A_SCHEMA = {
     "what stands in an expression": [
         "bad_expression", "circular_parameters", "decimal_comma", "division_by_zero", "expression_below_zero",
-        "formula_as_python", "input_not_of_time", "inputs_as_text", "pi_among_degrees", "pitch_in_mm", "text_for_number",
-        "time_in_duration", "unit_in_number", "unknown_function", "unknown_parameter",
+        "formula_as_python", "input_not_of_time", "inputs_as_text", "pi_among_degrees", "pitch_in_kg", "text_for_number",
+        "time_in_duration", "unit_of_mass", "unknown_function", "unknown_parameter",
     ],
     "how two numbers compare": [
         "degrees_without_units", "end_before_start", "initial_outside_limits", "no_common_step", "period_below_dt",
