@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from armsim.errors import UsageError
+from armsim.formulas.quantity import Quantity, plain_number
 from armsim.loading import load_scenario_file
 from armsim.loading.build import ABSENT
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.settle import numbers_at
 from armsim.spec.paths import parse_path, path_text
-from armsim.spec.quantity import Quantity, plain_number
 
 PAGE = Path(__file__).with_name("batches.md")
 CONFIGS = Path(__file__).parent.parent / "configs"

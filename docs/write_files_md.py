@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from armsim.formulas.bounds import BOUNDS, Bounds
+from armsim.formulas.quantity import plain_number
+from armsim.formulas.units import ROWS
 from armsim.spec.bodies import BODIES, Payload
-from armsim.spec.bounds import BOUNDS, Bounds
 from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text
 from armsim.spec.motor import DryFriction
-from armsim.spec.quantity import plain_number
 from armsim.spec.robot import FRAMES, FrameKeys, RobotKeys
 from armsim.spec.scenario import RobotReference, ScenarioKeys, Signal
 from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record
-from armsim.spec.units import ROWS
 
 PAGE = Path(__file__).with_name("files.md")
 HEAD = "| key | value | default | meaning |\n| --- | --- | --- | --- |"

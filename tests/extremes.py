@@ -20,10 +20,10 @@ import armsim
 from armsim.cli.main import main
 from armsim.convergence.converge import converge
 from armsim.files.document import quoted
+from armsim.formulas.quantity import Quantity
 from armsim.loading import load_scenario_file
 from armsim.spec.kinds import Number
 from armsim.spec.paths import parse_path, path_text
-from armsim.spec.quantity import Quantity
 
 CONFIGS = sorted(path.stem for path in (Path(__file__).parent.parent / "configs").glob("*.yaml"))
 METHODS = [

@@ -15,7 +15,7 @@ import armsim
 from armsim.errors import ArmsimError, FileFaults, Refusal, UsageError, visible
 from armsim.files.document import Place
 from armsim.files.faults import Fault
-from armsim.spec.formula import FormulaError
+from armsim.formulas.formula import FormulaError
 from armsim.spec.paths import PathError
 
 TEXT = "here\n  expected: one\n  found:    another"

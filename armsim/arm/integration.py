@@ -6,8 +6,8 @@ from numbers import Real
 
 from armsim.errors import UsageError
 from armsim.files.document import quoted
+from armsim.formulas.bounds import BOUNDS
 from armsim.integrate import METHODS, Tolerance
-from armsim.spec.bounds import BOUNDS
 from armsim.spec.tolerance import LARGEST, LEAST, tolerance
 
 

@@ -18,8 +18,8 @@ from armsim.arm.golden import greatest
 from armsim.arm.integration import real_number
 from armsim.errors import UsageError, spelled
 from armsim.files.document import quoted
+from armsim.formulas.bounds import BOUNDS
 from armsim.model import Arm, Joint, Motor
-from armsim.spec.bounds import BOUNDS
 
 FASTEST = 1e9  # rad/s or m/s: a no-load speed beyond counts as unbounded
 MOST_POINTS = 100_000  # of a curve

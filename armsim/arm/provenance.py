@@ -10,17 +10,17 @@ from os import PathLike
 from typing import Any
 
 from armsim.arm.overview import kind_of
+from armsim.formulas.quantity import Quantity
+from armsim.formulas.units import units_of
 from armsim.loading import Scenario, build_scenario, load_robot_file, load_scenario_file
 from armsim.loading.build import RADIANS, build_body
 from armsim.loading.settle import settle
 from armsim.model import JOINT_TYPES
 from armsim.spec.motor import DryFriction
-from armsim.spec.quantity import Quantity
 from armsim.spec.robot import RobotKeys
 from armsim.spec.scenario import ScenarioKeys, Signal
 from armsim.spec.schema import Kind, List, Number, OneOf, Parameters, PerJoint, Record, join
 from armsim.spec.timing import time_at
-from armsim.spec.units import units_of
 from armsim.stability.method_choice import with_method
 
 

@@ -19,12 +19,12 @@ from armsim.arm.integration import check_tolerance
 from armsim.compile import BatchKernel
 from armsim.errors import ShapeError, UsageError
 from armsim.expr import Scalar, finite_or_nan, trace
+from armsim.formulas.bounds import BOUNDS
 from armsim.loading import read_robot
 from armsim.model import Arm
 from armsim.plant import accelerations
 from armsim.simulation.engine import ENGINES
 from armsim.spatial import quaternion
-from armsim.spec.bounds import BOUNDS
 
 LARGEST_POSITION = BOUNDS["rad or m"].largest  # up to there sine and cosine are exact to 2 ulp
 WHOLE = 64  # motions worth a thread

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from armsim.formulas.functions import RESERVED
+from armsim.formulas.units import written_example
 from armsim.model import JOINT_TYPES
 from armsim.spec.bodies import BODIES, Payload
-from armsim.spec.functions import RESERVED
 from armsim.spec.kinds import NAME, REQUIRED, Choice, Kind, Number, Text
 from armsim.spec.motor import CONSTANTS, ELECTRICAL, ELECTRICAL_LIMITS, NOT_IN_DYNAMECHS, DryFriction, MotorKeys
 from armsim.spec.parameters import IDENTIFIER
 from armsim.spec.robot import FRAMES, JointKeys, RobotKeys
 from armsim.spec.scenario import RobotReference, ScenarioKeys, Signal
 from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record, Rule
-from armsim.spec.units import written_example
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 

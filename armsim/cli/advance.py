@@ -22,10 +22,10 @@ from armsim.cli.options import (
     robot_argument,
     verbose_option,
 )
-from armsim.cli.state_report import outside_notes
-from armsim.cli.table import Cell, force_unit, joint_unit, number, numbers, shown, table
 from armsim.errors import UsageError
 from armsim.model import Arm
+from armsim.reports.state import outside_notes
+from armsim.reports.table import Cell, force_unit, joint_unit, number, numbers, shown, table
 from armsim.terminal.streams import echo
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 
 from armsim.cli.options import SETTINGS, json_option, print_json, quiet_option
-from armsim.cli.table import wrapped
+from armsim.reports.table import wrapped
 from armsim.terminal.streams import echo
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from armsim.cli.options import SETTINGS, json_option, print_json, quiet_option, verbose_option
-from armsim.cli.table import wrapped
+from armsim.reports.table import wrapped
 from armsim.terminal.streams import echo
 
 if TYPE_CHECKING:

@@ -6,9 +6,18 @@ from collections.abc import Sequence
 
 import click
 
-from armsim.cli.comparison_report import difference_table, tolerance_values, verdict
-from armsim.cli.options import SETTINGS, deg_option, json_option, plot_option, print_json, quiet_option, verbose_option
-from armsim.cli.table import wrapped
+from armsim.cli.options import (
+    SETTINGS,
+    deg_option,
+    json_option,
+    plot_option,
+    print_json,
+    quiet_option,
+    tolerance_values,
+    verbose_option,
+)
+from armsim.reports.comparison import difference_table, verdict
+from armsim.reports.table import wrapped
 from armsim.terminal.streams import echo
 
 UNWELL = 1

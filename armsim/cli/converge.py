@@ -99,7 +99,7 @@ def command(
     if as_json:
         print_json(found.data())
     elif not quiet:
-        from armsim.cli.converge_report import report
+        from armsim.reports.convergence import report
 
         echo(report(found, allowed, verbose))
         if plot is not None:

@@ -8,8 +8,8 @@ import sys
 import click
 
 from armsim.cli.options import SETTINGS
-from armsim.cli.table import WIDTH
 from armsim.files.pages import PAGES, page_text
+from armsim.reports.table import WIDTH
 from armsim.terminal.completion import pages
 from armsim.terminal.page import page
 from armsim.terminal.streams import echo

@@ -17,7 +17,7 @@ from armsim.cli.options import (
     robot_argument,
     verbose_option,
 )
-from armsim.cli.table import Cell, fixed, shown, table
+from armsim.reports.table import Cell, fixed, shown, table
 from armsim.terminal.streams import echo
 
 RPY = ("roll", "pitch", "yaw")

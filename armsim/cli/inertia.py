@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from armsim.cli.options import SETTINGS, Settings, print_json, quiet_option, set_option, shipped, verbose_option
-from armsim.cli.table import Cell, number, numbers, table, wrapped
+from armsim.reports.table import Cell, number, numbers, table, wrapped
 from armsim.terminal.streams import bold, echo
 
 COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")

@@ -44,8 +44,8 @@ def command(
     first: method, steps, rows, and what its gains come to at the joints. It takes files, names of shipped ones, and the
     run.yaml of a finished run.
     """
-    from armsim.cli.info_report import report, turn, turned
-    from armsim.cli.info_report import resolved as resolved_report
+    from armsim.reports.info import report, turn, turned
+    from armsim.reports.info import resolved as resolved_report
 
     if resolved:
         from armsim.arm.provenance import origins, plain

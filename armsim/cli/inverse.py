@@ -20,9 +20,9 @@ from armsim.cli.options import (
     robot_argument,
     verbose_option,
 )
-from armsim.cli.state_report import demand_table, derived_notes, friction_notes, outside_notes, overload_notes
-from armsim.cli.table import number, shown, table
 from armsim.errors import UsageError
+from armsim.reports.state import demand_table, derived_notes, friction_notes, outside_notes, overload_notes
+from armsim.reports.table import number, shown, table
 from armsim.terminal.streams import echo
 
 

@@ -92,7 +92,7 @@ def command(
     if as_json:
         print_json(summary)
     elif not quiet:
-        from armsim.cli.linearize_report import report
+        from armsim.reports.linear import report
 
         echo(report(summary, output, 10 if verbose else 4))
     return 0

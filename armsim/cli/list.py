@@ -7,7 +7,7 @@ import os
 import click
 
 from armsim.cli.options import SETTINGS, print_json, quiet_option
-from armsim.cli.table import WIDTH
+from armsim.reports.table import WIDTH
 from armsim.terminal.streams import bold, echo
 
 

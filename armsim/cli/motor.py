@@ -18,9 +18,9 @@ from armsim.cli.options import (
     robot_argument,
     verbose_option,
 )
-from armsim.cli.table import Cell, force_unit, joint_unit, number, shown, table, wrapped
 from armsim.errors import UsageError
 from armsim.model import JOINT_TYPES
+from armsim.reports.table import Cell, force_unit, joint_unit, number, shown, table, wrapped
 from armsim.terminal.streams import echo
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from armsim.errors import UsageError
+from armsim.formulas.bounds import BOUNDS
 from armsim.model import Arm
-from armsim.spec.bounds import BOUNDS
 from armsim.terminal.streams import echo
 
 Settings = dict[str, str | None]
@@ -179,6 +179,31 @@ def number_value(option: str, text: str) -> float:
     Raises:
         FileFaults: It is not a number.
     """
-    from armsim.spec.formula import constant_value
+    from armsim.formulas.formula import constant_value
 
     return constant_value(text.strip(), f"--{option}")
+
+
+def tolerance_values(text: str | None) -> dict[str, float] | float | None:
+    """The tolerances of `--tolerance q=1e-6,qd=1e-5`, or the one of `--tolerance 1e-6`.
+
+    Raises:
+        UsageError: It is neither.
+        FileFaults: One is not a number.
+    """
+    if text is None:
+        return None
+    if "=" not in text:
+        return number_value("tolerance", text)
+    values = {}
+    for part in text.split(","):
+        name, equals, value = part.partition("=")
+        if not equals or not name.strip():
+            raise UsageError.of(
+                f"--tolerance {text}",
+                "quantity=number, separated by commas, or one number for all",
+                repr(part),
+                "write for example --tolerance q=1e-6,qd=1e-5",
+            )
+        values[name.strip()] = number_value("tolerance", value)
+    return values

@@ -17,9 +17,9 @@ from armsim.cli.options import (
     set_option,
     verbose_option,
 )
-from armsim.cli.simulate_report import method_notes, steps_by, uncached, work_lines
-from armsim.cli.table import wrapped
 from armsim.errors import Diverged
+from armsim.reports.simulation import method_notes, steps_by, uncached, work_lines
+from armsim.reports.table import wrapped
 from armsim.spec.timing import seconds
 from armsim.terminal.divergence import divergence
 from armsim.terminal.failure import INTERRUPTED

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from armsim.cli.comparison_report import difference_table, drift_table, tolerance_values, verdict
 from armsim.cli.options import (
     SETTINGS,
     deg_option,
@@ -17,10 +16,12 @@ from armsim.cli.options import (
     print_json,
     quiet_option,
     shipped,
+    tolerance_values,
     verbose_option,
 )
-from armsim.cli.table import wrapped
 from armsim.errors import Diverged, UsageError
+from armsim.reports.comparison import difference_table, drift_table, verdict
+from armsim.reports.table import wrapped
 from armsim.terminal.progress import progress_bar
 from armsim.terminal.streams import echo
 

@@ -91,11 +91,11 @@ def command(
         )
     summary = {**run.summary(), "folder": str(folder)}
     if as_json:
-        from armsim.cli.simulate_report import in_degrees
+        from armsim.reports.simulation import in_degrees
 
         print_json(in_degrees(summary) if degrees else summary)
     elif not quiet:
-        from armsim.cli.simulate_report import report
+        from armsim.reports.simulation import report
         from armsim.simulation.folder import tables_of
 
         echo(report({**summary, "tables": tables_of(run.scenario)}, degrees, verbose))

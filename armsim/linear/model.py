@@ -16,6 +16,7 @@ from armsim.arm.overload import needs
 from armsim.control import OpenLoop
 from armsim.errors import UsageError
 from armsim.expr import Scalar
+from armsim.formulas.bounds import BOUNDS
 from armsim.linear.lqr import Cost
 from armsim.linear.regulator import Regulator
 from armsim.linear.system import Array, LinearSystem
@@ -24,7 +25,6 @@ from armsim.model import Joint
 from armsim.plant import Linearization
 from armsim.plant import linearize as linearize_plant
 from armsim.plant.statics import holding_command
-from armsim.spec.bounds import BOUNDS
 from armsim.stability.closed_loop import gains, with_feedback
 
 AT_REST = 1e-6  # rad/s and rad/s², or m/s and m/s²: largest velocity and acceleration of an equilibrium

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from armsim.arm.integration import real_number
 from armsim.errors import UsageError
+from armsim.formulas.bounds import BOUNDS
 from armsim.linear.modes import Mode, modes_of
 from armsim.notebook import counted
-from armsim.spec.bounds import BOUNDS
 
 Array = NDArray[np.float64]
 EPSILON = 2.0**-52

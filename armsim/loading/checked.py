@@ -13,7 +13,7 @@ class RobotFile:
     """A robot file that has been checked.
 
     Attributes:
-        data: Its content with defaults: dicts, lists, text and `armsim.spec.quantity.Quantity`.
+        data: Its content with defaults: dicts, lists, text and `armsim.formulas.quantity.Quantity`.
         sources: The files that were read.
     """
 
@@ -27,7 +27,7 @@ class ScenarioFile:
 
     Attributes:
         name: Of the scenario.
-        data: Its content with defaults: dicts, lists, text and `armsim.spec.quantity.Quantity`.
+        data: Its content with defaults: dicts, lists, text and `armsim.formulas.quantity.Quantity`.
         robot: Its robot.
         steps: The length of a step [s], "dt"; and times as numbers of steps: "duration", "log", "period" (None for
             continuous), "external" (pairs).

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from armsim.files.faults import Report
+from armsim.formulas.formula import Formula
+from armsim.formulas.quantity import Context, Quantity
 from armsim.loading.build import ABSENT
 from armsim.loading.settle import evaluated, settle
-from armsim.spec.formula import Formula
 from armsim.spec.motor import DryFriction
 from armsim.spec.paths import parse_path, path_text
-from armsim.spec.quantity import Context, Quantity
 from armsim.spec.schema import Kind, List, OneOf, PerJoint, Record, Relation, join
 
 # the values that decide what is computed, by key

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 from armsim.errors import UsageError
 from armsim.expr import Scalar
 from armsim.files.document import quoted
+from armsim.formulas.formula import Formula, FormulaError
+from armsim.formulas.quantity import plain_number
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.default_lists import default_lists
 from armsim.loading.open_data import STRUCTURAL, OpenData, Requirement
 from armsim.loading.open_paths import doubtful, lacking, places_of, stand_ins
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.scenario_file import Given, load_scenario_file
-from armsim.spec.formula import Formula, FormulaError
 from armsim.spec.paths import parse_path
-from armsim.spec.quantity import plain_number
 from armsim.spec.robot import RobotKeys
 from armsim.spec.scenario import AUTO, ScenarioKeys
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from armsim.errors import UsageError
+from armsim.formulas.quantity import Quantity
 from armsim.loading.settle import numbers_at, with_indices
 from armsim.spec.paths import EVERY, PathError, joint_index, parse_path, path_text
-from armsim.spec.quantity import Quantity
 
 STAND_IN = 0.5  # for a number that the file lacks: it means of none that something is absent, and few forbid it
 

@@ -11,6 +11,7 @@ from typing import Any
 from armsim.errors import UsageError
 from armsim.expr import Scalar, both, either, trace
 from armsim.files.faults import Report
+from armsim.formulas.quantity import Context, plain, plain_number
 from armsim.loading.build import build_robot
 from armsim.loading.definite import determined
 from armsim.loading.open_data import OpenData
@@ -19,7 +20,6 @@ from armsim.loading.robot_file import check_robot, load_root, refuse_undetermine
 from armsim.model import Arm
 from armsim.spec.overrides import apply_overrides
 from armsim.spec.paths import parse_path, path_text
-from armsim.spec.quantity import Context, plain, plain_number
 from armsim.spec.robot import RobotKeys
 
 

@@ -13,13 +13,13 @@ from typing import Any
 from armsim.dynamics import crba, pivots
 from armsim.files.document import Place
 from armsim.files.faults import Fault
+from armsim.formulas.quantity import Quantity
 from armsim.loading.build import build_body, build_tensor
 from armsim.loading.principal import principal_moments
 from armsim.loading.settle import values_of
 from armsim.loading.units import angle_doubts, other_units, too_heavy
 from armsim.model import Arm
 from armsim.spatial import point_tensor
-from armsim.spec.quantity import Quantity
 
 FAR = 2.0  # times the arm's length: a centre of mass or radius of gyration beyond is a slip of units
 NEAR = 1.0  # m: never a slip, however short the arm; its last link's length is not known where no tool is given

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armsim.spec.quantity import plain
+from armsim.formulas.quantity import plain
 
 
 def resolved_robot(data: dict[str, Any]) -> dict[str, Any]:

@@ -11,12 +11,12 @@ from armsim.files.faults import Report
 from armsim.files.plain_data import document
 from armsim.files.source import Source, digest, find_file
 from armsim.files.yaml_reader import read_yaml
+from armsim.formulas.quantity import Context
 from armsim.loading.build import build_robot
 from armsim.loading.checked import RobotFile
 from armsim.loading.wrong_kind import wrong_kind
 from armsim.model import Arm
 from armsim.spec.overrides import apply_overrides
-from armsim.spec.quantity import Context
 from armsim.spec.robot import FORMAT, RobotKeys, read_robot_node
 
 

@@ -13,6 +13,8 @@ from armsim.control import Feedback, OpenLoop
 from armsim.dynamics.external import ExternalWrench
 from armsim.expr import Scalar, Table, lookup
 from armsim.files.source import Source
+from armsim.formulas.formula import Formula
+from armsim.formulas.quantity import Quantity, plain
 from armsim.integrate import Tolerance
 from armsim.loading.build import RADIANS, build_body, build_robot
 from armsim.loading.checked import ScenarioFile
@@ -20,8 +22,6 @@ from armsim.loading.resolved import resolved_robot
 from armsim.loading.settle import settle
 from armsim.model import Arm
 from armsim.spatial import Vector
-from armsim.spec.formula import Formula
-from armsim.spec.quantity import Quantity, plain
 from armsim.spec.scenario import ADAPTIVE, AUTO
 from armsim.spec.timing import ROWS, time_at, time_ratio
 from armsim.spec.tolerance import tolerance

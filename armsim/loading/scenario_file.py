@@ -13,6 +13,7 @@ from armsim.files.run_folder import RUN_FORMAT
 from armsim.files.shipped import looks_like_a_file
 from armsim.files.source import Source, beside, digest, find_file
 from armsim.files.yaml_reader import read_yaml
+from armsim.formulas.quantity import Context, Quantity
 from armsim.loading.checked import RobotFile, ScenarioFile
 from armsim.loading.default_lists import default_lists
 from armsim.loading.robot_file import check_robot, load_root, refuse_undetermined
@@ -20,7 +21,6 @@ from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.voltage import refusal
 from armsim.loading.wrong_kind import wrong_kind
 from armsim.spec.overrides import JointLists, apply_overrides, split_overrides
-from armsim.spec.quantity import Context, Quantity
 from armsim.spec.robot import RobotKeys, joint_names
 from armsim.spec.scenario import ADAPTIVE, AUTO, FORMAT, ScenarioKeys, read_scenario_node
 from armsim.spec.schema import join

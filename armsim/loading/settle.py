@@ -7,9 +7,9 @@ from typing import Any
 
 from armsim.errors import UsageError
 from armsim.files.faults import suggestion
-from armsim.spec.formula import Formula
+from armsim.formulas.formula import Formula
+from armsim.formulas.quantity import Quantity
 from armsim.spec.paths import EVERY, PathError, joint_index, parse_path, path_text
-from armsim.spec.quantity import Quantity
 
 Open = Mapping[str, Any]
 PER_JOINT = ("control", "initial", "inputs")  # keys of a scenario below which lists have one item per joint

@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 from armsim.files.faults import Fault
+from armsim.formulas.quantity import Quantity, plain_number
 from armsim.loading.build import build_body
 from armsim.loading.settle import values_of
 from armsim.model import JOINT_TYPES, Arm, JointType
 from armsim.spec.kinds import join
-from armsim.spec.quantity import Quantity, plain_number
 
 TURN = math.tau * (1 + 1e-3)
 LONGEST = 30.0  # m: of robots in space 18, of two links in millimetres hundreds

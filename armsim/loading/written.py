@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from armsim.formulas.quantity import Quantity, plain_number
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.settle import settle
 from armsim.spec.overrides import split_overrides
-from armsim.spec.quantity import Quantity, plain_number
 
 
 def file_with_numbers(file: ScenarioFile, values: Mapping[str, float]) -> ScenarioFile:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from armsim.expr import Scalar, divided
+from armsim.formulas.formula import Formula
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
-from armsim.spec.formula import Formula
 
 
 @dataclass(frozen=True)

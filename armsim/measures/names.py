@@ -9,13 +9,13 @@ from armsim.errors import UsageError
 from armsim.expr import trace
 from armsim.files.document import clipped
 from armsim.files.faults import nearest
+from armsim.formulas.formula import Aggregate, Formula, FormulaError, parse_formula
 from armsim.measures.catalog import AGGREGATES, KINDS
 from armsim.measures.expression import Expression, Varying
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.plant import Plant
 from armsim.plant.columns import read_heading
-from armsim.spec.formula import Aggregate, Formula, FormulaError, parse_formula
 
 EXPECTED = "a measure, or a formula of measures"
 

@@ -12,9 +12,9 @@ from armsim.expr import Scalar
 from armsim.files.document import Place
 from armsim.files.faults import Report
 from armsim.files.plain_data import document
+from armsim.formulas.quantity import Context
 from armsim.model import Arm
 from armsim.spatial import Vector
-from armsim.spec.quantity import Context
 from armsim.spec.scenario import ExternalKeys
 
 ANOTHER = ("force", "moment", "from", "to")  # keys of a scenario's `external` that a step is given, or has no use for

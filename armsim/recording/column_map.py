@@ -17,7 +17,7 @@ from armsim.files.document import Map, Node, Place, Scalar, clipped, shown
 from armsim.files.faults import Report, nearest, refuse, suggestion
 from armsim.files.table import DataTable
 from armsim.files.yaml_reader import parse_yaml, read_yaml
-from armsim.spec.formula import Formula, FormulaError, parse_formula
+from armsim.formulas.formula import Formula, FormulaError, parse_formula
 
 Array = NDArray[np.float64]
 Columns = str | PathLike[str] | Mapping[str, str]

@@ -8,9 +8,9 @@ from typing import Any
 
 from armsim.control import OpenLoop
 from armsim.expr import Table
+from armsim.formulas.formula import Formula
+from armsim.formulas.quantity import Quantity
 from armsim.plant import Plant
-from armsim.spec.formula import Formula
-from armsim.spec.quantity import Quantity
 
 
 def content_of(x: Any) -> str:

@@ -12,11 +12,11 @@ from typing import Protocol, runtime_checkable
 from armsim.compile import SteppingLoop
 from armsim.compile.target import Target
 from armsim.errors import UsageError
+from armsim.formulas.formula import FormulaError
 from armsim.plant import Plant
 from armsim.simulation.content import tables_of
 from armsim.simulation.driver import NEVER
 from armsim.simulation.loop_plan import AS_ASKED, Accuracy, LoopPlan, bounds
-from armsim.spec.formula import FormulaError
 
 ENGINES = ("llvm", "python")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from armsim.files.document import Map, Node, shown
+from armsim.formulas.quantity import Context
 from armsim.spec import other_words as words
-from armsim.spec.quantity import Context
 from armsim.spec.schema import Choice, List, Number, OneOf, Record, Relation
 
 

@@ -9,11 +9,11 @@ from typing import Any
 from armsim.expr import Expr, either
 from armsim.files.document import Node, Place, Scalar, clipped, shown
 from armsim.files.faults import nearest, suggestion
-from armsim.spec.bounds import BOUNDS
-from armsim.spec.formula import NO_UNITS, Formula, FormulaError
-from armsim.spec.functions import RESERVED
-from armsim.spec.quantity import Context, Quantity, plain_number
-from armsim.spec.units import UNITS, converted, units_of, written_unit
+from armsim.formulas.bounds import BOUNDS
+from armsim.formulas.formula import NO_UNITS, Formula, FormulaError
+from armsim.formulas.functions import RESERVED
+from armsim.formulas.quantity import Context, Quantity, plain_number
+from armsim.formulas.units import UNITS, converted, units_of, written_unit
 
 
 class _Required:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from armsim.files.document import Map, Node
+from armsim.formulas.quantity import Context, Quantity
 from armsim.spec import other_words as words
-from armsim.spec.quantity import Context, Quantity
 from armsim.spec.schema import Choice, Number, Record, join
 
 # keys that a voltage requires, keys that require those, and keys that `model: dynamechs` excludes

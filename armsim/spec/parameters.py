@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from armsim.files.document import Map, Node, Place, Scalar, clipped, shown
-from armsim.spec.formula import FormulaError
-from armsim.spec.functions import RESERVED
-from armsim.spec.quantity import Context, Quantity
+from armsim.formulas.formula import FormulaError
+from armsim.formulas.functions import RESERVED
+from armsim.formulas.quantity import Context, Quantity
 from armsim.spec.schema import Number
 
 IDENTIFIER = re.compile(r"[^\W\d]\w*")

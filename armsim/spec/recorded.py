@@ -12,8 +12,8 @@ from armsim.files.csv_reader import read_csv_columns
 from armsim.files.document import Map, shown
 from armsim.files.faults import suggestion
 from armsim.files.source import beside
+from armsim.formulas.quantity import Context
 from armsim.spec.kinds import Number
-from armsim.spec.quantity import Context
 
 TIME = "t_s"
 LARGEST_TIME = 1e12  # s: clocks that count from 1970 have 2e9

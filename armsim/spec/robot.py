@@ -6,12 +6,12 @@ import math
 from typing import Any
 
 from armsim.files.document import Map, Node, Place, Scalar, Seq
+from armsim.formulas.quantity import Context
 from armsim.model import JOINT_TYPES
 from armsim.spec import other_words as words
 from armsim.spec.bodies import BODIES, Payload
 from armsim.spec.kinds import Format
 from armsim.spec.motor import DryFriction, JointCoulombKeys, MotorKeys
-from armsim.spec.quantity import Context
 from armsim.spec.schema import Choice, Kind, List, Number, OneOf, Parameters, Record, Relation, Text, join
 
 FORMAT = "armsim/robot/1"

@@ -7,12 +7,12 @@ from typing import Any
 from armsim.errors import spelled
 from armsim.files.document import Map, Node, Scalar, shown
 from armsim.files.faults import suggestion
+from armsim.formulas.quantity import Context, Quantity, plain_number
 from armsim.integrate import METHODS, Tolerance
 from armsim.spec import other_words as words
 from armsim.spec.bodies import Payload
 from armsim.spec.kinds import Format
 from armsim.spec.paths import source_of
-from armsim.spec.quantity import Context, Quantity, plain_number
 from armsim.spec.recorded import read_recorded, within_bounds
 from armsim.spec.robot import NO_VECTOR
 from armsim.spec.schema import Choice, Kind, List, Number, PerJoint, Record, Rule, Text, join

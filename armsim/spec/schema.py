@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 
 from armsim.files.document import Map, Node, Place, Seq, clipped
 from armsim.files.faults import suggestion
+from armsim.formulas.quantity import Context, Quantity, plain_number
 from armsim.model import JOINT_TYPES
 from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text, join
 from armsim.spec.other_words import Words, meant
-from armsim.spec.quantity import Context, Quantity, plain_number
 
 __all__ = [
     "Choice",

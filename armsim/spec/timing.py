@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from armsim.spec.quantity import Context, Quantity, plain_number
+from armsim.formulas.quantity import Context, Quantity, plain_number
 
 MOST_STEPS = 10**13
 EXACT = 2**53  # integers up to it are exact as doubles

@@ -12,10 +12,10 @@ from armsim.actuation import any_sticks, limit_torque
 from armsim.actuation.motor import back_emf_damping
 from armsim.control import Feedback
 from armsim.expr import Scalar, either, where
+from armsim.formulas.formula import FormulaError
 from armsim.loading import Scenario
 from armsim.model import Arm
 from armsim.plant import Linearization, Linearizer, Plant, with_stop
-from armsim.spec.formula import FormulaError
 from armsim.stability.growth import DestabilisedMode, Modes
 from armsim.stability.hanging import hanging
 from armsim.stability.largest_step import largest_step

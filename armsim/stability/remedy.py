@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from armsim.formulas.formula import FormulaError
 from armsim.integrate import METHODS
 from armsim.plant import Linearizer, Plant
-from armsim.spec.formula import FormulaError
 from armsim.stability.advice import is_judged
 from armsim.stability.growth import DestabilisedMode
 from armsim.stability.step_modes import LinearPlant, largest_stable_step

@@ -15,9 +15,9 @@ from armsim.actuation import any_sticks
 from armsim.compile import BatchKernel, cache
 from armsim.control import Feedback
 from armsim.expr import Function, Scalar, trace, where
+from armsim.formulas.formula import FormulaError
 from armsim.loading import Scenario
 from armsim.plant import Linearization, Linearizer, make_plant
-from armsim.spec.formula import FormulaError
 from armsim.stability.closed_loop import Array
 from armsim.stability.coefficients import Coefficients
 from armsim.stability.growth import Mask

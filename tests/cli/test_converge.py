@@ -9,9 +9,9 @@ import sys
 import numpy as np
 import pytest
 
-from armsim.cli.converge_report import report
 from armsim.convergence.errors import Convergence, MethodConvergence, Setting
 from armsim.convergence.sensitivity import Sensitivity
+from armsim.reports.convergence import report
 
 pytestmark = pytest.mark.usefixtures("steady_machine")
 

@@ -66,7 +66,7 @@ def test_a_log_of_one_row_is_told_by_the_run_and_by_check(armsim, empty_folder):
 
 
 def test_times_of_seconds_are_not_told_in_thousands_of_milliseconds():
-    from armsim.cli.simulate_report import seconds
+    from armsim.reports.simulation import seconds
 
     assert [seconds(x) for x in (5.25, 0.9999, 0.9994, 0.00068)] == ["5.25 s", "1 s", "999 ms", "680 µs"]
 
@@ -122,7 +122,7 @@ def test_work_and_what_it_leaves_unexplained_are_reported(armsim, empty_folder):
      (0.5, "50 %"), (0.999, "100 %"), (1.234, "123 %")],
 )  # fmt: skip
 def test_shares_read_well(part, text):
-    from armsim.cli.simulate_report import share
+    from armsim.reports.simulation import share
 
     assert share(part) == text
 

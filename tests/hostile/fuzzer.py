@@ -30,13 +30,13 @@ from armsim.cli.main import COMMANDS, main
 from armsim.errors import ArmsimError, FileFaults
 from armsim.files.csv_reader import read_csv
 from armsim.files.yaml_reader import parse_value, parse_yaml
+from armsim.formulas.formula import constant_value
 from armsim.loading import read_robot, read_scenario
 from armsim.loading.check import check
 from armsim.measures import measures_of
 from armsim.plant import make_plant
 from armsim.recording.measured_log import read_log
 from armsim.recording.recording import load_recording
-from armsim.spec.formula import constant_value
 
 ROOT = Path(__file__).parents[2]
 ROBOTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "robots").glob("*.yaml"))}

@@ -10,12 +10,12 @@ import pytest
 from armsim.compile.single import SingleKernel
 from armsim.dynamics import fastest_algorithm
 from armsim.expr import Expr, replay, trace
+from armsim.formulas.quantity import Quantity
 from armsim.loading import build_scenario, load_scenario_file
 from armsim.loading.build import ABSENT, is_absent
 from armsim.loading.settle import STRUCTURE
 from armsim.plant import make_plant
 from armsim.spec.paths import path_text
-from armsim.spec.quantity import Quantity
 from armsim.stability.method_choice import with_method
 
 STEPS = {"arm5_hold": 2, "puma560_hold": 1}  # sticking joints take long to trace

@@ -9,10 +9,10 @@ import pytest
 
 from armsim.errors import ArmsimError, UsageError
 from armsim.expr import replay, trace, where
+from armsim.formulas.quantity import Quantity
 from armsim.loading import load_robot_file
 from armsim.loading.open_robot import OpenRobot
 from armsim.spec.paths import path_text
-from armsim.spec.quantity import Quantity
 
 VALUES = (-1e7, -1.0, -0.1, 0.0, 0.04, 0.3, 1.0, 3.0, 1e7, math.inf, -math.inf, math.nan)
 HEAD = {"format": "armsim/robot/1", "name": "arm", "parameters": {"length": 0.3, "dry": 0.1}}

@@ -98,7 +98,7 @@ def test_formulas_of_columns_beside_text_give_the_log_in_si_units(plain, arm, tm
     "formula", ["(a - 2048)*2*pi/4096", "sin(a)*cos(b)**3", "max(a, b) - abs(a)/b", "-sqrt(b)", "2"]
 )
 def test_a_formula_on_columns_has_the_bits_of_the_formula_on_numbers(formula, tmp_path):
-    from armsim.spec.formula import parse_formula
+    from armsim.formulas.formula import parse_formula
 
     rng = np.random.default_rng(3)
     table = read_table(str(write(tmp_path, {"a": rng.normal(size=101), "b": rng.uniform(1, 9, 101)})))

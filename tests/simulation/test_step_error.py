@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import armsim
-from armsim.cli.simulate_report import report
 from armsim.integrate import METHODS
 from armsim.loading import read_scenario
+from armsim.reports.simulation import report
 from armsim.simulation import step_doubling
 from armsim.simulation.simulate import simulate_unadvised
 from armsim.simulation.step_error import LARGE

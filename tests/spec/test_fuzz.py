@@ -11,9 +11,9 @@ from armsim.errors import ArmsimError
 from armsim.files.faults import Report
 from armsim.files.shipped import shipped_folder
 from armsim.files.yaml_reader import parse_yaml
+from armsim.formulas.quantity import Context
 from armsim.loading import read_robot, read_scenario
 from armsim.loading.robot_file import check_robot
-from armsim.spec.quantity import Context
 
 quiet = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

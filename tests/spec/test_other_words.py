@@ -7,9 +7,9 @@ import pytest
 from armsim.errors import FileFaults
 from armsim.files.faults import Report
 from armsim.files.yaml_reader import parse_yaml
+from armsim.formulas.quantity import Context
 from armsim.loading import read_robot, read_scenario
 from armsim.spec import other_words
-from armsim.spec.quantity import Context
 from armsim.spec.robot import read_robot_node
 
 JOINT = {"name": "R1", "type": "revolute", "mdh": {}, "bodies": [{"point": {"mass": 1, "center": [1, 0, 0]}}]}

@@ -4,40 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from armsim.cli.options import number_value
-from armsim.cli.table import Cell, joint_unit, shown, table
-from armsim.errors import UsageError
+from armsim.reports.table import Cell, joint_unit, shown, table
 
 if TYPE_CHECKING:
     from armsim.recording.comparison import Comparison, Difference
     from armsim.recording.follow import Followed
 
 FIRST = ("q", "qd")  # quantities that are always shown
-
-
-def tolerance_values(text: str | None) -> dict[str, float] | float | None:
-    """The tolerances of `--tolerance q=1e-6,qd=1e-5`, or the one of `--tolerance 1e-6`.
-
-    Raises:
-        UsageError: It is neither.
-        FileFaults: One is not a number.
-    """
-    if text is None:
-        return None
-    if "=" not in text:
-        return number_value("tolerance", text)
-    values = {}
-    for part in text.split(","):
-        name, equals, value = part.partition("=")
-        if not equals or not name.strip():
-            raise UsageError.of(
-                f"--tolerance {text}",
-                "quantity=number, separated by commas, or one number for all",
-                repr(part),
-                "write for example --tolerance q=1e-6,qd=1e-5",
-            )
-        values[name.strip()] = number_value("tolerance", value)
-    return values
 
 
 def verdict(comparison: Comparison, converted: bool = False) -> str:

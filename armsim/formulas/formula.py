@@ -17,7 +17,7 @@ from armsim import expr
 from armsim.errors import ArmsimError
 from armsim.files.document import Place, clipped
 from armsim.files.faults import refuse
-from armsim.spec.functions import COMPARISONS, FUNCTIONS, RESERVED, WHERE
+from armsim.formulas.functions import COMPARISONS, FUNCTIONS, RESERVED, WHERE
 
 LONGEST = 1000  # characters
 DEEPEST = 50  # levels of brackets and signs

@@ -9,7 +9,7 @@ from typing import Any
 
 from armsim.files.document import Place
 from armsim.files.faults import Report
-from armsim.spec.formula import Formula, FormulaError, parse_formula
+from armsim.formulas.formula import Formula, FormulaError, parse_formula
 
 MOST_LETTERS = 100_000  # of all formulas of a file; thirty joints take some 10 000
 

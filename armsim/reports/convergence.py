@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from armsim.cli.comparison_report import small
-from armsim.cli.table import Cell, table, wrapped
+from armsim.reports.comparison import small
+from armsim.reports.table import Cell, table, wrapped
 
 if TYPE_CHECKING:
     from armsim.convergence.errors import Convergence, MethodConvergence

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from armsim.errors import ArmsimError, FileFaults
 from armsim.expr import Expr, trace
-from armsim.spec.formula import FormulaError, constant_value, parse_formula
+from armsim.formulas.formula import FormulaError, constant_value, parse_formula
 
 PYTHON = {"pi": math.pi, "sqrt": math.sqrt, "abs": abs, "min": min, "max": max, "upper": 0.38, "t": 0.25}
 

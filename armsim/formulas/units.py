@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from armsim.files.document import clipped
 from armsim.files.faults import suggestion
-from armsim.spec.formula import FormulaError
+from armsim.formulas.formula import FormulaError
 
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582")
 WRITTEN = re.compile(

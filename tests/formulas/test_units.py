@@ -8,10 +8,10 @@ import pytest
 
 import armsim
 from armsim.errors import FileFaults
+from armsim.formulas.bounds import BOUNDS
+from armsim.formulas.formula import FormulaError
+from armsim.formulas.units import BY_OUTPUT, COMMON, UNITS, converted, parse_unit, right_units, units_of
 from armsim.loading import read_robot, read_scenario
-from armsim.spec.bounds import BOUNDS
-from armsim.spec.formula import FormulaError
-from armsim.spec.units import BY_OUTPUT, COMMON, UNITS, converted, parse_unit, right_units, units_of
 
 # by hand from the SI brochure and NIST Special Publication 811, appendix B
 SI = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from textwrap import indent
 from typing import Any
 
-from armsim.cli.table import Cell, force_unit, joint_unit, number, table, wrapped
 from armsim.files.yaml_writer import yaml_text
+from armsim.reports.table import Cell, force_unit, joint_unit, number, table, wrapped
 from armsim.spec.timing import seconds
 
 FAR = 1.0  # rad or m, of a target from the pose that it is to hold

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from armsim.cli.table import Cell, force_unit, joint_unit, number, numbers, shown, table, wrapped
 from armsim.model import Arm
+from armsim.reports.table import Cell, force_unit, joint_unit, number, numbers, shown, table, wrapped
 
 if TYPE_CHECKING:
     from armsim.arm.inverse import Derived

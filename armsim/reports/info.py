@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from armsim.arm.provenance import Origin
-from armsim.cli.simulate_report import method_notes
-from armsim.cli.state_report import demand_table, friction_notes
-from armsim.cli.table import Cell, fixed, force_unit, joint_unit, number, numbers, shown, table, wrapped
+from armsim.reports.simulation import method_notes
+from armsim.reports.state import demand_table, friction_notes
+from armsim.reports.table import Cell, fixed, force_unit, joint_unit, number, numbers, shown, table, wrapped
 from armsim.terminal.streams import bold
 
 SIDE_EFFECTS = ("stop_damping", "viscous", "rotor_inertia", "armature")  # columns that are left out where all are 0

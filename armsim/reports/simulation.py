@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from armsim.actuation import WORKS
-from armsim.cli.table import Cell, fixed, force_unit, joint_unit, number, shown, table, wrapped
+from armsim.reports.table import Cell, fixed, force_unit, joint_unit, number, shown, table, wrapped
 from armsim.spec.timing import seconds
 
 STATUS = {"complete": "", "interrupted": " (interrupted)", "diverged": " (diverged)"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from armsim.cli.table import fixed, number, numbers, shown, table
+from armsim.reports.table import fixed, number, numbers, shown, table
 
 
 def test_units_stand_after_their_numbers_where_there_is_room():

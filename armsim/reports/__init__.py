@@ -1,0 +1,6 @@
+"""What commands print about their results, as text for 80 columns; the results as JSON are the library's own.
+
+What others use:
+    table: `table`, `number`, `shown`, `joint_unit`, `wrapped`.
+    simulation, state, info, comparison, convergence, linear: one kind of result each.
+"""
