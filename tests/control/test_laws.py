@@ -16,7 +16,9 @@ INERTIA = 0.5 + 2.0 * 0.3**2  # kg·m², of the axis below
 STEP = {"method": "rk4", "dt": 1e-3}
 
 
-def axis(control: dict[str, Any], duration: float = 1.0, motor: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+def axis(
+    control: dict[str, Any], duration: float = 1.0, motor: dict[str, Any] | None = None, **more: Any
+) -> dict[str, Any]:
     """A scenario of one vertical axis: gravity does not act on it."""
     body = {"inertia": {"mass": 2.0, "center": [0.3, 0, 0], "about": "com", "xx": 0.5, "yy": 0.5, "zz": 0.5}}
     joint = {"name": "R1", "type": "revolute", "mdh": {"a": 0, "alpha": 0, "d": 0, "theta": 0}, "bodies": [body]}
@@ -41,7 +43,9 @@ RK4 = 1e-8
 
 def test_a_filtered_derivative_is_the_third_state_of_a_linear_system():
     kp, kd, slow = 60.0, 4.0, 0.05
-    run = armsim.simulate(axis({"law": "pd", "kp": kp, "kd": kd, "derivative_filter": slow, "target": [0]}, initial=pose(1.0)))
+    run = armsim.simulate(
+        axis({"law": "pd", "kp": kp, "kd": kd, "derivative_filter": slow, "target": [0]}, initial=pose(1.0))
+    )
     A = [[0, 1, 0], [-kp / INERTIA, 0, kd / INERTIA], [0, -1 / slow, -1 / slow]]
     assert np.allclose(run.q[:, 0], linear(A, [1.0, 0.0, 0.0], run.t)[:, 0], rtol=0, atol=RK4)
 
@@ -114,7 +118,14 @@ def test_an_encoder_reads_whole_counts_and_differences_of_them():
 
 def test_an_encoder_on_the_motor_has_the_gears_resolution():
     motor = {"Kp": 0.05, "Ra": 1.0, "gear": 50}
-    control = {"law": "pd", "kp": 20, "kd": 2, "target": [0.3], "period": 1e-2, "encoder": {"counts": 500, "on": "motor"}}
+    control = {
+        "law": "pd",
+        "kp": 20,
+        "kd": 2,
+        "target": [0.3],
+        "period": 1e-2,
+        "encoder": {"counts": 500, "on": "motor"},
+    }
     on_motor = armsim.simulate(axis(control, 0.3, motor))
     control["encoder"] = {"counts": 25000}
     assert np.array_equal(on_motor.q, armsim.simulate(axis(control, 0.3, motor)).q)
@@ -123,7 +134,9 @@ def test_an_encoder_on_the_motor_has_the_gears_resolution():
 def test_noise_is_normal_and_that_of_seeds_joints_and_samples_independent():
     from armsim.control.noise import normal
 
-    x = np.array([[[normal(float(seed), joint, float(k)) for k in range(1500)] for joint in (0, 1)] for seed in (0, 1, 2**40)])
+    x = np.array(
+        [[[normal(float(seed), joint, float(k)) for k in range(1500)] for joint in (0, 1)] for seed in (0, 1, 2**40)]
+    )
     m = x.size
     assert abs(x.mean()) < 4 / math.sqrt(m)
     assert abs(x.var() - 1) < 4 * math.sqrt(2 / m)
@@ -161,7 +174,9 @@ def test_a_seed_is_a_whole_number():
 
 def test_commands_of_current_are_torques_by_the_motors_constant():
     motor = {"Kp": 0.05, "Ra": 1.0, "gear": 50}
-    current = armsim.simulate(axis({"law": "pd", "output": "current", "kp": 8, "kd": 0.8, "target": [0.3]}, motor=motor))
+    current = armsim.simulate(
+        axis({"law": "pd", "output": "current", "kp": 8, "kd": 0.8, "target": [0.3]}, motor=motor)
+    )
     torque = armsim.simulate(axis({"law": "pd", "kp": 20, "kd": 2, "target": [0.3]}, motor=motor))  # 2.5 N·m/A
     assert np.allclose(current.q, torque.q, rtol=0, atol=1e-13)
     assert np.allclose(current["current_R1_A"], torque["current_R1_A"], rtol=0, atol=1e-12)
@@ -268,12 +283,47 @@ def test_all_engines_and_lanes_have_the_same_bits(law, more):
 
 @pytest.mark.parametrize("law", ["filtered pid", "tracked pi", "computed torque", "expression"])
 def test_a_recording_of_any_sampled_law_replays_to_the_bit(law):
-    assert armsim.replay(armsim.record(arm5({"target": TARGET, **LAWS[law], **SAMPLED}, 0.1, integrator=EULER))).comparison.equal
+    assert armsim.replay(
+        armsim.record(arm5({"target": TARGET, **LAWS[law], **SAMPLED}, 0.1, integrator=EULER))
+    ).comparison.equal
 
 
 @pytest.mark.parametrize("law", LAWS)
 def test_what_is_written_out_in_full_runs_the_same(law, tmp_path):
-    run = armsim.simulate(arm5({"target": TARGET, **LAWS[law], **SAMPLED}, 0.01, parameters={"unused": 3}, integrator=EULER))
+    run = armsim.simulate(
+        arm5({"target": TARGET, **LAWS[law], **SAMPLED}, 0.01, parameters={"unused": 3}, integrator=EULER)
+    )
     run.save(tmp_path / "run")
     again = armsim.simulate(tmp_path / "run" / "run.yaml")
     assert np.array_equal(run.q, again.q)
+
+
+def told_pd(told):
+    return [60 * e + 0.5 * ed for e, ed in zip(told.e, told.ed, strict=True)]
+
+
+def branching_pd(told):
+    return [60 * e + 0.5 * ed if abs(e) < 1e9 else math.nan for e, ed in zip(told.e, told.ed, strict=True)]
+
+
+def test_a_python_function_is_traced_or_called_and_either_way_it_is_the_law():
+    python = arm5({"law": "python", "target": TARGET, **SAMPLED}, 0.1, integrator=EULER, log={"every": 1e-3})
+    compiled = armsim.simulate(python, law=told_pd, measure=["iae"])
+    called = armsim.simulate(python, law=branching_pd, measure=["iae"])
+    assert np.array_equal(compiled.q, called.q)
+    assert compiled.measures == called.measures
+    pd = armsim.simulate(arm5({"law": "pd", "kp": 60, "kd": 0.5, "target": TARGET, **SAMPLED}, 0.1, integrator=EULER))
+    assert np.allclose(pd.q[-1], called.q[-1], rtol=0, atol=1e-6)  # but for rounding, which the encoder may amplify
+
+
+def test_what_cannot_be_done_with_a_python_function_is_told():
+    continuous = arm5({"law": "python", "target": TARGET}, 0.1, integrator=EULER)
+    assert armsim.simulate(continuous, law=told_pd).status == "complete"
+    for given, law, message in (
+        (continuous, branching_pd, "a sample time, at which the function is called"),
+        (continuous, lambda told: [1.0], "a function that returns 5 numbers"),
+        (continuous, None, "a Python function, as this law is one"),
+        (arm5({"law": "pd", "kp": 1, "kd": 1, "target": TARGET}), told_pd, "write `law: python`"),
+    ):
+        with pytest.raises(armsim.UsageError, match=message):
+            armsim.simulate(given, law=law)
