@@ -20,7 +20,7 @@ from armsim.convergence.reference import Reference, SettingRun, changes, distanc
 from armsim.convergence.runs import Runs, now
 from armsim.convergence.sensitivity import ROUNDING
 from armsim.loading import Scenario
-from armsim.loading.scenario import RecordedSignal
+from armsim.loading.signals import RecordedSignal
 from armsim.spec.timing import common_step
 from armsim.spec.tolerance import ABSOLUTE
 

@@ -9,7 +9,7 @@ from armsim.actuation import any_sticks
 from armsim.control import Feedback, OpenLoop
 from armsim.integrate import METHODS
 from armsim.loading import Scenario
-from armsim.loading.scenario import FormulaSignal, RecordedSignal
+from armsim.loading.signals import FormulaSignal, RecordedSignal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,15 +11,15 @@ from typing import Any, Literal
 
 from armsim.control import Feedback, OpenLoop
 from armsim.dynamics.external import ExternalWrench
-from armsim.expr import Scalar, Table, lookup
+from armsim.expr import Scalar
 from armsim.files.source import Source
-from armsim.formulas.formula import Formula
 from armsim.formulas.quantity import Quantity, plain
 from armsim.integrate import Tolerance
 from armsim.loading.build import RADIANS, build_body, build_robot
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.resolved import resolved_robot
 from armsim.loading.settle import settle
+from armsim.loading.signals import build_signal
 from armsim.model import Arm
 from armsim.spatial import Vector
 from armsim.spec.scenario import ADAPTIVE, AUTO
@@ -128,36 +128,6 @@ class Scenario:
         return f"{self.time_ratio} {self.sample_every} {json.dumps(given, sort_keys=True)}"
 
 
-@dataclass(frozen=True)
-class FormulaSignal:
-    """A formula of the time."""
-
-    formula: Formula
-
-    def __call__(self, t: Scalar) -> Scalar:
-        return self.formula.evaluate({"t": t})
-
-
-@dataclass(frozen=True)
-class ConstantSignal:
-    """A number."""
-
-    value: Scalar
-
-    def __call__(self, t: Scalar) -> Scalar:
-        return self.value
-
-
-@dataclass(frozen=True)
-class RecordedSignal:
-    """A column of a CSV file."""
-
-    table: Table
-
-    def __call__(self, t: Scalar) -> Scalar:
-        return lookup(self.table, t)
-
-
 def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None) -> Scenario:
     """What a scenario file asks to simulate.
 
@@ -240,16 +210,6 @@ def build_feedback(control: dict[str, Any], target: tuple[Scalar, ...], period: 
         integral_limit=tuple(control["integral_limit"] or limit),
         period=period,
     )
-
-
-def build_signal(read: Any, settled: Any) -> FormulaSignal | ConstantSignal | RecordedSignal:
-    """A signal: recorded, a formula of the time, or a number, which may be open."""
-    if isinstance(settled, dict):
-        return RecordedSignal(settled["table"])
-    opened = settled is not read.value
-    if isinstance(read, Quantity) and read.formula is not None and "t" in read.formula.names and not opened:
-        return FormulaSignal(read.formula)
-    return ConstantSignal(settled)
 
 
 def resolved_scenario(scenario: Scenario) -> dict[str, Any]:

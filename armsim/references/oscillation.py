@@ -39,29 +39,31 @@ class Chirp(OfTime):
     Attributes:
         offset: Joint positions about which it swings [rad or m], n scalars.
         amplitude: [rad or m], n scalars.
-        first: Frequency at t = 0 [Hz].
-        last: Frequency at the end [Hz].
+        first: Frequencies at t = 0 [Hz], n scalars.
+        last: Frequencies at the end [Hz], n scalars.
         duration: Of the sweep [s].
         sweep: "linear" for equal times per Hz, "exponential" for equal times per octave.
     """
 
     offset: tuple[Scalar, ...]
     amplitude: tuple[Scalar, ...]
-    first: Scalar
-    last: Scalar
+    first: tuple[Scalar, ...]
+    last: tuple[Scalar, ...]
     duration: Scalar
     sweep: Literal["linear", "exponential"]
 
     def positions(self, t: Scalar) -> list[Scalar]:
         """See the class."""
-        t = clip(t, 0.0, self.duration)
-        if self.sweep == "linear":
-            turns = (self.first + (self.last - self.first) / (2 * self.duration) * t) * t
-        else:
-            rate = log(self.last / self.first) / self.duration
-            turns = self.first / rate * (exp(rate * t) - 1)
-        swing = sin(math.tau * turns)
-        return [offset + a * swing for offset, a in zip(self.offset, self.amplitude, strict=True)]
+        t, T = clip(t, 0.0, self.duration), self.duration
+        found = []
+        for offset, a, first, last in zip(self.offset, self.amplitude, self.first, self.last, strict=True):
+            if self.sweep == "linear":
+                turns = (first + (last - first) / (2 * T) * t) * t
+            else:
+                rate = log(last / first) / T
+                turns = first / rate * (exp(rate * t) - 1)
+            found.append(offset + a * sin(math.tau * turns))
+        return found
 
 
 @dataclass(frozen=True)

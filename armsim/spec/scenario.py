@@ -14,6 +14,7 @@ from armsim.spec.bodies import Payload
 from armsim.spec.kinds import Format
 from armsim.spec.paths import source_of
 from armsim.spec.recorded import read_recorded, within_bounds
+from armsim.spec.reference import ReferenceKeys
 from armsim.spec.robot import NO_VECTOR
 from armsim.spec.schema import Choice, Kind, List, Number, PerJoint, Record, Rule, Text, join
 from armsim.spec.tolerance import LARGEST, LEAST
@@ -44,7 +45,10 @@ class ScenarioUnitKeys(Record):
     """The unit of a scenario's angles; it says nothing about the robot's file."""
 
     angle = Choice(
-        "rad", "deg", default="rad", doc="unit of target, initial.q, initial.qd and a payload's rpy; never of gains"
+        "rad",
+        "deg",
+        default="rad",
+        doc="unit of target, reference, initial.q, initial.qd and a payload's rpy; never of gains",
     )
 
 
@@ -151,6 +155,7 @@ class ControlKeys(Record):
         doc="joint positions to hold, one per joint",
         note="the robot's initial pose",
     )
+    reference = ReferenceKeys(default=None, doc="motion to follow, in place of `target`", note="none")
     period = Number(
         "s", above=0, default=None, doc="sample time, a whole multiple of dt; u is held in between", note="continuous"
     )
@@ -167,7 +172,7 @@ class ControlKeys(Record):
     )
 
     # `law: none` forbids nothing, so that a law can be switched off and on
-    rules = tuple(needs_of(law) for law in GAINS if law != "none")
+    rules = (*(needs_of(law) for law in GAINS if law != "none"), Rule(given=("reference",), without=("target",)))
 
     def read(self, node: Node, path: str, context: Context) -> dict[str, Any] | None:
         if isinstance(node, Scalar) and node.value == "none":
@@ -203,6 +208,8 @@ class ControlKeys(Record):
         return True
 
     def unwanted(self, key: str, data: dict[str, Any]) -> tuple[str, str, str]:
+        if key == "target":
+            return "either target or reference", "both", "take one of them out"
         law = data["law"]
         expected = (
             f"the gains of {law}: {' and '.join(GAINS[law])}" if key in GAINS["pid"] else f"no integral with {law}"

@@ -26,8 +26,8 @@ GRID = [0.0, 0.1, 0.37, 0.9, 1.3, 2.0, 3.5]
 P = [[0.0, 0.3], [1.0, -0.3], [0.9, 0.9]]
 MOTIONS = {
     "sinusoid": Sinusoid((0.1, 0.2), (0.5, -1.0), (1.0, 2.5), (0.0, 0.7)),
-    "chirp": Chirp((0.0,), (0.3,), 0.5, 4.0, 2.0, "linear"),
-    "exponential chirp": Chirp((0.0,), (0.3,), 0.5, 4.0, 2.0, "exponential"),
+    "chirp": Chirp((0.0,), (0.3,), (0.5,), (4.0,), 2.0, "linear"),
+    "exponential chirp": Chirp((0.0,), (0.3,), (0.5,), (4.0,), 2.0, "exponential"),
     "multisine": Multisine((0.0, 1.0), (0.3, 0.1), (0.5, 1.0, 1.5), (0.0, 0.4)),
     "formulas": Formulas((lambda t: where(t < 1.0, sin(t * t), exp(-t)),), (0.5,)),
     "s_curve": within_limits(P, 0.1, Limits((1.0, 1.0), (4.0, 5.0), (30.0, 40.0)), fastest_s_curve),
@@ -49,7 +49,7 @@ def test_the_derivatives_of_a_sinusoid_are_exact():
 
 @pytest.mark.parametrize("sweep", ["linear", "exponential"])
 def test_a_chirp_has_its_frequencies_at_its_ends_and_holds_from_then_on(sweep):
-    chirp = Chirp((0.1,), (0.3,), 0.5, 4.0, 2.0, sweep)
+    chirp = Chirp((0.1,), (0.3,), (0.5,), (4.0,), 2.0, sweep)
     now, still = chirp.at(0.0), chirp.at(2.5)
     assert now.q + now.qd == pytest.approx([0.1, 0.3 * math.tau * 0.5])
     before = chirp.at(2.0 - 1e-12)

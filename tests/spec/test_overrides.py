@@ -90,7 +90,7 @@ def test_what_is_not_there_may_be_taken_out_if_it_could_be():
     assert read_scenario(SCENARIO, {"control.ki": None, "inputs.torque": None}).command.kp == (10, 10)
     assert refusal({"control.kj": None}) == (
         "--unset control.kj: control.kj\n"
-        "  expected: one of the keys law, output, kp, ki, kd, target, period, limit, integral_limit\n"
+        "  expected: one of the keys law, output, kp, ki, kd, target, reference, period, limit, integral_limit\n"
         "  found:    the unknown key `kj`\n"
         "  mend:     did you mean `kp`?"
     )

@@ -247,7 +247,7 @@ s.yaml:6:19: inputs.torque[0]
 s.yaml:3:11: duration
   expected: a positive number of s
   found:    "2*t" (`t` is the time, which has no value here)
-  mend:     only `inputs` may depend on the time""",
+  mend:     only `inputs` and `control.reference.q` may depend on the time""",
     ),
     "unknown link": (
         [("link: R2", "link: R3")],
@@ -327,7 +327,7 @@ OVERRIDES = {
         {"control.kq[0]": "80"},
         """\
 --set control.kq[0]: control.kq
-  expected: one of the keys law, output, kp, ki, kd, target, period, limit, integral_limit
+  expected: one of the keys law, output, kp, ki, kd, target, reference, period, limit, integral_limit
   found:    the unknown key `kq`
   mend:     did you mean `kp`?""",
     ),
