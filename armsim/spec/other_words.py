@@ -128,6 +128,15 @@ REFERENCE = {
     **_all("order spline degree", "write `interpolation: cubic`, or `linear` or `quintic`"),
     **_all("formula formulas expression expressions", "q"),
 }
+PROFILE = {
+    **_all("sine sin harmonic", "sinusoid"),
+    **_all("sweep", "chirp"),
+    **_all("step", "steps"),
+    **_all("s_curve scurve s-curve seven_segment", "jerk_limited"),
+    **_all("trapezoidal lspb", "trapezoid"),
+    **_all("min_jerk minjerk minimum-jerk", "minimum_jerk"),
+    **_all("cubic_spline", "spline"),
+}
 INTEGRATOR = {
     **_all("step timestep time_step h", "dt"),
     **_all("tolerance tol", "rtol"),

@@ -46,6 +46,16 @@ class Times(List):
         return times
 
 
+class Profile(Choice):
+    """How points are joined, or the name of an oscillation."""
+
+    def read(self, node: Node, path: str, context: Context) -> str | None:
+        other = words.PROFILE.get(node.text.lower()) if isinstance(node, Scalar) else None
+        return (
+            super().read(node, path, context) if other is None else self.fault(node, path, context, f"write `{other}`")
+        )
+
+
 def limit(quantity: str, unit: str, example: str, note: str) -> PerJoint:
     """The key of a limit."""
     return PerJoint(
@@ -66,7 +76,7 @@ class ReferenceKeys(Record):
 
     other_words = words.REFERENCE
 
-    profile = Choice(
+    profile = Profile(
         *SMOOTH,
         *STRAIGHT,
         "steps",
@@ -191,9 +201,11 @@ class ReferenceKeys(Record):
         if not self._check_source(data, node, path, context):
             return
         told: set[str] = set()
+        unlimited = data["times"] is not None and data["profile"] != "jerk_limited"
         for rule in self.rules:
             if rule.applies(data, node):
-                lacking = [key for key in rule.needs if node.get(key) is None and key not in told]
+                asked = [key for key in rule.needs if key not in told and not (unlimited and key in LIMITS)]
+                lacking = [key for key in asked if node.get(key) is None]
                 useless = [key for key in rule.without if node.get(key) is not None and key not in told]
                 for key in lacking:
                     self.lacks(key, data, node, path, context)
@@ -204,6 +216,11 @@ class ReferenceKeys(Record):
             return
         if data["via"] is not None:
             self._check_points(data, node, path, context)
+        if data["ends"] is not None and data["profile"] != "spline":
+            mend = "take it out, or add `profile: spline`"
+            context.report.add(node.entries["ends"][0], join(path, "ends"), "ends of a spline", "no spline", mend)
+        if data["sweep"] == "exponential":
+            self._check_sweep(data, node, path, context)
         if data["csv"] is not None:
             found = read_motion(data, node, path, context)
             data.update(found or {"csv": None})
@@ -215,9 +232,13 @@ class ReferenceKeys(Record):
         oscillates = data["profile"] in OSCILLATIONS
         if len(given) + oscillates == 1 or (profile is not None and data["profile"] is None):
             return True
+        if not given and any(key not in self.fields for key in node.entries):
+            return False  # what it is may be told by a key with a slip in it, which is reported
         several = [f"`{key}`" for key in given] + [f"`profile: {data['profile']}`"] * oscillates
         expected = "either points (`via`), a file (`csv`), formulas (`q`) or an oscillation (`profile: sinusoid`)"
         mend = "take out all but one" if several else "add for example `via: [[0.5, -0.3]]` and `times: [1.5]`"
+        if not several and node.get("amplitude") is not None:
+            mend = "add `profile: sinusoid`, `chirp` or `multisine`"
         context.report.add(node.place, path, expected, " and ".join(several) or "none of them", mend)
         return False
 
@@ -238,6 +259,13 @@ class ReferenceKeys(Record):
             expected = "times for minimum_jerk through several points"
             mend = "write `times`, or `profile: spline` through the points, or `quintic` with a stop at each"
             context.report.add(points.place, join(path, "profile"), expected, "limits alone", mend)
+
+    def _check_sweep(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        """Report an exponential sweep from a frequency to the same one, which has no rate."""
+        if any(a.value == b.value for a, b in zip(data["frequency"], data["end_frequency"], strict=True)):
+            place, expected = node.entries["end_frequency"][1].place, "another frequency than at its beginning"
+            mend = "write another one, or take `profile: sinusoid`"
+            context.report.add(place, join(path, "end_frequency"), expected, "the same", mend)
 
     def lacks(self, key: str, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
         kind = self.fields[key]
