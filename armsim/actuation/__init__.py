@@ -3,8 +3,10 @@
 from armsim.actuation.drive import against_dry_friction, drive_torques
 from armsim.actuation.friction import any_sticks, dry_bounds, sticks
 from armsim.actuation.joint_torque import (
+    OUTPUTS,
     WORKS,
     JointTorque,
+    Output,
     Works,
     driven,
     largest_force,
@@ -18,6 +20,8 @@ from armsim.actuation.limit import limit_torque, stop_law
 __all__ = [
     "WORKS",
     "JointTorque",
+    "OUTPUTS",
+    "Output",
     "Works",
     "against_dry_friction",
     "any_sticks",

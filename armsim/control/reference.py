@@ -1,21 +1,21 @@
-"""What the arm should do, as a function of time."""
+"""References: what the joints should do, as functions of time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from armsim.expr import Scalar, Table
 
 
 @dataclass(slots=True)
 class Desired:
-    """What the arm should do at an instant.
+    """What the joints should do at an instant.
 
     Attributes:
-        q: Joint positions [rad or m], n scalars.
-        qd: Joint velocities [rad/s or m/s], n scalars.
-        qdd: Joint accelerations [rad/s² or m/s²], n scalars.
+        q: Positions [rad or m].
+        qd: Velocities [rad/s or m/s].
+        qdd: Accelerations [rad/s² or m/s²].
     """
 
     q: list[Scalar]
@@ -24,38 +24,50 @@ class Desired:
 
 
 class Reference(Protocol):
-    """A motion of the joints over time.
-
-    Attributes:
-        timed: Whether it depends on time by formulas that are neither polynomial nor recorded.
-        corners: The time of the next jump or corner that comes from a table after a time [s]; None where there are none.
-    """
+    """A reference of n joints."""
 
     @property
-    def timed(self) -> bool: ...
+    def timed(self) -> bool:
+        """Whether it depends on time by formulas, of which nobody knows how fast they vary."""
+        ...
 
     @property
-    def corners(self) -> Table | None: ...
+    def corners(self) -> Table | None:
+        """The time of the next jump or corner of a table after a time [s]; None where there are none."""
+        ...
 
     def at(self, t: Scalar, since: Scalar | None = None, middle: Scalar | None = None) -> Desired:
-        """What the arm should do at time t [s]; since and middle as of `OpenLoop.command`."""
+        """What is desired at a time.
+
+        Args:
+            t: Time [s].
+            since: Beginning of a step between whose ends nothing jumps; None where it may.
+            middle: A time whose piece of tables counts, extended to t; None for that of t.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class Constant:
-    """Joint positions to hold.
+    """A pose to hold.
 
     Attributes:
-        target: Joint positions [rad or m], n scalars.
+        target: Joint positions [rad or m].
     """
-
-    timed: ClassVar[bool] = False
-    corners: ClassVar[Table | None] = None
 
     target: tuple[Scalar, ...]
 
+    @property
+    def timed(self) -> bool:
+        """It does not depend on time."""
+        return False
+
+    @property
+    def corners(self) -> Table | None:
+        """There are none."""
+        return None
+
     def at(self, t: Scalar, since: Scalar | None = None, middle: Scalar | None = None) -> Desired:
-        """The target, at rest."""
-        still: list[Scalar] = [0.0] * len(self.target)
-        return Desired([*self.target], still, [*still])
+        """The pose, at rest."""
+        still = [0.0] * len(self.target)
+        return Desired([*self.target], still, still)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from armsim.control.reference import Reference
+from armsim.control import Reference
 from armsim.expr import Scalar, is_number
 from armsim.formulas.quantity import Quantity, plain
 from armsim.loading.build import RADIANS
@@ -55,13 +55,17 @@ ANGLES = (
 
 
 def build_reference(
-    read: dict[str, Any], settled: dict[str, Any], arm: Arm, degrees: bool, initial_q: Sequence[Scalar]
+    settled: dict[str, Any],
+    parameters: Mapping[str, Scalar],
+    arm: Arm,
+    degrees: bool,
+    initial_q: Sequence[Scalar],
 ) -> Reference:
     """The motion of a scenario's `control.reference`.
 
     Args:
-        read: Its data.
-        settled: The same with a scalar for each number.
+        settled: Its data, settled.
+        parameters: The scenario's, by name.
         arm: The arm, n joints.
         degrees: Whether its angles are degrees.
         initial_q: Joint positions at the start [rad or m], n scalars.
@@ -70,8 +74,7 @@ def build_reference(
     if settled["csv"] is not None:
         return _recorded(settled["table"])
     if settled["q"] is not None:
-        signals = map(build_signal, read["q"], settled["q"])
-        return Formulas(tuple(signals), tuple(turns))
+        return Formulas(tuple(build_signal(q, parameters) for q in settled["q"]), tuple(turns))
     x = {**settled, **{key: _scaled(settled[key], turns) for key in ANGLES}}
     if x["profile"] in OSCILLATIONS:
         return _oscillation(x, [RADIANS if degrees else 1.0] * arm.n, initial_q)
@@ -161,6 +164,6 @@ def resolved_reference(data: dict[str, Any], turns: Sequence[bool], degrees: boo
 
 def _formula(x: Quantity, factor: float) -> Any:
     """A number in radians, or the text of a formula of the time, which is evaluated to the same bits."""
-    if x.formula is None or "t" not in x.formula.names:
+    if not x.varies:
         return x.value * factor
     return x.text if factor == 1.0 else f"({x.text})*(pi/180)"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from armsim.expr import Scalar, Table, lookup
@@ -12,12 +13,18 @@ from armsim.formulas.quantity import Quantity
 
 @dataclass(frozen=True)
 class FormulaSignal:
-    """A formula of the time."""
+    """A formula of the time and of parameters.
+
+    Attributes:
+        formula: The formula.
+        parameters: The numbers that it names.
+    """
 
     formula: Formula
+    parameters: Mapping[str, Scalar] = field(default_factory=dict)
 
     def __call__(self, t: Scalar) -> Scalar:
-        return self.formula.evaluate({"t": t})
+        return self.formula.evaluate({**self.parameters, "t": t})
 
 
 @dataclass(frozen=True)
@@ -40,11 +47,12 @@ class RecordedSignal:
         return lookup(self.table, t)
 
 
-def build_signal(read: Any, settled: Any) -> FormulaSignal | ConstantSignal | RecordedSignal:
+def build_signal(settled: Any, parameters: Mapping[str, Scalar]) -> FormulaSignal | ConstantSignal | RecordedSignal:
     """A signal: recorded, a formula of the time, or a number, which may be open."""
     if isinstance(settled, dict):
         return RecordedSignal(settled["table"])
-    opened = settled is not read.value
-    if isinstance(read, Quantity) and read.formula is not None and "t" in read.formula.names and not opened:
-        return FormulaSignal(read.formula)
+    if isinstance(settled, Quantity):
+        assert settled.formula is not None  # it varies
+        names = settled.formula.names
+        return FormulaSignal(settled.formula, {name: x for name, x in parameters.items() if name in names})
     return ConstantSignal(settled)

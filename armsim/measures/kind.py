@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from armsim.control import Feedback
+from armsim.control import Controller
 from armsim.errors import UsageError
 from armsim.measures.measure import Measure
 from armsim.model import Joint
@@ -46,7 +46,7 @@ class Request:
 
     def need_target(self) -> None:
         """Raises UsageError without a feedback law."""
-        if not isinstance(self.plant.command, Feedback):
+        if not isinstance(self.plant.command, Controller):
             raise UsageError.of(
                 f"measure `{self.name}`",
                 "a feedback law, whose target is the measure's",

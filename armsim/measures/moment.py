@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from armsim.actuation import JointTorque
-from armsim.control import Feedback
+from armsim.control import Controller
 from armsim.expr import Scalar
 from armsim.plant import Plant
 from armsim.plant.columns import Instant, value_of
@@ -52,15 +52,15 @@ class Moment:
         """Whether a limit of its drive acts on every joint: conditions."""
         return self.plant.saturated(self.t, self._state)
 
-    @property
+    @cached_property
     def target(self) -> Sequence[Scalar] | None:
-        """Of the feedback law [rad or m]; None without."""
+        """Where the controller's reference is then [rad or m]; None without a controller."""
         command = self.plant.command
-        return command.target if isinstance(command, Feedback) else None
+        return command.reference.at(self.t).q if isinstance(command, Controller) else None
 
     @cached_property
     def errors(self) -> list[Scalar]:
-        """Target less joint position, under a feedback law [rad or m]."""
+        """Target less joint position, under a controller [rad or m]."""
         assert self.target is not None
         return [target - q for target, q in zip(self.target, self.x.q, strict=True)]
 

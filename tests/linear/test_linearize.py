@@ -148,7 +148,7 @@ def test_sampled_feedback_closes_the_loop_from_sample_to_sample():
     overrides = {"integrator": {"method": "rk4", "dt": 1e-3}, "control.period": 1e-2, "external": []}
     lin = armsim.linearize("two_link_hold", target=True, overrides=overrides)
     plant, rest, n = lin.about.plant, lin.at_rest, 2
-    integrals = (np.array(rest.about.u) / plant.command.ki).tolist()  # that hold it there
+    integrals = (np.array(rest.about.u) / plant.command.law.ki).tolist()  # that hold it there
     still = [*rest.about.q, 0.0, 0.0, *integrals]
 
     def period(x):

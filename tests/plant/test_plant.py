@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from armsim import expr
-from armsim.control import Feedback, OpenLoop
+from armsim.control import Controller, OpenLoop
 from armsim.dynamics import ExternalWrench
 from armsim.plant import Plant
 from armsim.simulation.engine import NativeEngine
 from armsim.spatial import Vector
+from tests.controllers import feedback
 
 WAVES = [(8.0, 0.5, 0.3), (3.0, 0.8, 0.6), (3.0, 1.1, 0.9), (0.6, 1.7, 1.2), (0.4, 2.3, 1.5)]  # V, Hz, rad
 
@@ -30,9 +31,9 @@ def torques(*signals) -> OpenLoop:
     return OpenLoop("torque", tuple(s if callable(s) else constant(s) for s in signals))
 
 
-def pd(kp, kd, target, output="voltage", period=None) -> Feedback:
+def pd(kp, kd, target, output="voltage", period=None) -> Controller:
     none = (None,) * len(kp)
-    return Feedback("pd", output, tuple(kp), (0.0,) * len(kp), tuple(kd), tuple(target), none, none, period)
+    return feedback("pd", output, tuple(kp), (0.0,) * len(kp), tuple(kd), tuple(target), none, none, period)
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 from armsim import expr
 from armsim.actuation import dry_bounds, sticks
 from armsim.compile.target import Target
-from armsim.control import Feedback, OpenLoop
+from armsim.control import Controller, OpenLoop
 from armsim.dynamics import ExternalWrench, bias, crba, forward_dynamics
 from armsim.dynamics.kinematics import joint_poses
 from armsim.expr import trace
@@ -21,6 +21,7 @@ from armsim.model import Arm, BrushDrop, Coulomb, Joint, Limit, Motor, MotorLimi
 from armsim.plant import Plant
 from armsim.simulation.engine import NativeEngine, PythonEngine
 from armsim.spatial import ZERO, Inertia, Matrix, Pose, Symmetric, Vector, rotation_x
+from tests.controllers import feedback
 
 METHODS = ["explicit_euler", "semi_implicit_euler", "rk4", "implicit_midpoint"]
 EULER = METHODS[:2]
@@ -58,9 +59,9 @@ def signals(output, *made, period=None) -> OpenLoop:
     return OpenLoop(output, tuple((lambda t, s=s: s) if isinstance(s, float) else s for s in made), period)
 
 
-def pd(kp, kd, target, output="voltage", period=None) -> Feedback:
+def pd(kp, kd, target, output="voltage", period=None) -> Controller:
     none = (None,) * len(kp)
-    return Feedback("pd", output, tuple(kp), (0.0,) * len(kp), tuple(kd), tuple(target), none, none, period)
+    return feedback("pd", output, tuple(kp), (0.0,) * len(kp), tuple(kd), tuple(target), none, none, period)
 
 
 def steps(plant: Plant, q, qd, count: int, dt: float) -> list[list[float]]:
