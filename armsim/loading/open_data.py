@@ -155,7 +155,7 @@ def _relations(kind: Kind, item: Any, path: str) -> Iterator[tuple[str, Relation
         for relation in kind.relations:
             yield path, relation, item
         for key, field in kind.fields.items():
-            yield from _relations(field, item[key], join(path, key))
+            yield from _relations(field, item.get(key), join(path, key))
 
 
 def _increasing(kind: Kind, item: Any, path: str, watched: Mapping[str, Quantity]) -> Iterator[Requirement]:
@@ -168,7 +168,7 @@ def _increasing(kind: Kind, item: Any, path: str, watched: Mapping[str, Quantity
                 yield Requirement(numbers, lambda x, y: [x < y], b, "a time after the one before")
     elif isinstance(kind, Record) and isinstance(item, dict):
         for key, field in kind.fields.items():
-            yield from _increasing(field, item[key], join(path, key), watched)
+            yield from _increasing(field, item.get(key), join(path, key), watched)
 
 
 def _absences(
