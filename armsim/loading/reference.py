@@ -75,7 +75,7 @@ def build_reference(
         return _recorded(settled["table"])
     if settled["q"] is not None:
         return Formulas(tuple(build_signal(q, parameters) for q in settled["q"]), tuple(turns))
-    x = {**settled, **{key: _scaled(settled[key], turns) for key in ANGLES}}
+    x = {**settled, **{key: _scaled(settled[key], turns) for key in ANGLES if settled[key] is not None}}
     if x["profile"] in OSCILLATIONS:
         return _oscillation(x, [RADIANS if degrees else 1.0] * arm.n, initial_q)
     points = [_scaled(point, turns) for point in x["via"]]
@@ -89,8 +89,8 @@ def profile_of(data: dict[str, Any]) -> str:
     return "minimum_jerk" if data["times"] is not None else "trapezoid" if data["jerk"] is None else "jerk_limited"
 
 
-def _scaled(values: Sequence[Scalar] | None, factors: Sequence[float]) -> tuple[Scalar, ...]:
-    return () if values is None else tuple(x * factor for x, factor in zip(values, factors, strict=True))
+def _scaled(values: Sequence[Scalar], factors: Sequence[float]) -> tuple[Scalar, ...]:
+    return tuple(x * factor for x, factor in zip(values, factors, strict=True))
 
 
 def _timed(x: dict[str, Any], points: list[tuple[Scalar, ...]], initial_q: Sequence[Scalar]) -> Reference:
@@ -110,7 +110,7 @@ def _limited(x: dict[str, Any], points: list[tuple[Scalar, ...]], initial_q: Seq
     """Points as fast as the joints' limits allow, from the initial pose on."""
     points = [tuple(initial_q), *points]
     begin = 0.0 if x["start"] is None else x["start"]
-    limits = Limits(x["speed"], x["acceleration"], x["jerk"] or None)
+    limits = Limits(x["speed"], x["acceleration"], x["jerk"])
     profile = profile_of(x)
     return (
         spline_within(points, begin, limits)
@@ -120,11 +120,11 @@ def _limited(x: dict[str, Any], points: list[tuple[Scalar, ...]], initial_q: Seq
 
 
 def _oscillation(x: dict[str, Any], turns: Sequence[float], initial_q: Sequence[Scalar]) -> Reference:
-    offset = x["offset"] or tuple(initial_q)
+    offset = tuple(initial_q) if x["offset"] is None else x["offset"]
     if x["profile"] == "chirp":
         ends = tuple(x["frequency"]), tuple(x["end_frequency"])
         return Chirp(offset, x["amplitude"], *ends, x["duration"], x["sweep"] or "linear")
-    phase = _scaled(x["phase"], turns) or (0.0,) * len(offset)
+    phase = (0.0,) * len(offset) if x["phase"] is None else _scaled(x["phase"], turns)
     if x["profile"] == "sinusoid":
         return Sinusoid(offset, x["amplitude"], tuple(x["frequency"]), phase)
     return Multisine(offset, x["amplitude"], tuple(x["frequencies"]), phase)
