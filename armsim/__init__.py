@@ -11,6 +11,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # as type checkers know it; typing itself would take longer to import than all else here
 if TYPE_CHECKING:
+    from armsim.arm.planned import reference
     from armsim.arm.robot import Robot, load_robot
     from armsim.batches.many import Many
     from armsim.batches.prepare import Prepared, prepare
@@ -52,6 +53,7 @@ __all__ = [
     "load_robot",
     "prepare",
     "record",
+    "reference",
     "replay",
     "simulate",
     "simulate_many",
@@ -73,6 +75,7 @@ _HOMES = {
     "linearize": "linear.linearize",
     "load_robot": "arm.robot",
     "record": "recording.record",
+    "reference": "arm.planned",
     "replay": "recording.replay",
     "simulate": "simulation.simulate",
     "Many": "batches.many",

@@ -16,6 +16,11 @@ class OfTime:
     timed: ClassVar[bool] = True
     corners: ClassVar[Table | None] = None
 
+    @property
+    def knots(self) -> list[Scalar]:
+        """The times at which it is not smooth, as far as they are known [s]; it holds from the last on."""
+        return []
+
     def positions(self, t: Scalar) -> list[Scalar]:
         """Joint positions at time t [rad or m], n scalars."""
         raise NotImplementedError

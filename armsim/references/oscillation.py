@@ -52,6 +52,11 @@ class Chirp(OfTime):
     duration: Scalar
     sweep: Literal["linear", "exponential"]
 
+    @property
+    def knots(self) -> list[Scalar]:
+        """The end of the sweep [s]."""
+        return [self.duration]
+
     def positions(self, t: Scalar) -> list[Scalar]:
         """See the class."""
         t, T = clip(t, 0.0, self.duration), self.duration

@@ -44,7 +44,7 @@ class PiecewisePolynomial:
 
     @property
     def knots(self) -> list[Scalar]:
-        """The times at which pieces begin, but the first [s]."""
+        """The times at which pieces begin, but the first [s]; it holds from the last on."""
         return [piece.begin for piece in self.pieces[1:]]
 
     def at(self, t: Scalar, since: Scalar | None = None, middle: Scalar | None = None) -> Desired:

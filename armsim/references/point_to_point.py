@@ -34,7 +34,7 @@ class PointToPoint:
 
     @property
     def knots(self) -> list[Scalar]:
-        """The times at which pieces begin [s]."""
+        """The times at which pieces begin [s]; it holds from the last on."""
         return self.scaling.knots
 
     def at(self, t: Scalar, since: Scalar | None = None, middle: Scalar | None = None) -> Desired:

@@ -38,7 +38,7 @@ class Recorded:
 
     @property
     def knots(self) -> list[Scalar]:
-        """The times of the rows [s]."""
+        """The times of the rows [s]; it holds from the last on."""
         return list(self.origin.x[1:])
 
     def at(self, t: Scalar, since: Scalar | None = None, middle: Scalar | None = None) -> Desired:

@@ -51,7 +51,8 @@ CASES = {  # column in line 9, key, expected, found, mend
     "{amplitude: 1, frequency: 2}": (14, "", ONE_THING, "none of them",
         "add `profile: sinusoid`, `chirp` or `multisine`"),
     "{waypoints: [[1, 1]], times: [1]}": (15, ".waypoints", "one of the keys profile, via, times, speed, acceleration, jerk, "
-        "start, ends, amplitude, frequency, end_frequency, duration, sweep, frequencies, phase, offset, csv, interpolation, sha256, q",
+        "start, ends, amplitude, frequency, end_frequency, duration, sweep, frequencies, phase, offset, csv, interpolation, "
+        "sha256, q",
         "the unknown key `waypoints`", "did you mean `via`?"),
     "{via: [[1, 1]], times: [1], ends: natural}": (42, ".ends", "ends of a spline", "no spline",
         "take it out, or add `profile: spline`"),
