@@ -253,7 +253,12 @@ def plants(arms):
         if name == "sampled":
             return Plant(arm5, replace(pid, period=0.002), method="semi_implicit_euler"), q, qd, 4
         if name == "pi":
-            return Plant(arm5, replace(pid, law=replace(pid.law, name="pi", kd=(0.0,) * 5)), method="explicit_euler"), q, qd, 1
+            return (
+                Plant(arm5, replace(pid, law=replace(pid.law, name="pi", kd=(0.0,) * 5)), method="explicit_euler"),
+                q,
+                qd,
+                1,
+            )
         if name == "torque":
             free = replace(arm5, joints=tuple(replace(joint, limit=None) for joint in arm5.joints))
             return Plant(free, signals("torque", 5, scale=0.05), method="semi_implicit_euler"), q, [0.0] * 5, 1

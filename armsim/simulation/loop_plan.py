@@ -20,7 +20,16 @@ from armsim.plant import Plant, make_plant
 from armsim.simulation.content import content_of
 
 # magnitudes beyond which a run has diverged, by kind of state; that of positions is also the range of our sine
-BOUNDS = {"q": 1e6, "qd": 1e9, "integral": 1e15, "held": 1e15, "current": 1e9, "stuck": 1.0, "before": 1e9}
+BOUNDS = {"q": 1e6, "qd": 1e9, "current": 1e9, "stuck": 1.0, "before": 1e9}
+BOUNDS |= {
+    "integral": 1e15,
+    "filtered": 1e9,
+    "encoder": 1e7,
+    "velocity": 1e15,
+    "samples": 1e15,
+    "held": 1e15,
+    "queued": 1e15,
+}
 
 SUMMARISED = "peak_torque"  # the measure that the summary of every run is made from
 

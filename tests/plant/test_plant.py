@@ -230,7 +230,7 @@ def test_a_constant_force_between_its_times_gives_its_impulse(drive):
 
 
 def test_slots_and_columns_say_what_they_are(arm5):
-    sampled = Plant(arm5, replace(pd((1.0,) * 5, (1.0,) * 5, (0.0,) * 5, period=1e-3), law="pi"))
+    sampled = Plant(arm5, feedback("pi", "voltage", *[(1.0,) * 5] * 3, (0.0,) * 5, *[(None,) * 5] * 2, 1e-3))
     names = [joint.name for joint in arm5.joints]
     kinds = ("q", "qd", "integral", "held")
     assert sampled.slots == tuple(f"{kind}_{name}" for kind in kinds for name in names)

@@ -134,7 +134,8 @@ def make(arms):
             geared = {**FULL, "coulomb": Coulomb(1e-3, 2e-3), "viscous": 1e-5, "rotor_inertia": 1e-5}
             geared["limits"] = MotorLimits(voltage=10.0, current=3.0, torque=0.5, speed=100.0)
             arm = rubbing(rpr, (3.0, None, 1.0), **geared)
-            law = replace(pd((30.0,) * 3, (1.0,) * 3, (0.3, 0.1, -0.3)), law="pid", ki=(9.0,) * 3)
+            gains = (30.0,) * 3, (9.0,) * 3, (1.0,) * 3
+            law = feedback("pid", "voltage", *gains, (0.3, 0.1, -0.3), *[(None,) * 3] * 2)
             return Plant(arm, law, method="rk4"), [0.1, 0.2, 0.3], [0.0, 0.5, -0.5], 1
         if name == "rk4, sampled torque":
             waves = [lambda t, i=i: 30.0 * expr.sin((9 + i) * t) for i in range(3)]

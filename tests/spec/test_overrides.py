@@ -8,6 +8,7 @@ import pytest
 
 from armsim.errors import FileFaults
 from armsim.loading import read_robot, read_scenario
+from armsim.spec.control import ControlKeys
 
 ROBOT = {
     "format": "armsim/robot/1",
@@ -90,7 +91,7 @@ def test_what_is_not_there_may_be_taken_out_if_it_could_be():
     assert read_scenario(SCENARIO, {"control.ki": None, "inputs.torque": None}).command.law.kp == (10, 10)
     assert refusal({"control.kj": None}) == (
         "--unset control.kj: control.kj\n"
-        "  expected: one of the keys law, output, kp, ki, kd, target, reference, period, limit, integral_limit\n"
+        f"  expected: one of the keys {', '.join(ControlKeys.fields)}\n"
         "  found:    the unknown key `kj`\n"
         "  mend:     did you mean `kp`?"
     )

@@ -29,10 +29,10 @@ def test_what_is_left_out_comes_from_the_robot():
 def test_the_integral_is_limited_like_the_output_unless_said_otherwise():
     control = {"law": "pi", "output": "torque", "kp": 1, "ki": 2, "limit": 24, "period": 0.01}
     scenario = read_scenario({**BASE, "control": control})
-    assert scenario.command.integral_limit == scenario.command.limit == (24,) * 5
+    assert scenario.command.law.integral_limit == scenario.command.limit == (24,) * 5
     assert (scenario.command.period, scenario.sample_every) == (0.01, 10)
     other = read_scenario({**BASE, "control": {**control, "integral_limit": [1, 2, 3, 4, 5]}})
-    assert other.command.integral_limit == (1, 2, 3, 4, 5)
+    assert other.command.law.integral_limit == (1, 2, 3, 4, 5)
 
 
 def test_no_law_and_no_control_leave_the_terminals_open():
