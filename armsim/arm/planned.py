@@ -29,7 +29,7 @@ POINTS = 2000  # at which peaks are looked for, besides knots; between neighbour
 AT_ONCE = 1e-9  # rad or m: an arm that begins nearer to its reference begins on it
 
 
-class Peak(NamedTuple):
+class Extreme(NamedTuple):
     """A greatest magnitude.
 
     Attributes:
@@ -53,9 +53,9 @@ class Excursion:
         least: Least position [rad or m].
         greatest: Greatest position [rad or m].
         beside: Initial position less that of the reference [rad or m].
-        speed: Peak speed [rad/s or m/s].
-        acceleration: Peak acceleration [rad/s² or m/s²].
-        torque: Peak torque of the drive [N·m or N].
+        speed: Extreme speed [rad/s or m/s].
+        acceleration: Extreme acceleration [rad/s² or m/s²].
+        torque: Extreme torque of the drive [N·m or N].
     """
 
     joint: str
@@ -65,9 +65,9 @@ class Excursion:
     least: float
     greatest: float
     beside: float
-    speed: Peak
-    acceleration: Peak
-    torque: Peak
+    speed: Extreme
+    acceleration: Extreme
+    torque: Extreme
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def reference(scenario: Given | Scenario, overrides: Mapping[str, Any] | None = 
             beside=of.initial_q[i] - first[i],
             speed=_peak(motion, "qd", i, dense, there[1][:, i]),
             acceleration=_peak(motion, "qdd", i, dense, there[2][:, i]),
-            torque=Peak(float(np.abs(tau[:, i]).max()), float(dense[np.abs(tau[:, i]).argmax()])),
+            torque=Extreme(float(np.abs(tau[:, i]).max()), float(dense[np.abs(tau[:, i]).argmax()])),
         )
         for i, joint in enumerate(arm.joints)
     )
@@ -192,7 +192,7 @@ def _beside(knots: list[float], end: float) -> list[float]:
     return [t for knot in knots for t in (math.nextafter(knot, -math.inf), knot) if 0.0 <= t <= end]
 
 
-def _peak(motion: Reference, key: str, i: int, t: Array, values: Array) -> Peak:
+def _peak(motion: Reference, key: str, i: int, t: Array, values: Array) -> Extreme:
     """The greatest magnitude of a joint's velocity or acceleration: the greatest of samples, refined between its neighbours."""
     sizes = np.abs(values)
     k = int(sizes.argmax())
@@ -201,7 +201,7 @@ def _peak(motion: Reference, key: str, i: int, t: Array, values: Array) -> Peak:
         return abs(float(getattr(motion.at(time), key)[i]))
 
     best = greatest(size, float(t[max(k - 1, 0)]), float(t[min(k + 1, len(t) - 1)]))
-    return max(Peak(float(sizes[k]), float(t[k])), Peak(size(best), best), key=lambda peak: peak.value)
+    return max(Extreme(float(sizes[k]), float(t[k])), Extreme(size(best), best), key=lambda peak: peak.value)
 
 
 def _out_of_range(joints: tuple[Joint, ...], t: Array, q: Array) -> list[dict[str, Any]]:

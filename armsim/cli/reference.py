@@ -24,7 +24,7 @@ from armsim.terminal.streams import echo
     epilog="""\b
 Examples:
   armsim reference arm5_move
-  armsim reference arm5_move --set "control.reference.times=[0.3]" --set control.limit=24
+  armsim reference arm5_move --set "control.reference.times=[0.3]" --deg
   armsim reference my_arm/move.yaml -o reference.csv     q, qd, qdd, torques
 """,
 )

@@ -14,7 +14,7 @@ from armsim.loading.build import ABSENT
 from armsim.loading.settle import evaluated, settle
 from armsim.spec.motor import DryFriction
 from armsim.spec.paths import parse_path, path_text
-from armsim.spec.reference import Times
+from armsim.spec.reference import IncreasingTimes
 from armsim.spec.schema import Kind, List, OneOf, PerJoint, Record, Relation, join
 
 # the values that decide what is computed, by key
@@ -160,7 +160,7 @@ def _relations(kind: Kind, item: Any, path: str) -> Iterator[tuple[str, Relation
 
 def _increasing(kind: Kind, item: Any, path: str, watched: Mapping[str, Quantity]) -> Iterator[Requirement]:
     """That times of which some are open are in order."""
-    if isinstance(kind, Times) and isinstance(item, list):
+    if isinstance(kind, IncreasingTimes) and isinstance(item, list):
         places = [f"{path}[{k}]" for k in range(len(item))]
         for (a, before), (b, time) in pairwise(zip(places, item, strict=True)):
             if a in watched or b in watched:

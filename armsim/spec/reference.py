@@ -20,7 +20,7 @@ MOST_POINTS = 200  # that a file may have, as code grows with them; a CSV has as
 POSITION, FREQUENCY = "rad or m", "Hz"
 
 
-class Points(List):
+class ViaPoints(List):
     """Points in joint space: for each a list of positions, one per joint."""
 
     def read(self, node: Node, path: str, context: Context) -> list[Any] | None:
@@ -33,7 +33,7 @@ class Points(List):
         return f"a list of points, {MOST_POINTS} at most, each {self.item.expected(context)}"
 
 
-class Times(List):
+class IncreasingTimes(List):
     """Times, each after the one before."""
 
     def read(self, node: Node, path: str, context: Context) -> list[Any] | None:
@@ -86,7 +86,7 @@ class ReferenceKeys(Record):
         note="`minimum_jerk` with `times`; `trapezoid` with limits, `jerk_limited` with one of `jerk`",
         example="minimum_jerk",
     )
-    via = Points(
+    via = ViaPoints(
         PerJoint(Number(POSITION, angle=True)),
         least=1,
         most=MOST_POINTS,
@@ -94,7 +94,7 @@ class ReferenceKeys(Record):
         doc="points, each with one position per joint; the motion begins at `initial.q`, or at the first where that has time 0",
         example="[[0.5, -0.3]]",
     )
-    times = Times(
+    times = IncreasingTimes(
         Number("s", minimum=0),
         least=1,
         default=None,
