@@ -152,6 +152,13 @@ def test_open_times_out_of_order_are_refused_run_by_run():
     assert "times[1]: expected a time after the one before" in many.reason[1]
 
 
+def test_joints_of_a_point_go_by_name():
+    data, path = scenario({"via": POINTS, "times": [0.1, 0.5]}), "control.reference.via[0]"
+    many = armsim.simulate_many(data, {f"{path}[elbow]": np.array([0.3])})
+    assert many.q[0].tolist() == armsim.simulate(data, {f"{path}[1]": 0.3}).q[-1].tolist()
+    assert read_scenario(data, {f"{path}[elbow]": 0.3}).command.reference.at(0.1).q[1] == pytest.approx(0.3, rel=1e-14)
+
+
 def test_the_duration_of_a_sweep_is_part_of_the_structure():
     with pytest.raises(UsageError, match="part of the structure"):
         armsim.simulate_many(scenario(FORMS["chirp"][0]), {"control.reference.duration": np.array([0.3, 0.4])})
