@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from armsim.batches.many import Many
     from armsim.batches.prepare import Prepared, prepare
     from armsim.batches.simulate_many import simulate_many
+    from armsim.control.function import Told
     from armsim.convergence.converge import converge
     from armsim.errors import ArmsimError, Diverged, FileFaults, ShapeError, UsageError
     from armsim.linear.linearize import linearize
@@ -45,6 +46,7 @@ __all__ = [
     "Robot",
     "Run",
     "ShapeError",
+    "Told",
     "UsageError",
     "compare",
     "converge",
@@ -66,6 +68,7 @@ _HOMES = {
     "FileFaults": "errors",
     "ShapeError": "errors",
     "UsageError": "errors",
+    "Told": "control.function",
     "ForwardModel": "recording.forward_model",
     "Robot": "arm.robot",
     "Run": "simulation.run",

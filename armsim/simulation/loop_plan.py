@@ -86,6 +86,7 @@ class LoopPlan:
         sound: Whether a plant can be run, as a condition; None where that is known.
         landing: Of made plants that run ahead: time between landings [s].
         refinable: Whether its accuracy is open, too, by the last of the open numbers; see `opened`.
+        sampled_outside: Whether commands are sampled by who runs the loop.
     """
 
     plant: Plant
@@ -101,6 +102,7 @@ class LoopPlan:
     landing: float = 0.0
     parts: int = 1
     refinable: bool = False
+    sampled_outside: bool = False
 
     @classmethod
     def of(
@@ -191,9 +193,10 @@ class LoopPlan:
             sound = True if self.sound is None else self.sound(plant)
             return [*plant.initial_state(q, qd, self.landing), where(sound, 1.0, 0.0)]
 
+        samples = self.plant.sampled and not self.sampled_outside
         return LoopBody(
             cycle=trace(cycle, names, "cycle"),
-            sample=trace(sample, [*state_names, *open_names], "sample") if self.plant.sampled else None,
+            sample=trace(sample, [*state_names, *open_names], "sample") if samples else None,
             states=n,
             kept=m,
             bounds=bounds(self.plant),

@@ -296,3 +296,34 @@ def test_what_is_written_out_in_full_runs_the_same(law, tmp_path):
     run.save(tmp_path / "run")
     again = armsim.simulate(tmp_path / "run" / "run.yaml")
     assert np.array_equal(run.q, again.q)
+
+
+def told_pd(told):
+    return [60 * e + 0.5 * ed for e, ed in zip(told.e, told.ed, strict=True)]
+
+
+def branching_pd(told):
+    return [60 * e + 0.5 * ed if abs(e) < 1e9 else math.nan for e, ed in zip(told.e, told.ed, strict=True)]
+
+
+def test_a_python_function_is_traced_or_called_and_either_way_it_is_the_law():
+    python = arm5({"law": "python", "target": TARGET, **SAMPLED}, 0.1, integrator=EULER, log={"every": 1e-3})
+    compiled = armsim.simulate(python, law=told_pd, measure=["iae"])
+    called = armsim.simulate(python, law=branching_pd, measure=["iae"])
+    assert np.array_equal(compiled.q, called.q)
+    assert compiled.measures == called.measures
+    pd = armsim.simulate(arm5({"law": "pd", "kp": 60, "kd": 0.5, "target": TARGET, **SAMPLED}, 0.1, integrator=EULER))
+    assert np.allclose(pd.q[-1], called.q[-1], rtol=0, atol=1e-6)  # but for rounding, which the encoder may amplify
+
+
+def test_what_cannot_be_done_with_a_python_function_is_told():
+    continuous = arm5({"law": "python", "target": TARGET}, 0.1, integrator=EULER)
+    assert armsim.simulate(continuous, law=told_pd).status == "complete"
+    for given, law, message in (
+        (continuous, branching_pd, "a sample time, at which the function is called"),
+        (continuous, lambda told: [1.0], "a function that returns 5 numbers"),
+        (continuous, None, "a Python function, as this law is one"),
+        (arm5({"law": "pd", "kp": 1, "kd": 1, "target": TARGET}), told_pd, "write `law: python`"),
+    ):
+        with pytest.raises(armsim.UsageError, match=message):
+            armsim.simulate(given, law=law)
