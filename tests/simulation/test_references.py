@@ -244,3 +244,20 @@ def test_methods_that_locate_events_are_exact_across_the_knots_of_a_reference(fo
     }  # the force of the motion alone
     run = armsim.simulate(moved)
     assert np.abs(run["q_x_m"] - run["q_ref_x_m"]).max() < 1e-9  # jumps are located to about 1e-12 s
+
+
+def test_advice_looks_at_the_end_of_a_reference_as_at_a_target_that_is_held_there():
+    from armsim.plant import make_plant
+    from armsim.stability.operating_points import TARGET, operating_points
+
+    # limits that the way to the end would exceed, were it asked for at once
+    law = {"law": "pid", "output": "torque", "kp": 100, "ki": 50, "kd": 10, "limit": 40}
+    followed = {**law, "reference": {"via": [[0.4, 0.3]], "times": [0.5]}}
+    matrices = []
+    for control in (followed, {**law, "target": [0.4, 0.3]}):
+        made = read_scenario(
+            scenario(None, control=control, initial={"q": [0.4, 0.2999]} if control is not followed else {})
+        )
+        (point,) = (point for point in operating_points(made, make_plant(made)) if point.where == TARGET)
+        matrices.append(point.plant.matrix)
+    assert np.array_equal(*matrices)
