@@ -143,6 +143,25 @@ def _recorded(table: dict[str, Any]) -> Reference:
     return interpolated(times, q, ORDERS[table["interpolation"]]) if qd is None else through_rows(times, q, qd, qdd)
 
 
+def in_words(data: dict[str, Any], motion: Reference) -> str:
+    """A reference in a few words.
+
+    Args:
+        data: Of `control.reference`.
+        motion: Built from it.
+    """
+    end = f", until {float(motion.knots[-1]):.6g} s" if getattr(motion, "knots", []) else ""
+    if data["csv"] is not None:
+        return f"rows of {data['csv']}{end}"
+    if data["q"] is not None:
+        return "formulas of the time"
+    if data["via"] is None:
+        return f"{data['profile']}{end}"
+    many = len(data["via"])
+    within = " within limits" if data["times"] is None else ""
+    return f"{profile_of(data).replace('_', ' ')}, {many} point{'s' if many > 1 else ''}{within}{end}"
+
+
 def cut_short(data: dict[str, Any], motion: Reference, duration: float) -> Iterator[Fault]:
     """A warning of points that a run does not reach.
 

@@ -79,6 +79,8 @@ def _command_lines(facts: dict[str, Any]) -> list[str]:
         lines = [f"command  {law} {what}, {when}"]
         if command.get("delay"):
             lines[0] += f", {command['delay']:g} s late"
+        if command.get("reference"):
+            lines.append(f"follows  {command['reference']}; `target` is where it begins")
         if command.get("encoder"):
             lines.append("measured by encoders")
         if command.get("feedforward", "none") != "none":
