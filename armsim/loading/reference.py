@@ -150,7 +150,8 @@ def in_words(data: dict[str, Any], motion: Reference) -> str:
         data: Of `control.reference`.
         motion: Built from it.
     """
-    end = f", until {float(motion.knots[-1]):.6g} s" if getattr(motion, "knots", []) else ""
+    knots: Sequence[Scalar] = getattr(motion, "knots", [])
+    end = f", until {float(knots[-1]):.6g} s" if knots else ""
     if data["csv"] is not None:
         return f"rows of {data['csv']}{end}"
     if data["q"] is not None:
