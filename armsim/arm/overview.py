@@ -21,6 +21,7 @@ from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
 from armsim.loading import build_robot, build_scenario, load_robot_file, load_scenario_file
 from armsim.loading.check import scenario_doubts
 from armsim.loading.plausible import doubts
+from armsim.loading.reference import in_words
 from armsim.model import Arm, Coulomb, Joint, Motor
 from armsim.plant import Plant
 from armsim.plant.statics import joint_damping, joint_stiffness, steady_droop
@@ -188,10 +189,11 @@ def commanded(plant: Plant, data: Mapping[str, Any]) -> dict[str, Any] | None:
 
     Returns:
         None where nothing does. For inputs: output, period [s] (None for continuous) and signals (text, one per joint). For
-        a controller: law, output, period and delay [s], feedforward, whether encoders measure, whether its reference moves, and
-        joints. Each has target (None where it moves), limit, and what its law has: gains kp, ki and kd; its row of K; or its
-        command as text. Under PD, PI and PID also what gains come to at the joint: stiffness [N·m/rad or N/m], damping
-        [N·m·s/rad or N·s/m] with the part of it that is back-EMF's, and under pd the steady droop that gravity leaves [rad or m].
+        a controller: law, output, period and delay [s], the reference in words where it moves, feedforward, whether encoders
+        measure, and joints. Each has target (None where the reference moves), limit, and what its law has: gains kp, ki and kd;
+        its row of K; or its command as text. Under PD, PI and PID also what gains come to at the joint: stiffness [N·m/rad or
+        N/m], damping [N·m·s/rad or N·s/m] with the part of it that is back-EMF's, and under pd the steady droop that gravity
+        leaves [rad or m].
     """
     command = plant.command
     if isinstance(command, OpenLoop):
@@ -207,9 +209,9 @@ def commanded(plant: Plant, data: Mapping[str, Any]) -> dict[str, Any] | None:
         "output": command.output,
         "period": command.period,
         "delay": command.delay * command.period if command.period is not None else 0.0,
+        "reference": None if held else in_words(data["control"]["reference"], command.reference),
         "feedforward": data["control"]["feedforward"],
         "encoder": command.encoder is not None,
-        "moves": not held,
         "inputs": added,
         "joints": [
             {"name": joint.name, "target": float(target) if held else None, "limit": limit, **own}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from armsim.control import Controller
 from armsim.errors import FileFaults
 from armsim.files.document import Map, Place, shown
 from armsim.files.faults import Fault, Report
@@ -13,6 +14,7 @@ from armsim.files.yaml_reader import read_yaml
 from armsim.loading.build import build_robot
 from armsim.loading.definite import undetermined
 from armsim.loading.plausible import doubts, one_row, too_short
+from armsim.loading.reference import cut_short
 from armsim.loading.robot_file import load_robot_file
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.scenario_file import RUN_FORMAT, load_scenario_file
@@ -73,7 +75,12 @@ def check(path_or_name: str | os.PathLike[str]) -> Checked:
 def scenario_doubts(scenario: Scenario) -> list[Fault]:
     """Warnings of a scenario and its robot: numbers that are valid, but improbable."""
     data, duration = scenario.file.data, time_at(scenario.steps, scenario.time_ratio)
+    command, control = scenario.command, data["control"]
+    short: list[Fault] = []
+    if isinstance(command, Controller) and control["reference"] is not None:
+        short = [*cut_short(control["reference"], command.reference, duration)]
     return [
+        *short,
         *doubts(scenario.arm, scenario.file.robot.data, _robot_path(scenario), data["payload"], scenario.degrees),
         *too_short(data, duration),
         *one_row(data, duration),

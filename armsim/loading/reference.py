@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from armsim.control import Reference
 from armsim.expr import Scalar, is_number
+from armsim.files.faults import Fault
 from armsim.formulas.quantity import Quantity, plain
 from armsim.loading.build import RADIANS
 from armsim.loading.signals import build_signal
@@ -16,6 +18,8 @@ from armsim.references import (
     Formulas,
     Limits,
     Multisine,
+    PiecewisePolynomial,
+    PointToPoint,
     Sinusoid,
     cubic,
     cubic_spline,
@@ -44,6 +48,7 @@ FASTEST = {
     "trapezoid": fastest_trapezoid,
     "jerk_limited": fastest_s_curve,
 }
+NO_TIME = 1e-9  # relative, of times
 ORDERS = {"linear": 1, "cubic": 3, "quintic": 5}
 ANGLES = (
     "speed",
@@ -136,6 +141,44 @@ def _recorded(table: dict[str, Any]) -> Reference:
     assert q is not None
     times = table["q"][0].x
     return interpolated(times, q, ORDERS[table["interpolation"]]) if qd is None else through_rows(times, q, qd, qdd)
+
+
+def in_words(data: dict[str, Any], motion: Reference) -> str:
+    """A reference in a few words.
+
+    Args:
+        data: Of `control.reference`.
+        motion: Built from it.
+    """
+    knots: Sequence[Scalar] = getattr(motion, "knots", [])
+    end = f", until {float(knots[-1]):.6g} s" if knots else ""
+    if data["csv"] is not None:
+        return f"rows of {data['csv']}{end}"
+    if data["q"] is not None:
+        return "formulas of the time"
+    if data["via"] is None:
+        return f"{data['profile']}{end}"
+    many = len(data["via"])
+    within = " within limits" if data["times"] is None else ""
+    return f"{profile_of(data).replace('_', ' ')}, {many} point{'s' if many > 1 else ''}{within}{end}"
+
+
+def cut_short(data: dict[str, Any], motion: Reference, duration: float) -> Iterator[Fault]:
+    """A warning of points that a run does not reach.
+
+    Args:
+        data: Of `control.reference`.
+        motion: Built from it.
+        duration: Of the run [s].
+    """
+    if data["via"] is None or not isinstance(motion, (PiecewisePolynomial, PointToPoint)):
+        return
+    end = float(motion.knots[-1])
+    if end > duration * (1.0 + NO_TIME):
+        last = data["via"][-1][0].place if data["times"] is None else data["times"][-1].place
+        expected = f"an end of the motion within the duration, {duration:g} s"
+        mend = f"write `duration: {math.ceil(end)}`, or a faster motion"
+        yield Fault(last, "control.reference", expected, f"its end at {end:g} s", mend)
 
 
 def resolved_reference(data: dict[str, Any], turns: Sequence[bool], degrees: bool) -> dict[str, Any]:

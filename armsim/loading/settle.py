@@ -101,10 +101,11 @@ def with_indices(data: dict[str, Any], steps: list[str | int]) -> list[str | int
         data: Of a scenario, with its robot's under "robot"; other data have no such lists.
         steps: As `parse_path` gives them.
     """
-    if len(steps) < 3 or steps[0] not in PER_JOINT or not isinstance(data.get("robot"), dict):
+    at = len(steps) - 1 if steps[:2] == ["control", "reference"] else 2
+    if len(steps) < 3 + (at > 2) or steps[0] not in PER_JOINT or not isinstance(data.get("robot"), dict):
         return steps
-    index = joint_index(steps[2], [joint["name"] for joint in data["robot"]["joints"]])
-    return steps if index is None else [*steps[:2], index, *steps[3:]]
+    index = joint_index(steps[at], [joint["name"] for joint in data["robot"]["joints"]])
+    return steps if index is None else [*steps[:at], index, *steps[at + 1 :]]
 
 
 def _places(here: Any, steps: list[str | int], done: list[str | int], path: str) -> list[list[str | int]]:

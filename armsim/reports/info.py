@@ -79,8 +79,8 @@ def _command_lines(facts: dict[str, Any]) -> list[str]:
         lines = [f"command  {law} {what}, {when}"]
         if command.get("delay"):
             lines[0] += f", {command['delay']:g} s late"
-        if command.get("moves"):
-            lines.append("follows  a reference, which `armsim reference` prints")
+        if command.get("reference"):
+            lines.append(wrapped(f"follows  {command['reference']}; `armsim reference` prints it"))
         if command.get("encoder"):
             lines.append("measured by encoders")
         if command.get("feedforward", "none") != "none":

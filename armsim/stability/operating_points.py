@@ -176,9 +176,8 @@ def operating_points(scenario: Scenario, plant: Plant) -> list[OperatingPoint]:
     try:
         start = away_from_stops(linearizer, scenario.initial_q, scenario.initial_qd)
         seen: list[tuple[Linearization, str, str | None]] = [(start, START, None)]
-        if isinstance(command, Controller) and (aim := command.aim(duration)) != tuple(scenario.initial_q):
-            target = away_from_stops(linearizer, aim, [0.0] * plant.arm.n)
-            seen.append((target, TARGET, None))
+        if isinstance(command, Controller) and command.aim(duration) != tuple(scenario.initial_q):
+            seen.append((away_from_stops(linearizer, *aimed_at(plant, command, duration)), TARGET, None))
         for branch in branches(plant):
             seen.append((entered(start, branch), branch.where, plant.arm.joints[branch.joint].name))
         if command is None and not any_sticks(plant.arm):
@@ -191,11 +190,19 @@ def operating_points(scenario: Scenario, plant: Plant) -> list[OperatingPoint]:
     return found if all(np.isfinite(point.plant.matrix).all() for point in found) else []
 
 
-def away_from_stops(linearizer: Linearizer, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Linearization:
-    """The linearisation where a run begins at joint positions q and velocities qd, without the stops in contact there."""
+def aimed_at(plant: Plant, command: Controller, duration: float) -> tuple[list[Scalar], list[Scalar], float]:
+    """Positions, velocities and time of the end of a controller's reference in a run; a target is there from the start on."""
+    desired = command.reference.at(duration)
+    return desired.q, desired.qd, duration if plant.follows else 0.0
+
+
+def away_from_stops(
+    linearizer: Linearizer, q: Sequence[Scalar], qd: Sequence[Scalar], t: Scalar = 0.0
+) -> Linearization:
+    """The linearisation at joint positions q, velocities qd and a time [s], else as at the start, without stops in contact."""
     plant = linearizer.plant
     state = plant.initial_state(q, qd)
-    found = linearizer.at(0.0, plant.sample(0.0, state) if plant.sampled else state)
+    found = linearizer.at(t, plant.sample(t, state) if plant.sampled else state)
     for i, joint in enumerate(plant.arm.joints):
         limit = joint.limit
         if limit is not None and limit.stiffness is not None:

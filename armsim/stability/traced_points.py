@@ -22,7 +22,16 @@ from armsim.stability.closed_loop import Array
 from armsim.stability.coefficients import Coefficients
 from armsim.stability.growth import Mask
 from armsim.stability.hanging import equilibria
-from armsim.stability.operating_points import REST, START, SUPPLY, TARGET, JointBranch, away_from_stops, branches
+from armsim.stability.operating_points import (
+    REST,
+    START,
+    SUPPLY,
+    TARGET,
+    JointBranch,
+    aimed_at,
+    away_from_stops,
+    branches,
+)
 
 Make = Callable[[Sequence[Scalar]], Scenario]  # the scenario with scalars in place of its open numbers
 
@@ -93,12 +102,15 @@ class TracedPoints:
         scenario = self.make(values)
         plant = make_plant(scenario)
         duration = scenario.steps * scenario.dt
-        target = plant.command.aim(duration) if isinstance(plant.command, Controller) else scenario.initial_q
+        target, rates, t = list(scenario.initial_q), [0.0] * plant.arm.n, 0.0
+        if isinstance(plant.command, Controller):
+            target, rates, t = aimed_at(plant, plant.command, duration)
         starts, aims = kind <= AT_START, kind <= AT_TARGET
         places = zip(scenario.initial_q, target, given, strict=True)
         q = [where(starts, start, where(aims, aim, elsewhere)) for start, aim, elsewhere in places]
-        qd = [where(starts, v, 0.0) for v in scenario.initial_qd]
-        return away_from_stops(Linearizer(plant), q, qd)
+        speeds = zip(scenario.initial_qd, rates, strict=True)
+        qd = [where(starts, v, where(aims, rate, 0.0)) for v, rate in speeds]
+        return away_from_stops(Linearizer(plant), q, qd, where(starts, 0.0, where(aims, t, 0.0)))
 
     @cached_property
     def form(self) -> Coefficients | None:

@@ -79,6 +79,9 @@ def test_the_limit_of_a_controller_of_voltages_counts_where_it_is_below_that_of_
     (found,) = armsim.reference(scenario(move, joint, **more)).exceeded
     assert (found["quantity"], found["limit"]) == ("voltage", 7.0)
     assert armsim.reference(scenario(move, joint, output="voltage", limit=10)).exceeded == ()
+    joint = {"motor": {**MOTOR, "limits": {"voltage": 8}}}
+    (found,) = armsim.reference(scenario(move, joint, output="voltage", limit=30)).exceeded
+    assert found["limit"] == 8.0
 
 
 def test_a_limit_of_commanded_forces_and_one_of_the_motors_speed_are_told():

@@ -169,3 +169,44 @@ def test_what_the_reader_takes_satisfies_the_schema(change):
     scenario = {"format": "armsim/scenario/1", "robot": "rr", "duration": 1, "integrator": {"method": "rk4", "dt": 0.1}}
     read_scenario({**scenario, **change})
     assert list(validator("scenario").iter_errors({**scenario, **change})) == []
+
+
+MOVE = {"via": [[1, 1]], "times": [1]}
+WITHIN = {"via": [[1, 1]], "speed": 1, "acceleration": [2, 3]}
+SWING = {"profile": "sinusoid", "amplitude": 0.3, "frequency": 1}
+
+
+@pytest.mark.parametrize(
+    ("reference", "sound"),
+    [
+        (MOVE, True),
+        ({**MOVE, "profile": "spline", "ends": "natural"}, True),
+        (WITHIN, True),
+        ({**WITHIN, "jerk": 40, "profile": "jerk_limited", "start": "0.1 s"}, True),
+        (SWING, True),
+        ({"q": ["sin(t)", 0]}, True),
+        (["sin(t)", 0], True),
+        ({"csv": 3}, False),
+        ({**MOVE, "speed": 1, "acceleration": 1}, False),
+        ({**WITHIN, "acceleration": None}, False),
+        ({**WITHIN, "profile": "jerk_limited"}, False),
+        ({**WITHIN, "profile": "steps"}, False),
+        ({**SWING, "frequency": None}, False),
+        ({**SWING, "via": [[1, 1]]}, False),
+        ({**SWING, "frequencies": [1]}, False),
+        ({**MOVE, "profile": "sine"}, False),
+        ({"q": [0, 0], "times": [1]}, False),
+        ("sin(t)", False),
+    ],
+)
+def test_the_schema_takes_the_references_that_the_reader_takes(reference, sound):
+    from armsim.loading import read_scenario
+
+    control = {"law": "pd", "output": "torque", "kp": 1, "kd": 1, "reference": reference}
+    scenario = {"format": "armsim/scenario/1", "robot": "rr", "duration": 1, "control": control}
+    assert validator("scenario").is_valid(scenario) is sound
+    if sound:
+        read_scenario(scenario)
+    else:
+        with pytest.raises(FileFaults):
+            read_scenario(scenario)

@@ -78,3 +78,24 @@ def test_a_scenario_without_a_reference_is_refused(armsim):
         "  found:    a target that is held\n"
         "  mend:     write for example `control: {reference: {via: [[...]], times: [1.5]}, ...}`\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("reference", "said"),
+    [
+        ("{via: [[0,0,0,0,0],[0,0.1,0,0,0]], times: [0.5,1]}", "minimum jerk, 2 points, until 1 s"),
+        (
+            "{via: [[0,0,0,0,0]], speed: 100, acceleration: 1e6, jerk: 1e12}",
+            "jerk limited, 1 point within limits, until ",
+        ),
+        ("{profile: chirp, amplitude: 0, frequency: 1, end_frequency: 2, duration: 1.5}", "chirp, until 1.5 s"),
+        ("[0,0,0,0,sin(t)]", "formulas of the time"),
+    ],
+)
+def test_info_says_what_a_scenario_follows(reference, said, armsim, empty_folder):
+    text = (
+        "format: armsim/scenario/1\nrobot: arm5\nduration: 2\n"
+        f"control: {{law: pd, output: voltage, kp: 10, kd: 1, reference: {reference}}}\n"
+    )
+    (empty_folder / "s.yaml").write_text(text)
+    assert f"\nfollows  {said}" in armsim("info", "s.yaml").out

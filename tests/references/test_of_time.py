@@ -77,6 +77,15 @@ def test_schroeder_phases_keep_a_multisine_below_the_sum_of_its_amplitudes():
     assert peak < 1.7 * math.sqrt(10)  # of zero phases it would be near 10
 
 
+def test_a_multisine_is_the_sum_of_its_parts_with_phases_of_schroeder():
+    for t in GRID:
+        now = MOTIONS["multisine"].at(t)
+        for i, (offset, a, phase) in enumerate([(0.0, 0.3, 0.0), (1.0, 0.1, 0.4)]):
+            parts = [(math.tau * f, -math.pi * k * (k - 1) / 3 + phase) for k, f in ((1, 0.5), (2, 1.0), (3, 1.5))]
+            assert now.q[i] == pytest.approx(offset + a * sum(math.sin(w * t + p) for w, p in parts), abs=1e-14)
+            assert now.qd[i] == pytest.approx(a * sum(w * math.cos(w * t + p) for w, p in parts), abs=1e-13)
+
+
 def test_formulas_have_the_derivatives_of_the_branch_taken():
     for t in GRID:
         now = MOTIONS["formulas"].at(t)

@@ -152,6 +152,13 @@ def test_open_times_out_of_order_are_refused_run_by_run():
     assert "times[1]: expected a time after the one before" in many.reason[1]
 
 
+def test_joints_of_a_point_go_by_name():
+    data, path = scenario({"via": POINTS, "times": [0.1, 0.5]}), "control.reference.via[0]"
+    many = armsim.simulate_many(data, {f"{path}[elbow]": np.array([0.3])})
+    assert many.q[0].tolist() == armsim.simulate(data, {f"{path}[1]": 0.3}).q[-1].tolist()
+    assert read_scenario(data, {f"{path}[elbow]": 0.3}).command.reference.at(0.1).q[1] == pytest.approx(0.3, rel=1e-14)
+
+
 def test_the_duration_of_a_sweep_is_part_of_the_structure():
     with pytest.raises(UsageError, match="part of the structure"):
         armsim.simulate_many(scenario(FORMS["chirp"][0]), {"control.reference.duration": np.array([0.3, 0.4])})
@@ -200,3 +207,57 @@ def test_lanes_and_recordings_take_references(tmp_path):
     data["control"]["period"] = 0.002
     armsim.record(data).save(tmp_path / "recorded")
     assert armsim.replay(tmp_path / "recorded").comparison.equal
+
+
+SLIDER = {
+    "format": "armsim/robot/1",
+    "name": "slider",
+    "gravity": [0, 0, 0],
+    "joints": [{"name": "x", "type": "prismatic", "mdh": {}, "bodies": [{"point": {"mass": 2}}]}],
+}
+KNOTS_OFF_THE_GRID = {
+    "trapezoid": {"via": [[0.31], [0.1]], "speed": 0.7, "acceleration": 3, "start": 0.0137},
+    "cubic": {"via": [[0.31], [0.1]], "times": [0.2237, 0.5013], "profile": "cubic"},
+    "jerk_limited": {"via": [[0.31], [0.1]], "speed": 0.7, "acceleration": 3, "jerk": 50},
+    "rows": {"csv": "slide.csv"},
+}
+
+
+@pytest.mark.parametrize("method", ["rk4", "rk54", "rodas"])
+@pytest.mark.parametrize("form", KNOTS_OFF_THE_GRID)
+def test_methods_that_locate_events_are_exact_across_the_knots_of_a_reference(form, method, tmp_path, monkeypatch):
+    # pieces are cubics at most, which these methods integrate exactly; a knot passed unseen would cost 1e-4
+    monkeypatch.chdir(tmp_path)
+    rows = [(0.0, 0.0), (0.1234, 0.1), (0.2468, 0.05), (0.391, 0.2), (0.55, 0.21)]
+    (tmp_path / "slide.csv").write_text("t_s,q_x_m\n" + "".join(f"{t},{x}\n" for t, x in rows))
+    reference = KNOTS_OFF_THE_GRID[form]
+    motion = read_scenario(scenario(reference, robot=SLIDER)).command.reference
+    step = {"method": method, **({"dt": 0.02} if method == "rk4" else {"rtol": 1e-9, "atol": 1e-13})}
+    start = {"q": motion.at(0.0).q, "qd": motion.at(0.0).qd}
+    until = 0.54 if form == "rows" else 0.6  # its rows end with a velocity
+    moved = scenario(reference, robot=SLIDER, initial=start, integrator=step, duration=until)
+    moved["control"] |= {
+        "law": "pd",
+        "kp": 0,
+        "kd": 0,
+        "feedforward": "inverse_dynamics",
+    }  # the force of the motion alone
+    run = armsim.simulate(moved)
+    assert np.abs(run["q_x_m"] - run["q_ref_x_m"]).max() < 1e-9  # jumps are located to about 1e-12 s
+
+
+def test_advice_looks_at_the_end_of_a_reference_as_at_a_target_that_is_held_there():
+    from armsim.plant import make_plant
+    from armsim.stability.operating_points import TARGET, operating_points
+
+    # limits that the way to the end would exceed, were it asked for at once
+    law = {"law": "pid", "output": "torque", "kp": 100, "ki": 50, "kd": 10, "limit": 40}
+    followed = {**law, "reference": {"via": [[0.4, 0.3]], "times": [0.5]}}
+    matrices = []
+    for control in (followed, {**law, "target": [0.4, 0.3]}):
+        made = read_scenario(
+            scenario(None, control=control, initial={"q": [0.4, 0.2999]} if control is not followed else {})
+        )
+        (point,) = (point for point in operating_points(made, make_plant(made)) if point.where == TARGET)
+        matrices.append(point.plant.matrix)
+    assert np.array_equal(*matrices)

@@ -98,6 +98,29 @@ def test_a_fault_says_where_what_was_expected_and_how_to_mend_it(reference, fold
     assert str(fault) == f"{place}\n  expected: {expected}\n  found:    {found}\n  mend:     {mend}"
 
 
+def test_a_motion_that_the_run_cuts_short_is_doubtful(folder):
+    from armsim.loading.check import check
+
+    (folder / "s.yaml").write_text(SCENARIO % "{via: [[-1, 0.5]], times: [3.5]}")
+    (warning,) = check("s.yaml").warnings
+    assert str(warning) == (
+        "s.yaml:9:41: control.reference\n"
+        "  expected: an end of the motion within the duration, 3 s\n"
+        "  found:    its end at 3.5 s\n"
+        "  mend:     write `duration: 4`, or a faster motion"
+    )
+    (folder / "s.yaml").write_text(SCENARIO % "{via: [[-1, 0.5]], times: [3]}")
+    assert check("s.yaml").warnings == ()
+
+
+def test_a_point_in_degrees_is_doubtful_where_angles_are_radians(folder):
+    from armsim.loading.check import check
+
+    (folder / "s.yaml").write_text(SCENARIO % "{via: [[-1, 90]], times: [1]}")
+    (warning,) = check("s.yaml").warnings
+    assert "control.reference.via[0][1]" in str(warning)
+
+
 def test_target_and_reference_exclude_each_other(folder):
     (folder / "s.yaml").write_text(SCENARIO % "[0, 0]" + "  target: [0, 0]\n")
     with pytest.raises(FileFaults, match="either target or reference"):
