@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from armsim.actuation import JointTorque
+from armsim.actuation import JointTorque, acting_limits
 from armsim.control import Feedback
-from armsim.expr import Scalar
+from armsim.dynamics import own_poses
+from armsim.expr import Scalar, absolute
 from armsim.plant import Plant
 from armsim.plant.columns import Instant, value_of
 from armsim.plant.state import State
+from armsim.spatial import Vector
 
 
 class Moment:
@@ -21,11 +23,11 @@ class Moment:
         plant: The plant.
         t: Time [s].
         state: Its state then; under sampled control, after the sample.
-        dt: Time from one moment to the next [s]: the step, or a part of it.
+        dt: Time from the moment before to this one [s]: the step, a part of it, or several of them.
         start: Joint positions at the start of the run [rad or m].
     """
 
-    def __init__(self, plant: Plant, t: Scalar, state: Sequence[Scalar], dt: float, start: Sequence[Scalar]) -> None:
+    def __init__(self, plant: Plant, t: Scalar, state: Sequence[Scalar], dt: Scalar, start: Sequence[Scalar]) -> None:
         self.plant = plant
         self.t = t
         self.dt = dt
@@ -52,17 +54,50 @@ class Moment:
         """Whether a limit of its drive acts on every joint: conditions."""
         return self.plant.saturated(self.t, self._state)
 
+    def since(self, t: Scalar) -> Moment:
+        """The same instant, the moment before it having been at time t [s]."""
+        return Moment(self.plant, self.t, self._state, self.t - t, self.start)
+
+    @cached_property
+    def limits(self) -> list[dict[str, Any]]:
+        """Which limits of its drive act on every joint: conditions by kind, of `armsim.actuation.LIMITS`, of those there are."""
+        plant, command = self.plant, self.plant.command
+        if command is None:
+            return [{} for _ in plant.arm.joints]
+        commands = plant.loads.commands(self.t, plant.motion_of(self.x), plant.held(self.t, self.x))
+        bounds = command.limit if isinstance(command, Feedback) else (None,) * plant.arm.n
+        found = []
+        for i, (joint, u, bound) in enumerate(zip(plant.arm.joints, commands, bounds, strict=True)):
+            bounded = {} if bound is None else {"command": absolute(u) >= bound}
+            found.append(bounded | acting_limits(joint, command.output, u, self.torques[i], self.x.qd[i]))
+        return found
+
     @property
     def target(self) -> Sequence[Scalar] | None:
-        """Of the feedback law [rad or m]; None without."""
+        """Of the feedback law, now [rad or m]; None without."""
         command = self.plant.command
         return command.target if isinstance(command, Feedback) else None
+
+    @property
+    def goal(self) -> Sequence[Scalar] | None:
+        """Where the target ends [rad or m]; None without a feedback law."""
+        return self.target
 
     @cached_property
     def errors(self) -> list[Scalar]:
         """Target less joint position, under a feedback law [rad or m]."""
         assert self.target is not None
         return [target - q for target, q in zip(self.target, self.x.q, strict=True)]
+
+    @cached_property
+    def off_target(self) -> Vector:
+        """From the tool to where it would be at the target, in the world [m]."""
+        assert self.target is not None
+        return self._tool(self.target) - self._tool(self.x.q)
+
+    def _tool(self, q: Sequence[Scalar]) -> Vector:
+        arm = self.plant.arm
+        return own_poses(arm, q)[-1].point(arm.tool_in_link.position)
 
     def column(self, name: str) -> Scalar:
         """A column of the row, in SI units; in degrees where its heading says so.
