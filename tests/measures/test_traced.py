@@ -21,8 +21,6 @@ RUNS = {
     "puma560_hold": {"integrator": {"method": "semi_implicit_euler", "dt": 1e-3}, "log.every": 1e-3}
     | {"duration": 0.02, "external": [{"link": "J2", **PUSH}]},
 }
-    | {"external": [{"link": "J2", **PUSH}]},
-}
 
 
 def names_for(plant):
