@@ -54,9 +54,9 @@ class Moment:
         """Whether a limit of its drive acts on every joint: conditions."""
         return self.plant.saturated(self.t, self._state)
 
-    def since(self, t: Scalar) -> Moment:
-        """The same instant, the moment before it having been at time t [s]."""
-        return Moment(self.plant, self.t, self._state, self.t - t, self.start)
+    def after(self, t: Scalar, start: Sequence[Scalar]) -> Moment:
+        """The same instant, the moment before it having been at time t [s], of a run from other joint positions."""
+        return Moment(self.plant, self.t, self._state, self.t - t, start)
 
     @cached_property
     def limits(self) -> list[dict[str, Any]]:

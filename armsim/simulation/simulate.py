@@ -129,7 +129,9 @@ def _simulated(
     scenario = with_method(scenario)
     plant = make_plant(scenario)
     of_run = plant_of_run(scenario)
-    plan = LoopPlan.of(of_run, scenario.dt, measure, scenario.initial_q, scenario.moments, can_refine(of_run))
+    plan = LoopPlan.of(
+        of_run, scenario.dt, measure, scenario.initial_q, scenario.moments, can_refine(of_run), scenario.steps
+    )
     made = make_engine(engine, plan)
     ready = time.perf_counter()
     advice = heeded(scenario, plant, force_step)
