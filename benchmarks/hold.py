@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from armsim.actuation.motor import viscous, voltage_gain
-from armsim.control import Feedback
+from armsim.control import Controller
 from armsim.loading import Scenario, read_scenario
 from armsim.model import Arm
 from armsim.plant import make_plant
@@ -38,12 +38,12 @@ class SpringLaw:
     armature: list[float]
 
 
-def spring_law(arm: Arm, command: Feedback) -> SpringLaw:
+def spring_law(arm: Arm, command: Controller) -> SpringLaw:
     """What continuous PD voltage control without saturation comes to, for programs that have no motors."""
-    if command.law != "pd" or command.output != "voltage" or command.period is not None or any(command.limit):
+    if command.law.name != "pd" or command.output != "voltage" or command.period is not None or any(command.limit):
         raise ValueError("only continuous PD voltage control without saturation is a spring and a damper")
     stiffness, damping = [], []
-    for joint, kp, kd in zip(arm.joints, command.kp, command.kd, strict=True):
+    for joint, kp, kd in zip(arm.joints, command.law.kp, command.law.kd, strict=True):
         if joint.motor is None:
             raise ValueError(f"joint {joint.name} has no motor")
         gain = voltage_gain(joint.motor)

@@ -12,10 +12,11 @@ from armsim.formulas.bounds import BOUNDS, Bounds
 from armsim.formulas.quantity import plain_number
 from armsim.formulas.units import ROWS
 from armsim.spec.bodies import BODIES, Payload
+from armsim.spec.control import RobotReference
 from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text
 from armsim.spec.motor import DryFriction
 from armsim.spec.robot import FRAMES, FrameKeys, RobotKeys
-from armsim.spec.scenario import RobotReference, ScenarioKeys, Signal
+from armsim.spec.scenario import ScenarioKeys, Signal
 from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record
 
 PAGE = Path(__file__).with_name("files.md")

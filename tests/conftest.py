@@ -231,10 +231,11 @@ PLANTS += ["screws"]
 def plants(arms):
     """Plants that between them use every part of the physics: (plant, q, qd, sample_every); dt is 1/2000 s."""
     from armsim import expr
-    from armsim.control import Feedback, OpenLoop
+    from armsim.control import OpenLoop
     from armsim.dynamics import ExternalWrench
     from armsim.expr import Table
     from armsim.plant import Plant
+    from tests.controllers import feedback
 
     def signals(output, n, period=None, scale=1.0):
         made = tuple(lambda t, i=i: scale * (0.3 * (i + 1) * expr.sin((3 + i) * t) + expr.exp(-t)) for i in range(n))
@@ -245,14 +246,19 @@ def plants(arms):
         q, qd = [0.2, -1.19, 0.55, 0.3, -0.2], [-1.0, -2.0, 1.0, 3.0, -2.0]  # R2 and R3 run into their stops
         none, target = (None,) * 5, (0.0, -1.1, 0.3, 0.0, 0.0)
         kp, ki, kd = (60.0, 60.0, 60.0, 20.0, 20.0), (30.0, 30.0, 20.0, 5.0, 5.0), (1.0, 1.0, 1.0, 0.1, 0.1)
-        pd = Feedback("pd", "voltage", kp, (0.0,) * 5, kd, target, (24.0, 24.0, None, 3.0, 2.0), none)
-        pid = Feedback("pid", "voltage", kp, ki, kd, target, none, (0.4, 2.0, 1.0, 0.1, 0.01))
+        pd = feedback("pd", "voltage", kp, (0.0,) * 5, kd, target, (24.0, 24.0, None, 3.0, 2.0), none)
+        pid = feedback("pid", "voltage", kp, ki, kd, target, none, (0.4, 2.0, 1.0, 0.1, 0.01))
         if name == "continuous":
             return Plant(arm5, pd, method="semi_implicit_euler"), q, qd, 1
         if name == "sampled":
             return Plant(arm5, replace(pid, period=0.002), method="semi_implicit_euler"), q, qd, 4
         if name == "pi":
-            return Plant(arm5, replace(pid, law="pi", kd=(0.0,) * 5), method="explicit_euler"), q, qd, 1
+            return (
+                Plant(arm5, replace(pid, law=replace(pid.law, name="pi", kd=(0.0,) * 5)), method="explicit_euler"),
+                q,
+                qd,
+                1,
+            )
         if name == "torque":
             free = replace(arm5, joints=tuple(replace(joint, limit=None) for joint in arm5.joints))
             return Plant(free, signals("torque", 5, scale=0.05), method="semi_implicit_euler"), q, [0.0] * 5, 1

@@ -173,7 +173,7 @@ def test_the_python_of_the_page_on_many_runs_runs():
     pytest.importorskip("pandas")
     names: dict = {}
     exec(compile("".join(PYTHON.findall(BATCHES)), "batches.md", "exec"), names)
-    assert names["run"].scenario.command.kp[1] == 80
+    assert names["run"].scenario.command.law.kp[1] == 80
     assert len(names["frame"]) == len(names["kp"]) == 64
     assert names["best"] in names["kp"]
     assert 0 < len(names["good"]) < 64

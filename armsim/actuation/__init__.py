@@ -3,8 +3,10 @@
 from armsim.actuation.drive import against_dry_friction, drive_torques
 from armsim.actuation.friction import any_sticks, dry_bounds, sticks
 from armsim.actuation.joint_torque import (
+    OUTPUTS,
     WORKS,
     JointTorque,
+    Output,
     Works,
     driven,
     largest_force,
@@ -20,6 +22,8 @@ __all__ = [
     "LIMITS",
     "WORKS",
     "JointTorque",
+    "OUTPUTS",
+    "Output",
     "Works",
     "acting_limits",
     "against_dry_friction",

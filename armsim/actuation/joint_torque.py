@@ -13,6 +13,9 @@ from armsim.expr import absolute, dot, either, minimum, where
 from armsim.model import Joint
 from armsim.spatial import Scalar
 
+Output = Literal["voltage", "current", "torque"]  # what a command of a drive is
+OUTPUTS: tuple[Output, ...] = ("voltage", "current", "torque")
+
 
 @dataclass(slots=True)
 class Works:
@@ -94,7 +97,7 @@ def powers(torques: Sequence[JointTorque], v: Sequence[Scalar], external: Scalar
 
 def driven(
     joint: Joint,
-    output: Literal["voltage", "torque"],
+    output: Output,
     u: Scalar,
     q: Scalar,
     qd: Scalar,
@@ -104,8 +107,8 @@ def driven(
     """The torques on a joint under a command u.
 
     Args:
-        joint: The joint; it has an electric motor if the output is a voltage.
-        output: What u is: the motor's voltage [V], or the torque that its drive gives the joint [N·m or N].
+        joint: The joint; it has an electric motor unless the output is a torque.
+        output: What u is: the motor's voltage [V], its current [A], or the torque that its drive gives the joint [N·m or N].
         u: The command.
         q: Joint position [rad or m].
         qd: Joint velocity [rad/s or m/s].
@@ -125,9 +128,11 @@ def driven(
         tau = dc.attainable(motor, u, qd, beyond) if dc.is_limited(motor) else u
         return replace(passive, motor=tau)
     if not dc.is_limited(motor):
+        if output == "current":
+            return replace(passive, motor=dc.torque(motor, u), voltage=dc.voltage_for(motor, u, qd), current=u)
         voltage, current = dc.demand(motor, u, qd)
         return replace(passive, motor=u, voltage=voltage, current=current)
-    i = dc.flowing(motor, dc.current_for(motor, u), qd, beyond)
+    i = dc.flowing(motor, u if output == "current" else dc.current_for(motor, u), qd, beyond)
     voltage = dc.supplied(motor, dc.voltage_for(motor, i, qd))
     return replace(passive, motor=dc.torque(motor, i), voltage=voltage, current=i)
 
@@ -152,7 +157,7 @@ def slowed_to(joint: Joint, torque: JointTorque, qd: Scalar, motor: Scalar, slow
     )
 
 
-def motor_limited(joint: Joint, output: Literal["voltage", "torque"], u: Scalar, torque: JointTorque) -> Any:
+def motor_limited(joint: Joint, output: Output, u: Scalar, torque: JointTorque) -> Any:
     """Whether a limit of the motor or its amplifier acts, of voltage, current, torque or speed: a condition.
 
     Args:
@@ -168,16 +173,16 @@ def motor_limited(joint: Joint, output: Literal["voltage", "torque"], u: Scalar,
         return either(_differ(u, torque.supply), _differ(torque.supply, torque.voltage))
     if joint.electric_motor is None:
         return _differ(motor.gear * (u / motor.gear), torque.motor)  # rounded as by `dc.attainable`
-    return _differ(dc.current_for(motor, u), torque.current)
+    return _differ(u if output == "current" else dc.current_for(motor, u), torque.current)
 
 
-def largest_force(joint: Joint, output: Literal["voltage", "torque"], bound: Scalar | None) -> Scalar | None:
+def largest_force(joint: Joint, output: Output, bound: Scalar | None) -> Scalar | None:
     """The largest magnitude of a drive's force at standstill [N·m or N]; None without a bound.
 
     Args:
         joint: The joint.
         output: What the command is; see `driven`.
-        bound: Of the command's magnitude [V, N·m or N]; None without one.
+        bound: Of the command's magnitude [V, A, N·m or N]; None without one.
     """
     motor, electric = joint.motor, joint.electric_motor
     bounds = [bound] if output == "torque" else []
@@ -186,8 +191,8 @@ def largest_force(joint: Joint, output: Literal["voltage", "torque"], bound: Sca
     if electric is not None:
         volts = [electric.limits.voltage, bound if output == "voltage" else None]
         bounds += [None if x is None else absolute(dc.voltage_gain(electric)) * x for x in volts]
-        amperes = electric.limits.current
-        bounds.append(None if amperes is None else absolute(dc.torque(electric, amperes)))
+        amperes = [electric.limits.current, bound if output == "current" else None]
+        bounds += [None if x is None else absolute(dc.torque(electric, x)) for x in amperes]
     known = [x for x in bounds if x is not None]
     return reduce(minimum, known) if known else None
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
-from armsim.actuation.joint_torque import JointTorque, motor_limited
+from armsim.actuation.joint_torque import JointTorque, Output, motor_limited
 from armsim.expr import absolute, both
 from armsim.model import Joint
 from armsim.spatial import Scalar
@@ -28,9 +28,7 @@ def limit_kinds(joint: Joint) -> dict[str, Scalar]:
     return {kind: limit for kind in kinds if (limit := getattr(motor.limits, kind)) is not None}
 
 
-def acting_limits(
-    joint: Joint, output: Literal["voltage", "torque"], u: Scalar, torque: JointTorque, qd: Scalar
-) -> dict[str, Any]:
+def acting_limits(joint: Joint, output: Output, u: Scalar, torque: JointTorque, qd: Scalar) -> dict[str, Any]:
     """Whether each limit of a joint's motor and amplifier acts, by kind: conditions.
 
     A limit acts where what flows differs from what the command asks for, and the limited quantity is at its limit.

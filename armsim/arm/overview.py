@@ -14,7 +14,7 @@ from armsim.actuation import motor as dc
 from armsim.arm.answers import demand, mass_matrix, outside, placed, slipping
 from armsim.arm.reach import reach
 from armsim.arm.solids import summed
-from armsim.control import Feedback, OpenLoop
+from armsim.control import Controller, OpenLoop
 from armsim.files.document import Place
 from armsim.files.faults import Fault, listed, refuse
 from armsim.files.neighbours import nearest_file
@@ -199,7 +199,7 @@ def commanded(plant: Plant, data: Mapping[str, Any]) -> dict[str, Any] | None:
     if isinstance(command, OpenLoop):
         signals = [_signal(signal) for signal in data["inputs"][command.output]]
         return {"output": command.output, "period": command.period, "signals": signals}
-    if not isinstance(command, Feedback):
+    if not isinstance(command, Controller):
         return None
     droop = steady_droop(plant) or [None] * plant.arm.n
     joints = []

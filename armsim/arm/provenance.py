@@ -156,7 +156,7 @@ class _Walk:
         assert isinstance(number, Number)  # nothing else is read as a quantity
         unit = self._unit(number, type)
         place = quantity.place
-        of_time = quantity.formula is not None and "t" in quantity.formula.names
+        of_time = quantity.varies
         turned = number.angle and self.degrees and "rad" in unit
         degrees = f"{quantity.value:.15g} {unit.replace('rad', 'deg')}"
         origin = "default" if not quantity.given else "file" if place.line else "override"

@@ -9,11 +9,12 @@ from armsim.formulas.functions import RESERVED
 from armsim.formulas.units import written_example
 from armsim.model import JOINT_TYPES
 from armsim.spec.bodies import BODIES, Payload
+from armsim.spec.control import RobotReference
 from armsim.spec.kinds import NAME, REQUIRED, Choice, Kind, Number, Text
 from armsim.spec.motor import CONSTANTS, ELECTRICAL, ELECTRICAL_LIMITS, NOT_IN_DYNAMECHS, DryFriction, MotorKeys
 from armsim.spec.parameters import IDENTIFIER
 from armsim.spec.robot import FRAMES, JointKeys, RobotKeys
-from armsim.spec.scenario import RobotReference, ScenarioKeys, Signal
+from armsim.spec.scenario import ScenarioKeys, Signal
 from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record, Rule
 
 DRAFT = "http://json-schema.org/draft-07/schema#"

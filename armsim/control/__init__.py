@@ -1,6 +1,38 @@
-"""Commands: feedback laws and signals of time."""
+"""Commands: laws of feedback with their references, and signals of time. A law is a file; what they share is in `law`."""
 
-from armsim.control.feedback import Feedback
+from armsim.actuation import Output
+from armsim.control.computed_torque import ComputedTorque
+from armsim.control.controller import Controller
+from armsim.control.encoder import Encoder, step_of
+from armsim.control.expressions import Expressions
+from armsim.control.feedforward import Feedforward
+from armsim.control.law import Kept, Law, Now, Seen
+from armsim.control.memory import Memory
+from armsim.control.pid import Pid
+from armsim.control.reference import Constant, Desired, Reference
 from armsim.control.signals import OpenLoop
+from armsim.control.state_feedback import StateFeedback
 
-__all__ = ["Feedback", "OpenLoop"]
+Command = Controller | OpenLoop
+
+__all__ = [
+    "Command",
+    "ComputedTorque",
+    "Constant",
+    "Controller",
+    "Desired",
+    "Encoder",
+    "Expressions",
+    "Feedforward",
+    "Kept",
+    "Law",
+    "Memory",
+    "Now",
+    "OpenLoop",
+    "Output",
+    "Pid",
+    "Reference",
+    "Seen",
+    "StateFeedback",
+    "step_of",
+]

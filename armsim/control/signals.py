@@ -1,16 +1,18 @@
-"""Joint torques or motor voltages given as functions of time."""
+"""Joint torques, motor voltages or currents given as functions of time."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import merge
 from itertools import chain, groupby
 from math import inf
-from typing import Literal
 
+from armsim.actuation import Output
+from armsim.control.law import Seen
+from armsim.control.memory import Memory
 from armsim.expr import Scalar, Table, fma, lookup
 
 # of the time; one that is recorded has its `Table` as the attribute `table`, a constant has its `value`
@@ -22,19 +24,14 @@ class OpenLoop:
     """Commands that depend on time alone.
 
     Attributes:
-        output: What the signals are: motor voltages [V], or joint torques [N·m or N].
+        output: What the signals are: motor voltages [V], motor currents [A], or joint torques [N·m or N].
         signals: One function of the time [s] per joint.
         period: Sample time [s], the command held between samples; None for continuous commands.
     """
 
-    output: Literal["voltage", "torque"]
+    output: Output
     signals: tuple[Signal, ...]
     period: float | None = None
-
-    @property
-    def integrals(self) -> int:
-        """Number of integrator states."""
-        return 0
 
     @property
     def timed(self) -> bool:
@@ -50,24 +47,44 @@ class OpenLoop:
             return None
         return Table(array("d", chain([-inf], distinct)), array("d", chain(distinct, [inf])), "zero")
 
-    def command(
-        self, t: Scalar, q, qd, integrals, since: Scalar | None = None, middle: Scalar | None = None
-    ) -> list[Scalar]:
-        """The commands at time t [V, N·m or N], n scalars.
+    def at(self, t: Scalar, since: Scalar | None = None, middle: Scalar | None = None) -> list[Scalar]:
+        """The commands at time t [V, A, N·m or N], n scalars.
 
         Args:
             t: Time [s].
-            q: Not looked at, nor are qd and integrals.
-            qd: See there.
-            integrals: See there.
             since: Beginning of a step between whose ends signals that are held do not jump; None where they may.
             middle: A time whose piece of recorded signals counts, extended to t; None for that of t.
         """
         return [_at(signal, t, since, middle) for signal in self.signals]
 
-    def integral_rates(self, q, integrals) -> list[Scalar]:
-        """None: there are no integrator states."""
+    @property
+    def corner_tables(self) -> list[Table]:
+        """The table of `corners`, if there is one."""
+        return [] if self.corners is None else [self.corners]
+
+    def begin(self) -> Memory:
+        """It remembers nothing."""
+        return Memory()
+
+    def slots(self, joints: Sequence[str]) -> list[str]:
+        """Nor has it names for that."""
         return []
+
+    def command(
+        self, t: Scalar, seen: Seen, memory: Memory, since: Scalar | None = None, middle: Scalar | None = None
+    ) -> list[Scalar]:
+        """The commands at time t, whatever is seen."""
+        return self.at(t, since, middle)
+
+    def rates(
+        self, t: Scalar, seen: Seen, memory: Memory, since: Scalar | None = None, middle: Scalar | None = None
+    ) -> Memory:
+        """None."""
+        return Memory()
+
+    def sample(self, t: Scalar, seen: Seen, memory: Memory) -> tuple[list[Scalar], Memory]:
+        """The commands that are held from time t on."""
+        return self.at(t), memory
 
 
 def _table(signal: Signal) -> Table | None:

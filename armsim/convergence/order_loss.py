@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from armsim.actuation import any_sticks
-from armsim.control import Feedback, OpenLoop
+from armsim.control import Controller, Pid
 from armsim.integrate import METHODS
 from armsim.loading import Scenario
 from armsim.loading.scenario import FormulaSignal, RecordedSignal
@@ -26,9 +26,10 @@ def kinks(scenario: Scenario) -> dict[str, bool]:
     motors = [joint.motor for joint in scenario.arm.joints if joint.motor is not None]
     command = scenario.command
     continuous = command is not None and command.period is None
-    signals = command.signals if isinstance(command, OpenLoop) and continuous else ()
-    saturable = isinstance(command, Feedback) and continuous and any(x is not None for x in (*command.limit,))
-    clamped = isinstance(command, Feedback) and continuous and any(x is not None for x in (*command.integral_limit,))
+    inputs = command.inputs if isinstance(command, Controller) else command
+    signals = inputs.signals if inputs is not None and continuous else ()
+    saturable = isinstance(command, Controller) and continuous and any(x is not None for x in (*command.limit,))
+    clamped = isinstance(command, Controller) and continuous and _clamped(command)
     limits = [(m.limits.voltage, m.limits.current, m.limits.torque, m.limits.speed) for m in motors]
     return {
         "joints stop, stick or slip within steps": any_sticks(scenario.arm),
@@ -44,6 +45,10 @@ def kinks(scenario: Scenario) -> dict[str, bool]:
         or clamped
         or any(x is not None for some in limits for x in some),
     }
+
+
+def _clamped(command: Controller) -> bool:
+    return isinstance(command.law, Pid) and any(x is not None for x in command.law.integral_limit)
 
 
 def is_smooth(scenario: Scenario) -> bool:

@@ -12,9 +12,7 @@ import math
 from functools import lru_cache
 
 from armsim.expr.graph import NUMBERS, Expr
-from armsim.expr.scalar import bit, fma, scale2, split2, sqrt, symbolic, where
-
-SHIFT = 1.5 * 2.0**52  # x + SHIFT is x rounded to an integer, which is in the low bits of the mantissa
+from armsim.expr.scalar import SHIFT, bit, fma, scale2, split2, sqrt, symbolic, where
 
 TWO_OVER_PI = 2 / math.pi
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17)  # pi/2 to 107 bits

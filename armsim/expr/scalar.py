@@ -13,6 +13,7 @@ from armsim.expr.table import Table
 Scalar = Any  # a float, an `Expr` or a SymPy expression
 
 ROOT_HALF = math.sqrt(0.5)
+SHIFT = 1.5 * 2.0**52  # x + SHIFT is x rounded to an integer, which is in the low bits of the mantissa
 SPLITTER = 2.0**27 + 1.0  # Dekker's: it splits a double into two halves of 26 bits
 
 
@@ -102,6 +103,11 @@ def snapped(x):
     for exact in (0.0, 1.0, -1.0):
         x = where(abs(x - exact) <= 1e-15, exact, x) if exact else where(abs(x) <= 1e-15, exact, x)
     return x
+
+
+def rounded(x):
+    """x rounded to an integer, half-way cases to the even one, for |x| up to 2**51; its derivative counts as 1."""
+    return (x + SHIFT) - SHIFT
 
 
 def divided(a, b):

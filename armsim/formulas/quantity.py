@@ -37,6 +37,11 @@ class Quantity:
     unit: str = ""
 
     @property
+    def varies(self) -> bool:
+        """Whether its formula has variables, such as the time, so that its value is none of the number's own."""
+        return self.formula is not None and self.kind is not None and self.kind.varies(self.formula)
+
+    @property
     def shown(self) -> str:
         """It as messages repeat it: as written where it has a unit, else its value."""
         return self.text if self.unit else plain_number(self.value)
@@ -63,6 +68,7 @@ class Context:
         tables: CSV files read so far, by path; None where one could not be read.
         turns: Whether the joint turns that the numbers now read belong to, or each of the joints; empty where unknown.
         output: What the controller now read puts out; None where unknown.
+        law: Its law.
     """
 
     report: Report
@@ -77,6 +83,7 @@ class Context:
     tables: dict[str, Any] = field(default_factory=dict)
     turns: tuple[bool, ...] = ()
     output: str | None = None
+    law: str = ""
 
     def formula(self, text: str) -> Formula:
         """Parse a formula; equal texts are parsed once.

@@ -139,22 +139,37 @@ COMMON: dict[str, tuple[str, ...]] = {
 
 # keys whose unit depends on the scenario: of a joint that turns, of one that slides; for a voltage, for a torque
 BY_OUTPUT = {
-    "V, N·m or N": {"voltage": ("V", "V"), "torque": ("N·m", "N")},
-    "V/rad or N·m/rad": {"voltage": ("V/rad", "V/m"), "torque": ("N·m/rad", "N/m")},
-    "V/(rad·s) or N·m/(rad·s)": {"voltage": ("V/(rad·s)", "V/(m·s)"), "torque": ("N·m/(rad·s)", "N/(m·s)")},
-    "V·s/rad or N·m·s/rad": {"voltage": ("V·s/rad", "V·s/m"), "torque": ("N·m·s/rad", "N·s/m")},
+    "V, N·m or N": {"voltage": ("V", "V"), "torque": ("N·m", "N"), "current": ("A", "A")},
+    "V/rad or N·m/rad": {"voltage": ("V/rad", "V/m"), "torque": ("N·m/rad", "N/m"), "current": ("A/rad", "A/m")},
+    "V/(rad·s) or N·m/(rad·s)": {
+        "voltage": ("V/(rad·s)", "V/(m·s)"),
+        "torque": ("N·m/(rad·s)", "N/(m·s)"),
+        "current": ("A/(rad·s)", "A/(m·s)"),
+    },
+    "V·s/rad or N·m·s/rad": {
+        "voltage": ("V·s/rad", "V·s/m"),
+        "torque": ("N·m·s/rad", "N·s/m"),
+        "current": ("A·s/rad", "A·s/m"),
+    },
 }
+OF_ACCELERATION = {
+    "V/rad or N·m/rad": "1/s²",
+    "V·s/rad or N·m·s/rad": "1/s",
+}  # gains of a law that asks for accelerations
 
 
-def units_of(unit: str, turns: Sequence[bool], output: str | None) -> list[str]:
+def units_of(unit: str, turns: Sequence[bool], output: str | None, law: str = "") -> list[str]:
     """The units that a key's can be at some joints.
 
     Args:
         unit: Of the key, as `armsim.spec.kinds.Number` has it: one, or "that of a joint that turns or that of one that slides".
         turns: Of each joint, whether it turns; empty where that is unknown.
-        output: What a controller puts out, "voltage" or "torque"; None where that is unknown.
+        output: What a controller puts out, "voltage", "current" or "torque"; None where that is unknown.
+        law: Its law.
     """
     known = sorted({0 if here else 1 for here in turns}) or [0, 1]
+    if law == "computed_torque" and unit in OF_ACCELERATION:
+        return [OF_ACCELERATION[unit]]
     if unit in BY_OUTPUT:
         pairs = [pair for name, pair in BY_OUTPUT[unit].items() if output in (None, name)]
         return list(dict.fromkeys(pair[i] for pair in pairs for i in known))

@@ -9,7 +9,7 @@ from os import PathLike
 from typing import Any
 
 from armsim.arm.integration import real_number
-from armsim.control import Feedback
+from armsim.control import Controller
 from armsim.errors import Diverged, UsageError
 from armsim.linear.model import LinearModel, linear_model
 from armsim.loading import Scenario, scenario_of
@@ -83,7 +83,7 @@ def _diverges(scenario: Scenario, at: float) -> Diverged:
 
 def _about_target(scenario: Scenario, at: float) -> LinearModel:
     command = scenario.command
-    if not isinstance(command, Feedback):
+    if not isinstance(command, Controller):
         raise UsageError.of(
             "target",
             "a scenario with `control`, whose target it is",

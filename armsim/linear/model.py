@@ -96,7 +96,7 @@ class LinearModel(LinearSystem):
 
     @cached_property
     def closed_loop(self) -> LinearSystem | None:
-        """The closed loop under the scenario's feedback, the controller's integrals its last states; None without feedback.
+        """The closed loop under the scenario's feedback, what the controller remembers its last states; None without feedback.
 
         Its inputs are added to the command. Under sampled feedback it is a system in discrete time.
         """
@@ -106,13 +106,13 @@ class LinearModel(LinearSystem):
         z = len(law.Z)
         plant = self if self.period is None else self.sampled()
         n, m = plant.B.shape
-        A = with_feedback(plant.A, plant.B, gains(law, m, n), self.period)
+        A = with_feedback(plant.A, plant.B, gains(law, m, n))
         return LinearSystem(
             A,
             np.vstack([plant.B, np.zeros((z, m))]),
             np.hstack([plant.C, np.zeros((len(plant.C), z))]),
             plant.D,
-            (*plant.states, *self.about.integrals),
+            (*plant.states, *self.about.remembered),
             plant.inputs,
             plant.outputs,
             plant.dt,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from armsim.control import Feedback
+from armsim.control import Controller
 from armsim.linear.lqr import Cost, cost_of, gains_of
 from armsim.linear.system import Array, LinearSystem
 from armsim.loading import Scenario
@@ -128,7 +128,7 @@ class Regulator:
         target = np.where(turns, np.degrees(place), place)
         block["target"] = [round(x, TARGET_DECIMALS) + 0.0 for x in target.tolist()]
         original = scenario.command
-        if isinstance(original, Feedback) and any(limit is not None for limit in original.limit):
+        if isinstance(original, Controller) and any(limit is not None for limit in original.limit):
             block["limit"] = list(original.limit)
         if self.period is not None:
             block["period"] = self.period

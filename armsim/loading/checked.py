@@ -30,8 +30,9 @@ class ScenarioFile:
         data: Its content with defaults: dicts, lists, text and `armsim.formulas.quantity.Quantity`.
         robot: Its robot.
         steps: The length of a step [s], "dt"; and times as numbers of steps: "duration", "log", "period" (None for
-            continuous), "external" (pairs).
+            continuous), "delay", "external" (pairs).
         sources: The files that were read.
+        model: The robot that its controller takes the arm for; None for the arm itself.
     """
 
     name: str
@@ -39,3 +40,4 @@ class ScenarioFile:
     robot: RobotFile
     steps: dict[str, Any]
     sources: tuple[Source, ...]
+    model: RobotFile | None = None

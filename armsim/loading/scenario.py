@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import gcd
-from typing import Any, Literal
+from typing import Any
 
-from armsim.control import Feedback, OpenLoop
+from armsim.actuation import OUTPUTS, Output
+from armsim.control import Command, Constant, Controller, OpenLoop
 from armsim.dynamics.external import ExternalWrench
 from armsim.expr import Scalar, Table, lookup
 from armsim.files.source import Source
@@ -18,11 +19,13 @@ from armsim.formulas.quantity import Quantity, plain
 from armsim.integrate import Tolerance
 from armsim.loading.build import RADIANS, build_body, build_robot
 from armsim.loading.checked import ScenarioFile
+from armsim.loading.control import build_controller
 from armsim.loading.resolved import resolved_robot
 from armsim.loading.settle import settle
 from armsim.model import Arm
 from armsim.spatial import Vector
-from armsim.spec.scenario import ADAPTIVE, AUTO
+from armsim.spec.control import ControlKeys
+from armsim.spec.scenario import ADAPTIVE, AUTO, InputKeys
 from armsim.spec.timing import ROWS, time_at, time_ratio
 from armsim.spec.tolerance import tolerance
 
@@ -40,7 +43,7 @@ class Scenario:
         steps: Number of steps.
         log_every: Steps between rows.
         sample_every: Steps between samples of the command; None where it is continuous.
-        command: Feedback or inputs; None for motors with open terminals.
+        command: A controller or inputs; None for motors with open terminals.
         external: External wrenches on links.
         initial_q: Joint positions at the start [rad or m].
         initial_qd: Joint velocities at the start [rad/s or m/s].
@@ -58,7 +61,7 @@ class Scenario:
     steps: int
     log_every: int
     sample_every: int | None
-    command: Feedback | OpenLoop | None
+    command: Command | None
     external: tuple[ExternalWrench, ...]
     initial_q: tuple[Scalar, ...]
     initial_qd: tuple[Scalar, ...]
@@ -130,12 +133,18 @@ class Scenario:
 
 @dataclass(frozen=True)
 class FormulaSignal:
-    """A formula of the time."""
+    """A formula of the time and of parameters.
+
+    Attributes:
+        formula: The formula.
+        parameters: The numbers that it names.
+    """
 
     formula: Formula
+    parameters: Mapping[str, Scalar] = field(default_factory=dict)
 
     def __call__(self, t: Scalar) -> Scalar:
-        return self.formula.evaluate({"t": t})
+        return self.formula.evaluate({**self.parameters, "t": t})
 
 
 @dataclass(frozen=True)
@@ -185,14 +194,14 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
     dt = file.steps["dt"]
     ratio = time_ratio(dt)
     period = None if file.steps["period"] is None else time_at(file.steps["period"], ratio)
-    control, inputs = scenario["control"], scenario["inputs"]
-    command: Feedback | OpenLoop | None = None
-    if control is not None and control["law"] != "none":
-        command = build_feedback(control, si(control["target"], arm.initial), period)
-    elif inputs is not None:
-        output: Literal["voltage", "torque"] = "torque" if inputs["voltage"] is None else "voltage"
-        signals = zip(file.data["inputs"][output], inputs[output], strict=True)
-        command = OpenLoop(output, tuple(build_signal(read, settled) for read, settled in signals), period)
+    control, parameters = scenario["control"], scenario["parameters"]
+    on = control is not None and control["law"] != "none"
+    inputs = build_inputs(scenario["inputs"], parameters, None if on else period)
+    command: Command | None = inputs
+    if on:
+        model = None if file.model is None else build_robot(file.model.data)
+        delay = (file.steps["delay"] or 0) // (file.steps["period"] or 1)
+        command = build_controller(control, parameters, arm, model, si, period, delay, inputs)
     names = [joint.name for joint in arm.joints]
     return Scenario(
         name=file.name,
@@ -224,31 +233,30 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
     )
 
 
-def build_feedback(control: dict[str, Any], target: tuple[Scalar, ...], period: float | None) -> Feedback:
-    """A feedback law; absent gains are zero, and `integral_limit` defaults to `limit`."""
-    n = len(target)
-    zeros: list[Scalar] = [0.0] * n
-    limit = control["limit"] or [None] * n
-    return Feedback(
-        law=control["law"],
-        output=control["output"],
-        kp=tuple(control["kp"] or zeros),
-        ki=tuple(control["ki"] or zeros),
-        kd=tuple(control["kd"] or zeros),
-        target=target,
-        limit=tuple(limit),
-        integral_limit=tuple(control["integral_limit"] or limit),
-        period=period,
-    )
+def build_inputs(
+    inputs: dict[str, Any] | None, parameters: Mapping[str, Scalar], period: float | None
+) -> OpenLoop | None:
+    """Inputs of time; None without.
+
+    Args:
+        inputs: A scenario's, settled.
+        parameters: The scenario's, by name.
+        period: Sample time [s]; None for continuous inputs.
+    """
+    if inputs is None:
+        return None
+    output: Output = next(key for key in OUTPUTS if inputs[key] is not None)
+    return OpenLoop(output, tuple(build_signal(settled, parameters) for settled in inputs[output]), period)
 
 
-def build_signal(read: Any, settled: Any) -> FormulaSignal | ConstantSignal | RecordedSignal:
+def build_signal(settled: Any, parameters: Mapping[str, Scalar]) -> FormulaSignal | ConstantSignal | RecordedSignal:
     """A signal: recorded, a formula of the time, or a number, which may be open."""
     if isinstance(settled, dict):
         return RecordedSignal(settled["table"])
-    opened = settled is not read.value
-    if isinstance(read, Quantity) and read.formula is not None and "t" in read.formula.names and not opened:
-        return FormulaSignal(read.formula)
+    if isinstance(settled, Quantity):
+        assert settled.formula is not None  # it varies
+        names = settled.formula.names
+        return FormulaSignal(settled.formula, {name: x for name, x in parameters.items() if name in names})
     return ConstantSignal(settled)
 
 
@@ -269,12 +277,11 @@ def resolved_scenario(scenario: Scenario) -> dict[str, Any]:
     if control is not None and control["law"] == "none":
         resolved["control"] = {"law": "none"}
     elif control is not None:
-        resolved["control"] = plain(control)
-        resolved["control"]["target"] = list(scenario.command.target)  # type: ignore[union-attr]  # it is feedback
-        if control["limit"] is not None and control["ki"] is not None:
-            resolved["control"].setdefault("integral_limit", plain(control["limit"]))
+        resolved["control"] = _control(scenario, control)
+    if data["parameters"]:
+        resolved["parameters"] = plain(data["parameters"])
     if inputs is not None:
-        output = "torque" if inputs["voltage"] is None else "voltage"
+        output = next(key for key in InputKeys.exactly_one if inputs[key] is not None)
         resolved["inputs"] = {output: [_signal(signal) for signal in inputs[output]]}
         if inputs["period"] is not None:
             resolved["inputs"]["period"] = inputs["period"].value
@@ -301,8 +308,25 @@ def _integrator(scenario: Scenario) -> dict[str, Any]:
     }
 
 
+def _control(scenario: Scenario, control: dict[str, Any]) -> dict[str, Any]:
+    """The keys of `control`, those that are as they are by default left out."""
+    command, usual = scenario.command, {key: kind.default for key, kind in ControlKeys.fields.items()}
+    assert isinstance(command, Controller)
+    resolved = {key: value for key, value in plain(control).items() if value != usual[key]}
+    if isinstance(command.reference, Constant):
+        resolved["target"] = list(command.reference.target)
+    if control["command"] is not None:
+        resolved["command"] = [expression.text for expression in control["command"]]
+    if scenario.file.model is not None:
+        resolved["model"] = resolved_robot(scenario.file.model.data)
+    if command.encoder is not None and control["encoder"]["noise"] is not None:
+        resolved["encoder"]["noise"] = list(command.encoder.noise)
+    if control["limit"] is not None and control["ki"] is not None and control["anti_windup"] == "clamping":
+        resolved.setdefault("integral_limit", plain(control["limit"]))
+    return resolved
+
+
 def _signal(signal: Any) -> Any:
     if isinstance(signal, Quantity):
-        of_time = signal.formula is not None and "t" in signal.formula.names
-        return signal.text if of_time else signal.value
+        return signal.text if signal.varies else signal.value
     return {"csv": signal["file"], "column": signal["column"], "hold": signal["hold"], "sha256": signal["sha256"]}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from armsim.errors import UsageError
-from armsim.files.document import Map, Node, Scalar, shown
+from armsim.files.document import Map, Node, Scalar, clipped, shown
 from armsim.files.faults import Report
 from armsim.files.run_folder import RUN_FORMAT
 from armsim.files.shipped import looks_like_a_file
@@ -18,7 +18,7 @@ from armsim.loading.checked import RobotFile, ScenarioFile
 from armsim.loading.default_lists import default_lists
 from armsim.loading.robot_file import check_robot, load_root, refuse_undetermined
 from armsim.loading.scenario import Scenario, build_scenario
-from armsim.loading.voltage import refusal
+from armsim.loading.voltage import NoVoltage, refusal
 from armsim.loading.wrong_kind import wrong_kind
 from armsim.spec.overrides import JointLists, apply_overrides, split_overrides
 from armsim.spec.robot import RobotKeys, joint_names
@@ -80,7 +80,7 @@ def load_scenario_file(path_or_name: Given, overrides: Mapping[str, Any] | None 
         report.raise_if_any()
     assert isinstance(root, Map)  # or it has been refused
     context = Context(report, folder=os.path.dirname(file))
-    robot, robot_sources = _robot(root, of_robot, context)
+    robot, robot_sources = _robot(root.get("robot"), "robot", of_robot, context)
     context.joints = None if robot is None else joint_names(robot)
     changed = apply_overrides(root, own, report, kind=ScenarioKeys(), joints=_joint_lists(root, robot, context))
     assert isinstance(changed, Map)  # as before
@@ -88,24 +88,26 @@ def load_scenario_file(path_or_name: Given, overrides: Mapping[str, Any] | None 
     sound = not report.faults  # with faults, a motor that is given may count as missing
     data = read_scenario_node(root, context, path)
     steps = _check_times(data, path, context) if data is not None else {}
+    model = _model(root, robot, context)
     if robot is not None and sound:
-        _check_motors(root, robot, path, context)
+        _check_motors(root, robot, model, path, context)
     report.raise_if_any()
     assert data is not None  # or there was a fault
     assert robot is not None  # as above
     tables = [Source(name, csv.sha256) for name, csv in context.tables.items() if csv is not None]
     name = data["name"] or os.path.splitext(os.path.basename(file))[0] or "scenario"
-    all_sources = (*sources, *robot_sources, *tables)
-    return ScenarioFile(name, data, RobotFile(robot, robot_sources), steps, all_sources)
+    all_sources = (*sources, *robot_sources, *(() if model is None else model.sources), *tables)
+    return ScenarioFile(name, data, RobotFile(robot, robot_sources), steps, all_sources, model)
 
 
-def _robot(root: Map, overrides: dict[str, Any], context: Context) -> tuple[dict[str, Any] | None, tuple[Source, ...]]:
-    """The data of a scenario's robot, from its own file or inline, and its sources; None if it cannot be read."""
-    node = root.get("robot")
+def _robot(
+    node: Node | None, key: str, overrides: dict[str, Any], context: Context
+) -> tuple[dict[str, Any] | None, tuple[Source, ...]]:
+    """The data of a robot that a scenario names or has inline, at a key, and its sources; None if it cannot be read."""
     robot_context = Context(context.report)
     if isinstance(node, Map):
-        inner = apply_overrides(node, overrides, context.report, "robot.", RobotKeys())
-        return check_robot(inner, robot_context, "robot"), ()
+        inner = apply_overrides(node, overrides, context.report, f"{key}.", RobotKeys())
+        return check_robot(inner, robot_context, key), ()
     if not isinstance(node, Scalar) or not isinstance(node.value, str):
         return None, ()  # reported with the scenario's own keys
     from armsim.errors import FileFaults
@@ -124,10 +126,27 @@ def _robot(root: Map, overrides: dict[str, Any], context: Context) -> tuple[dict
             context.report.faults.extend(error.faults)
         else:  # no file: report it at the key that names it
             mend = fault.mend.replace(os.path.dirname(beside(context.folder, node.text)), os.path.dirname(node.text))
-            context.report.add(node.place, "robot", fault.expected, _not_there(fault, node), mend)
+            context.report.add(node.place, key, fault.expected, _not_there(fault, node), mend)
         return None, ()
-    inner = apply_overrides(robot_root, overrides, context.report, "robot.", RobotKeys())
+    inner = apply_overrides(robot_root, overrides, context.report, f"{key}.", RobotKeys())
     return check_robot(inner, robot_context), sources
+
+
+def _model(root: Map, robot: dict[str, Any] | None, context: Context) -> RobotFile | None:
+    """The arm as the controller knows it; None for the arm itself. It has to have the arm's joints."""
+    control = root.get("control")
+    node = control.get("model") if isinstance(control, Map) else None
+    if node is None or robot is None:
+        return None
+    data, sources = _robot(node, "control.model", {}, context)
+    mine, its = joint_names(robot), None if data is None else joint_names(data)
+    if data is None or mine is None or its is None:
+        return None
+    if [type for _, type in its] != [type for _, type in mine]:
+        here, there = ([f"{name} {type}" for name, type in names] for names in (mine, its))
+        expected, found = f"an arm with the joints {', '.join(here)}", clipped(", ".join(there), 200)
+        context.report.add(node.place, "control.model", expected, found, "name another robot, or copy the robot's file")
+    return RobotFile(data, sources)
 
 
 def _joint_lists(root: Map, robot: dict[str, Any] | None, context: Context) -> JointLists | None:
@@ -160,6 +179,7 @@ def _check_times(data: dict[str, Any], path: str, context: Context) -> dict[str,
     for key in ("control", "inputs"):
         times[f"{key}.period"] = (data[key] or {}).get("period")
     external = [item or {} for item in data["external"] or []]
+    times["control.delay"] = delay = (data["control"] or {}).get("delay")
     times |= {f"external[{i}].{key}": item.get(key) for i, item in enumerate(external) for key in ("from", "to")}
     times["duration"] = data["duration"]
     given = {where: time for where, time in times.items() if time is not None}
@@ -177,7 +197,13 @@ def _check_times(data: dict[str, Any], path: str, context: Context) -> dict[str,
     periods = [steps("control.period"), steps("inputs.period")]
     spans = [(steps(f"external[{i}].from", 0), steps(f"external[{i}].to", 0)) for i in range(len(external))]
     period = next((count for count in periods if count is not None), None)
-    return {"dt": dt, "duration": duration, "log": every, "period": period, "external": spans}
+    later = None if delay is None else steps("control.delay", 0)
+    if delay is not None and later and period and later % period:
+        near = sorted({period * (later // period), period * (later // period + 1)})
+        mend = f"take {' or '.join(f'{count * dt:g}' for count in near)}"
+        expected = f"a whole multiple of control.period, {period * dt:g} s"
+        context.report.add(delay.place, join(path, "control.delay"), expected, f"{delay.text} s", mend)
+    return {"dt": dt, "duration": duration, "log": every, "period": period, "delay": later, "external": spans}
 
 
 def _step(data: dict[str, Any], times: dict[str, Quantity], path: str, context: Context) -> float | None:
@@ -195,22 +221,30 @@ def _step(data: dict[str, Any], times: dict[str, Quantity], path: str, context: 
     return None if step is None else step.numerator / step.denominator
 
 
-def _check_motors(root: Map, robot: dict[str, Any], path: str, context: Context) -> None:
-    """Report joints that no voltage can drive, where voltages are asked for."""
+def _check_motors(root: Map, robot: dict[str, Any], model: RobotFile | None, path: str, context: Context) -> None:
+    """Report joints that no voltage or current can drive, where these are asked for."""
+    control, inputs = root.get("control"), root.get("inputs")
+    output, law, known = (control.get(key) if isinstance(control, Map) else None for key in ("output", "law", "model"))
+    off = isinstance(law, Scalar) and law.value == "none"
+    electric = isinstance(output, Scalar) and output.value in ("voltage", "current") and not off
+    refused = _no_voltage(robot)
+    if refused is not None and electric:
+        assert output is not None
+        mend = f"{refused.mend} in the robot file, or write `output: torque`"
+        context.report.add(output.place, join(path, "control.output"), refused.expected, refused.found, mend)
+    if model is not None and known is not None and electric and (missing := _no_voltage(model.data)) is not None:
+        mend = f"{missing.mend} in the model's file, or write `output: torque`"
+        context.report.add(known.place, join(path, "control.model"), missing.expected, missing.found, mend)
+    for key in ("voltage", "current"):
+        given = inputs.entries.get(key) if isinstance(inputs, Map) else None
+        if refused is not None and given is not None:
+            mend = f"{refused.mend} in the robot file, or write `torque` for `{key}`"
+            context.report.add(given[0], join(path, f"inputs.{key}"), refused.expected, refused.found, mend)
+
+
+def _no_voltage(robot: dict[str, Any]) -> NoVoltage | None:
+    """Why voltages cannot drive an arm, by its data; None if they can, or if faults leave that open."""
     joints = [joint for joint in robot["joints"] or [] if joint is not None]
     bare = [joint["name"] for joint in joints if joint["motor"] is None]
     unknown = [joint["name"] for joint in joints if joint["motor"] is not None and joint["motor"]["Kp"] is None]
-    refused = None if None in bare + unknown else refusal(bare, unknown)
-    if refused is None:
-        return
-    expected, found, give = refused
-    control, inputs = root.get("control"), root.get("inputs")
-    output, law = (control.get(key) if isinstance(control, Map) else None for key in ("output", "law"))
-    off = isinstance(law, Scalar) and law.value == "none"
-    if isinstance(output, Scalar) and output.value == "voltage" and not off:
-        mend = f"{give} in the robot file, or write `output: torque`"
-        context.report.add(output.place, join(path, "control.output"), expected, found, mend)
-    voltage = inputs.entries.get("voltage") if isinstance(inputs, Map) else None
-    if voltage is not None:
-        mend = f"{give} in the robot file, or write `torque` for `voltage`"
-        context.report.add(voltage[0], join(path, "inputs.voltage"), expected, found, mend)
+    return None if None in bare + unknown else refusal(bare, unknown)

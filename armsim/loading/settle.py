@@ -26,7 +26,7 @@ def settle(
     open_numbers: Open | None = None,
     evaluate: Callable[[Formula, Mapping[str, Any]], Any] = evaluated,
 ) -> dict[str, Any]:
-    """Read data with a scalar for each number, in the user's units.
+    """Read data with a scalar for each number, in the user's units; formulas with variables stay as they are.
 
     Args:
         data: As read: dicts, lists, `Quantity`, text.
@@ -58,6 +58,8 @@ def settle(
             return [walk(value, f"{path}[{i}]") for i, value in enumerate(item)]
         if opened and path in opened:
             return opened[path]
+        if isinstance(item, Quantity) and item.varies:
+            return item
         if isinstance(item, Quantity):
             if item.formula is not None and item.formula.names & changed:
                 return evaluate(item.formula, values)

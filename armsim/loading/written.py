@@ -37,6 +37,6 @@ def _written(read: Any, settled: Any) -> Any:
         return {key: _written(value, settled[key]) for key, value in read.items()}
     if isinstance(read, list):
         return [_written(item, value) for item, value in zip(read, settled, strict=True)]
-    if isinstance(read, Quantity) and settled is not read.value:
+    if isinstance(read, Quantity) and settled is not read.value and settled is not read:
         return replace(read, value=settled, text=plain_number(settled), formula=None, given=True, unit="")
     return read

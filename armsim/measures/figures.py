@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from armsim.control import Feedback
+from armsim.control import Controller
 from armsim.expr import Scalar, where
 from armsim.measures.catalog import KINDS
 from armsim.measures.kind import Request
@@ -85,13 +85,15 @@ def every(steps: int) -> int:
 def _asked(plant: Plant) -> Iterator[tuple[str, int | None]]:
     """Kinds of measures, and the joints that they are asked of; None for the whole arm."""
     joints, limits = plant.arm.joints, limits_of(plant)
-    feedback = isinstance(plant.command, Feedback)
+    command = plant.command
+    feedback = isinstance(command, Controller)
+    ends = isinstance(command, Controller) and not command.reference.timed
     if feedback:
         yield from ((kind, None) for kind in TOOL)
     if any(joint.electric_motor is not None for joint in joints):
         yield from ((kind, None) for kind in ENERGY)
     for i, joint in enumerate(joints):
-        kinds = [*RESPONSE, *TRACKING] if feedback else []
+        kinds = [*(RESPONSE if ends else ()), *(TRACKING if feedback else ())]
         kinds += DISTURBANCE if feedback and plant.external else ()
         motor = joint.electric_motor
         kinds += ["rms_torque"] if joint.motor is not None or plant.command is not None else []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
-from armsim.control import Feedback
+from armsim.control import Controller
 from armsim.errors import UsageError
 from armsim.measures.measure import Measure
 from armsim.model import Joint
@@ -47,12 +47,24 @@ class Request:
 
     def need_target(self) -> None:
         """Raises UsageError without a feedback law."""
-        if not isinstance(self.plant.command, Feedback):
+        if not isinstance(self.plant.command, Controller):
             raise UsageError.of(
                 f"measure `{self.name}`",
                 "a feedback law, whose target is the measure's",
                 "a run without `control`",
                 "ask for it where a scenario has `control`",
+            )
+
+    def need_goal(self) -> None:
+        """Raises UsageError without a feedback law whose reference comes to an end."""
+        self.need_target()
+        command = self.plant.command
+        if isinstance(command, Controller) and command.reference.timed:
+            raise UsageError.of(
+                f"measure `{self.name}`",
+                "a reference that comes to an end, as a step and a path of points do",
+                "one by a formula of time",
+                "ask for `peak_error` or `rms_error`",
             )
 
     def powered(self, mend: str) -> list[int]:

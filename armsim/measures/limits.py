@@ -8,7 +8,7 @@ from math import inf
 from typing import Any
 
 from armsim.actuation import limit_kinds
-from armsim.control import Feedback
+from armsim.control import Controller
 from armsim.expr import Scalar, either, where
 from armsim.measures.aggregates import Smallest, TimeIntegral
 from armsim.measures.kind import Request
@@ -55,7 +55,7 @@ def limits_of(plant: Plant) -> list[tuple[str, ...]]:
     command = plant.command
     if command is None:
         return [() for _ in plant.arm.joints]
-    bounds = command.limit if isinstance(command, Feedback) else (None,) * plant.arm.n
+    bounds = command.limit if isinstance(command, Controller) else (None,) * plant.arm.n
     return [
         (*(() if bound is None else ("command",)), *limit_kinds(joint))
         for joint, bound in zip(plant.arm.joints, bounds, strict=True)

@@ -7,13 +7,15 @@ from functools import cached_property
 from typing import Any
 
 from armsim.actuation import JointTorque, acting_limits
-from armsim.control import Feedback
+from armsim.control import Controller
 from armsim.dynamics import own_poses
 from armsim.expr import Scalar, absolute
 from armsim.plant import Plant
 from armsim.plant.columns import Instant, value_of
 from armsim.plant.state import State
 from armsim.spatial import Vector
+
+END = 1e9  # s: a reference holds its last pose by then
 
 
 class Moment:
@@ -65,27 +67,30 @@ class Moment:
         if command is None:
             return [{} for _ in plant.arm.joints]
         commands = plant.loads.commands(self.t, plant.motion_of(self.x), plant.held(self.t, self.x))
-        bounds = command.limit if isinstance(command, Feedback) else (None,) * plant.arm.n
+        bounds = command.limit if isinstance(command, Controller) else (None,) * plant.arm.n
         found = []
         for i, (joint, u, bound) in enumerate(zip(plant.arm.joints, commands, bounds, strict=True)):
             bounded = {} if bound is None else {"command": absolute(u) >= bound}
             found.append(bounded | acting_limits(joint, command.output, u, self.torques[i], self.x.qd[i]))
         return found
 
-    @property
+    @cached_property
     def target(self) -> Sequence[Scalar] | None:
-        """Of the feedback law, now [rad or m]; None without."""
+        """Where the controller's reference is then [rad or m]; None without a controller."""
         command = self.plant.command
-        return command.target if isinstance(command, Feedback) else None
+        return command.reference.at(self.t).q if isinstance(command, Controller) else None
 
-    @property
+    @cached_property
     def goal(self) -> Sequence[Scalar] | None:
-        """Where the target ends [rad or m]; None without a feedback law."""
-        return self.target
+        """Where the controller's reference comes to its end [rad or m]; None without one that does, as a formula of time."""
+        command = self.plant.command
+        if not isinstance(command, Controller) or command.reference.timed:
+            return None
+        return command.reference.at(END).q
 
     @cached_property
     def errors(self) -> list[Scalar]:
-        """Target less joint position, under a feedback law [rad or m]."""
+        """Target less joint position, under a controller [rad or m]."""
         assert self.target is not None
         return [target - q for target, q in zip(self.target, self.x.q, strict=True)]
 

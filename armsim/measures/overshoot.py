@@ -48,5 +48,5 @@ class Overshoot(Measure):
 
 def overshoot(request: Request) -> Measure:
     """The overshoot."""
-    request.need_target()
+    request.need_goal()
     return Overshoot((request.name,), ("",), tuple(request.indices))

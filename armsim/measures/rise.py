@@ -59,5 +59,5 @@ class RiseTime(Measure):
 
 def rise_time(request: Request) -> Measure:
     """The rise time."""
-    request.need_target()
+    request.need_goal()
     return RiseTime((request.name,), ("s",), tuple(request.indices))

@@ -49,6 +49,6 @@ class SettlingTime(Measure):
 
 def settling_time(request: Request) -> Measure:
     """The settling time."""
-    request.need_target()
+    request.need_goal()
     band = request.checked_band("give the largest error of a joint that has settled, for example `settling_time(1e-3)`")
     return SettlingTime((request.name,), ("s",), tuple(request.indices), band)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from armsim.actuation import any_sticks
-from armsim.control import Feedback, OpenLoop
+from armsim.control import Command
 from armsim.dynamics import ExternalWrench, fastest_algorithm
 from armsim.integrate import Tolerance
 from armsim.model import Arm
@@ -21,7 +21,7 @@ class Asked(Protocol):
     def arm(self) -> Arm: ...
 
     @property
-    def command(self) -> Feedback | OpenLoop | None: ...
+    def command(self) -> Command | None: ...
 
     @property
     def external(self) -> Sequence[ExternalWrench]: ...

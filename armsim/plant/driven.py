@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
+from armsim.actuation import Output
 from armsim.control import OpenLoop
 from armsim.dynamics import ExternalWrench
 from armsim.expr import Scalar
@@ -13,7 +13,6 @@ from armsim.model import Arm
 from armsim.plant.build import make_plant
 from armsim.plant.plant import Plant
 
-Output = Literal["voltage", "torque"]
 USUAL = Tolerance()
 
 
@@ -52,7 +51,7 @@ def held(plant: Plant, output: Output | None) -> Plant:
 
     Args:
         plant: Any plant.
-        output: What the inputs are: motor voltages or joint torques; None for open terminals.
+        output: What the inputs are: motor voltages, motor currents or joint torques; None for open terminals.
     """
     return replace(plant, command=outside(plant.arm.n, output))
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from armsim.actuation import JointTorque
+from armsim.control import Seen
 from armsim.dynamics.aba import articulated_body
 from armsim.errors import UsageError
 from armsim.expr import Scalar, absolute, both, exp, where
@@ -99,11 +100,11 @@ class DynaMechsPlant(Plant):
         """The state one step later, all of it advanced with the rates at its beginning."""
         x = self.parts(state)
         now = self._evaluate(t, state)
-        rates = self.loads.further_rates(self.motion_of(x), self.held(t, x), now.torques)
+        rates = self.loads.further_rates(t, self.motion_of(x), self.held(t, x), now.torques)
         after = State(
             q=advanced(x.q, dt, now.qd),
             qd=advanced(now.qd, dt, now.qdd),
-            integrals=x.integrals if self.sampled else advanced(x.integrals, dt, rates.integrals),
+            control=x.control if self.sampled else advanced(x.control, dt, rates.control),
             held=x.held,
             currents=[],
             memory=[],
@@ -137,7 +138,7 @@ class DynaMechsPlant(Plant):
         stuck = [where(c, 1.0, flag) for c, flag in zip(crossed, flags, strict=True)]
         command = self.command
         assert command is not None  # __post_init__ has seen to it
-        u = parts.held if self.sampled else command.command(t, parts.q, qd, parts.integrals)
+        u = parts.held if self.sampled else command.command(t, Seen(parts.q, qd), parts.control)
         torques: list[JointTorque] = []
         for i, joint in enumerate(self.arm.joints):
             torques.append(_driven(joint, u[i], parts.q[i], qd[i]))

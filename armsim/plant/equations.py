@@ -23,7 +23,7 @@ from armsim.dynamics import (
     momenta_and_forces,
     rnea,
 )
-from armsim.expr import Scalar, dot, fma, maximum, shared, where, with_jacobian
+from armsim.expr import Scalar, dot, fma, leaves, maximum, shared, where, with_jacobian
 from armsim.integrate import Motion
 from armsim.integrate.rate_jacobian import Matrix, Slopes
 from armsim.model import Arm
@@ -185,8 +185,8 @@ class Equations:
                 M=crba(arm, y.q),
                 f=less_bias(arm, y, tau, loads.wrenches(y.q, held)),
                 d=[maximum(-by_v[i], 0.0) for i, (by_v,) in enumerate(slopes)],
-                laws=loads.laws(y, torques),
-                z=loads.further_rates(y, held, torques),
+                laws=loads.laws(t, y, held, torques),
+                z=loads.further_rates(t, y, held, torques),
             )
 
         return shared(damped, "damped")
@@ -209,7 +209,7 @@ class Equations:
         ) -> tuple[list[Scalar], list[Scalar]]:
             acting = self.loads.acting(t, y, held)
             further = acting.further
-            return self.imbalance(y, held, acting, qdd, sliding), [*further.integrals, *further.currents]
+            return self.imbalance(y, held, acting, qdd, sliding), leaves(further)
 
         both = with_jacobian(left, (0, 1), "slopes")
         return lambda *given: both(*given)[1]
@@ -283,7 +283,7 @@ class Equations:
         def joints(y: Motion, t: Scalar, held: Held) -> JointLoads:
             torques = self.loads.torques(t, y, held)
             lower, upper = self.loads.dry_bounds(torques)
-            further = self.loads.further_rates(y, held, torques)
+            further = self.loads.further_rates(t, y, held, torques)
             return JointLoads([torque.mechanical for torque in torques], lower, upper, further)
 
         both = with_jacobian(joints, (0,), "joints")

@@ -15,31 +15,32 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from armsim.control import Feedback
+from armsim.control import Controller, Memory, Seen
 from armsim.dynamics import solve_held, tool_pose
 from armsim.errors import UsageError
-from armsim.expr import Scalar, both, where, with_jacobian
+from armsim.expr import Scalar, both, flatten, leaves, unflatten, where, with_jacobian
 from armsim.integrate import Motion
 from armsim.plant.driven import held
 from armsim.plant.dynamechs import DynaMechsPlant
 from armsim.plant.loads import Acting
 from armsim.plant.plant import Plant
-from armsim.plant.state import Further, Held
+from armsim.plant.state import Further, Held, State
 
 Rows = list[list[float]]  # a matrix by rows
 
 
 @dataclass(frozen=True)
 class LinearFeedback:
-    """A linearised feedback law: u = K x + Kz z, dz/dt = Z x + Zz z, all deviations from the operating point.
+    """A linearised controller: u = K x + Kz z, dz/dt = Z x + Zz z, all deviations from the operating point.
 
-    x are positions, velocities and currents, z the controller's integrals.
+    x are positions, velocities and currents, z what the controller remembers. Of sampled control x and z are those at a sample,
+    u is held from it on, and Z x + Zz z is z at the next sample; positions are not quantised.
 
     Attributes:
         K: Commands by x, m rows.
         Kz: Commands by z, m rows.
-        Z: Rates of z by x.
-        Zz: Rates of z by z.
+        Z: Rates of z, or z at the next sample, by x.
+        Zz: The same by z.
     """
 
     K: Rows
@@ -152,10 +153,12 @@ class Linearization:
         return names + [f"current_{joints[i].name}" for i in self.plant.inductive]
 
     @property
-    def integrals(self) -> list[str]:
-        """Names of the controller's integrals."""
-        names = [joint.name for joint in self.plant.arm.joints]
-        return [f"integral_{name}" for name in names[: 0 if self.law is None else len(self.law.Z)]]
+    def remembered(self) -> list[str]:
+        """Names of z."""
+        command = self.plant.command
+        if self.law is None or command is None:
+            return []
+        return [slot for slot in command.slots([joint.name for joint in self.plant.arm.joints]) if slot != "samples"]
 
     @property
     def inputs(self) -> list[str]:
@@ -193,7 +196,7 @@ class Linearizer:
         self._driven = replace(held(plant, output), method="explicit_euler", audit=False)
         self._equations = with_jacobian(self._residual, (0, 1, 2, 3, 4), "equations")
         self._tool = with_jacobian(lambda q: [*tool_pose(plant.arm, q).position], (0,), "tool")
-        self._feedback = with_jacobian(self._commanded, (0, 1, 2), "feedback")
+        self._feedback = with_jacobian(self._commanded, (0, 1, 2, 3), "feedback")
 
     def at(self, t: float, state: Sequence[Scalar]) -> Linearization:
         """The plant linearised about a state at time t [s]; for the state see `Plant.slots`."""
@@ -201,7 +204,7 @@ class Linearizer:
         x = plant.parts(state)
         u: list[float] = []
         if plant.command is not None:
-            u = x.held if plant.sampled else plant.command.command(t, x.q, x.qd, x.integrals)
+            u = x.held if plant.sampled else plant.command.command(t, self._seen(x.q, x.qd, x.currents), x.control)
         _, qdd, _ = plant.motion(t, state)
         moving = list(zip(plant.loads.dry, x.qd, qdd, strict=True))
         stuck = [both(_is_zero(v), _is_zero(a)) if dry else False for dry, v, a in moving]
@@ -225,7 +228,7 @@ class Linearizer:
             Fu=Fu if u else [[float(i == j) for j in range(n)] for i in range(n)],
             I=[[*by_q, *by_v, *by_i, *by_u] for by_q, by_v, by_u, by_i, _ in rates],
             tool=[by_q for (by_q,) in self._tool(x.q)[1]],
-            law=self._law_at(x.q, x.qd, x.integrals, len(x.currents)),
+            law=self._law_at(t, x),
         )
 
     def _residual(
@@ -240,31 +243,43 @@ class Linearizer:
     ) -> tuple[list[Scalar], list[Scalar]]:
         """The residual of the equation of motion, and the rates of the currents."""
         plant = self._driven
-        y, fixed = Motion(q, qd, Further([], []), None), Held(t, u, currents)
+        y, fixed = Motion(q, qd, Further(Memory(), []), None), Held(t, u, currents)
         torques = plant.loads.torques(t, y, fixed)
         lower, upper = plant.loads.dry_bounds(torques)
         acting = Acting(torques, lower, upper, [(0.0, 0.0)] * len(q), y.z)
         left = plant.equations.imbalance(y, fixed, acting, qdd, sliding)
         return left, plant.loads.current_rates(y, fixed, torques)
 
-    def _law_at(
-        self, q: Sequence[Scalar], qd: Sequence[Scalar], integrals: Sequence[Scalar], currents: int
-    ) -> LinearFeedback | None:
-        """The feedback linearised about a state."""
-        if not isinstance(self.plant.command, Feedback):
+    def _law_at(self, t: float, x: State) -> LinearFeedback | None:
+        """The controller linearised about a state."""
+        if not isinstance(self.plant.command, Controller):
             return None
-        _, (commands, rates) = self._feedback(q, qd, integrals)
-        still = [0.0] * currents
-        K, Z = ([[*by_q, *by_v, *still] for by_q, by_v, _ in rows] for rows in (commands, rates))
+        remembered, self._structure = flatten(_uncounted(x.control))
+        _, (commands, rates) = self._feedback(x.q, x.qd, x.currents, remembered, t)
+        K, Z = ([[*by_q, *by_v, *by_i] for by_q, by_v, by_i, _ in rows] for rows in (commands, rates))
         return LinearFeedback(K=K, Kz=[by_z for *_, by_z in commands], Z=Z, Zz=[by_z for *_, by_z in rates])
 
     def _commanded(
-        self, q: list[Scalar], qd: list[Scalar], integrals: list[Scalar]
+        self, q: list[Scalar], qd: list[Scalar], currents: list[Scalar], remembered: list[Scalar], t: Scalar
     ) -> tuple[list[Scalar], list[Scalar]]:
-        """Commands, and rates of the integrals."""
-        command = self.plant.command
-        assert isinstance(command, Feedback)
-        return command.command(0.0, q, qd, integrals), command.integral_rates(q, integrals)
+        """Commands; and the rates of what is remembered, or of sampled control what is remembered after the sample."""
+        command, seen = self.plant.command, self._seen(q, qd, currents)
+        assert isinstance(command, Controller)
+        memory: Memory = unflatten(self._structure, remembered)
+        if command.period is None:
+            return command.command(t, seen, memory), leaves(command.rates(t, seen, memory))
+        if memory.encoded is not None:
+            memory = replace(memory, encoded=replace(memory.encoded, samples=1.0))
+        commands, after = command.sample(t, seen, memory)
+        return commands, leaves(_uncounted(after))
+
+    def _seen(self, q: Sequence[Scalar], qd: Sequence[Scalar], currents: Sequence[Scalar]) -> Seen:
+        return Seen(q, qd, dict(zip(self.plant.inductive, currents, strict=True)))
+
+
+def _uncounted(memory: Memory) -> Memory:
+    """The same without the number of samples, which no state feels."""
+    return memory if memory.encoded is None else replace(memory, encoded=replace(memory.encoded, samples=None))
 
 
 def linearize(plant: Plant, t: float, state: Sequence[float]) -> Linearization:

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from armsim.actuation import JointTorque, Works, driven, dry_bounds, motor_limited, powers, sticks, stop_law, unpowered
 from armsim.actuation import motor as dc
-from armsim.control import Feedback, OpenLoop
+from armsim.control import Command, Controller, Memory, Seen
 from armsim.dynamics import ExternalWrench, Law, Wrench, external_power, link_wrenches, own_poses
-from armsim.expr import Scalar, Switches, absolute, either, fma, maximum, minimum, negated
+from armsim.expr import Scalar, Switches, Table, absolute, either, fma, maximum, minimum, negated
 from armsim.integrate import Motion
 from armsim.model import Arm, Motor
 from armsim.plant.state import Further, Held
@@ -48,7 +48,7 @@ class Loads:
 
     Attributes:
         arm: The arm, n joints.
-        command: What drives it: a feedback law, signals of time, or None for motors with open terminals.
+        command: What drives it: a controller, signals of time, or None for motors with open terminals.
         external: External wrenches.
         integrated: Whether the integrator advances the armature currents, where they are states.
         located: Whether the integrator locates events; else a command that jumps does so only between steps.
@@ -56,7 +56,7 @@ class Loads:
     """
 
     arm: Arm
-    command: Feedback | OpenLoop | None
+    command: Command | None
     external: Sequence[ExternalWrench]
     integrated: bool
     located: bool
@@ -71,7 +71,13 @@ class Loads:
     def timed(self) -> bool:
         """Whether a continuous command is a function of time that is not recorded."""
         command = self.command
-        return isinstance(command, OpenLoop) and command.period is None and command.timed
+        return command is not None and command.period is None and command.timed
+
+    @property
+    def corner_tables(self) -> list[Table]:
+        """Of a continuous command: the times of the next jump or corner of whatever comes from tables, after a time [s]."""
+        command = self.command
+        return [] if command is None or command.period is not None else command.corner_tables
 
     @cached_property
     def inductive(self) -> dict[int, Motor]:
@@ -92,9 +98,15 @@ class Loads:
             return [None] * self.arm.n
         if self.sampled:
             return [*held.commands]
-        since = None if self.located else held.since
-        middle = None if held.branch is None else held.branch.middle
-        return [*self.command.command(t, y.q, y.v, y.z.integrals, since, middle)]
+        return [*self.command.command(t, self.seen(y, held), y.z.control, *self._piece(held))]
+
+    def _piece(self, held: Held) -> tuple[Scalar | None, Scalar | None]:
+        """`since` and `middle` of `armsim.control.Reference.at`."""
+        return None if self.located else held.since, None if held.branch is None else held.branch.middle
+
+    def seen(self, y: Motion, held: Held) -> Seen:
+        """What a continuous controller knows of the arm."""
+        return Seen(y.q, y.v, dict(zip(self.inductive, self.currents(y, held), strict=True)))
 
     @cached_property
     def governed(self) -> dict[int, Scalar]:
@@ -150,7 +162,7 @@ class Loads:
     def _acting(self, t: Scalar, y: Motion, held: Held) -> Acting:
         torques = self.ungoverned(t, y, held)
         lower, upper = self.dry_bounds(torques)
-        further = self.further_rates(y, held, torques)
+        further = self.further_rates(t, y, held, torques)
         slower = self._slower(t, y, held, torques)
         return Acting([torque.mechanical for torque in torques], lower, upper, slower, further)
 
@@ -199,7 +211,7 @@ class Loads:
         if command is None:
             return [False] * self.arm.n
         acts = []
-        bounds = command.limit if isinstance(command, Feedback) else (None,) * self.arm.n
+        bounds = command.limit if isinstance(command, Controller) else (None,) * self.arm.n
         for i, (u, bound) in enumerate(zip(self.commands(t, y, held), bounds, strict=True)):
             at_bound = False if bound is None else absolute(u) >= bound
             acts.append(either(at_bound, motor_limited(self.arm.joints[i], command.output, u, torques[i])))
@@ -219,12 +231,12 @@ class Loads:
         bounds = [dry_bounds(joint, torque.motor) for joint, torque in zip(self.arm.joints, torques, strict=True)]
         return [lower for lower, _ in bounds], [upper for _, upper in bounds]
 
-    def further_rates(self, y: Motion, held: Held, torques: Sequence[JointTorque]) -> Further:
-        """Rates of the further states that the integrator advances; a sampled command advances its integrals itself."""
-        integrals: list[Scalar] = []
+    def further_rates(self, t: Scalar, y: Motion, held: Held, torques: Sequence[JointTorque]) -> Further:
+        """Rates of the further states that the integrator advances; a sampled command advances its own itself."""
+        control = Memory()
         if self.command is not None and not self.sampled:
-            integrals = self.command.integral_rates(y.q, y.z.integrals)
-        return Further(integrals, self.current_rates(y, held, torques) if self.integrated else [])
+            control = self.command.rates(t, self.seen(y, held), y.z.control, *self._piece(held))
+        return Further(control, self.current_rates(y, held, torques) if self.integrated else [])
 
     def current_rates(self, y: Motion, held: Held, torques: Sequence[JointTorque]) -> list[Scalar]:
         """Rates of the armature currents that are states [A/s], in the order of `inductive`."""
@@ -254,11 +266,11 @@ class Loads:
                 clipped.append((i, "command"))
         return clipped
 
-    def laws(self, y: Motion, torques: Sequence[JointTorque]) -> list[Law]:
+    def laws(self, t: Scalar, y: Motion, held: Held, torques: Sequence[JointTorque]) -> list[Law]:
         """The laws of `clipped`."""
-        return [self._law(i, kind, y, torques[i]) for i, kind in self.clipped]
+        return [self._law(i, kind, t, y, held, torques[i]) for i, kind in self.clipped]
 
-    def _law(self, i: int, kind: str, y: Motion, torque: JointTorque) -> Law:
+    def _law(self, i: int, kind: str, t: Scalar, y: Motion, held: Held, torque: JointTorque) -> Law:
         joint = self.arm.joints[i]
         if kind == "dry":
             return Law(i, *dry_bounds(joint, torque.motor))
@@ -267,19 +279,22 @@ class Loads:
             b, d, lower, upper = stop_law(joint.limit, y.q[i])
             return Law(i, lower, upper, b, d)
         command, saturation = self.command, self.saturation(i)
-        assert isinstance(command, Feedback)
+        assert isinstance(command, Controller)
         assert saturation is not None
         gain, limit = saturation
-        d = maximum(gain * command.kd[i], 0.0)
-        b = fma(d, y.v[i], gain * command.unlimited(y.q, y.v, y.z.integrals)[i])
+        d = maximum(gain * command.law.damping(i), 0.0)
+        u = command.unlimited(t, self.seen(y, held), y.z.control, *self._piece(held))[i]
+        b = fma(d, y.v[i], gain * u)
         return Law(i, -(absolute(gain) * limit), absolute(gain) * limit, b, d)
 
     def saturation(self, i: int) -> tuple[Scalar, Scalar] | None:
         """Torque per command, and the command's limit, where a damping continuous command saturates a linear drive; else None."""
         command, joint = self.command, self.arm.joints[i]
-        if not isinstance(command, Feedback) or command.period is not None or command.law == "pi":
+        if not isinstance(command, Controller) or command.period is not None or command.law.damping(i) is None:
             return None
         limit, motor = command.limit[i], joint.motor
+        if command.output == "current" or command.feedforward is not None:
+            return None
         if command.output == "torque":
             return None if limit is None or (motor is not None and dc.is_limited(motor)) else (1.0, limit)
         if motor is None or not dc.is_linear(motor) or i in self.inductive:

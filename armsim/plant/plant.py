@@ -1,8 +1,9 @@
 """The plant: an arm with its drives, its command and its integrator, as pure functions of time and state.
 
-State is a flat list of scalars with named slots: joint positions, joint velocities, controller integrals, where the command is
-sampled the commands held since the last sample, armature currents of motors with an inductance, the memory of step-size
-control, on request the work done so far, and how far an adaptive method has run ahead. Inside it is a `armsim.plant.state.State`.
+State is a flat list of scalars with named slots: joint positions, joint velocities, what the controller remembers, where the
+command is sampled the commands held since the last sample, armature currents of motors with an inductance, the memory of
+step-size control, on request the work done so far, and how far an adaptive method has run ahead. Inside it is a
+`armsim.plant.state.State`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 from armsim.actuation import WORKS, JointTorque, Works, slowed_to
 from armsim.actuation import motor as dc
-from armsim.control import Feedback, OpenLoop
+from armsim.control import Command, Memory, Seen
 from armsim.dynamics import Algorithm, ExternalWrench
 from armsim.expr import Scalar, flatten, leaves, unflatten
 from armsim.integrate import METHODS, Ahead, Method, Motion, Tolerance, calmed
@@ -33,7 +34,7 @@ class Plant:
 
     Attributes:
         arm: The arm, n joints.
-        command: What drives it: a feedback law, signals of time, or None for motors with open terminals.
+        command: What drives it: a controller, signals of time, or None for motors with open terminals.
         external: External wrenches.
         method: Name of the integrator, of `armsim.integrate.METHODS`.
         algorithm: Of `armsim.dynamics.forward_dynamics`; an arm with dry friction needs its mass matrix, hence "crba".
@@ -43,7 +44,7 @@ class Plant:
     """
 
     arm: Arm
-    command: Feedback | OpenLoop | None
+    command: Command | None
     external: Sequence[ExternalWrench] = ()
     method: str = "semi_implicit_euler"
     algorithm: Algorithm = "crba"
@@ -88,7 +89,8 @@ class Plant:
     def slots(self) -> tuple[str, ...]:
         """Names of the state's entries, in order."""
         names = [joint.name for joint in self.arm.joints]
-        parts = (self._integrals, self.sampled, [*self.inductive], self.integrator.memory, self.audit)
+        control = [] if self.command is None else self.command.slots(names)
+        parts = (control, self.sampled, [*self.inductive], self.integrator.memory, self.audit)
         return State.slots(names, *parts) + self.run_ahead
 
     @property
@@ -101,10 +103,6 @@ class Plant:
         """Names of the state's last entries: how far an integrator has run ahead, if it does."""
         nothing = [0.0] * self.arm.n
         return tuple(f"ahead{i}" for i in range(len(leaves(self._begin(nothing, nothing, 0.0).ahead))))
-
-    @property
-    def _integrals(self) -> int:
-        return 0 if self.command is None else self.command.integrals
 
     def initial_state(self, q: Sequence[Scalar], qd: Sequence[Scalar], landing: Scalar = 0.0) -> list[Scalar]:
         """The state at joint positions q and velocities qd, all else zero; the first sample is still to be taken.
@@ -120,7 +118,7 @@ class Plant:
         x = State(
             q=list(q),
             qd=list(qd),
-            integrals=[0.0] * self._integrals,
+            control=Memory() if self.command is None else self.command.begin(),
             held=[0.0] * (self.arm.n if self.sampled else 0),
             currents=[0.0] * len(self.inductive),
             memory=[0.0] * len(self.integrator.memory),
@@ -142,9 +140,9 @@ class Plant:
         command = self.command
         if command is None or command.period is None:
             raise ValueError("nothing is sampled")
-        rates = command.integral_rates(x.q, x.integrals)
-        x.held = command.command(t, x.q, x.qd, x.integrals)
-        x.integrals = [i + command.period * rate for i, rate in zip(x.integrals, rates, strict=True)]
+        x.held, x.control = command.sample(
+            t, Seen(x.q, x.qd, dict(zip(self.inductive, x.currents, strict=True))), x.control
+        )
         return x.flat()
 
     def step(self, t: Scalar, state: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
@@ -162,9 +160,9 @@ class Plant:
             after, memory = self.integrator.advance(system, t, y, dt, x.memory, self.tolerance)
         else:
             after, memory, ahead = self.integrator.follow(system, t, y, dt, x.memory, self.tolerance, x.ahead)
-        integrals = x.integrals if self.sampled else after.z.integrals
+        control = x.control if self.sampled else after.z.control
         currents = after.z.currents if self.loads.integrated else self._currents_after(t, y, held, dt)
-        return State(calmed(after.q), calmed(after.v), integrals, x.held, currents, memory, after.w, ahead).flat()
+        return State(calmed(after.q), calmed(after.v), control, x.held, currents, memory, after.w, ahead).flat()
 
     def _currents_after(self, t: Scalar, y: Motion, held: Held, dt: Scalar) -> list[Scalar]:
         """The armature currents a step later, exact for constant voltage and speed."""
@@ -175,9 +173,9 @@ class Plant:
         return [dc.current_after(motor, x, torques[i].supply, y.v[i], dt) for (i, motor), x in pairs]
 
     def motion_of(self, x: State) -> Motion:
-        """The motion that the integrator advances: controller integrals only under continuous control."""
-        integrals = [] if self.sampled else x.integrals
-        return Motion(x.q, x.qd, Further(integrals, x.currents if self.loads.integrated else []), x.works)
+        """The motion that the integrator advances: what a controller remembers only if it is continuous."""
+        control = Memory() if self.sampled else x.control
+        return Motion(x.q, x.qd, Further(control, x.currents if self.loads.integrated else []), x.works)
 
     def held(self, t: Scalar, x: State) -> Held:
         """What is constant during a step that begins at time t [s], and from the last landing on if the integrator is ahead."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from armsim.actuation import WORKS, Works
+from armsim.control import Memory
 from armsim.expr import Scalar, leaves
 from armsim.integrate import Ahead
 
@@ -17,7 +19,7 @@ class State:
     Attributes:
         q: Joint positions [rad or m].
         qd: Joint velocities [rad/s or m/s].
-        integrals: Controller integrals [rad·s or m·s].
+        control: What the controller remembers.
         held: Commands held since the last sample [V, N·m or N].
         currents: Armature currents of the motors that have an inductance [A].
         memory: The state of step-size control.
@@ -27,7 +29,7 @@ class State:
 
     q: list[Scalar]
     qd: list[Scalar]
-    integrals: list[Scalar]
+    control: Memory
     held: list[Scalar]
     currents: list[Scalar]
     memory: list[Scalar]
@@ -42,7 +44,7 @@ class State:
     def slots(
         cls,
         joints: Sequence[str],
-        integrals: int,
+        control: Sequence[str],
         sampled: bool,
         inductive: Sequence[int],
         memory: Sequence[str],
@@ -52,7 +54,7 @@ class State:
 
         Args:
             joints: Their names.
-            integrals: Number of controller integrals, those of the first joints.
+            control: Names of what the controller remembers.
             sampled: Whether commands are held.
             inductive: Indices of the joints whose current is a state.
             memory: Names of the integrator's memory.
@@ -61,7 +63,7 @@ class State:
         return (
             *(f"q_{name}" for name in joints),
             *(f"qd_{name}" for name in joints),
-            *(f"integral_{name}" for name in joints[:integrals]),
+            *control,
             *(f"held_{name}" for name in joints if sampled),
             *(f"current_{joints[i]}" for i in inductive),
             *memory,
@@ -74,11 +76,11 @@ class Further:
     """The further states that an integrator advances besides the joints; or their rates.
 
     Attributes:
-        integrals: Of a continuous controller.
+        control: What a continuous controller remembers, a `Memory`; of linear equations its rows.
         currents: Armature currents, where the integrator advances them.
     """
 
-    integrals: list[Scalar]
+    control: Any
     currents: list[Scalar]
 
 

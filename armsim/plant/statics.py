@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from armsim.actuation import motor as dc
 from armsim.actuation import unpowered
-from armsim.control import Feedback
+from armsim.control import Controller
 from armsim.dynamics import gravity_torque, rnea
 from armsim.expr import Scalar
 from armsim.plant.plant import Plant
@@ -14,29 +14,35 @@ from armsim.plant.state import Held
 
 
 def holding_command(plant: Plant, t: float, q: Sequence[float]) -> list[float]:
-    """The commands that hold an arm at rest at q at time t [s], without dry friction [V, N·m or N]."""
+    """The commands that hold an arm at rest at q at time t [s], without dry friction [V, A, N·m or N]."""
     zeros = [0.0] * plant.arm.n
     wrenches = plant.loads.wrenches(q, Held(t, [], []))
     commands = []
     for joint, q_i, needed in zip(plant.arm.joints, q, rnea(plant.arm, q, zeros, zeros, wrenches), strict=True):
         tau = unpowered(joint, q_i, 0.0).drive_for(needed)
-        motor = joint.electric_motor if plant.command is not None and plant.command.output == "voltage" else None
-        commands.append(tau if motor is None else dc.demand(motor, tau, 0.0)[0])
+        motor, output = joint.electric_motor, "torque" if plant.command is None else plant.command.output
+        if motor is not None and output != "torque":
+            voltage, current = dc.demand(motor, tau, 0.0)
+            tau = voltage if output == "voltage" else current
+        commands.append(tau)
     return commands
 
 
 def per_command(plant: Plant, i: int) -> Scalar | None:
-    """Stall torque of joint i per unit of its command [N·m/V, or 1]; None where its motor takes no voltage."""
+    """Stall torque of joint i per unit of its command [N·m/V, N·m/A, or 1]; None where its motor takes no voltage."""
     motor = plant.arm.joints[i].electric_motor
     if plant.command is None or plant.command.output == "torque":
         return 1.0
-    return None if motor is None else dc.voltage_gain(motor)
+    if motor is None:
+        return None
+    return dc.voltage_gain(motor) if plant.command.output == "voltage" else dc.torque(motor, 1.0)
 
 
 def joint_stiffness(plant: Plant, i: int) -> float | None:
-    """The proportional gain of joint i as a stiffness [N·m/rad or N/m]: Kp gear kp / Ra for a voltage; None without feedback."""
-    gain = per_command(plant, i)
-    return None if gain is None or not isinstance(plant.command, Feedback) else float(gain * plant.command.kp[i])
+    """The proportional gain of joint i as a stiffness [N·m/rad or N/m]: Kp gear kp / Ra for a voltage; None without one."""
+    gain, command = per_command(plant, i), plant.command
+    kp = command.law.stiffness(i) if isinstance(command, Controller) else None
+    return None if gain is None or kp is None else float(gain * kp)
 
 
 def joint_damping(plant: Plant, i: int) -> tuple[float, float]:
@@ -47,8 +53,9 @@ def joint_damping(plant: Plant, i: int) -> tuple[float, float]:
     gain, motor = per_command(plant, i), plant.arm.joints[i].electric_motor
     driven = plant.command is not None and plant.command.output == "voltage"
     back_emf = dc.back_emf_damping(motor) if motor is not None and driven else 0.0
-    kd = plant.command.kd[i] if isinstance(plant.command, Feedback) else 0.0
-    return float((1.0 if gain is None else gain) * kd + back_emf), float(back_emf)
+    command = plant.command
+    kd = command.law.damping(i) if isinstance(command, Controller) else None
+    return float((1.0 if gain is None else gain) * (kd or 0.0) + back_emf), float(back_emf)
 
 
 def steady_droop(plant: Plant) -> list[float | None] | None:
@@ -58,7 +65,7 @@ def steady_droop(plant: Plant) -> list[float | None] | None:
     command; None for a joint whose stiffness is not positive.
     """
     command = plant.command
-    if not isinstance(command, Feedback) or command.law != "pd":
+    if not isinstance(command, Controller) or command.law.name != "pd" or command.feedforward is not None:
         return None
     gravity = gravity_torque(plant.arm, command.target)
     gains = [joint_stiffness(plant, i) for i in range(plant.arm.n)]

@@ -13,6 +13,7 @@ from math import inf
 from typing import Any
 
 from armsim.actuation import Works, against_dry_friction, any_sticks, dry_bounds, sticks, unpowered
+from armsim.control import Memory
 from armsim.dynamics import Algorithm, clipped_solve, crba, forward_dynamics, leeway, solve_held
 from armsim.expr import Scalar, absolute, both, dot, either, fma, mapped, minimum, negated, where
 from armsim.integrate import MomentumEquation, Motion, RateJacobian, advanced
@@ -279,6 +280,6 @@ def accelerations(arm: Arm, q, qd, drives, algorithm: Algorithm = "crba") -> lis
     bounds = [dry_bounds(joint, drive) for joint, drive, *_ in joints]
     lower, upper = ([bound[side] for bound in bounds] for side in (0, 1))
     f = less_bias(arm, Motion(q, qd, None, None), total, None)
-    now = Forces(crba(arm, q), f, lower, upper, [(0.0, 0.0)] * arm.n, [], Further([], []), None)
+    now = Forces(crba(arm, q), f, lower, upper, [(0.0, 0.0)] * arm.n, [], Further(Memory(), []), None)
     latches = Latches([sticks(joint) for joint in arm.joints], {})
     return latches.solved(now, latches.places(qd))[0]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 
 from armsim.actuation import Works
-from armsim.control import OpenLoop
 from armsim.dynamics import Law, crba
-from armsim.expr import Scalar, dot, lookup, where
+from armsim.expr import Scalar, dot, lookup, minimum, where
 from armsim.integrate import MomentumEquation, Motion, RateJacobian, System, advanced
 from armsim.plant.equations import Damped, Equations
 from armsim.plant.midpoint import ArmMomentum
@@ -81,10 +81,8 @@ class ArmSystem(System):
 
     def until_corner(self, t: Scalar) -> Scalar | None:
         """How long after t recorded inputs jump or bend next [s], within `AT_ONCE` not counted; None where there are none."""
-        command = self.equations.loads.command
-        if not isinstance(command, OpenLoop) or command.period is not None or command.corners is None:
-            return None
-        return lookup(command.corners, t + AT_ONCE) - t
+        tables = self.equations.loads.corner_tables
+        return reduce(minimum, (lookup(table, t + AT_ONCE) for table in tables)) - t if tables else None
 
     def branch(self, t: Scalar, y: Motion, h: Scalar) -> ArmSystem:
         """The arm on its branch at (t, y), for a step of length h [s]."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from armsim.control import Feedback
+from armsim.control import Controller
 from armsim.errors import UsageError, spelled
 from armsim.files.run_folder import new_run_folder
 from armsim.loading import Scenario, scenario_of
@@ -201,9 +201,9 @@ def sample_steps(scenario: Scenario) -> int:
     command = scenario.command
     if scenario.sample_every is not None:
         return scenario.sample_every
-    if command is None or (not isinstance(command, Feedback) and all(map(_constant, command.signals))):
+    if command is None or (not isinstance(command, Controller) and all(map(_constant, command.signals))):
         return scenario.log_every
-    key, what = ("control", "feedback") if isinstance(command, Feedback) else ("inputs", "inputs")
+    key, what = ("control", "feedback") if isinstance(command, Controller) else ("inputs", "inputs")
     path, period = f"{key}.period", f"{10 * scenario.dt:g}"
     example = f"--set {path}={period}", f'overrides={{"{path}": {period}}}'
     raise UsageError.of(

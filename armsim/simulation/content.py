@@ -6,7 +6,6 @@ from collections.abc import Collection
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from armsim.control import OpenLoop
 from armsim.expr import Table
 from armsim.formulas.formula import Formula
 from armsim.formulas.quantity import Quantity
@@ -58,10 +57,7 @@ def _describe(x: Any, parts: list[str]) -> None:
 
 def tables_of(plant: Plant) -> list[Table]:
     """The tables that a plant may look up, but for slopes of theirs: those in it, and the corners of its inputs."""
-    command = plant.command
-    located = plant.integrator.locates and isinstance(command, OpenLoop) and command.period is None
-    corners = command.corners if located and isinstance(command, OpenLoop) else None
-    return tables_in(plant) if corners is None else [*tables_in(plant), corners]
+    return [*tables_in(plant), *(plant.loads.corner_tables if plant.integrator.locates else [])]
 
 
 def tables_in(x: Any) -> list[Table]:

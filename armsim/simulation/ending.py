@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from armsim.control import Feedback
+from armsim.control import Controller
 from armsim.simulation.result import Result
 from armsim.spec.timing import time_at
 
@@ -29,7 +29,7 @@ def ending(run: Result) -> dict[str, Any]:
 
 def _departing(run: Result) -> list[dict[str, Any]]:
     command = run.plant.command
-    if not isinstance(command, Feedback):
+    if not isinstance(command, Controller):
         return []
     path, scenario = run.totals.path, run.scenario
     times = [time_at(k * path.stride * scenario.log_every, scenario.time_ratio) for k in range(len(path.points))]
@@ -37,10 +37,11 @@ def _departing(run: Result) -> list[dict[str, Any]]:
     if not half:
         return []
     found = []
-    for joint, target, qs in zip(
-        run.plant.arm.joints, command.target, zip(*path.points[half:], strict=True), strict=True
+    wanted = [command.reference.at(t).q for t in times[half:]]
+    for joint, targets, qs in zip(
+        run.plant.arm.joints, zip(*wanted, strict=True), zip(*path.points[half:], strict=True), strict=True
     ):
-        peaks = _peaks([abs(target - q) for q in qs])
+        peaks = _peaks([abs(target - q) for target, q in zip(targets, qs, strict=True)])
         if len(peaks) == WINDOWS and all(a < b for a, b in pairwise(peaks)) and peaks[-1] > GROWN * peaks[0] + LEAST:
             found.append({"joint": joint.name, "since": times[half], "from": peaks[0], "to": peaks[-1]})
     return found

@@ -7,7 +7,7 @@ from typing import Any
 
 from armsim.actuation import motor as dc
 from armsim.actuation import sticks
-from armsim.control import Feedback
+from armsim.control import Controller
 from armsim.loading import Scenario
 from armsim.plant.statics import steady_droop
 from armsim.simulation.ending import ending
@@ -137,7 +137,7 @@ def joint_summaries(run: Result) -> list[dict[str, Any]]:
     """The entries of the joints; see `summarize`."""
     plant, last = run.plant, _named(run, run.end)
     command = plant.command
-    feedback = command if isinstance(command, Feedback) else None
+    feedback = command if isinstance(command, Controller) else None
     droop = steady_droop(plant)
     joints = []
     for i, joint in enumerate(plant.arm.joints):

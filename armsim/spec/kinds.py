@@ -6,7 +6,7 @@ import math
 import re
 from typing import Any
 
-from armsim.expr import Expr, either
+from armsim.expr import Expr, either, rounded
 from armsim.files.document import Node, Place, Scalar, clipped, shown
 from armsim.files.faults import nearest, suggestion
 from armsim.formulas.bounds import BOUNDS
@@ -102,6 +102,7 @@ class Number(Kind):
         infinite: Whether `.inf` and `-.inf` are taken.
         largest: Bound of the magnitude where it is not the unit's.
         of_time: Whether the formula may contain the time `t`.
+        whole: Whether it has to be an integer.
         most: The greatest magnitude.
         least: The least magnitude where it is `above` 0, `nonzero` or `divides`.
     """
@@ -119,6 +120,7 @@ class Number(Kind):
         largest: float | None = None,
         least: float | None = None,
         of_time: bool = False,
+        whole: bool = False,
         **common: Any,
     ) -> None:
         super().__init__(**common)
@@ -131,6 +133,7 @@ class Number(Kind):
         self.infinite = infinite
         self.largest = largest
         self.of_time = of_time
+        self.whole = whole
         self.most = BOUNDS[unit].largest if largest is None else largest
         self.least = BOUNDS[unit].least if least is None else least
 
@@ -140,7 +143,9 @@ class Number(Kind):
         if self.above == 0:
             return f"a positive number{of}" + (f", {self.largest:g} at most" if self.largest is not None else "")
         if self.minimum is not None and self.largest is not None:
-            return f"a number{of} from {plain_number(self.minimum)} to {plain_number(self.largest)}"
+            return (
+                f"a {'whole ' * self.whole}number{of} from {plain_number(self.minimum)} to {plain_number(self.largest)}"
+            )
         if self.minimum is not None:
             return f"a number{of}, {plain_number(self.minimum)} or more"
         if self.nonzero:
@@ -148,6 +153,10 @@ class Number(Kind):
         if self.of_time:
             return f"a number{of}, or an expression of the time t"
         return f"a number{of}"
+
+    def varies(self, formula: Formula) -> bool:
+        """Whether a formula of such a number has variables."""
+        return self.of_time and "t" in formula.names
 
     def unit_in(self, context: Context) -> str:
         """The unit in this file: deg for rad where the file uses degrees."""
@@ -166,6 +175,8 @@ class Number(Kind):
             found.append(x > self.above)
         if self.nonzero:
             found.append(abs(x) > 0.0)
+        if self.whole:
+            found.append(abs(x - rounded(x)) <= 0.0)
         return found
 
     def magnitudes(self, x: Any) -> list[Any]:
@@ -214,7 +225,7 @@ class Number(Kind):
 
     def units(self, context: Context) -> list[str]:
         """The units that a number read now may be converted to."""
-        return units_of(self.unit_in(context), context.turns, context.output)
+        return units_of(self.unit_in(context), context.turns, context.output, context.law)
 
     def _with_unit(self, node: Scalar, context: Context) -> tuple[str, str] | None:
         """Number and unit, where one is written behind a number; names that have a value are none."""
@@ -283,6 +294,8 @@ class Number(Kind):
                 mend = "correct the expression, or the parameters in it"
             else:
                 mend = f"write the {key} without its sign, for example `{key}: {quantity.text.lstrip('-')}`"
+        elif self.whole and value != round(value):
+            mend = f"write a whole number, for example {round(value)}"
         elif self.minimum is not None and value < self.minimum:
             mend = f"write {plain_number(self.minimum)} or more"
         elif self.above is not None and value <= self.above:

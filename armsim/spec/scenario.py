@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from armsim.errors import spelled
-from armsim.files.document import Map, Node, Scalar, shown
+from armsim.files.document import Map, Node, shown
 from armsim.files.faults import suggestion
 from armsim.formulas.quantity import Context, Quantity, plain_number
 from armsim.integrate import METHODS, Tolerance
 from armsim.spec import other_words as words
 from armsim.spec.bodies import Payload
+from armsim.spec.control import ControlKeys, RobotReference
 from armsim.spec.kinds import Format
-from armsim.spec.paths import source_of
+from armsim.spec.parameters import read_parameters
 from armsim.spec.recorded import read_recorded, within_bounds
 from armsim.spec.robot import NO_VECTOR
-from armsim.spec.schema import Choice, Kind, List, Number, PerJoint, Record, Rule, Text, join
+from armsim.spec.schema import Choice, Kind, List, Number, Parameters, PerJoint, Record, Rule, Text, join
 from armsim.spec.tolerance import LARGEST, LEAST
 
 FORMAT = "armsim/scenario/1"
@@ -23,21 +23,6 @@ LOG_FORMATS = ("csv", "parquet")
 AUTO = "auto"  # leaves the method to armsim
 ADAPTIVE = tuple(name for name, method in METHODS.items() if method.adaptive is not None)
 FIXED = tuple(name for name in METHODS if name not in ADAPTIVE)
-GAINS = {"none": (), "pd": ("kp", "kd"), "pi": ("kp", "ki"), "pid": ("kp", "ki", "kd")}
-
-
-class RobotReference(Kind):
-    """A robot file, the name of a shipped robot, or a whole robot."""
-
-    def expected(self, context: Context) -> str:
-        return "a robot file, the name of a shipped robot, or a robot's keys"
-
-    def read(self, node: Node, path: str, context: Context) -> Node | str | None:
-        if isinstance(node, Map):
-            return node
-        if isinstance(node, Scalar) and isinstance(node.value, str):
-            return node.text
-        return self.fault(node, path, context)
 
 
 class ScenarioUnitKeys(Record):
@@ -112,104 +97,6 @@ class InitialKeys(Record):
     )
 
 
-def needs_of(law: str) -> Rule:
-    """The rule of a control law: keys that it requires and keys that it forbids."""
-    useless = [gain for gain in GAINS["pid"] if gain not in GAINS[law]]
-    useless += [] if "ki" in GAINS[law] else ["integral_limit"]
-    return Rule("law", (law,), needs=("output", *GAINS[law]), without=tuple(useless))
-
-
-def gains(unit: str, doc: str, law: str) -> PerJoint:
-    """The key of a gain."""
-    return PerJoint(Number(unit), one_for_all=True, default=None, doc=doc, note=f"none; {law} need it", example="10")
-
-
-class ControlKeys(Record):
-    """Feedback of every joint by itself: u = kp e + ki ∫e dt - kd qd, with e = target - q."""
-
-    other_words = words.CONTROL
-
-    law = Choice(
-        "none", "pd", "pi", "pid", doc="control law; none switches control off, whatever else is given", example="pd"
-    )
-    output = Choice(
-        "voltage",
-        "torque",
-        default=None,
-        doc="what u is: a motor voltage or a joint torque",
-        note="required",
-        example="voltage",
-    )
-    kp = gains(
-        "V/rad or N·m/rad", "proportional gains, one per joint or one for all; not the motor's Kp", "pd, pi and pid"
-    )
-    ki = gains("V/(rad·s) or N·m/(rad·s)", "integral gains", "pi and pid")
-    kd = gains("V·s/rad or N·m·s/rad", "derivative gains", "pd and pid")
-    target = PerJoint(
-        Number("rad or m", angle=True),
-        default=None,
-        doc="joint positions to hold, one per joint",
-        note="the robot's initial pose",
-    )
-    period = Number(
-        "s", above=0, default=None, doc="sample time, a whole multiple of dt; u is held in between", note="continuous"
-    )
-    limit = PerJoint(
-        Number("V, N·m or N", above=0), one_for_all=True, default=None, doc="greatest |u|", note="none", example="24"
-    )
-    integral_limit = PerJoint(
-        Number("V, N·m or N", above=0),
-        one_for_all=True,
-        default=None,
-        doc="greatest |ki ∫e dt|",
-        note="limit",
-        example="24",
-    )
-
-    # `law: none` forbids nothing, so that a law can be switched off and on
-    rules = tuple(needs_of(law) for law in GAINS if law != "none")
-
-    def read(self, node: Node, path: str, context: Context) -> dict[str, Any] | None:
-        if isinstance(node, Scalar) and node.value == "none":
-            return self.fault(node, path, context, f"to switch it off, set `{join(path, 'law')}` to `none`")
-        output = node.get("output") if isinstance(node, Map) else None
-        context.output = output.text if isinstance(output, Scalar) and output.text in self.output.options else None
-        return super().read(node, path, context)
-
-    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
-        law = node.get("law")
-        changed = law is not None and law.place.source == source_of("control.law")
-        if not (changed and self._check_changed_law(data, node, path, context)):
-            super().check(data, node, path, context)
-
-    def _check_changed_law(self, data: dict[str, Any], node: Map, path: str, context: Context) -> bool:
-        """Report all at once what an overridden law asks for besides; whether there was anything that overrides mend."""
-        rule = next((rule for rule in self.rules if rule.applies(data, node)), Rule())
-        lacking = [key for key in rule.needs if node.get(key) is None]
-        useless = [key for key in rule.without if node.get(key) is not None]
-        if not lacking + useless or any(node.entries[key][0].source.startswith(source_of("")) for key in useless):
-            return False
-        needed = [key for key in rule.needs if key in GAINS["pid"]]
-        found = [f"`{key}`" for key in useless] + [f"no `{key}`" for key in lacking]
-        more = [spelled(f"--unset control.{key}", f'"control.{key}": None') for key in useless]
-        for key in lacking:
-            example = self.fields[key].example
-            more.append(spelled(f"--set control.{key}={example}", f'"control.{key}": {example}'))
-        place = node.entries["law"][1].place
-        expected = f"the gains of {data['law']}, {' and '.join(needed)}, and no others"
-        context.report.add(
-            place, join(path, "law"), expected, " and ".join(found), f"add {spelled(' ', ', ').join(more)}"
-        )
-        return True
-
-    def unwanted(self, key: str, data: dict[str, Any]) -> tuple[str, str, str]:
-        law = data["law"]
-        expected = (
-            f"the gains of {law}: {' and '.join(GAINS[law])}" if key in GAINS["pid"] else f"no integral with {law}"
-        )
-        return expected, f"`{key}`", "take it out, or write `law: pid`"
-
-
 class CsvSignalKeys(Record):
     """A column of a CSV file; its times are the column `t_s`."""
 
@@ -246,12 +133,13 @@ class Signal(Kind):
 
 
 class InputKeys(Record):
-    """Joint torques or motor voltages as functions of time, without feedback."""
+    """Joint torques, motor voltages or motor currents as functions of time; beside `control`, added to what it commands."""
 
     torque = PerJoint(
         Signal("N·m or N"), default=None, doc="joint torques [N·m or N], one per joint", note="or voltage"
     )
     voltage = PerJoint(Signal("V"), default=None, doc="motor voltages [V], one per joint", note="or torque")
+    current = PerJoint(Signal("A"), default=None, doc="motor currents [A], one per joint", note="or torque")
     period = Number(
         "s",
         above=0,
@@ -260,14 +148,14 @@ class InputKeys(Record):
         note="continuous",
     )
 
-    exactly_one = ("torque", "voltage")
+    exactly_one = ("torque", "voltage", "current")
 
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
         given = [key for key in self.exactly_one if node.get(key) is not None]
         if len(given) != 1:
-            found = "both" if given else "none of them"
-            mend = "take one of them out" if given else "add `torque: [...]` or `voltage: [...]`, one value per joint"
-            context.report.add(node.place, path, "either torque or voltage", found, mend)
+            found = " and ".join(given) or "none of them"
+            mend = "keep one of them" if given else "add `torque: [...]` or `voltage: [...]`, one value per joint"
+            context.report.add(node.place, path, "one of torque, voltage and current", found, mend)
 
 
 class ExternalKeys(Record):
@@ -322,21 +210,34 @@ class ScenarioKeys(Record):
         doc="robot file relative to this one, name of a shipped robot, or a robot's keys", example="../robots/arm5.yaml"
     )
     units = ScenarioUnitKeys(default={}, doc="units of this file")
+    parameters = Parameters(
+        default={}, doc="named numbers, for use in expressions of this file", example="{stiffness: 40}"
+    )
     duration = Number("s", above=0, doc="how long, a whole multiple of dt", example="5")
     integrator = IntegratorKeys(default={}, doc="how time advances", example="{method: semi_implicit_euler, dt: 1e-4}")
     initial = InitialKeys(default={}, doc="where the motion starts")
     control = ControlKeys(default=None, doc="feedback", note="none")
-    inputs = InputKeys(default=None, doc="torques or voltages as functions of time", note="none")
+    inputs = InputKeys(default=None, doc="torques, voltages or currents as functions of time", note="none")
     external = List(
         ExternalKeys(), default=(), doc="forces and moments on links", example="[{link: R5, force: [0, 0, -5]}]"
     )
     payload = Payload(default=None, doc="in place of the robot's", note="the robot's")
     log = LogKeys(default={}, doc="what is written down")
 
-    rules = (Rule(given=("control",), without=("inputs",)),)
-
-    def unwanted(self, key: str, data: dict[str, Any]) -> tuple[str, str, str]:
-        return "either control or inputs", "both", "take one of them out"
+    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        control, inputs, given = data["control"], data["inputs"], node.get("inputs")
+        if control is None or inputs is None or control["law"] in (None, "none") or not isinstance(given, Map):
+            return
+        output, here = control["output"], join(path, "inputs")
+        for key in InputKeys.exactly_one:
+            if output is not None and inputs[key] is not None and key != output:
+                expected = f"`{output}`, as the output of `control`, to which inputs are added"
+                mend = f"write `{output}: [...]`, or `output: {key}` under `control`"
+                context.report.add(given.entries[key][0], join(here, key), expected, f"`{key}`", mend)
+        if inputs["period"] is not None:
+            place = given.entries["period"][0]
+            mend = "take it out, and write `period` under `control`"
+            context.report.add(place, join(here, "period"), "the period of `control`, for both", "another one", mend)
 
 
 def read_scenario_node(node: Map, context: Context, path: str = "") -> dict[str, Any] | None:
@@ -350,4 +251,6 @@ def read_scenario_node(node: Map, context: Context, path: str = "") -> dict[str,
     units = node.get("units")
     angle = units.get("angle") if isinstance(units, Map) else None
     context.degrees = getattr(angle, "value", None) == "deg"
+    context.named = True
+    context.parameters = read_parameters(node.get("parameters"), join(path, "parameters"), context)
     return ScenarioKeys().read(node, path, context)

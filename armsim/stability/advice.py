@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from armsim.control import Feedback
+from armsim.control import Controller
 from armsim.errors import Refusal
 from armsim.notebook import counted
 from armsim.plant import DynaMechsPlant, Plant
@@ -86,7 +86,7 @@ def is_judged(plant: Plant) -> bool:
     """Whether advice applies: to fixed steps, and to the feedback of any method; not to DynaMechs, whose motor fixes the step."""
     if isinstance(plant, DynaMechsPlant):
         return False
-    return plant.integrator.adaptive is None or isinstance(plant.command, Feedback)
+    return plant.integrator.adaptive is None or isinstance(plant.command, Controller)
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:

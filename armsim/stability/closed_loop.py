@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 
 class Gains(NamedTuple):
-    """A feedback law u = K x + Kz z, dz/dt = Z x + Zz z in matrices; see `armsim.plant.LinearFeedback`."""
+    """A controller u = K x + Kz z; dz/dt, or z at the next sample, is Z x + Zz z. See `armsim.plant.LinearFeedback`."""
 
     K: Array
     Kz: Array
@@ -28,19 +28,20 @@ def gains(law: LinearFeedback, inputs: int, states: int, dtype: type = float) ->
     return Gains(*(np.array(rows, dtype=dtype).reshape(height, width) for rows, height, width in shapes))
 
 
-def with_feedback(A: Array, B: Array, law: Gains, period: float | None = None) -> Array:
-    """The closed-loop system matrix, its states those of the plant and then the integrals z of the feedback.
+def with_feedback(A: Array, B: Array, law: Gains) -> Array:
+    """The closed-loop system matrix, its states those of the plant and then those of the feedback, z.
 
     Args:
-        A: System matrix of the plant, shape (..., states, states): dx/dt = A x + B u, or x at the next sample if there
-            is a period.
+        A: System matrix of the plant, shape (..., states, states): dx/dt = A x + B u; or x at the next sample, if the law's
+            is z at the next sample.
         B: Input matrix, shape (..., states, inputs).
         law: The feedback, of the same leading axes.
-        period: Sampling period [s], with which explicit Euler advances the integrals; None if continuous.
     """
     rates = np.concatenate([law.Z, law.Zz], axis=-1)
-    if period is not None:
-        rates = period * rates
-        rates[..., A.shape[-1] :] += np.eye(rates.shape[-2])
     moved = np.concatenate([A + B @ law.K, B @ law.Kz], axis=-1)
     return np.concatenate([moved, rates], axis=-2)
+
+
+def as_continuous(law: Gains, period: float) -> Gains:
+    """A sampled feedback as a continuous one: what explicit Euler makes of it with the period [s] as its step."""
+    return law._replace(Z=law.Z / period, Zz=(law.Zz - np.eye(law.Zz.shape[-1])) / period)

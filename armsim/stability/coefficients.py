@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from armsim.actuation import largest_force
-from armsim.control import Feedback
+from armsim.control import Controller
 from armsim.expr import Scalar, where
 from armsim.plant import Linearization
 from armsim.stability.closed_loop import Array, Gains, gains
@@ -32,7 +32,7 @@ class Coefficients:
         bounds: What bounds the motion of every joint, shape (..., 3, n): the reciprocal of the largest force of its feedback
             [1/(N·m) or 1/N], 0 if it has no bound; the error target - q [rad or m]; 1 where dry friction holds it, else 0.
         law: The feedback; None for plants without.
-        sampled: Whether it acts on samples.
+        period: Of its samples [s]; None where it is continuous.
     """
 
     M: Array
@@ -43,7 +43,7 @@ class Coefficients:
     I: Array  # noqa: E741  the field's letter for a current
     bounds: Array
     law: Gains | None
-    sampled: bool
+    period: float | None
 
     @classmethod
     def of(cls, about: Linearization, dtype: type = float) -> Coefficients:
@@ -55,13 +55,14 @@ class Coefficients:
             np.array(rows, dtype=dtype).reshape(size) for rows, size in zip(blocks, widths, strict=True)
         ]
         law = None if about.law is None else gains(about.law, m, 2 * n + k, dtype)
-        return cls(*_seven(arrays), law, about.law is not None and about.plant.sampled)
+        command = about.plant.command
+        return cls(*_seven(arrays), law, None if law is None or command is None else command.period)
 
     @classmethod
-    def shaped(cls, shapes: Sequence[Sequence[int]], sampled: bool) -> Coefficients:
+    def shaped(cls, shapes: Sequence[Sequence[int]], period: float | None) -> Coefficients:
         """Zeros of these shapes, in the order of `arrays`."""
         arrays = [np.zeros(shape) for shape in shapes]
-        return cls(*_seven(arrays), Gains(*arrays[7:]) if arrays[7:] else None, sampled)
+        return cls(*_seven(arrays), Gains(*arrays[7:]) if arrays[7:] else None, period)
 
     @property
     def arrays(self) -> tuple[Array, ...]:
@@ -71,7 +72,7 @@ class Coefficients:
     def with_arrays(self, arrays: Sequence[Array]) -> Coefficients:
         """The same structure with other arrays."""
         law = None if self.law is None else Gains(*arrays[7:])
-        return Coefficients(*_seven(arrays), law, self.sampled)
+        return Coefficients(*_seven(arrays), law, self.period)
 
     def __getitem__(self, which: Any) -> Coefficients:
         """Some of the plants, by an index or mask of the leading axes."""
@@ -98,8 +99,8 @@ def _bounds(about: Linearization) -> list[list[Scalar]]:
     """The rows of `Coefficients.bounds`."""
     command, joints = about.plant.command, about.plant.arm.joints
     held = [where(stuck, 1.0, 0.0) for stuck in about.held]
-    if not isinstance(command, Feedback):
+    if not isinstance(command, Controller):
         return [[0.0] * about.n, [0.0] * about.n, held]
     largest = [largest_force(joint, command.output, bound) for joint, bound in zip(joints, command.limit, strict=True)]
-    errors = [target - q for target, q in zip(command.target, about.q, strict=True)]
+    errors = [target - q for target, q in zip(command.reference.at(about.t).q, about.q, strict=True)]
     return [[0.0 if force is None else 1.0 / force for force in largest], errors, held]

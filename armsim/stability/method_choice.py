@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from armsim.actuation import any_sticks
-from armsim.control import Feedback
+from armsim.control import Controller
 from armsim.errors import UsageError
 from armsim.expr import is_number
 from armsim.loading import Scenario
@@ -81,7 +81,7 @@ def _damping(scenario: Scenario) -> Iterator[str]:
     command, joints = scenario.command, scenario.arm.joints
     if command is not None and command.output == "voltage":
         yield "back-EMF"
-    if isinstance(command, Feedback) and command.period is None and not all(is_number(kd, 0.0) for kd in command.kd):
+    if isinstance(command, Controller) and command.period is None and command.law.damps:
         yield "derivative gains"
     for joint in joints:
         if joint.limit is not None and joint.limit.stiffness is not None:

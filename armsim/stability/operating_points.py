@@ -10,7 +10,7 @@ import numpy as np
 
 from armsim.actuation import any_sticks, limit_torque
 from armsim.actuation.motor import back_emf_damping
-from armsim.control import Feedback
+from armsim.control import Controller
 from armsim.expr import Scalar, either, where
 from armsim.formulas.formula import FormulaError
 from armsim.loading import Scenario
@@ -176,7 +176,7 @@ def operating_points(scenario: Scenario, plant: Plant) -> list[OperatingPoint]:
     try:
         start = away_from_stops(linearizer, scenario.initial_q, scenario.initial_qd)
         seen: list[tuple[Linearization, str, str | None]] = [(start, START, None)]
-        if isinstance(command, Feedback) and tuple(command.target) != tuple(scenario.initial_q):
+        if isinstance(command, Controller) and tuple(command.target) != tuple(scenario.initial_q):
             target = away_from_stops(linearizer, command.target, [0.0] * plant.arm.n)
             seen.append((target, TARGET, None))
         for branch in branches(plant):

@@ -20,7 +20,7 @@ from armsim.integrate import METHODS, Motion, System, advanced
 from armsim.plant import Linearization
 from armsim.plant.equations import Damped
 from armsim.plant.state import Further
-from armsim.stability.closed_loop import Array, with_feedback
+from armsim.stability.closed_loop import Array, as_continuous, with_feedback
 from armsim.stability.coefficients import Coefficients
 from armsim.stability.growth import RESOLVED, DestabilisedMode, GrowthRates, Modes, matched
 from armsim.stability.largest_step import LONGEST, largest_step
@@ -35,7 +35,7 @@ KEPT = {
     "continuous_rates",
     "currents",
     "force",
-    "integrals",
+    "remembered",
     "matrix",
     "modes",
 }  # of a part of the plants
@@ -51,7 +51,7 @@ STABILITY_FUNCTIONS: dict[str, Callable[[Modes], Modes]] = {
 class LinearPlant(System):
     """A linearised plant, as a `System` whose scalars are rows: one step of the identity gives the step's matrix.
 
-    States are positions, velocities, the integrals of a continuous controller, armature currents, and under sampled feedback
+    States are positions, velocities, what a continuous controller remembers, armature currents, and under sampled feedback
     the held commands. Joints that dry friction holds are taken as free, as they may slip later.
 
     It may be many plants of one structure; arrays then have leading axes "...", those of the coefficients.
@@ -64,7 +64,7 @@ class LinearPlant(System):
         super().__init__(self._rates_of)
         given = Coefficients.of(about) if isinstance(about, Linearization) else about
         self.coefficients, self.law = given, given.law
-        self.sampled = given.law is not None and given.sampled
+        self.sampled = given.law is not None and given.period is not None
         *self.axes, self.n, m = given.Fu.shape
         k = given.I.shape[-2]
         z = 0 if self.law is None or self.sampled else self.law.Z.shape[-2]
@@ -100,20 +100,20 @@ class LinearPlant(System):
         return np.broadcast_to(np.eye(self.size), (*self.axes, self.size, self.size))
 
     def _parts(self, x: Array) -> tuple[Array, Array, Array, Array]:
-        """The rows of positions, velocities, integrals and currents."""
+        """The rows of positions, velocities, controller states and currents."""
         n, z = self.n, self.advanced
         return x[..., :n, :], x[..., n : 2 * n, :], x[..., 2 * n : z, :], x[..., z : self.moving, :]
 
     @cached_property
     def _own_and_commands(self) -> tuple[Array, Array]:
         """Positions, velocities and currents, and the commands, by the state."""
-        q, v, integrals, currents = self._parts(self._identity)
+        q, v, z, currents = self._parts(self._identity)
         own = np.concatenate([q, v, currents], axis=-2)
         if self.sampled:
             return own, self._identity[..., self.moving :, :]
         if self.law is None:
             return own, np.zeros((*self.axes, self.coefficients.Fu.shape[-1], self.size))
-        return own, self.law.K @ own + self.law.Kz @ integrals
+        return own, self.law.K @ own + self.law.Kz @ z
 
     @cached_property
     def force(self) -> Array:
@@ -128,8 +128,8 @@ class LinearPlant(System):
         return np.asarray(self.coefficients.I @ np.concatenate(self._own_and_commands, axis=-2))
 
     @cached_property
-    def integrals(self) -> Array:
-        """Rates of the integrals by the state, shape (..., z, size); none under sampled feedback."""
+    def remembered(self) -> Array:
+        """Rates of what the controller remembers, by the state, shape (..., z, size); none under sampled feedback."""
         if self.law is None or self.sampled:
             return np.zeros((*self.axes, 0, self.size))
         return np.asarray(self.law.Z @ self._own_and_commands[0] + self.law.Zz @ self._parts(self._identity)[2])
@@ -146,7 +146,7 @@ class LinearPlant(System):
 
     def _rates_of(self, t: float, y: Motion) -> Motion:
         x = np.stack([*y.q, *y.v, *y.z, *self.rest], axis=-2)
-        return Motion(y.v, rows_of(self.accelerations @ x), rows_of(self.integrals @ x), [])
+        return Motion(y.v, rows_of(self.accelerations @ x), rows_of(self.remembered @ x), [])
 
     def implicit_kick(self, t: float, y: Motion, h: float) -> Motion:
         """A kick implicit in the velocities, as of an arm; see `armsim.plant.equations.Damped`."""
@@ -154,16 +154,16 @@ class LinearPlant(System):
         M = [[self.M[..., i, j, None] for j in range(i + 1)] for i in range(self.n)]
         by_own = np.diagonal(self.force[..., self.n : 2 * self.n], axis1=-2, axis2=-1)
         D = rows_of(np.maximum(-by_own, 0.0)[..., None])
-        now = Damped(M, rows_of(self.force @ x), D, [], Further(rows_of(self.integrals @ x), []))
+        now = Damped(M, rows_of(self.force @ x), D, [], Further(rows_of(self.remembered @ x), []))
         v, _, _ = now.velocities_after(y.v, h)
-        return Motion(y.q, v, advanced(y.z, h, now.z.integrals), [])
+        return Motion(y.q, v, advanced(y.z, h, now.z.control), [])
 
     @cached_property
     def matrix(self) -> Array:
         """The system matrix A of dx/dt = A x [1/s], shape (..., size, size); zero rows for held commands."""
         v = self._identity[..., self.n : 2 * self.n, :]
         still = np.zeros((*self.axes, self.size - self.moving, self.size))
-        return np.concatenate([v, self.accelerations, self.integrals, self.currents, still], axis=-2)
+        return np.concatenate([v, self.accelerations, self.remembered, self.currents, still], axis=-2)
 
     @cached_property
     def modes(self) -> Modes:
@@ -219,20 +219,19 @@ class LinearPlant(System):
         exact = method in STABILITY_FUNCTIONS and self.advanced == self.moving
         return self._compared(self.modes, expected, stepped, h, exact, joints)
 
-    def loop(self, flow: Array, period: float) -> Array:
-        """The closed-loop matrix from sample to sample: of positions, velocities, currents and the controller's integrals.
+    def loop(self, flow: Array) -> Array:
+        """The closed-loop matrix from sample to sample: of positions, velocities, currents and what the controller remembers.
 
         Args:
             flow: The plant's matrix over a period, commands held (zero-order hold), shape (..., size, size).
-            period: Sampling period [s].
         """
         assert self.law is not None
         A, B = flow[..., : self.moving, : self.moving], flow[..., : self.moving, self.moving :]
-        return with_feedback(A, B, self.law, period)
+        return with_feedback(A, B, self.law)
 
     def loop_rates(self, period: float) -> Modes:
         """The eigenvalues of the exact sampled loop, as log(z) / period [1/s], shape (..., states)."""
-        factors = spectrum(self.loop(exponential(self.matrix, period), period))
+        factors = spectrum(self.loop(exponential(self.matrix, period)))
         return np.asarray(np.log(np.where(np.abs(factors) < ROUNDING, ROUNDING, factors)) / period, dtype=complex)
 
     @cached_property
@@ -245,7 +244,8 @@ class LinearPlant(System):
         """The system matrix of the loop, likewise, shape (..., states, states)."""
         moving = self.matrix[..., : self.moving, :]
         A, B = moving[..., : self.moving], moving[..., self.moving :]
-        return A if self.law is None or not self.sampled else with_feedback(A, B, self.law)
+        period = self.coefficients.period
+        return A if self.law is None or period is None else with_feedback(A, B, as_continuous(self.law, period))
 
     def fastest_growing(self) -> tuple[float, int]:
         """The largest real part of an eigenvalue of a single plant's continuous loop [1/s], and the joint of its mode."""
@@ -270,7 +270,7 @@ class LinearPlant(System):
 
         def stepped(plant: LinearPlant) -> Array:
             flow = np.linalg.matrix_power(plant.step_matrix(method, h), max(1, round(period / h)))
-            return plant.loop(flow, period)
+            return plant.loop(flow)
 
         return self._compared(rates, np.exp(period * rates), stepped, period)
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from armsim.actuation import any_sticks
 from armsim.compile import BatchKernel, cache
-from armsim.control import Feedback
+from armsim.control import Controller
 from armsim.expr import Function, Scalar, trace, where
 from armsim.formulas.formula import FormulaError
 from armsim.loading import Scenario
@@ -92,7 +92,7 @@ class TracedPoints:
         values, kind, given = x[: self.count], x[self.count], x[self.count + 1 :]
         scenario = self.make(values)
         plant = make_plant(scenario)
-        target = plant.command.target if isinstance(plant.command, Feedback) else scenario.initial_q
+        target = plant.command.target if isinstance(plant.command, Controller) else scenario.initial_q
         starts, aims = kind <= AT_START, kind <= AT_TARGET
         places = zip(scenario.initial_q, target, given, strict=True)
         q = [where(starts, start, where(aims, aim, elsewhere)) for start, aim, elsewhere in places]
@@ -108,7 +108,7 @@ class TracedPoints:
             return None if known["form"] is None else Coefficients.shaped(**known["form"])
         try:
             _, form = self.traced
-            given = {"shapes": [array.shape for array in form.arrays], "sampled": form.sampled}
+            given = {"shapes": [array.shape for array in form.arrays], "period": form.period}
         except (ArithmeticError, FormulaError):
             form, given = None, None
         if self._key:
@@ -131,7 +131,7 @@ class TracedPoints:
         n, form, further = self.plant.arm.n, self.form, self.branches if every else ()
         assert form is not None
         kinds, names = [AT_START], [START]
-        if isinstance(self.plant.command, Feedback):
+        if isinstance(self.plant.command, Controller):
             kinds, names = [*kinds, AT_TARGET], [*names, TARGET]
         found = self._evaluated(values, kinds, np.zeros((len(values), n)))
         finite: Mask = np.asarray(np.isfinite(found).all(axis=(0, -1)))

@@ -161,7 +161,7 @@ class VariantsCheck:
         """The sampled loops from sample to sample, by the matrices of a step."""
         assert self.period is not None
         flow = np.linalg.matrix_power(step, max(1, round(self.period / self.times.dt)))
-        return self.free.loop(flow, self.period)
+        return self.free.loop(flow)
 
     def _shows(self, found: GrowthRates) -> Mask:
         """Which modes grow by so much that it shows in the run."""

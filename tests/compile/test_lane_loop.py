@@ -79,7 +79,7 @@ def carried_out(stepper: SteppingLoop, values: np.ndarray, steps: int, cuts=()):
     for last in [*cuts, steps]:
         some = np.zeros((blocks, -(-last // 7) + 1, 4, lanes))
         addresses = [x.ctypes.data for x in (state, after, some, kept, opened)]
-        native.run(blocks, reached.ctypes.data, some.shape[1] * 4, *addresses, first, last, 7, 3, 1, 20.0)
+        native.run(blocks, reached.ctypes.data, some.shape[1] * 4, *addresses, first, last, 7, 3, 1, 1, 20.0)
         count = -(-last // 7) - -(-first // 7)
         rows.append(some[:, :count])
         first = last

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armsim.control import Feedback, OpenLoop
+from armsim.control import Controller, Kept, Memory, OpenLoop, Seen
 from armsim.model import Arm, Joint
 from armsim.plant import Plant
 from armsim.spatial import ZERO, Inertia, Pose, Vector
+from tests.controllers import feedback
 
 GRAVITY = -3.0
 
@@ -22,8 +23,16 @@ def slide(gravity: float = 0.0) -> Arm:
     return Arm("slide", Vector(0.0, 0.0, gravity), Pose(), (Joint("P1", "prismatic", inertia=Inertia(1.0, ZERO)),))
 
 
-def law(kind="pd", kp=0.0, ki=0.0, kd=0.0, target=0.0, limit=None, integral_limit=None, period=None) -> Feedback:
-    return Feedback(kind, "torque", (kp,), (ki,), (kd,), (target,), (limit,), (integral_limit,), period)
+def law(kind="pd", kp=0.0, ki=0.0, kd=0.0, target=0.0, limit=None, integral_limit=None, period=None) -> Controller:
+    return feedback(kind, "torque", (kp,), (ki,), (kd,), (target,), (limit,), (integral_limit,), period)
+
+
+def kept(integral: float) -> Memory:
+    return Memory(Kept([integral]))
+
+
+def integral_rate(controller: Controller, q: float, integral: float) -> float:
+    return controller.rates(0.0, Seen([q], [0.0]), kept(integral)).kept.integrals[0]
 
 
 def follow(plant: Plant, q: float, qd: float, duration: float, steps: int, sample_every: int = 1) -> list[list[float]]:
@@ -77,23 +86,23 @@ def test_pid_follows_its_closed_form():
 
 
 def test_pi_commands_the_error_and_its_integral():
-    controller = Feedback("pi", "voltage", (2.0, 3.0), (0.5, 4.0), (0.0, 0.0), (1.0, -1.0), (None, None), (None, None))
-    assert controller.command(0.0, [0.25, 1.0], [9.0, 9.0], [0.5, 0.125]) == [2 * 0.75 + 0.25, 3 * -2 + 0.5]
-    assert controller.integral_rates([0.25, 1.0], [0.5, 0.125]) == [0.75, -2.0]
-    assert controller.integrals == 2
+    controller = feedback("pi", "voltage", (2.0, 3.0), (0.5, 4.0), (0.0, 0.0), (1.0, -1.0), (None, None), (None, None))
+    seen, memory = Seen([0.25, 1.0], [9.0, 9.0]), Memory(Kept([0.5, 0.125]))
+    assert controller.command(0.0, seen, memory) == [2 * 0.75 + 0.25, 3 * -2 + 0.5]
+    assert controller.rates(0.0, seen, memory).kept.integrals == [0.75, -2.0]
+    assert controller.slots(["a", "b"]) == ["integral_a", "integral_b"]
 
 
 def test_pd_has_no_integrator():
-    assert law().integrals == 0
-    assert law().integral_rates([1.0], []) == []
+    assert law().slots(["P1"]) == []
     assert Plant(slide(), law()).slots == ("q_P1", "qd_P1")
 
 
 @given(st.floats(-100, 100), st.floats(-100, 100), st.floats(-100, 100), st.floats(0, 20))
 def test_a_command_stays_within_its_limit(q, qd, integral, limit):
-    u = law("pid", kp=3.0, ki=2.0, kd=1.0, limit=limit).command(0.0, [q], [qd], [integral])[0]
+    u = law("pid", kp=3.0, ki=2.0, kd=1.0, limit=limit).command(0.0, Seen([q], [qd]), kept(integral))[0]
     assert abs(u) <= limit
-    free = law("pid", kp=3.0, ki=2.0, kd=1.0).command(0.0, [q], [qd], [integral])[0]
+    free = law("pid", kp=3.0, ki=2.0, kd=1.0).command(0.0, Seen([q], [qd]), kept(integral))[0]
     assert u == (free if abs(free) <= limit else math.copysign(limit, free))
 
 
@@ -103,13 +112,13 @@ def test_a_clamped_integrator_does_not_wind_up():
     controller = law("pi", ki=5.0, target=1.0, integral_limit=bound)
     integral = 0.0
     for _ in range(10_000):
-        integral += dt * controller.integral_rates([0.0], [integral])[0]
+        integral += dt * integral_rate(controller, 0.0, integral)
     assert bound <= 5.0 * integral <= bound + 5.0 * dt * 1.0  # at most one step beyond
-    assert controller.command(0.0, [0.0], [0.0], [integral]) == [bound]
+    assert controller.command(0.0, Seen([0.0], [0.0]), kept(integral)) == [bound]
     # the first instant with the error the other way already leads back
-    assert controller.integral_rates([1.5], [integral])[0] == -0.5
+    assert integral_rate(controller, 1.5, integral) == -0.5
     for _ in range(3):
-        integral += dt * controller.integral_rates([1.5], [integral])[0]
+        integral += dt * integral_rate(controller, 1.5, integral)
     assert 5.0 * integral < bound
 
 
@@ -119,9 +128,9 @@ def test_a_clamped_integrator_is_clamped_on_both_sides_whatever_its_gains_sign(g
     for q in (-1.0, 1.0):
         integral = 0.0
         for _ in range(1000):
-            integral += 0.01 * controller.integral_rates([q], [integral])[0]
+            integral += 0.01 * integral_rate(controller, q, integral)
         assert 1.0 <= abs(gain * integral) <= 1.0 + 0.05
-        assert abs(controller.command(0.0, [0.0], [0.0], [integral])[0]) == 1.0
+        assert abs(controller.command(0.0, Seen([0.0], [0.0]), kept(integral))[0]) == 1.0
 
 
 def test_sampled_feedback_converges_to_continuous_feedback_as_the_period_shrinks():

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from armsim.control import Feedback, OpenLoop
+from armsim.control import OpenLoop
 from armsim.dynamics import bias
 from armsim.expr import cos, sin, trace
 from armsim.integrate import METHODS, Motion, System, Tolerance
@@ -18,6 +18,7 @@ from armsim.model import Arm, Coulomb, Joint, Limit
 from armsim.plant import Plant
 from armsim.simulation.engine import NativeEngine, PythonEngine
 from armsim.spatial import Inertia, Pose, Symmetric, Vector, rotation_x
+from tests.controllers import feedback
 
 START = (0.0, 0.0, 0.0, 0.0)
 
@@ -320,7 +321,7 @@ def test_machine_code_equals_the_text_on_floats(name, plants, drive):
 
 def test_every_lane_of_a_batch_has_steps_and_events_of_its_own(evaluate):
     limit = Limit(-0.5, 0.5, stiffness=300.0, damping=3.0)
-    law = Feedback("pd", "torque", (20.0,), (0.0,), (0.5,), (0.1,), (None,), (None,))
+    law = feedback("pd", "torque", (20.0,), (0.0,), (0.5,), (0.1,), (None,), (None,))
     plant = Plant(slide(2.0, coulomb=Coulomb(1.0, 2.0), limit=limit), law, method="rk54")
     f = trace(lambda *state: plant.step(0.0, state, 0.3), [f"x{i}" for i in range(6)])
     rng = np.random.default_rng(4)

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import armsim
+from armsim.control import Seen
 from armsim.errors import Diverged, UsageError
+from armsim.expr import leaves
 from armsim.loading import read_scenario
 
 HANG = {  # a two-link arm near hanging, under constant torque
@@ -135,7 +137,11 @@ def test_continuous_feedback_closes_the_loop_as_the_simulation_does():
 
     def rates(x):
         _, qdd, _ = plant.motion(about.t, x)
-        return [*x[n : 2 * n], *qdd, *plant.command.integral_rates(x[:n], x[2 * n :])]
+        return [
+            *x[n : 2 * n],
+            *qdd,
+            *leaves(plant.command.rates(about.t, Seen(x[:n], x[n : 2 * n]), plant.parts(x).control)),
+        ]
 
     assert lin.closed_loop.states[-1] == "integral_elbow"
     assert lin.closed_loop.dt is None
@@ -148,7 +154,7 @@ def test_sampled_feedback_closes_the_loop_from_sample_to_sample():
     overrides = {"integrator": {"method": "rk4", "dt": 1e-3}, "control.period": 1e-2, "external": []}
     lin = armsim.linearize("two_link_hold", target=True, overrides=overrides)
     plant, rest, n = lin.about.plant, lin.at_rest, 2
-    integrals = (np.array(rest.about.u) / plant.command.ki).tolist()  # that hold it there
+    integrals = (np.array(rest.about.u) / plant.command.law.ki).tolist()  # that hold it there
     still = [*rest.about.q, 0.0, 0.0, *integrals]
 
     def period(x):

@@ -41,7 +41,7 @@ def test_a_run_file_is_a_scenario(tmp_path):
     again = read_scenario(path)
     assert (again.name, again.arm, again.command) == (scenario.name, scenario.arm, scenario.command)
     changed = read_scenario(path, {"control.kp[1]": 34, "robot.joints[R2].motor.Kp": 9})
-    assert changed.command.kp[1] == 34
+    assert changed.command.law.kp[1] == 34
     assert changed.arm.joints[1].motor.Kp == 9
 
 

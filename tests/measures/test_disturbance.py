@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 import armsim
-from armsim.control import Feedback
 from armsim.dynamics import ExternalWrench
 from armsim.measures import measures_of
 from armsim.plant import Plant
+from tests.controllers import feedback
 
 STEPS = 2000
 DROOP, PUSH, T = 0.05, 0.3, 0.1  # rad, rad, s
@@ -20,7 +20,7 @@ DROOP, PUSH, T = 0.05, 0.3, 0.1  # rad, rad, s
 def pushed(arms, *starts, kinds="R"):
     """A plant under feedback to 0, pushed at some times."""
     n = len(kinds)
-    command = Feedback("pd", "torque", (1.0,) * n, (0.0,) * n, (0.0,) * n, (0.0,) * n, (None,) * n, (None,) * n)
+    command = feedback("pd", "torque", (1.0,) * n, (0.0,) * n, (0.0,) * n, (0.0,) * n, (None,) * n, (None,) * n)
     return Plant(arms.serial(kinds), command, tuple(ExternalWrench(0, start=start) for start in starts))
 
 

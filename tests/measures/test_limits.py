@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import armsim
-from armsim.control import Feedback, OpenLoop
+from armsim.control import OpenLoop
 from armsim.model import Limit, Motor, MotorLimits
 from armsim.plant import Plant
+from tests.controllers import feedback
 
 STEPS = 1000
 MOTOR = Motor(Kp=0.5, Ke=0.5, Ra=2.0, gear=10.0)
@@ -65,7 +66,7 @@ def test_a_limit_acts_from_where_the_command_exceeds_it(
 
 @pytest.mark.parametrize("period", [None, 0.01])
 def test_a_command_at_its_bound_is_at_a_limit(arms, given, gathered, period):
-    command = Feedback("pd", "torque", (8.0,), (0.0,), (0.0,), (1.0,), (2.0,), (None,), period)
+    command = feedback("pd", "torque", (8.0,), (0.0,), (0.0,), (1.0,), (2.0,), (None,), period)
     plant = Plant(arms.serial("R"), command)
     moments = given(plant, 1.0, STEPS, lambda t: t)  # 8 (1 - t) is above 2 until 0.75 s
     if period is not None:
@@ -102,7 +103,7 @@ def test_a_limit_of_an_inductive_motor_acts_where_the_amplifier_holds_the_curren
 
 def test_the_arm_is_at_a_limit_while_any_joint_is(arms, given, gathered):
     n = (0.0, 0.0)
-    plant = Plant(arms.serial("RR"), Feedback("pd", "torque", (1.0, 1.0), n, n, (0.0, 0.0), (0.3, 0.6), (None, None)))
+    plant = Plant(arms.serial("RR"), feedback("pd", "torque", (1.0, 1.0), n, n, (0.0, 0.0), (0.3, 0.6), (None, None)))
     moments = given(plant, 1.0, STEPS, lambda t: t, lambda t: 1 - t)
     found = gathered(["time_at_limit", "time_at_limit_R1", "time_at_limit_R2"], moments)
     assert found["time_at_limit_R1"] == pytest.approx(0.7, abs=1 / STEPS)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import armsim
-from armsim.control import Feedback
 from armsim.plant import Plant
+from tests.controllers import feedback
 
 START, TARGET, T = 0.3, 1.5, 0.2  # rad, rad, s
 DURATION, STEPS = 2.0, 4000
@@ -20,7 +20,7 @@ DT = DURATION / STEPS
 def holding(arms, kinds, target):
     """A plant under PD control of torques."""
     n = len(kinds)
-    command = Feedback("pd", "torque", (1.0,) * n, (0.0,) * n, (0.0,) * n, target, (None,) * n, (None,) * n)
+    command = feedback("pd", "torque", (1.0,) * n, (0.0,) * n, (0.0,) * n, target, (None,) * n, (None,) * n)
     return Plant(arms.serial(kinds), command)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from armsim.control import Constant
 from armsim.expr import divided, flatten, leaves, replay, trace, unflatten
 from armsim.expr.replay import OPERATIONS
 from armsim.measures import Moment, measures_of
@@ -42,7 +43,7 @@ def _electrical(plant):
 
 
 def opened(plant, target):
-    return replace(plant, command=replace(plant.command, target=tuple(target)))
+    return replace(plant, command=replace(plant.command, reference=Constant(tuple(target))))
 
 
 @pytest.fixture(scope="module", params=RUNS)

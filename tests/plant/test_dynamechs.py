@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from armsim.compile import LoopBody, SteppingLoop
-from armsim.control import Feedback, OpenLoop
+from armsim.control import OpenLoop
 from armsim.errors import UsageError
 from armsim.expr import sin, trace
 from armsim.model import BrushDrop, Coulomb
@@ -17,6 +17,7 @@ from armsim.plant import DynaMechsPlant, emulates
 from armsim.simulation.engine import NativeEngine, PythonEngine
 from armsim.simulation.loop_plan import bounds
 from armsim.spatial import ZERO, Inertia
+from tests.controllers import feedback
 
 TWO_PI = 6.283185307179586
 
@@ -120,7 +121,7 @@ def test_other_methods_are_refused(plant):
 
 def test_torque_commands_are_refused(plant):
     gains = (1.0,) * 5
-    torque = Feedback("pd", "torque", gains, gains, gains, gains, (None,) * 5, (None,) * 5)
+    torque = feedback("pd", "torque", gains, gains, gains, gains, (None,) * 5, (None,) * 5)
     with pytest.raises(UsageError, match="driven by voltages"):
         replace(plant, command=torque)
 

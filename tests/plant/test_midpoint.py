@@ -11,7 +11,7 @@ import pytest
 
 from armsim import expr
 from armsim.compile.target import Target
-from armsim.control import Feedback, OpenLoop
+from armsim.control import Controller, OpenLoop
 from armsim.dynamics import ExternalWrench, crba
 from armsim.expr import trace
 from armsim.model import Arm, Coulomb, Joint, Limit, Motor
@@ -20,6 +20,7 @@ from armsim.recording.forward_model import ForwardModel
 from armsim.simulation.engine import NativeEngine, PythonEngine
 from armsim.spatial import ZERO, Inertia, Pose, Vector, Z
 from armsim.stability.step_modes import LinearPlant
+from tests.controllers import feedback
 
 from ..conftest import PLANTS
 
@@ -38,10 +39,10 @@ def torques(*signals) -> OpenLoop:
     return OpenLoop("torque", tuple(s if callable(s) else (lambda t, s=s: s) for s in signals))
 
 
-def pd(kp, kd, target, output="torque", period=None, ki=None) -> Feedback:
+def pd(kp, kd, target, output="torque", period=None, ki=None) -> Controller:
     none = (None,) * len(kp)
     law, ki = ("pd", (0.0,) * len(kp)) if ki is None else ("pid", tuple(ki))
-    return Feedback(law, output, tuple(kp), ki, tuple(kd), tuple(target), none, none, period)
+    return feedback(law, output, tuple(kp), ki, tuple(kd), tuple(target), none, none, period)
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +191,7 @@ def defect(J: np.ndarray) -> float:
     return float(np.abs(J.T @ omega @ J - omega).max())
 
 
-def springs(arm: Arm) -> Feedback:
+def springs(arm: Arm) -> Controller:
     return pd((30.0,) * arm.n, (0.0,) * arm.n, (0.5,) * arm.n)
 
 

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from armsim import expr
-from armsim.control import Feedback, OpenLoop
+from armsim.control import Controller, OpenLoop
 from armsim.dynamics import ExternalWrench
 from armsim.plant import Plant
 from armsim.simulation.engine import NativeEngine
 from armsim.spatial import Vector
+from tests.controllers import feedback
 
 WAVES = [(8.0, 0.5, 0.3), (3.0, 0.8, 0.6), (3.0, 1.1, 0.9), (0.6, 1.7, 1.2), (0.4, 2.3, 1.5)]  # V, Hz, rad
 
@@ -30,9 +31,9 @@ def torques(*signals) -> OpenLoop:
     return OpenLoop("torque", tuple(s if callable(s) else constant(s) for s in signals))
 
 
-def pd(kp, kd, target, output="voltage", period=None) -> Feedback:
+def pd(kp, kd, target, output="voltage", period=None) -> Controller:
     none = (None,) * len(kp)
-    return Feedback("pd", output, tuple(kp), (0.0,) * len(kp), tuple(kd), tuple(target), none, none, period)
+    return feedback("pd", output, tuple(kp), (0.0,) * len(kp), tuple(kd), tuple(target), none, none, period)
 
 
 @pytest.fixture(scope="module")
@@ -229,7 +230,7 @@ def test_a_constant_force_between_its_times_gives_its_impulse(drive):
 
 
 def test_slots_and_columns_say_what_they_are(arm5):
-    sampled = Plant(arm5, replace(pd((1.0,) * 5, (1.0,) * 5, (0.0,) * 5, period=1e-3), law="pi"))
+    sampled = Plant(arm5, feedback("pi", "voltage", *[(1.0,) * 5] * 3, (0.0,) * 5, *[(None,) * 5] * 2, 1e-3))
     names = [joint.name for joint in arm5.joints]
     kinds = ("q", "qd", "integral", "held")
     assert sampled.slots == tuple(f"{kind}_{name}" for kind in kinds for name in names)

@@ -13,7 +13,7 @@ import pytest
 from armsim import expr
 from armsim.actuation import dry_bounds, sticks
 from armsim.compile.target import Target
-from armsim.control import Feedback, OpenLoop
+from armsim.control import Controller, OpenLoop
 from armsim.dynamics import ExternalWrench, bias, crba, forward_dynamics
 from armsim.dynamics.kinematics import joint_poses
 from armsim.expr import trace
@@ -21,6 +21,7 @@ from armsim.model import Arm, BrushDrop, Coulomb, Joint, Limit, Motor, MotorLimi
 from armsim.plant import Plant
 from armsim.simulation.engine import NativeEngine, PythonEngine
 from armsim.spatial import ZERO, Inertia, Matrix, Pose, Symmetric, Vector, rotation_x
+from tests.controllers import feedback
 
 METHODS = ["explicit_euler", "semi_implicit_euler", "rk4", "implicit_midpoint"]
 EULER = METHODS[:2]
@@ -58,9 +59,9 @@ def signals(output, *made, period=None) -> OpenLoop:
     return OpenLoop(output, tuple((lambda t, s=s: s) if isinstance(s, float) else s for s in made), period)
 
 
-def pd(kp, kd, target, output="voltage", period=None) -> Feedback:
+def pd(kp, kd, target, output="voltage", period=None) -> Controller:
     none = (None,) * len(kp)
-    return Feedback("pd", output, tuple(kp), (0.0,) * len(kp), tuple(kd), tuple(target), none, none, period)
+    return feedback("pd", output, tuple(kp), (0.0,) * len(kp), tuple(kd), tuple(target), none, none, period)
 
 
 def steps(plant: Plant, q, qd, count: int, dt: float) -> list[list[float]]:
@@ -133,7 +134,8 @@ def make(arms):
             geared = {**FULL, "coulomb": Coulomb(1e-3, 2e-3), "viscous": 1e-5, "rotor_inertia": 1e-5}
             geared["limits"] = MotorLimits(voltage=10.0, current=3.0, torque=0.5, speed=100.0)
             arm = rubbing(rpr, (3.0, None, 1.0), **geared)
-            law = replace(pd((30.0,) * 3, (1.0,) * 3, (0.3, 0.1, -0.3)), law="pid", ki=(9.0,) * 3)
+            gains = (30.0,) * 3, (9.0,) * 3, (1.0,) * 3
+            law = feedback("pid", "voltage", *gains, (0.3, 0.1, -0.3), *[(None,) * 3] * 2)
             return Plant(arm, law, method="rk4"), [0.1, 0.2, 0.3], [0.0, 0.5, -0.5], 1
         if name == "rk4, sampled torque":
             waves = [lambda t, i=i: 30.0 * expr.sin((9 + i) * t) for i in range(3)]

@@ -6,11 +6,11 @@ import math
 
 import pytest
 
-from armsim.control import Feedback
 from armsim.model import Arm, Coulomb, Joint
 from armsim.plant import Plant
 from armsim.simulation.engine import NativeEngine
 from armsim.spatial import ZERO, Inertia, Pose, Symmetric
+from tests.controllers import feedback
 
 METHODS = ["explicit_euler", "semi_implicit_euler", "rk4"]
 J, KP, COULOMB, TARGET = 0.7, 100.0, 1.5, 1.0  # kg m², N·m/rad, N·m, rad
@@ -21,7 +21,7 @@ DT = 1e-3
 def course(drive, column, kd: float, method: str, seconds: float) -> tuple[list[float], list[float]]:
     """Positions and velocities of a wheel at every step."""
     joint = Joint("J1", "revolute", inertia=Inertia(0.0, ZERO, Symmetric(zz=J)), coulomb=Coulomb(COULOMB, COULOMB))
-    law = Feedback("pd", "torque", (KP,), (0.0,), (kd,), (TARGET,), (None,), (None,))
+    law = feedback("pd", "torque", (KP,), (0.0,), (kd,), (TARGET,), (None,), (None,))
     plant = Plant(Arm("wheel", ZERO, Pose(), (joint,)), law, method=method)
     steps = round(seconds / DT)
     rows = drive(NativeEngine(plant, DT), plant, [0.0], [0.0], steps, (1, round(1 / DT))).rows

@@ -87,7 +87,7 @@ def test_overrides_take_numbers_lists_and_the_robots_keys():
             "duration": 0.01,
         },
     )
-    assert run.plant.command.kp[0] == 80
+    assert run.plant.command.law.kp[0] == 80
     assert run.q[0].tolist() == [0, -1.1, 0.3, 0, 0]
     assert run.plant.arm.joints[1].motor.Ra == 1.2
 

@@ -8,6 +8,7 @@ import pytest
 
 from armsim.errors import FileFaults
 from armsim.loading import read_robot, read_scenario
+from armsim.spec.control import ControlKeys
 
 ROBOT = {
     "format": "armsim/robot/1",
@@ -42,13 +43,13 @@ def refusal(overrides, **changes) -> str:
 
 @pytest.mark.parametrize("joint", ["1", "elbow"])
 def test_one_joint_is_set_apart_from_a_number_that_stands_for_all(joint):
-    assert read_scenario(SCENARIO, {f"control.kp[{joint}]": 80}).command.kp == (10, 80)
-    assert read_scenario(SCENARIO, {f"control.kd[{joint}]": 80}).command.kd == (1, 80)
+    assert read_scenario(SCENARIO, {f"control.kp[{joint}]": 80}).command.law.kp == (10, 80)
+    assert read_scenario(SCENARIO, {f"control.kd[{joint}]": 80}).command.law.kd == (1, 80)
 
 
 def test_settings_of_a_list_and_of_its_items_apply_in_their_order():
-    assert read_scenario(SCENARIO, {"control.kp": 5, "control.kp[elbow]": "8"}).command.kp == (5, 8)
-    assert read_scenario(SCENARIO, {"control.kp[elbow]": 8, "control.kp": 5}).command.kp == (5, 5)
+    assert read_scenario(SCENARIO, {"control.kp": 5, "control.kp[elbow]": "8"}).command.law.kp == (5, 8)
+    assert read_scenario(SCENARIO, {"control.kp[elbow]": 8, "control.kp": 5}).command.law.kp == (5, 5)
 
 
 def test_of_a_list_that_is_left_out_the_other_joints_keep_the_default():
@@ -64,7 +65,7 @@ def test_of_a_list_that_is_left_out_the_other_joints_keep_the_default():
 def test_names_are_those_of_the_robot_that_is_set_at_the_same_time():
     overrides = {"control.kp[R2]": 80, "robot": "rr", "control.kd[R1]": 3}
     command = read_scenario(SCENARIO, overrides).command
-    assert (command.kp, command.kd) == ((10, 80), (3, 2))
+    assert (command.law.kp, command.law.kd) == ((10, 80), (3, 2))
 
 
 def test_a_list_without_a_default_is_not_made_of_one_item():
@@ -80,17 +81,17 @@ def test_a_list_without_a_default_is_not_made_of_one_item():
 def test_none_takes_a_key_out_and_an_item_of_a_list():
     pid = {**PD, "law": "pid", "ki": 3}
     scenario = read_scenario({**SCENARIO, "control": pid}, {"control.law": "pd", "control.ki": None})
-    assert (scenario.command.law, scenario.command.ki) == ("pd", (0, 0))
+    assert (scenario.command.law.name, scenario.command.law.ki) == ("pd", (0, 0))
     assert read_scenario(SCENARIO, {"control": None}).command is None
     arm, _ = read_robot(ROBOT, {"joints[elbow].bodies[0]": None})
     assert [joint.inertia.mass for joint in arm.joints] == [3, 2]
 
 
 def test_what_is_not_there_may_be_taken_out_if_it_could_be():
-    assert read_scenario(SCENARIO, {"control.ki": None, "inputs.torque": None}).command.kp == (10, 10)
+    assert read_scenario(SCENARIO, {"control.ki": None, "inputs.torque": None}).command.law.kp == (10, 10)
     assert refusal({"control.kj": None}) == (
         "--unset control.kj: control.kj\n"
-        "  expected: one of the keys law, output, kp, ki, kd, target, period, limit, integral_limit\n"
+        f"  expected: one of the keys {', '.join(ControlKeys.fields)}\n"
         "  found:    the unknown key `kj`\n"
         "  mend:     did you mean `kp`?"
     )
@@ -114,7 +115,7 @@ def test_a_law_that_is_set_says_all_it_asks_for_and_that_works(law, given, found
     assert said.count("expected:") == 1
     options = [f"--unset {key}" if value is None else f"--set {key}={value}" for key, value in more.items()]
     assert said.endswith(f"found:    {found}\n  mend:     add {' '.join(options)}")
-    assert read_scenario({**SCENARIO, "control": given}, {"control.law": law, **more}).command.law == law
+    assert read_scenario({**SCENARIO, "control": given}, {"control.law": law, **more}).command.law.name == law
 
 
 def test_faults_of_the_robot_are_told_without_faults_of_what_is_set_for_its_joints():

@@ -20,7 +20,7 @@ def test_what_is_left_out_comes_from_the_robot():
     scenario = read_scenario({**BASE, "control": {"law": "pd", "output": "voltage", "kp": 60, "kd": [1, 2, 3, 4, 5]}})
     assert scenario.initial_q == scenario.command.target == (0, -1.1, 0.3, 0, 0)
     assert scenario.initial_qd == (0,) * 5
-    assert scenario.command.kp == (60,) * 5
+    assert scenario.command.law.kp == (60,) * 5
     assert scenario.command.limit == (None,) * 5
     assert scenario.sample_every is None
     assert (scenario.steps, scenario.log_every, scenario.name) == (1000, 1, "scenario")
@@ -29,10 +29,10 @@ def test_what_is_left_out_comes_from_the_robot():
 def test_the_integral_is_limited_like_the_output_unless_said_otherwise():
     control = {"law": "pi", "output": "torque", "kp": 1, "ki": 2, "limit": 24, "period": 0.01}
     scenario = read_scenario({**BASE, "control": control})
-    assert scenario.command.integral_limit == scenario.command.limit == (24,) * 5
+    assert scenario.command.law.integral_limit == scenario.command.limit == (24,) * 5
     assert (scenario.command.period, scenario.sample_every) == (0.01, 10)
     other = read_scenario({**BASE, "control": {**control, "integral_limit": [1, 2, 3, 4, 5]}})
-    assert other.command.integral_limit == (1, 2, 3, 4, 5)
+    assert other.command.law.integral_limit == (1, 2, 3, 4, 5)
 
 
 def test_no_law_and_no_control_leave_the_terminals_open():
@@ -137,8 +137,8 @@ def test_overrides_leave_the_file_and_each_other_alone(tmp_path):
     text += "control: {law: pd, output: torque, kp: &k [1, 1, 1, 1, 1], kd: *k}\n"
     (tmp_path / "s.yaml").write_text(text)
     scenario = read_scenario(tmp_path / "s.yaml", {"control.kp[0]": "80"})
-    assert scenario.command.kp == (80, 1, 1, 1, 1)
-    assert scenario.command.kd == (1, 1, 1, 1, 1)
+    assert scenario.command.law.kp == (80, 1, 1, 1, 1)
+    assert scenario.command.law.kd == (1, 1, 1, 1, 1)
 
 
 def test_keys_that_were_left_out_can_be_set():

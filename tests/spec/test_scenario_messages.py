@@ -4,6 +4,7 @@ import pytest
 
 from armsim.errors import FileFaults
 from armsim.loading import read_scenario
+from armsim.spec.control import ControlKeys
 
 ROBOT = """\
 format: armsim/robot/1
@@ -197,7 +198,7 @@ s.yaml:6:10: control.kd
         [("output: torque, ", "")],
         """\
 s.yaml:6:10: control.output
-  expected: voltage or torque
+  expected: voltage, current or torque
   found:    nothing: the key is missing
   mend:     add `output: voltage`""",
     ),
@@ -210,20 +211,20 @@ s.yaml:6:10: control
   mend:     to switch it off, set `control.law` to `none`""",
     ),
     "control and inputs": (
-        [("log:", "inputs: {torque: [1, 2]}\nlog:")],
+        [("log:", "inputs: {torque: [1, 2], period: 1e-2}\nlog:")],
         """\
-s.yaml:8:1: inputs
-  expected: either control or inputs
-  found:    both
-  mend:     take one of them out""",
+s.yaml:8:26: inputs.period
+  expected: the period of `control`, for both
+  found:    another one
+  mend:     take it out, and write `period` under `control`""",
     ),
     "torque and voltage": (
         [(CONTROL, "inputs: {torque: [1, 2], voltage: [1, 2]}"), ("bots/two.yaml", "two_link")],
         """\
 s.yaml:6:9: inputs
-  expected: either torque or voltage
-  found:    both
-  mend:     take one of them out
+  expected: one of torque, voltage and current
+  found:    torque and voltage
+  mend:     keep one of them
 s.yaml:6:26: inputs.voltage
   expected: a motor on every joint, to put a voltage on
   found:    no motor on shoulder, elbow
@@ -327,7 +328,7 @@ OVERRIDES = {
         {"control.kq[0]": "80"},
         """\
 --set control.kq[0]: control.kq
-  expected: one of the keys law, output, kp, ki, kd, target, period, limit, integral_limit
+  expected: KEYS
   found:    the unknown key `kq`
   mend:     did you mean `kp`?""",
     ),
@@ -365,7 +366,7 @@ OVERRIDES = {
 --set control.kd: control.kd[1]
   expected: a number of V·s/rad or N·m·s/rad
   found:    "x" (there is no `x`)
-  mend:     give the number itself""",
+  mend:     give the number, or name it under `parameters`""",
     ),
     "value that is not YAML": (
         {"control.kd": "[1, 2"},
@@ -389,7 +390,7 @@ OVERRIDES = {
 @pytest.mark.parametrize("name", OVERRIDES)
 def test_a_faulty_override_is_explained(message, name):
     overrides, expected = OVERRIDES[name]
-    assert message(overrides=overrides) == expected
+    assert message(overrides=overrides) == expected.replace("KEYS", f"one of the keys {', '.join(ControlKeys.fields)}")
 
 
 def test_a_csv_file_that_has_changed_since_the_run_is_refused(message):

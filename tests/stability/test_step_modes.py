@@ -11,7 +11,6 @@ import scipy.linalg
 import scipy.optimize
 
 import armsim
-from armsim.control import Feedback
 from armsim.dynamics import potential_energy
 from armsim.integrate import METHODS
 from armsim.loading import read_scenario
@@ -20,6 +19,7 @@ from armsim.spatial import Vector
 from armsim.stability.hanging import hanging
 from armsim.stability.spectra import exponential
 from armsim.stability.step_modes import LinearPlant, largest_stable_step
+from tests.controllers import feedback
 
 FIXED = [name for name, method in METHODS.items() if method.step is not None]
 CLOSE = 2e-4  # how closely a largest step is looked for, and something
@@ -150,7 +150,7 @@ def floating(arms, kinds="RPR", **changes) -> Plant:
     n = arm.n
     target = tuple(0.1 * (i + 1) for i in range(n))
     gains = {"kp": (9.0, 7.0, 8.0)[:n], "ki": (3.0, 2.0, 1.0)[:n], "kd": (0.3, 0.2, 0.1)[:n]}
-    command = Feedback("pid", "voltage", target=target, limit=(None,) * n, integral_limit=(None,) * n, **gains)
+    command = feedback("pid", "voltage", target=target, limit=(None,) * n, integral_limit=(None,) * n, **gains)
     return Plant(arm, replace(command, **changes))
 
 
@@ -200,7 +200,7 @@ def test_between_samples_the_step_is_the_derivative_of_the_arms_own_with_its_com
     kept = [i for i, slot in enumerate(plant.slots) if not slot.startswith("held")]
     order = [*kept[:6], kept[-1], *kept[6:9]]
     flow = np.linalg.matrix_power(found, 4)
-    loop = small.loop(flow, 2e-2)
+    loop = small.loop(flow)
     assert np.abs(loop - expected[np.ix_(order, order)]).max() < 1e-10 * np.abs(expected).max()
 
 

@@ -184,7 +184,7 @@ def pushes(draft: Draft) -> None:
 
 
 def sampled(draft: Draft) -> None:
-    """Feedback or torques that are held between samples."""
+    """Controller or torques that are held between samples."""
     if draft.rng.random() < 0.7:
         draft.pd()
     else:

@@ -81,7 +81,7 @@ class Draft:
         self.scenario["inputs"] = {"voltage": [self.wave(share * self.full[i]) for i in range(self.n)]}
 
     def pd(self, output: str = "torque", stiffness: tuple[float, float] = (20, 60), **more: Any) -> None:
-        """Feedback towards another pose."""
+        """Controller towards another pose."""
         target = [short(q + self.sign() * self.rng.uniform(0.5, 1.2)) for q in self.q]
         units = (
             self.inertia if output == "torque" else [self.inertia[i] / self.torque_per_volt[i] for i in range(self.n)]

@@ -1,0 +1,143 @@
+"""A controller: a reference, a law of feedback, and what stands between the law and the drives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from armsim.actuation import Output
+from armsim.control.encoder import Encoder
+from armsim.control.feedforward import Feedforward
+from armsim.control.law import Kept, Law, Now, Seen
+from armsim.control.memory import Memory
+from armsim.control.pid import within
+from armsim.control.reference import Reference
+from armsim.control.signals import OpenLoop
+from armsim.expr import Scalar, Table
+
+
+@dataclass(frozen=True)
+class Controller:
+    """Feedback of n joints: measurement, law, feedforward, added inputs, saturation, delay, in this order.
+
+    Attributes:
+        law: The law of feedback.
+        output: What the commands are: motor voltages [V], motor currents [A], or joint torques [N·m or N].
+        reference: What the joints should do.
+        limit: Bounds of the commands' magnitudes per joint, None where there is none.
+        feedforward: Commands of a model, added to those of the law; None without.
+        inputs: Commands of time, added as well; None without.
+        period: Sample time [s], commands held between samples; None for continuous control.
+        encoder: How positions and velocities are measured, in sampled control; None for as they are.
+        delay: From a sample to its command, in periods.
+    """
+
+    law: Law
+    output: Output
+    reference: Reference
+    limit: tuple[Scalar | None, ...]
+    feedforward: Feedforward | None = None
+    inputs: OpenLoop | None = None
+    period: float | None = None
+    encoder: Encoder | None = None
+    delay: int = 0
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return len(self.limit)
+
+    @property
+    def timed(self) -> bool:
+        """Whether the commands depend on time by formulas."""
+        return self.reference.timed or (self.inputs is not None and self.inputs.timed)
+
+    @property
+    def corner_tables(self) -> list[Table]:
+        """The times of the next jump or corner of whatever comes from tables, after a time [s]."""
+        of_inputs = [] if self.inputs is None else self.inputs.corner_tables
+        return of_inputs if self.reference.corners is None else [self.reference.corners, *of_inputs]
+
+    @property
+    def target(self) -> tuple[Scalar, ...]:
+        """Where the reference begins: joint positions [rad or m]."""
+        return tuple(self.reference.at(0.0).q)
+
+    def begin(self) -> Memory:
+        """What it remembers at the start; before the first command arrives, commands are 0."""
+        encoded = None if self.encoder is None else self.encoder.begin()
+        return Memory(self.law.begin(), encoded, [[0.0] * self.n for _ in range(self.delay)])
+
+    def slots(self, joints: Sequence[str]) -> list[str]:
+        """Names of what it remembers, in order, for joints of these names."""
+        start = self.begin()
+        names = [f"integral_{name}" for name in joints[: len(start.kept.integrals)]]
+        names += [f"filtered_{name}" for name in joints[: len(start.kept.filtered)]]
+        if start.encoded is not None:
+            names += [f"{what}_{name}" for what in ("encoder", "velocity") for name in joints] + ["samples"]
+        return names + [f"queued_{name}_{k}" for k in range(self.delay) for name in joints]
+
+    def command(
+        self, t: Scalar, seen: Seen, memory: Memory, since: Scalar | None = None, middle: Scalar | None = None
+    ) -> list[Scalar]:
+        """The commands [V, A, N·m or N] in continuous control, n scalars.
+
+        Args:
+            t: Time [s].
+            seen: The arm.
+            memory: What the controller remembers.
+            since: See `Reference.at`.
+            middle: See there.
+        """
+        return self._limited(self.unlimited(t, seen, memory, since, middle))
+
+    def unlimited(
+        self, t: Scalar, seen: Seen, memory: Memory, since: Scalar | None = None, middle: Scalar | None = None
+    ) -> list[Scalar]:
+        """The commands before saturation, n scalars."""
+        return self._total(self._now(t, seen, since, middle), memory.kept, since, middle)
+
+    def rates(
+        self, t: Scalar, seen: Seen, memory: Memory, since: Scalar | None = None, middle: Scalar | None = None
+    ) -> Memory:
+        """The rates of what it remembers, in continuous control."""
+        now = self._now(t, seen, since, middle)
+        return Memory(self.law.rates(now, memory.kept, self._excess(self._total(now, memory.kept, since, middle))))
+
+    def sample(self, t: Scalar, seen: Seen, memory: Memory) -> tuple[list[Scalar], Memory]:
+        """The commands that are held from a sample at time t on, n scalars; and what is remembered after it."""
+        assert self.period is not None
+        encoded = memory.encoded
+        if self.encoder is not None and encoded is not None:
+            encoded = self.encoder.read(seen.q, encoded, self.period)
+            seen = self.encoder.seen(encoded, seen)
+        now = self._now(t, seen)
+        kept = self.law.filtered(now, memory.kept, self.period)
+        total = self._total(now, kept)
+        kept = self.law.integrated(now, kept, self._excess(total), self.period)
+        first, *queue = [*memory.queue, self._limited(total)]
+        return first, Memory(kept, encoded, queue)
+
+    def _now(self, t: Scalar, seen: Seen, since: Scalar | None = None, middle: Scalar | None = None) -> Now:
+        return Now(t, seen, self.reference.at(t, since, middle))
+
+    def _total(self, now: Now, kept: Kept, since: Scalar | None = None, middle: Scalar | None = None) -> list[Scalar]:
+        added: list[list[Scalar]] = []
+        if self.feedforward is not None:
+            commands, currents = self.feedforward.commands(now)
+            now = replace(now, expected=currents)
+            added.append(commands)
+        if self.inputs is not None:
+            added.append(self.inputs.at(now.t, since, middle))
+        total = self.law.command(now, kept)
+        for commands in added:
+            total = [u + more for u, more in zip(total, commands, strict=True)]
+        return total
+
+    def _limited(self, commands: Sequence[Scalar]) -> list[Scalar]:
+        return [within(u, bound) for u, bound in zip(commands, self.limit, strict=True)]
+
+    def _excess(self, commands: Sequence[Scalar]) -> list[Scalar]:
+        """What saturation adds to commands; 0 where nothing bounds them."""
+        three = zip(self._limited(commands), commands, self.limit, strict=True)
+        return [0.0 if bound is None else limited - u for limited, u, bound in three]

@@ -1,0 +1,65 @@
+"""A law of one's own: an expression for every joint's command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from armsim.control.law import Kept, Law, Now
+from armsim.expr import Scalar
+
+
+class Evaluable(Protocol):
+    """A parsed expression, as `armsim.formulas.formula.Formula`."""
+
+    @property
+    def names(self) -> frozenset[str]: ...
+
+    def evaluate(self, values: Mapping[str, Any]) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Expressions(Law):
+    """u = expressions of time, measurement, errors, reference and parameters.
+
+    Of the joint itself: q, qd, e, ed, integral (∫e dt), q_ref, qd_ref, qdd_ref; of joint R2: q_R2, and so on.
+
+    Attributes:
+        formulas: One per joint.
+        joints: The joints' names.
+        parameters: Numbers by name.
+    """
+
+    formulas: tuple[Evaluable, ...]
+    joints: tuple[str, ...]
+    parameters: Mapping[str, Scalar]
+
+    name = "expression"
+
+    def begin(self) -> Kept:
+        """Integrals at zero, if an expression has one."""
+        names = {name for formula in self.formulas for name in formula.names}
+        integrates = bool(names & {"integral", *(f"integral_{joint}" for joint in self.joints)})
+        return Kept([0.0] * len(self.joints) if integrates else [])
+
+    def command(self, now: Now, kept: Kept) -> list[Scalar]:
+        """The commands before saturation, n scalars."""
+        seen, desired = now.seen, now.desired
+        of_joints: dict[str, Sequence[Scalar]] = {"q": seen.q, "qd": seen.qd, "e": now.e, "ed": now.ed}
+        of_joints |= {"q_ref": desired.q, "qd_ref": desired.qd, "qdd_ref": desired.qdd}
+        if kept.integrals:
+            of_joints["integral"] = kept.integrals
+        known = {
+            f"{name}_{joint}": x for name, xs in of_joints.items() for joint, x in zip(self.joints, xs, strict=True)
+        }
+        shared = {**self.parameters, **known, "t": now.t}
+        own = ({name: xs[i] for name, xs in of_joints.items()} for i in range(len(self.joints)))
+        return [
+            formula.evaluate({**shared, **mine, **self.parameters})
+            for formula, mine in zip(self.formulas, own, strict=True)
+        ]
+
+    def rates(self, now: Now, kept: Kept, excess: Sequence[Scalar]) -> Kept:
+        """The errors."""
+        return Kept(now.e if kept.integrals else [])

@@ -1,0 +1,115 @@
+"""What laws of feedback are: what they see, what they remember, what they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from armsim.control.reference import Desired
+from armsim.expr import Scalar, is_number
+
+
+@dataclass(slots=True)
+class Seen:
+    """What is known of an arm at an instant.
+
+    Attributes:
+        q: Joint positions [rad or m].
+        qd: Joint velocities [rad/s or m/s].
+        currents: Armature currents that are states [A], by joint.
+    """
+
+    q: Sequence[Scalar]
+    qd: Sequence[Scalar]
+    currents: Mapping[int, Scalar] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Now:
+    """What a law is told.
+
+    Attributes:
+        t: Time [s].
+        seen: The arm, as it is measured.
+        desired: What it should do.
+        expected: Armature currents that the feedforward goes with [A], by joint; none without.
+    """
+
+    t: Scalar
+    seen: Seen
+    desired: Desired
+    expected: Mapping[int, Scalar] = field(default_factory=dict)
+
+    @property
+    def e(self) -> list[Scalar]:
+        """Desired less measured positions [rad or m]."""
+        return [wanted - q for wanted, q in zip(self.desired.q, self.seen.q, strict=True)]
+
+    @property
+    def ed(self) -> list[Scalar]:
+        """Desired less measured velocities [rad/s or m/s]."""
+        pairs = zip(self.desired.qd, self.seen.qd, strict=True)
+        return [-qd if is_number(wanted, 0.0) else wanted - qd for wanted, qd in pairs]
+
+
+@dataclass(slots=True)
+class Kept:
+    """What a law remembers; or its rates.
+
+    Attributes:
+        integrals: ∫e dt of every joint [rad·s or m·s]; none if the law does not integrate.
+        filtered: Low-pass filtered derivatives of every joint [rad/s or m/s]; none without a filter.
+    """
+
+    integrals: list[Scalar] = field(default_factory=list)
+    filtered: list[Scalar] = field(default_factory=list)
+
+
+class Law:
+    """A law of feedback for n joints.
+
+    `command` is all that a law needs. One that remembers says what, by `begin`; how that varies in continuous control, by
+    `rates`; and in sampled control, by `filtered` before and `integrated` after the command.
+    """
+
+    name: str  # as files have it
+
+    def begin(self) -> Kept:
+        """What it remembers at the start."""
+        return Kept()
+
+    def command(self, now: Now, kept: Kept) -> list[Scalar]:
+        """The commands before saturation, in the unit of the controller's output, n scalars."""
+        raise NotImplementedError
+
+    def rates(self, now: Now, kept: Kept, excess: Sequence[Scalar]) -> Kept:
+        """Rates of what is remembered.
+
+        Args:
+            now: What the law is told.
+            kept: What it remembers.
+            excess: What saturation adds to its commands; 0 within the limits.
+        """
+        return Kept()
+
+    def filtered(self, now: Now, kept: Kept, period: Scalar) -> Kept:
+        """What is remembered, with the filters advanced to a sample taken one period [s] after the last."""
+        return kept
+
+    def integrated(self, now: Now, kept: Kept, excess: Sequence[Scalar], period: Scalar) -> Kept:
+        """What is remembered a period [s] after a sample, by explicit Euler."""
+        rates = self.rates(now, kept, excess).integrals
+        return Kept([x + period * rate for x, rate in zip(kept.integrals, rates, strict=True)], kept.filtered)
+
+    @property
+    def damps(self) -> bool:
+        """Whether its commands oppose velocities."""
+        return True
+
+    def damping(self, i: int) -> Scalar | None:
+        """The factor of -qd in the command of joint i, where that is all its command has of velocities; else None."""
+        return None
+
+    def stiffness(self, i: int) -> Scalar | None:
+        """The factor of e in the command of joint i, where that is all its command has of positions; else None."""
+        return None

@@ -1,0 +1,24 @@
+"""What commands depend on besides the instant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from armsim.control.encoder import Encoded
+from armsim.control.law import Kept
+from armsim.expr import Scalar
+
+
+@dataclass(slots=True)
+class Memory:
+    """What a controller remembers; or the rates of that, in continuous control.
+
+    Attributes:
+        kept: By its law.
+        encoded: By its encoders; None without.
+        queue: Commands on their way to the drives, the next one first.
+    """
+
+    kept: Kept = field(default_factory=Kept)
+    encoded: Encoded | None = None
+    queue: list[list[Scalar]] = field(default_factory=list)

@@ -1,0 +1,104 @@
+"""Decentralised PD, PI and PID control: each joint by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from armsim.control.law import Kept, Law, Now
+from armsim.expr import Scalar, absolute, both, clip, either, exp, fma, is_number, where
+
+
+@dataclass(frozen=True)
+class Pid(Law):
+    """u = kp e + ki ∫e dt + kd de/dt, for each joint.
+
+    Two ways keep the integral from winding up while commands saturate (Åström and Hägglund, *Advanced PID Control*, section 3.5):
+    its contribution ki ∫e dt is clamped to ± `integral_limit`; or it is driven back by what saturation takes away, divided by a
+    tracking time.
+
+    Attributes:
+        name: "pd", "pi" or "pid"; gains that the law does not have are zero.
+        kp: Proportional gains [command per rad or m].
+        ki: Integral gains [command per rad·s or m·s].
+        kd: Derivative gains [command per rad/s or m/s].
+        integral_limit: Bounds of |ki ∫e dt| per joint, None where there is none.
+        tracking_time: Of back-calculation [s], per joint; None for clamping.
+        derivative: Of the "error", or of the "measurement" alone, -dq/dt.
+        filter_time: Time constant of a first-order low-pass filter of the derivative [s], per joint; None for no filter.
+    """
+
+    name: Literal["pd", "pi", "pid"]
+    kp: tuple[Scalar, ...]
+    ki: tuple[Scalar, ...]
+    kd: tuple[Scalar, ...]
+    integral_limit: tuple[Scalar | None, ...]
+    tracking_time: tuple[Scalar, ...] | None = None
+    derivative: Literal["error", "measurement"] = "error"
+    filter_time: tuple[Scalar, ...] | None = None
+
+    def begin(self) -> Kept:
+        """Integrals and filters at zero."""
+        n = len(self.kp)
+        return Kept([0.0] * (0 if self.name == "pd" else n), [0.0] * (0 if self.filter_time is None else n))
+
+    def command(self, now: Now, kept: Kept) -> list[Scalar]:
+        """The commands before saturation, n scalars."""
+        derivatives = self._derivatives(now) if self.filter_time is None else kept.filtered
+        commands = []
+        for i, (e, de) in enumerate(zip(now.e, derivatives, strict=True)):
+            u = fma(self.kp[i], e, self.kd[i] * de)
+            if kept.integrals:
+                u = u + within(self.ki[i] * kept.integrals[i], self.integral_limit[i])
+            commands.append(u)
+        return commands
+
+    def _derivatives(self, now: Now) -> list[Scalar]:
+        return now.ed if self.derivative == "error" else [-qd for qd in now.seen.qd]
+
+    def rates(self, now: Now, kept: Kept, excess: Sequence[Scalar]) -> Kept:
+        """The errors, but zero where a clamped integral would be driven further out; and the filters' rates."""
+        slow: list[Scalar] = []
+        if self.filter_time is not None:
+            three = zip(self._derivatives(now), kept.filtered, self.filter_time, strict=True)
+            slow = [(de - x) / time for de, x, time in three]
+        if not kept.integrals:
+            return Kept([], slow)
+        return Kept([self._integral_rate(i, e, kept.integrals[i], excess[i]) for i, e in enumerate(now.e)], slow)
+
+    def _integral_rate(self, i: int, e: Scalar, integral: Scalar, excess: Scalar) -> Scalar:
+        ki, bound = self.ki[i], self.integral_limit[i]
+        if self.tracking_time is not None:
+            integrates = absolute(ki) > 0.0
+            e = e + where(integrates, excess / (where(integrates, ki, 1.0) * self.tracking_time[i]), 0.0)
+        if bound is not None:
+            u, du = ki * integral, ki * e
+            outward = either(both(u >= bound, du > 0.0), both(u <= -bound, du < 0.0))
+            e = where(outward, 0.0, e)
+        return e
+
+    def filtered(self, now: Now, kept: Kept, period: Scalar) -> Kept:
+        """The filters advanced, each by its exact exponential for a derivative that is held."""
+        if self.filter_time is None:
+            return kept
+        three = zip(self._derivatives(now), kept.filtered, self.filter_time, strict=True)
+        return Kept(kept.integrals, [de + (x - de) * exp(-(period / time)) for de, x, time in three])
+
+    @property
+    def damps(self) -> bool:
+        """Whether a derivative gain is other than the number 0."""
+        return not all(is_number(kd, 0.0) for kd in self.kd)
+
+    def damping(self, i: int) -> Scalar | None:
+        """The derivative gain; None where the derivative is filtered, or the law has none."""
+        return None if self.filter_time is not None or self.name == "pi" else self.kd[i]
+
+    def stiffness(self, i: int) -> Scalar | None:
+        """The proportional gain."""
+        return self.kp[i]
+
+
+def within(u: Scalar, bound: Scalar | None) -> Scalar:
+    """u within ± bound, if there is one."""
+    return u if bound is None else clip(u, -bound, bound)

@@ -1,0 +1,29 @@
+"""Full state feedback, as of a linear-quadratic regulator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from armsim.control.law import Kept, Law, Now
+from armsim.expr import Scalar, dot
+
+
+@dataclass(frozen=True)
+class StateFeedback(Law):
+    """u = -K (x - x_ref), with x the positions and velocities of all joints, and armature currents where they are states.
+
+    `Regulator.K` of `armsim.linearize(...)` is such a K; the command that holds the operating point is the feedforward's part.
+
+    Attributes:
+        K: Gains, n rows of 2 n, or of 2 n and one for each current.
+    """
+
+    K: tuple[tuple[Scalar, ...], ...]
+
+    name = "state_feedback"
+
+    def command(self, now: Now, kept: Kept) -> list[Scalar]:
+        """The commands before saturation, n scalars."""
+        e, ed, n = now.e, now.ed, len(self.K)
+        beyond = [now.expected.get(i, 0.0) - x for i, x in now.seen.currents.items()]
+        return [dot(row, [*e, *ed, *beyond][: len(row)]) for row in self.K[:n]]

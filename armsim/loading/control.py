@@ -1,0 +1,110 @@
+"""From a scenario's `control` to a controller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from armsim.control import (
+    ComputedTorque,
+    Constant,
+    Controller,
+    Encoder,
+    Expressions,
+    Feedforward,
+    Law,
+    OpenLoop,
+    Pid,
+    StateFeedback,
+    step_of,
+)
+from armsim.expr import Scalar, absolute, where
+from armsim.model import Arm
+
+Numbers = Callable[[Any, tuple[Scalar, ...]], tuple[Scalar, ...]]  # positions of a file in SI units; a default for None
+
+
+def build_controller(
+    control: dict[str, Any],
+    parameters: Mapping[str, Scalar],
+    arm: Arm,
+    model: Arm | None,
+    si: Numbers,
+    period: float | None,
+    delay: int,
+    inputs: OpenLoop | None,
+) -> Controller:
+    """The controller that a scenario asks for.
+
+    Args:
+        control: The scenario's data, settled.
+        parameters: The scenario's, by name.
+        arm: The arm.
+        model: The arm as the controller knows it; None for the arm itself.
+        si: Converts joint positions.
+        period: Sample time [s]; None for continuous control.
+        delay: Of commands, in periods.
+        inputs: Commands of time that are added.
+    """
+    output, n = control["output"], arm.n
+    known, feedforward = model or arm, control["feedforward"]
+    limit = tuple(control["limit"] or [None] * n)
+    return Controller(
+        law=build_law(control, parameters, arm, known, limit),
+        output=output,
+        reference=Constant(si(control["target"], arm.initial)),
+        limit=limit,
+        feedforward=None if feedforward == "none" else Feedforward(feedforward, known, output),
+        inputs=inputs,
+        period=period,
+        encoder=None if control["encoder"] is None else build_encoder(control["encoder"], arm, si),
+        delay=delay,
+    )
+
+
+def build_law(
+    control: dict[str, Any],
+    parameters: Mapping[str, Scalar],
+    arm: Arm,
+    model: Arm,
+    limit: tuple[Scalar | None, ...],
+) -> Law:
+    """The law of feedback; arguments as of `build_controller`, and the limits of its commands."""
+    law = control["law"]
+    if law == "state_feedback":
+        return StateFeedback(tuple(tuple(row) for row in control["K"]))
+    if law == "computed_torque":
+        return ComputedTorque(control["output"], tuple(control["kp"]), tuple(control["kd"]), model)
+    if law == "expression":
+        formulas = tuple(command.formula for command in control["command"])
+        return Expressions(formulas, tuple(joint.name for joint in arm.joints), dict(parameters))
+    zeros: list[Scalar] = [0.0] * arm.n
+    kp, ki, kd = (tuple(control[key] or zeros) for key in ("kp", "ki", "kd"))
+    clamped = control["anti_windup"] == "clamping"
+    tracking = None if clamped else tuple(control["tracking_time"] or map(_reset_time, kp, ki))
+    slow = control["derivative_filter"]
+    return Pid(
+        name=law,
+        kp=kp,
+        ki=ki,
+        kd=kd,
+        integral_limit=tuple(control["integral_limit"] or (limit if clamped else [None] * arm.n)),
+        tracking_time=tracking,
+        derivative=control["derivative"],
+        filter_time=None if slow is None else tuple(slow),
+    )
+
+
+def _reset_time(kp: Scalar, ki: Scalar) -> Scalar:
+    """kp / ki [s]; 1 s where that is no time."""
+    sound = absolute(kp * ki) > 0.0
+    return where(sound, absolute(where(sound, kp, 1.0) / where(sound, ki, 1.0)), 1.0)
+
+
+def build_encoder(encoder: dict[str, Any], arm: Arm, si: Numbers) -> Encoder:
+    """The encoders of all joints."""
+    n, on_motor = arm.n, encoder["on"] == "motor"
+    counts: Sequence[Scalar | None] = encoder["counts"] or [None] * n
+    steps = [None if count is None else step_of(arm, i, count, on_motor) for i, count in enumerate(counts)]
+    noise = si(encoder["noise"], (0.0,) * n)
+    return Encoder(tuple(steps), noise, tuple(encoder["filter"] or [None] * n), encoder["seed"])

@@ -1,0 +1,292 @@
+"""The keys of a scenario's `control`: which law, with which gains, and what stands between it and the drives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armsim.control.noise import LARGEST_SEED
+from armsim.errors import spelled
+from armsim.files.document import Map, Node, Scalar, Seq, shown
+from armsim.formulas.formula import Formula, FormulaError, parse_formula
+from armsim.formulas.quantity import Context, Quantity
+from armsim.spec import other_words as words
+from armsim.spec.paths import source_of
+from armsim.spec.schema import Choice, Kind, List, Number, PerJoint, Record, Rule, join
+
+INTEGRAL = ("integral_limit", "anti_windup", "tracking_time")
+DERIVATIVE = ("derivative", "derivative_filter")
+# of each law: the keys that it needs, and those of other laws that it takes besides
+LAWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "pd": (("kp", "kd"), DERIVATIVE),
+    "pi": (("kp", "ki"), INTEGRAL),
+    "pid": (("kp", "ki", "kd"), (*INTEGRAL, *DERIVATIVE)),
+    "state_feedback": (("K",), ()),
+    "computed_torque": (("kp", "kd"), ()),
+    "expression": (("command",), ()),
+}
+OWN = tuple(dict.fromkeys(key for needed, more in LAWS.values() for key in (*needed, *more)))
+# names in an expression: of the joint's own, or with `_` and a joint's name behind, of that joint
+SIGNALS = ("q", "qd", "e", "ed", "integral", "q_ref", "qd_ref", "qdd_ref")
+
+
+class RobotReference(Kind):
+    """A robot file, the name of a shipped robot, or a whole robot."""
+
+    def expected(self, context: Context) -> str:
+        return "a robot file, the name of a shipped robot, or a robot's keys"
+
+    def read(self, node: Node, path: str, context: Context) -> Node | str | None:
+        if isinstance(node, Map):
+            return node
+        if isinstance(node, Scalar) and isinstance(node.value, str):
+            return node.text
+        return self.fault(node, path, context)
+
+
+def law_rule(law: str) -> Rule:
+    """The rule of a law: keys that it requires and keys that it forbids."""
+    needed, more = LAWS[law]
+    return Rule("law", (law,), needs=("output", *needed), without=tuple(k for k in OWN if k not in (*needed, *more)))
+
+
+def gains(unit: str, doc: str, laws: str) -> PerJoint:
+    """The key of a gain."""
+    return PerJoint(Number(unit), one_for_all=True, default=None, doc=doc, note=f"none; {laws} need it", example="10")
+
+
+def times(doc: str, note: str, example: str) -> PerJoint:
+    """The key of a time constant."""
+    return PerJoint(Number("s", above=0), one_for_all=True, default=None, doc=doc, note=note, example=example)
+
+
+class LawExpression(Number):
+    """A command as an expression of what a controller knows."""
+
+    def expected(self, context: Context) -> str:
+        return f"an expression of t, {', '.join(SIGNALS)}, the same of another joint, as q_R2, and parameters"
+
+    def varies(self, formula: Formula) -> bool:
+        return True
+
+    def read(self, node: Node, path: str, context: Context) -> Quantity | None:
+        if not isinstance(node, Scalar) or isinstance(node.value, bool) or node.value is None:
+            return self.fault(node, path, context)
+        names = [f"{signal}_{joint}" for signal in SIGNALS for joint, _ in context.joints or ()]
+        try:
+            formula = parse_formula(node.text, words=[name for name in names if not name.isidentifier()])
+            if formula.names & context.broken:
+                return None
+            known = {"pi", "t", *SIGNALS, *names, *context.parameters}
+            unknown = sorted(formula.names - known)
+            if unknown and context.joints is not None:
+                raise FormulaError(f"there is no `{unknown[0]}`", "name a number under `parameters`")
+        except FormulaError as error:
+            mend = error.mend or f"write for example `{self.example}`"
+            return self.fault(node, path, context, mend, f"{shown(node)} ({error.problem})")
+        return Quantity(0.0, node.text, node.place, formula, kind=self)
+
+
+class EncoderKeys(Record):
+    """How a sampled controller measures: positions in steps and with noise, velocities by their difference."""
+
+    counts = PerJoint(
+        Number(above=0),
+        one_for_all=True,
+        default=None,
+        doc="counts per revolution, all edges counted; of a joint that slides, per metre",
+        note="positions are not quantised",
+        example="4096",
+    )
+    on = Choice("joint", "motor", default="joint", doc="whose shaft it is on")
+    noise = PerJoint(
+        Number("rad or m", angle=True, minimum=0),
+        one_for_all=True,
+        default=None,
+        doc="standard deviation of the joint's position, added before it is quantised",
+        note="none",
+        example="1e-4",
+    )
+    filter = times("time constant of the velocity's low-pass filter", "none", "2e-3")
+    seed = Number(
+        minimum=0,
+        largest=LARGEST_SEED,
+        whole=True,
+        default=0.0,
+        doc="of the noise: another one, another run",
+        example="7",
+    )
+
+
+class ControlKeys(Record):
+    """Feedback: a law, and what stands between it and the drives. docs/control.md tells of each."""
+
+    other_words = words.CONTROL
+
+    law = Choice("none", *LAWS, doc="control law; none switches control off, whatever else is given", example="pd")
+    output = Choice(
+        "voltage",
+        "current",
+        "torque",
+        default=None,
+        doc="what is commanded: motor voltages, motor currents or joint torques",
+        note="required",
+        example="voltage",
+    )
+    kp = gains(
+        "V/rad or N·m/rad",
+        "proportional gains, one per joint or one for all; not the motor's Kp; 1/s² with computed_torque",
+        "pd, pi, pid and computed_torque",
+    )
+    ki = gains("V/(rad·s) or N·m/(rad·s)", "integral gains", "pi and pid")
+    kd = gains("V·s/rad or N·m·s/rad", "derivative gains; 1/s with computed_torque", "pd, pid and computed_torque")
+    K = PerJoint(
+        List(Number(), least=2),
+        default=None,
+        doc="rows of u = -K (x - x_ref), one per joint: positions, velocities, then currents that are states",
+        note="none; state_feedback needs it",
+        example="[[40, 3]]",
+    )
+    command = PerJoint(
+        LawExpression(example="40*e + 3*ed"),
+        default=None,
+        doc="the command of each joint, an expression of e, ed, q, qd, integral, t, ...",
+        note="none; expression needs it",
+        example='["40*e + 3*ed"]',
+    )
+    target = PerJoint(
+        Number("rad or m", angle=True),
+        default=None,
+        doc="joint positions to hold, one per joint",
+        note="the robot's initial pose",
+    )
+    feedforward = Choice(
+        "none",
+        "gravity",
+        "inverse_dynamics",
+        default="none",
+        doc="commands of a model that are added: those that hold the measured pose, or that move the arm along the reference",
+    )
+    model = RobotReference(
+        default=None,
+        doc="the arm as feedforward and computed_torque know it, if not as it is",
+        note="the arm itself",
+        example="arm5",
+    )
+    period = Number(
+        "s", above=0, default=None, doc="sample time, a whole multiple of dt; u is held in between", note="continuous"
+    )
+    delay = Number(
+        "s",
+        minimum=0,
+        default=None,
+        doc="from a sample to its command, a whole multiple of period",
+        note="none",
+        example="1e-3",
+    )
+    encoder = EncoderKeys(default=None, doc="how joints are measured, in sampled control", note="exactly")
+    limit = PerJoint(
+        Number("V, N·m or N", above=0), one_for_all=True, default=None, doc="greatest |u|", note="none", example="24"
+    )
+    integral_limit = PerJoint(
+        Number("V, N·m or N", above=0),
+        one_for_all=True,
+        default=None,
+        doc="greatest |ki ∫e dt|",
+        note="limit, with clamping",
+        example="24",
+    )
+    anti_windup = Choice(
+        "clamping",
+        "back_calculation",
+        default="clamping",
+        doc="what keeps integrals from growing while u is at its limit",
+    )
+    tracking_time = times("of back_calculation", "ki and kp decide: kp / ki", "0.1")
+    derivative = Choice("error", "measurement", default="error", doc="what kd multiplies: de/dt, or -dq/dt")
+    derivative_filter = times("time constant of the derivative's low-pass filter", "none", "5e-3")
+
+    # `law: none` forbids nothing, so that a law can be switched off and on
+    rules = tuple(law_rule(law) for law in LAWS)
+
+    def read(self, node: Node, path: str, context: Context) -> dict[str, Any] | None:
+        if isinstance(node, Scalar) and node.value == "none":
+            return self.fault(node, path, context, f"to switch it off, set `{join(path, 'law')}` to `none`")
+        output, law = (node.get(key) if isinstance(node, Map) else None for key in ("output", "law"))
+        context.output = output.text if isinstance(output, Scalar) and output.text in self.output.options else None
+        context.law = law.text if isinstance(law, Scalar) else ""
+        return super().read(node, path, context)
+
+    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        law = node.get("law")
+        changed = law is not None and law.place.source == source_of("control.law")
+        if not (changed and self._check_changed_law(data, node, path, context)):
+            super().check(data, node, path, context)
+        if data["law"] in LAWS:
+            self._check_parts(data, node, path, context)
+
+    def _check_parts(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        """Report what goes with other keys than are given."""
+
+        def unfit(key: str, expected: str, mend: str) -> None:
+            place, value = node.entries[key]
+            found = f"`{key}: {value.text}`" if isinstance(value, Scalar) else f"`{key}`"
+            context.report.add(place, join(path, key), expected, found, mend)
+
+        if data["law"] == "computed_torque" and data["feedforward"] not in (None, "none"):
+            unfit("feedforward", "none with computed_torque, which has all of it", "take it out")
+        elif node.get("model") is not None and data["law"] != "computed_torque" and data["feedforward"] == "none":
+            unfit(
+                "model",
+                "a law or a feedforward that has a model",
+                "add `feedforward: inverse_dynamics`, or take it out",
+            )
+        if node.get("tracking_time") is not None and data["anti_windup"] == "clamping":
+            unfit("tracking_time", "`anti_windup: back_calculation`", "write that, or take it out")
+        if node.get("anti_windup") is not None and data["anti_windup"] != "clamping" and data["limit"] is None:
+            unfit("anti_windup", "a `limit`, from which it calculates back", "add for example `limit: 24`")
+        for key in ("delay", "encoder"):
+            if node.get(key) is not None and node.get("period") is None:
+                unfit(key, "sampled control", "add `period: 1e-3`, the sample time")
+        K = node.get("K")
+        if isinstance(K, Seq) and context.joints is not None:
+            n = len(context.joints)
+            for i, row in enumerate(K.items):
+                width = len(row.items) if isinstance(row, Seq) else 2 * n
+                if not 2 * n <= width <= 3 * n:
+                    expected = f"{2 * n} numbers: gains of the {n} positions, then of the velocities"
+                    mend = (
+                        "write those, and behind them gains of currents, where motors with an inductance take voltages"
+                    )
+                    context.report.add(row.place, join(path, f"K[{i}]"), expected, str(width), mend)
+
+    def _check_changed_law(self, data: dict[str, Any], node: Map, path: str, context: Context) -> bool:
+        """Report all at once what an overridden law asks for besides; whether there was anything that overrides mend."""
+        rule = next((rule for rule in self.rules if rule.applies(data, node)), Rule())
+        lacking = [key for key in rule.needs if node.get(key) is None]
+        useless = [key for key in rule.without if node.get(key) is not None]
+        if not lacking + useless or any(node.entries[key][0].source.startswith(source_of("")) for key in useless):
+            return False
+        needed = [key for key in rule.needs if key in OWN]
+        found = [f"`{key}`" for key in useless] + [f"no `{key}`" for key in lacking]
+        more = [spelled(f"--unset control.{key}", f'"control.{key}": None') for key in useless]
+        for key in lacking:
+            example = self.fields[key].example
+            more.append(spelled(f"--set control.{key}={example}", f'"control.{key}": {example}'))
+        place = node.entries["law"][1].place
+        expected = f"the gains of {data['law']}, {' and '.join(needed)}, and no others"
+        context.report.add(
+            place, join(path, "law"), expected, " and ".join(found), f"add {spelled(' ', ', ').join(more)}"
+        )
+        return True
+
+    def unwanted(self, key: str, data: dict[str, Any]) -> tuple[str, str, str]:
+        law = data["law"]
+        needed, _ = LAWS[law]
+        if key in INTEGRAL:
+            expected = f"no integral with {law}"
+        elif key in DERIVATIVE:
+            expected = f"no derivative of this kind with {law}"
+        else:
+            expected = f"the gains of {law}: {' and '.join(needed)}"
+        others = [name for name, (needs, more) in LAWS.items() if key in (*needs, *more)]
+        return expected, f"`{key}`", f"take it out, or write `law: {others[-1] if 'pid' not in others else 'pid'}`"
