@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
 from armsim.plant import Plant
 
+PREFIX = "figure "  # of names, to tell them from measures that are asked for
 RESPONSE = ("rise_time", "overshoot", "settling_time")
 TRACKING = ("rms_error", "peak_error", "iae", "ise", "itae")
 TOOL = ("rms_tool_error", "peak_tool_error")
@@ -67,13 +68,13 @@ class Figures(Measure):
 def figures_of(plant: Plant) -> Figures:
     """The figures of merit of a plant's runs: those that its command, external forces and motors give it.
 
-    Their names are those of their measures behind `figure `.
+    Their names are those of their measures behind `PREFIX`.
     """
     parts = []
     for kind, joint in _asked(plant):
         name = kind if joint is None else f"{kind}_{plant.arm.joints[joint].name}"
         parts.append(KINDS[kind].make(Request(name, plant, joint)))
-    names = tuple(f"figure {name}" for part in parts for name in part.names)
+    names = tuple(f"{PREFIX}{name}" for part in parts for name in part.names)
     return Figures(names, tuple(unit for part in parts for unit in part.units), tuple(parts), plant.arm.n)
 
 
@@ -102,3 +103,9 @@ def _asked(plant: Plant) -> Iterator[tuple[str, int | None]]:
         kinds += [f"{word}_at_{kind}_limit" for kind in limits[i] for word in ("time", "first")]
         kinds += ["time_at_stop", "first_at_stop"] if joint.limit is not None else []
         yield from ((kind, i) for kind in kinds)
+
+
+def parted(results: Mapping[str, float]) -> tuple[dict[str, float], dict[str, float]]:
+    """Results of measures by name: those that were asked for, and figures."""
+    asked = {name: x for name, x in results.items() if not name.startswith(PREFIX)}
+    return asked, {name.removeprefix(PREFIX): x for name, x in results.items() if name.startswith(PREFIX)}
