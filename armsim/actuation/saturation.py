@@ -31,7 +31,8 @@ def limit_kinds(joint: Joint) -> dict[str, Scalar]:
 def acting_limits(joint: Joint, output: Output, u: Scalar, torque: JointTorque, qd: Scalar) -> dict[str, Any]:
     """Whether each limit of a joint's motor and amplifier acts, by kind: conditions.
 
-    A limit acts where what flows differs from what the command asks for, and the limited quantity is at its limit.
+    A limit acts where what flows differs from what the command asks for, and the limited quantity is at its limit; that of the
+    voltage under a voltage command where it is above.
 
     Args:
         joint: The joint.
@@ -47,9 +48,12 @@ def acting_limits(joint: Joint, output: Output, u: Scalar, torque: JointTorque, 
     assert motor is not None
     limited = motor_limited(joint, output, u, torque)
     reached = {
-        "voltage": u if output == "voltage" else torque.voltage,
+        "voltage": torque.voltage,
         "current": torque.current,
         "torque": torque.motor / motor.gear,
         "speed": motor.gear * qd,
     }
-    return {kind: both(limited, absolute(reached[kind]) >= limit * (1.0 - ROUNDING)) for kind, limit in kinds.items()}
+    acts = {kind: both(limited, absolute(reached[kind]) >= limit * (1.0 - ROUNDING)) for kind, limit in kinds.items()}
+    if output == "voltage" and "voltage" in kinds:
+        acts["voltage"] = absolute(u) > kinds["voltage"]
+    return acts

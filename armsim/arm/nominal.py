@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 from armsim.model import Arm
 
 if TYPE_CHECKING:
-    from armsim.arm.robot import Array, Robot
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
 
 
 def above_nominal(arm: Arm, currents: Sequence[float | None]) -> list[dict[str, Any]]:
@@ -27,19 +30,18 @@ def above_nominal(arm: Arm, currents: Sequence[float | None]) -> list[dict[str, 
     return found
 
 
-def above_nominal_along(robot: Robot, t: Array, qd: Array, tau: Array) -> list[dict[str, Any]]:
+def above_nominal_along(arm: Arm, t: Array, current: Array) -> list[dict[str, Any]]:
     """The motors whose root mean square current along a motion is above their nominal one; none of a single instant.
 
     Args:
-        robot: The arm, n joints.
+        arm: The arm, n joints.
         t: Times [s], shape (m,).
-        qd: Joint velocities [rad/s or m/s], shape (m, n).
-        tau: Torques of the drives [N·m or N], shape (m, n).
+        current: Through the motors [A], shape (m, n).
     """
     import numpy as np
 
-    if len(t) < 2 or not any(motor.nominal_current for joint in robot.arm.joints if (motor := joint.electric_motor)):
+    if len(t) < 2:
         return []
-    h, square = np.diff(t)[:, None], np.square(robot.motor_demand(qd, tau)[1])
+    h, square = np.diff(t)[:, None], np.square(current)
     rms = np.sqrt((h * (square[1:] + square[:-1]) / 2).sum(axis=0) / h.sum())  # trapezoid rule
-    return above_nominal(robot.arm, rms.tolist())
+    return above_nominal(arm, rms.tolist())

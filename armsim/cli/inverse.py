@@ -158,7 +158,7 @@ def _along(
     skipped = len(columns["t_s"]) - len(t)
     headings, rows = demand_table(arm, t, q, qd, qdd)
     tau = rows[:, 1 : 1 + arm.arm.n]
-    exceeded, lasting = overloads_along(arm, t, qd, tau), above_nominal_along(arm, t, qd, tau)
+    exceeded, lasting = overloads_along(arm, t, qd, tau), above_nominal_along(arm.arm, t, arm.motor_demand(qd, tau)[1])
     try:
         write_csv(output, headings, rows.ravel())
     except OSError as error:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any
 
 from armsim.actuation import JointTorque, acting_limits
 from armsim.control import Controller
-from armsim.dynamics import own_poses
+from armsim.dynamics import tool_position
 from armsim.expr import Scalar, absolute
 from armsim.plant import Plant
 from armsim.plant.columns import Instant, value_of
@@ -58,7 +59,9 @@ class Moment:
 
     def after(self, t: Scalar, start: Sequence[Scalar]) -> Moment:
         """The same instant, the moment before it having been at time t [s], of a run from other joint positions."""
-        return Moment(self.plant, self.t, self._state, self.t - t, start)
+        same = copy(self)  # with what is computed already
+        same.dt, same.start = self.t - t, start
+        return same
 
     @cached_property
     def limits(self) -> list[dict[str, Any]]:
@@ -98,11 +101,8 @@ class Moment:
     def off_target(self) -> Vector:
         """From the tool to where it would be at the target, in the world [m]."""
         assert self.target is not None
-        return self._tool(self.target) - self._tool(self.x.q)
-
-    def _tool(self, q: Sequence[Scalar]) -> Vector:
         arm = self.plant.arm
-        return own_poses(arm, q)[-1].point(arm.tool_in_link.position)
+        return tool_position(arm, self.target) - tool_position(arm, self.x.q)
 
     def column(self, name: str) -> Scalar:
         """A column of the row, in SI units; in degrees where its heading says so.

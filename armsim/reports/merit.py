@@ -59,9 +59,9 @@ def figure_lines(summary: Entry, degrees: bool) -> list[str]:
     lines = []
     stepping = [joint for joint in joints if joint["rise_time"] is not None]
     tracked = [joint for joint in joints if joint["peak_error"] is not None]
-    if stepping:
+    if stepping and not figures["follows"]:
         lines.append(f"response {_response(max(stepping, key=_slowness))}")
-    if tracked:
+    if tracked and (figures["follows"] or not stepping):
         errors = [_largest(same, "rms_error", degrees) for same in _by_unit(tracked)]
         tool = f"tool {number(1e3 * figures['rms_tool_error'], 3)} mm, {number(1e3 * figures['peak_tool_error'], 3)} mm at most"
         lines.append(f"tracking {', '.join(errors)} root mean square; {tool}")
@@ -102,7 +102,7 @@ def _response(joint: Entry) -> str:
 def _recovery(joint: Entry) -> str:
     if joint["recovery_time"] == math.inf:
         return f"{joint['name']} is not back at the end"
-    return f"all back within 5 % of it in {number(joint['recovery_time'], 3)} s"
+    return f"back within 5 % of it in {number(joint['recovery_time'], 3)} s"
 
 
 def _by_unit(joints: Iterable[Entry]) -> list[list[Entry]]:
@@ -128,7 +128,7 @@ COLUMNS = {
         "rms_torque": "rms torque",
         "rms_current": "rms current",
     },
-    **{"of_nominal": "of nominal", "winding_temperature": "winding", "peak_winding_temperature": "at most"},
+    **{"of_nominal": "of nominal", "winding_temperature": "winding", "peak_winding_temperature": "hottest"},
     **{"energy_drawn": "drawn", "energy_fed_back": "fed back"},
 }
 
@@ -146,8 +146,9 @@ def figure_table(summary: Entry, degrees: bool) -> list[str]:
             what = {"stop": "outside its range", "command": "at the limit of its command"}.get(
                 kind, f"at its limit of {kind}"
             )
+            share = number(100 * of["share"], 3)
             lines.append(
-                f"* {joint['name']} {what} for {number(of['time'], 4)} s, {number(100 * of['share'], 3)} %, first at {of['first']:.4g} s"
+                f"* {joint['name']} {what} for {number(of['time'], 4)} s, {share} %, first at {of['first']:.4g} s"
             )
     return [
         *lines,

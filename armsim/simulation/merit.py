@@ -19,13 +19,16 @@ INSTANTS = 100  # at which a reference's travel is looked for
 
 
 def of_run(run: Result) -> dict[str, Any]:
-    """The figures of the whole arm: number of moments and time between them [s], errors of the tool [m], energies [J]."""
+    """The figures of the whole arm: number of moments, time between them ("every") [s], whether its reference moves
+    ("follows"), errors of the tool [m], energies [J].
+    """
     steps, scenario = run.steps, run.scenario
     apart = every(steps) if scenario.moments == 1 else 1
     moments = -(-steps * scenario.moments // apart) + 1
     num, den = scenario.time_ratio
     known = {name: run.figures[name] for name in (*TOOL, *ENERGY) if name in run.figures}
-    return {"moments": moments, "every": apart * num / den / scenario.moments, **known}
+    follows = any(travels(run))
+    return {"moments": moments, "every": apart * num / den / scenario.moments, "follows": follows, **known}
 
 
 def of_joint(run: Result, i: int) -> dict[str, Any]:

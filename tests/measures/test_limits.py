@@ -132,3 +132,10 @@ def test_the_tighter_of_two_limits_is_the_one_that_acts(arms, given, gathered):
     found = gathered(["time_at_torque_limit", "time_at_current_limit", "time_at_limit"], moments)
     assert found["time_at_torque_limit"] == found["time_at_limit"] == pytest.approx(0.4, abs=1 / STEPS)
     assert found["time_at_current_limit"] == 0
+
+
+def test_a_command_that_is_just_the_supplys_voltage_is_not_at_its_limit(arms, given, gathered):
+    # 12 V let 6 A through at rest, of which the amplifier lets 5 A
+    moments = given(wheel(arms, MOTOR, "voltage", lambda t: 12.0, voltage=12.0, current=5.0), 1.0, 10, lambda t: 0.0)
+    found = gathered(["time_at_voltage_limit", "time_at_current_limit"], moments)
+    assert found == pytest.approx({"time_at_voltage_limit": 0, "time_at_current_limit": 1})
