@@ -14,7 +14,7 @@ from armsim.actuation import motor as dc
 from armsim.arm.answers import demand, mass_matrix, outside, placed, slipping
 from armsim.arm.reach import reach
 from armsim.arm.solids import summed
-from armsim.control import Controller, OpenLoop
+from armsim.control import ComputedTorque, Controller, Expressions, OpenLoop, Pid, StateFeedback
 from armsim.files.document import Place
 from armsim.files.faults import Fault, listed, refuse
 from armsim.files.neighbours import nearest_file
@@ -191,9 +191,10 @@ def commanded(plant: Plant, data: Mapping[str, Any]) -> dict[str, Any] | None:
 
     Returns:
         None where nothing does. For inputs: output, period [s] (None for continuous) and signals (text, one per joint). For
-        a law: law, output, period and joints, each with target, its gains kp, ki and kd and its limit in the output's unit,
-        and what they come to at the joint: stiffness [N·m/rad or N/m], damping [N·m·s/rad or N·s/m] with the part of it
-        that is back-EMF's, and under pd the steady droop that gravity leaves [rad or m].
+        a controller: law, output, period and delay [s], feedforward, what the encoders measure, and joints. Each has
+        target, limit, and what its law has: gains kp, ki and kd; its row of K; or its command as text. Under PD, PI and PID
+        also what gains come to at the joint: stiffness [N·m/rad or N/m], damping [N·m·s/rad or N·s/m] with the part of it that
+        is back-EMF's, and under pd the steady droop that gravity leaves [rad or m].
     """
     command = plant.command
     if isinstance(command, OpenLoop):
@@ -201,24 +202,42 @@ def commanded(plant: Plant, data: Mapping[str, Any]) -> dict[str, Any] | None:
         return {"output": command.output, "period": command.period, "signals": signals}
     if not isinstance(command, Controller):
         return None
+    limits = [None if limit is None else float(limit) for limit in command.limit]
+    added = None if command.inputs is None else [_signal(signal) for signal in data["inputs"][command.output]]
+    return {
+        "law": command.law.name,
+        "output": command.output,
+        "period": command.period,
+        "delay": command.delay * command.period if command.period is not None else 0.0,
+        "feedforward": data["control"]["feedforward"],
+        "encoder": command.encoder is not None,
+        "inputs": added,
+        "joints": [
+            {"name": joint.name, "target": float(target), "limit": limit, **own}
+            for joint, target, limit, own in zip(
+                plant.arm.joints, command.target, limits, _gains(plant, command, data["control"]), strict=True
+            )
+        ],
+    }
+
+
+def _gains(plant: Plant, command: Controller, control: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a law has of every joint; see `commanded`."""
+    law, joints = command.law, range(plant.arm.n)
+    if isinstance(law, StateFeedback):
+        return [{"K": [float(k) for k in row]} for row in law.K]
+    if isinstance(law, Expressions):
+        return [{"command": expression.text} for expression in control["command"]]
+    if not isinstance(law, Pid):
+        assert isinstance(law, ComputedTorque)
+        return [{"kp": float(law.kp[i]), "kd": float(law.kd[i])} for i in joints]
     droop = steady_droop(plant) or [None] * plant.arm.n
-    joints = []
-    for i, joint in enumerate(plant.arm.joints):
+    found = []
+    for i in joints:
         damping, back_emf = joint_damping(plant, i)
-        entry = {key: float(getattr(command, key)[i]) for key in ("target", "kp", "ki", "kd")}
-        limit = command.limit[i]
-        joints.append(
-            {
-                "name": joint.name,
-                **entry,
-                "limit": None if limit is None else float(limit),
-                "stiffness": joint_stiffness(plant, i),
-                "damping": damping,
-                "back_emf": back_emf,
-                "droop": droop[i],
-            }
-        )
-    return {"law": command.law, "output": command.output, "period": command.period, "joints": joints}
+        felt = {"stiffness": joint_stiffness(plant, i), "damping": damping, "back_emf": back_emf, "droop": droop[i]}
+        found.append({"kp": float(law.kp[i]), "ki": float(law.ki[i]), "kd": float(law.kd[i]), **felt})
+    return found
 
 
 def _signal(signal: Any) -> str:

@@ -102,7 +102,8 @@ def _of_scenario(scenario: Scenario) -> list[Origin]:
         filled |= {f"control.{key}[{i}]": float(x) for i, x in enumerate(values or ()) if x is not None}
     output = control["output"] if control is not None else None
     types = [joint.type for joint in scenario.arm.joints]
-    walk = _Walk(data["units"]["angle"] == "deg", types, output or "torque", filled)
+    law = (control["law"] or "") if control is not None else ""
+    walk = _Walk(data["units"]["angle"] == "deg", types, output or "torque", filled, law)
     return list(walk.numbers(ScenarioKeys(), {key: value for key, value in data.items() if key != "robot"}, "", None))
 
 
@@ -118,14 +119,15 @@ class _Walk:
     Args:
         degrees: Whether the file's angles are degrees.
         types: Of the joints.
-        output: Of the control law: "voltage" or "torque".
+        output: Of the control law: "voltage", "current" or "torque".
         filled: Values in SI of absent keys that default to other numbers, by path.
     """
 
-    def __init__(self, degrees: bool, types: list[str], output: str, filled: dict[str, float]) -> None:
+    def __init__(self, degrees: bool, types: list[str], output: str, filled: dict[str, float], law: str = "") -> None:
         self.degrees = degrees
         self.types = types
         self.output = output
+        self.law = law
         self.filled = filled
 
     def numbers(self, kind: Kind, data: Any, path: str, type: str | None) -> Iterator[Origin]:
@@ -189,7 +191,7 @@ class _Walk:
     def _unit(self, number: Number, type: str | None) -> str:
         """The unit of a number, chosen by joint type and by the output of the control law where it depends on them."""
         turns = () if type is None else (JOINT_TYPES[type].turns,)
-        return units_of(number.unit, turns, "voltage" if self.output == "voltage" else "torque")[0]
+        return units_of(number.unit, turns, self.output, self.law)[0]
 
 
 def plain(origin: Origin) -> dict[str, Any]:

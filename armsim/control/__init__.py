@@ -6,6 +6,7 @@ from armsim.control.controller import Controller
 from armsim.control.encoder import Encoder, step_of
 from armsim.control.expressions import Expressions
 from armsim.control.feedforward import Feedforward
+from armsim.control.function import FunctionLaw, LawFunction, Told
 from armsim.control.law import Kept, Law, Now, Seen
 from armsim.control.memory import Memory
 from armsim.control.pid import Pid
@@ -24,8 +25,10 @@ __all__ = [
     "Encoder",
     "Expressions",
     "Feedforward",
+    "FunctionLaw",
     "Kept",
     "Law",
+    "LawFunction",
     "Memory",
     "Now",
     "OpenLoop",
@@ -34,5 +37,6 @@ __all__ = [
     "Reference",
     "Seen",
     "StateFeedback",
+    "Told",
     "step_of",
 ]

@@ -63,6 +63,10 @@ class Controller:
         """Where the reference begins: joint positions [rad or m]."""
         return tuple(self.reference.at(0.0).q)
 
+    def aim(self, duration: float) -> tuple[Scalar, ...]:
+        """Where the reference is after that time [s]: joint positions [rad or m]."""
+        return tuple(self.reference.at(duration).q)
+
     def begin(self) -> Memory:
         """What it remembers at the start; before the first command arrives, commands are 0."""
         encoded = None if self.encoder is None else self.encoder.begin()

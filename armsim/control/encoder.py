@@ -65,7 +65,7 @@ class Encoder:
     def _position(self, i: int, q: Scalar, sample: Scalar) -> Scalar:
         noise, step = self.noise[i], self.steps[i]
         if not (isinstance(noise, float) and noise == 0.0):
-            q = q + noise * normal(self.seed, i, sample)
+            q = q + noise * normal(self.seed, float(i), sample)
         return q if step is None else step * rounded(q / step)
 
     def seen(self, read: Encoded, seen: Seen) -> Seen:

@@ -7,7 +7,7 @@ or, this has an addition modulo 2**24.
 
 from __future__ import annotations
 
-from armsim.expr import Scalar, cos, log, rounded, sqrt
+from armsim.expr import Scalar, cos, log, rounded, shared, sqrt
 
 WORD = 2.0**24
 ROUNDS = 12
@@ -16,7 +16,7 @@ KEY_STEPS = (10368889.0, 12250981.0)  # the words of the golden ratio and of the
 LARGEST_SEED = 2.0**47
 
 
-def normal(seed: Scalar, stream: int, sample: Scalar) -> Scalar:
+def normal(seed: Scalar, stream: Scalar, sample: Scalar) -> Scalar:
     """A number of the standard normal distribution, by Box and Muller; at most 5.9 in magnitude.
 
     Args:
@@ -24,12 +24,19 @@ def normal(seed: Scalar, stream: int, sample: Scalar) -> Scalar:
         stream: A whole number below 4096, of the sensor.
         sample: A whole number from 0 to 2**36.
     """
+    return _normal(seed, stream, sample)
+
+
+def _drawn(seed: Scalar, stream: Scalar, sample: Scalar) -> Scalar:
     a, b = _words(seed, stream, sample)
     radius = sqrt(-2.0 * log((a + 0.5) / WORD))
     return radius * cos((b + 0.5) * (6.283185307179586 / WORD))
 
 
-def _words(seed: Scalar, stream: int, sample: Scalar) -> tuple[Scalar, Scalar]:
+_normal = shared(_drawn, "normal")  # written once in a graph, however many sensors there are
+
+
+def _words(seed: Scalar, stream: Scalar, sample: Scalar) -> tuple[Scalar, Scalar]:
     """Two words, each uniform from 0 to 2**24 - 1."""
     high, low = _split(seed)
     keys = [low, high]

@@ -93,7 +93,7 @@ def _about_target(scenario: Scenario, at: float) -> LinearModel:
     if at:
         raise UsageError.of("target", "the target or a time", f"both, and the time {at:g} s", "leave one out")
     plant = make_plant(scenario)
-    state = plant.initial_state(command.target, [0.0] * plant.arm.n)
+    state = plant.initial_state(command.aim(scenario.steps * scenario.dt), [0.0] * plant.arm.n)
     if plant.sampled:
         state = plant.sample(0.0, state)
     return linear_model(linearize_plant(plant, 0.0, state), scenario, "the target")

@@ -197,9 +197,13 @@ def _not_held(joint: Joint, output: str, u: float) -> UsageError:
     tau, voltage, current = u, 0.0, 0.0
     motor = joint.electric_motor
     if motor is not None:
-        tau = dc.torque(motor, dc.steady_current(motor, u, 0.0)) if output == "voltage" else u
+        tau = (
+            u
+            if output == "torque"
+            else dc.torque(motor, u if output == "current" else dc.steady_current(motor, u, 0.0))
+        )
         voltage, current = dc.demand(motor, tau, 0.0)
-    unit = "V" if output == "voltage" else joint.kind.force
+    unit = {"voltage": "V", "current": "A"}.get(output) or joint.kind.force
     found, mend = f"{joint.name}, for which it takes {abs(u):.4g} {unit}", "take another pose, or a lighter payload"
     need = next((need for need in needs(joint, 0.0, tau, voltage, current) if need.beyond), None)
     if need is not None:

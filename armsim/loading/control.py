@@ -12,6 +12,7 @@ from armsim.control import (
     Encoder,
     Expressions,
     Feedforward,
+    FunctionLaw,
     Law,
     OpenLoop,
     Pid,
@@ -75,6 +76,8 @@ def build_law(
         return StateFeedback(tuple(tuple(row) for row in control["K"]))
     if law == "computed_torque":
         return ComputedTorque(control["output"], tuple(control["kp"]), tuple(control["kd"]), model)
+    if law == "python":
+        return FunctionLaw(arm.n)
     if law == "expression":
         formulas = tuple(command.formula for command in control["command"])
         return Expressions(formulas, tuple(joint.name for joint in arm.joints), dict(parameters))

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from armsim.actuation import OUTPUTS
 from armsim.dynamics import crba, pivots
 from armsim.files.document import Place
 from armsim.files.faults import Fault
@@ -81,7 +82,7 @@ def too_short(data: dict[str, Any], duration: float) -> list[Fault]:
     """
     found: list[Fault] = []
     inputs = data["inputs"] or {}
-    for output in ("torque", "voltage"):
+    for output in OUTPUTS:
         for i, signal in enumerate(inputs.get(output) or ()):
             if not isinstance(signal, dict):
                 continue

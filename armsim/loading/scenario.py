@@ -10,7 +10,7 @@ from math import gcd
 from typing import Any
 
 from armsim.actuation import OUTPUTS, Output
-from armsim.control import Command, Constant, Controller, OpenLoop
+from armsim.control import Command, Constant, Controller, FunctionLaw, OpenLoop
 from armsim.dynamics.external import ExternalWrench
 from armsim.expr import Scalar, Table, lookup
 from armsim.files.source import Source
@@ -126,7 +126,12 @@ class Scenario:
 
     @cached_property
     def content(self) -> str:
-        """All that its steps depend on, as text: all but its name and its log, whose period decides a default step."""
+        """All that its steps depend on, as text: all but its name and its log, whose period decides a default step.
+
+        Empty under a law that is a Python function.
+        """
+        if isinstance(self.command, Controller) and isinstance(self.command.law, FunctionLaw):
+            return ""
         given = {name: value for name, value in self.scenario_data.items() if name not in ("name", "log")}
         return f"{self.time_ratio} {self.sample_every} {json.dumps(given, sort_keys=True)}"
 

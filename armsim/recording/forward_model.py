@@ -73,7 +73,7 @@ class ForwardModel:
         robot: A robot file, the name of a shipped robot, a file's content as plain data, an `armsim.Robot` or its `Arm`.
         dt: Length of a step [s]; an adaptive method divides it as its tolerance requires.
         method: Integrator, one of `armsim.integrate.METHODS`.
-        output: What the inputs are: "voltage" at every motor [V], or the "torque" that every drive gives its joint [N·m, N].
+        output: What the inputs are: "voltage" [V] or "current" [A] of every motor, or "torque" of every drive [N·m, N].
         target: The machine to compile for; the host unless given. The bits do not depend on it.
         rtol: Relative tolerance of an adaptive method; 1e-6 unless given.
         atol: Absolute tolerance, likewise; rtol / 1000 unless given.
@@ -95,7 +95,7 @@ class ForwardModel:
 
     Raises:
         FileFaults: The robot or an item of `external` cannot be used; says where and why.
-        UsageError: dt, method, output, a tolerance or a path is invalid; or inputs are voltages and a joint has no motor.
+        UsageError: dt, method, output, a tolerance or a path is invalid; or a joint has no motor for the inputs.
     """
 
     def __init__(

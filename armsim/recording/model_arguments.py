@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
+from armsim.actuation import OUTPUTS, Output
 from armsim.arm.robot import Robot
 from armsim.errors import UsageError
 from armsim.loading.voltage import voltage_refusal
 from armsim.model import Arm
-from armsim.plant.driven import Output
 
-OUTPUTS = ("voltage", "torque")
 Source = str | PathLike[str] | Mapping[str, Any]
 
 
@@ -32,11 +31,11 @@ def check_output(output: Output, arm: Arm) -> Output:
     """The kind of inputs, checked.
 
     Raises:
-        UsageError: It is neither voltage nor torque, or voltage and a joint has no motor.
+        UsageError: It is no such kind; or it is voltage or current, and a joint has no motor.
     """
     if output not in OUTPUTS:
-        raise UsageError.of("output", "voltage or torque", repr(output), "write output='voltage' or output='torque'")
-    refusal = voltage_refusal(arm) if output == "voltage" else None
+        raise UsageError.of("output", "voltage, current or torque", repr(output), "write for example output='voltage'")
+    refusal = voltage_refusal(arm) if output != "torque" else None
     if refusal is not None:
         raise UsageError.of(
             "output",

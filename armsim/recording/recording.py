@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim.actuation import OUTPUTS, Output
 from armsim.errors import UsageError, spelled
 from armsim.files.csv_reader import read_csv
 from armsim.files.csv_writer import CsvTable
@@ -27,7 +28,6 @@ from armsim.files.yaml_writer import yaml_text
 from armsim.loading import Scenario, read_scenario
 from armsim.notebook import counted
 from armsim.plant import held
-from armsim.plant.driven import Output
 from armsim.recording.state_vector import StateVector
 from armsim.simulation.driver import Progress
 from armsim.simulation.result import steps_chosen
@@ -53,7 +53,7 @@ class Recording:
 
     Attributes:
         scenario: What was run.
-        output: What the inputs are: "voltage" [V], "torque" [N·m or N], or None where nothing drives the arm.
+        output: What the inputs are: "voltage" [V], "current" [A], "torque" [N·m or N], or None where nothing drives the arm.
         algorithm: Of the forward dynamics: "crba" or "aba".
         t: Times [s], shape (m,).
         states: In the order of `ForwardModel.slots`, shape (m, len(slots)).
@@ -233,7 +233,7 @@ def own_inputs(scenario: dict[str, Any], headings: list[str]) -> dict[str, Any]:
     inputs = scenario.get("inputs")
     if inputs is None:
         return scenario
-    for output in ("voltage", "torque"):
+    for output in OUTPUTS if "control" not in scenario else ():
         for i, signal in enumerate(inputs.get(output, [])):
             if isinstance(signal, dict):
                 inputs[output][i] = {"csv": TABLE, "column": headings[i], "hold": "zero"}
@@ -269,7 +269,7 @@ def load_recording(folder: str | PathLike[str]) -> Recording:
     table = os.path.join(path, TABLE)
     columns = _sound_table(table, section, about)
     scenario = with_method(read_scenario(about))
-    output = _word(section, "output", ("voltage", "torque", "none"), about)
+    output = _word(section, "output", (*OUTPUTS, "none"), about)
     algorithm = _word(root, "algorithm", ("crba", "aba"), about)
     status = _word(root, "status", ("complete", "interrupted", "diverged"), about)
     made = Recording(

@@ -139,7 +139,7 @@ def _scenario(
         _counts(recording, data["integrator"]["dt"])
         data["duration"] = max(float(recording.t[-1]), data["integrator"]["dt"])
     made = read_scenario(data)
-    refusal = voltage_refusal(made.arm) if recording.output == "voltage" else None
+    refusal = voltage_refusal(made.arm) if recording.output in ("voltage", "current") else None
     if refusal is not None:
         raise UsageError.of(_called(robot), refusal.expected, refusal.found, f"{refusal.mend} in the robot file")
     return made

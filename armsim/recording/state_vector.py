@@ -9,23 +9,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
+from armsim.actuation import Output
 from armsim.expr import Scalar
 from armsim.integrate import Tolerance
 from armsim.plant import Plant
 from armsim.plant.columns import KINDS, heading_of, spellings
 
-Output = Literal["voltage", "torque"]
 MOTION = ("q", "qd", "qdd")
 TOOL = ("x", "y", "z")
 HELD = "held"
 CURRENT = "current"
-CONTROLLER = (HELD, "integral")  # states of a command, not of the arm
+CONTROLLER = (
+    HELD,
+    "integral",
+    "filtered",
+    "encoder",
+    "velocity",
+    "samples",
+    "queued",
+)  # states of a command, not of the arm
 ALIASES = {"before": "prev_qd"}  # kinds with another name in the vector than in the plant's state
 RATES = {"prev_qd": "qd"}  # kinds with the unit of another
 USUAL = Tolerance()
-INPUTS = {"voltage": "voltage", "torque": "motor"}  # column kinds of the inputs
+INPUTS: dict[Output, str] = {
+    "voltage": "voltage",
+    "current": "current",
+    "torque": "motor",
+}  # column kinds of the inputs
 
 
 @dataclass(frozen=True)

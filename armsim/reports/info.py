@@ -14,6 +14,8 @@ from armsim.terminal.streams import bold
 SIDE_EFFECTS = ("stop_damping", "viscous", "rotor_inertia", "armature")  # columns that are left out where all are 0
 TOOL = (("position", "position", "m"), ("roll, pitch, yaw", "rpy", "angle"), ("quaternion w x y z", "quaternion", ""))
 DRY = {"dry_positive": "dry +", "dry_negative": "dry -"}  # friction, by the joint's direction
+COMMANDED = {"voltage": "motor voltages", "current": "motor currents", "torque": "joint torques"}
+OUTPUT_UNITS = {"voltage": "V", "current": "A"}
 LIMITS = {"voltage": "V", "current": "A", "torque": "N·m", "speed": "rad/s"}
 FULL = 17  # digits that tell any two doubles apart
 
@@ -71,10 +73,18 @@ def _command_lines(facts: dict[str, Any]) -> list[str]:
     if command is None:
         lines = ["command  none: no current flows in motors, nothing drives the joints"]
     else:
-        what = "motor voltages" if command["output"] == "voltage" else "joint torques"
+        what = COMMANDED[command["output"]]
         when = "continuous" if command["period"] is None else f"sampled every {command['period']:g} s"
-        law = f"{command['law']} control gives" if "law" in command else "inputs are"
+        law = f"{command['law'].replace('_', ' ')} control gives" if "law" in command else "inputs are"
         lines = [f"command  {law} {what}, {when}"]
+        if command.get("delay"):
+            lines[0] += f", {command['delay']:g} s late"
+        if command.get("encoder"):
+            lines.append("measured by encoders")
+        if command.get("feedforward", "none") != "none":
+            lines.append(f"added    {command['feedforward'].replace('_', ' ')}, as feedforward")
+        if command.get("inputs"):
+            lines.append(f"added    {', '.join(command['inputs'])}")
     if facts["external"]:
         lines.append(f"outside  {facts['external']} force{'s' if facts['external'] > 1 else ''} or moments on links")
     return lines
@@ -84,34 +94,39 @@ def _signals(command: dict[str, Any], robot: dict[str, Any]) -> str:
     width = max(len(joint["name"]) for joint in robot["joints"])
     lines = []
     for joint, text in zip(robot["joints"], command["signals"], strict=True):
-        unit = "V" if command["output"] == "voltage" else force_unit(joint["type"])
+        unit = OUTPUT_UNITS.get(command["output"]) or force_unit(joint["type"])
         lines.append(f"{joint['name']:<{width}}  {text} [{unit}]")
     return "\n".join([bold("Inputs, t in s"), *lines])
 
 
 def _gains(command: dict[str, Any], robot: dict[str, Any], angle: str, digits: int) -> str:
     joints, types = command["joints"], [joint["type"] for joint in robot["joints"]]
-    volts = command["output"] == "voltage"
+    volts, law = command["output"] == "voltage", command["law"]
 
     def unit(key: str, type: str) -> str:
         force, per = force_unit(type), joint_unit(type, False)
-        out = "V" if volts else force
+        out = OUTPUT_UNITS.get(command["output"], force)
+        if law == "computed_torque" and key in ("kp", "kd"):
+            return {"kp": "1/s²", "kd": "1/s"}[key]
         return {
             **{"target": joint_unit(type, angle == "deg"), "droop": joint_unit(type, angle == "deg"), "limit": out},
             **{"kp": f"{out}/{per}", "ki": f"{out}/({per}·s)", "kd": f"{out}·s/{per}"},
             **{"stiffness": f"{force}/{per}", "damping": f"{force}·s/{per}", "back_emf": f"{force}·s/{per}"},
         }[key]
 
-    keys = ["target", "kp", *(key for key in ("ki", "kd") if any(joint[key] for joint in joints))]
-    if volts:
+    keys = ["target", *(key for key in ("kp", "ki", "kd") if any(joint.get(key) for joint in joints))]
+    if volts and "stiffness" in joints[0]:
         keys += ["stiffness", "damping"]
-    keys += [key for key in ("droop", "limit") if any(joint[key] is not None for joint in joints)]
+    keys += [key for key in ("droop", "limit") if any(joint.get(key) is not None for joint in joints)]
     rows: list[list[Cell]] = []
     for joint, type in zip(joints, types, strict=True):
         cells = [(number(joint[key], digits), unit(key, type)) if joint[key] is not None else "-" for key in keys]
         rows.append([joint["name"], *cells])
-    notes = []
-    if volts:
+    notes = [f"{joint['name']}: u = {joint['command']}" for joint in joints if "command" in joint]
+    for joint in joints:
+        if "K" in joint:
+            notes.append(f"{joint['name']}: K = {', '.join(number(k, digits) for k in joint['K'])}")
+    if "stiffness" in keys:
         notes.append(
             "stiffness, at the joint: Kp gear kp / Ra; damping: Kp gear (kd + Ke gear) / Ra, back-EMF included"
         )

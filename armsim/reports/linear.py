@@ -48,8 +48,9 @@ def _joints(summary: dict[str, Any], digits: int) -> str:
         units = [joint_unit(joint["type"], False, rate) for joint in joints]
         columns.append((key, list(zip(_numbers([joint[key] for joint in joints], digits), units, strict=True))))
     if summary["driven"]:
-        voltage = summary["output"] == "voltage"
-        units = ["V" if voltage else force_unit(joint["type"]) for joint in joints]
+        units = [
+            {"voltage": "V", "current": "A"}.get(summary["output"]) or force_unit(joint["type"]) for joint in joints
+        ]
         commands = _numbers([joint["command"] for joint in joints], digits)
         columns.append((summary["output"], list(zip(commands, units, strict=True))))
     rows = zip(*(cells for _, cells in columns), strict=True)

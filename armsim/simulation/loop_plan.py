@@ -21,7 +21,16 @@ from armsim.plant import Plant, make_plant
 from armsim.simulation.content import content_of
 
 # magnitudes beyond which a run has diverged, by kind of state; that of positions is also the range of our sine
-BOUNDS = {"q": 1e6, "qd": 1e9, "integral": 1e15, "held": 1e15, "current": 1e9, "stuck": 1.0, "before": 1e9}
+BOUNDS = {"q": 1e6, "qd": 1e9, "current": 1e9, "stuck": 1.0, "before": 1e9}
+BOUNDS |= {
+    "integral": 1e15,
+    "filtered": 1e9,
+    "encoder": 1e7,
+    "velocity": 1e15,
+    "samples": 1e15,
+    "held": 1e15,
+    "queued": 1e15,
+}
 
 SUMMARISED = "peak_torque"  # the measure that the summary of every run is made from
 
@@ -85,6 +94,7 @@ class LoopPlan:
         refinable: Whether its accuracy is open, too, by the last of the open numbers; see `opened`.
         rare_every: Steps between the moments at which figures of merit are gathered, where they are the last measure; 0 where
             they are gathered at every moment.
+        sampled_outside: Whether commands are sampled by who runs the loop.
     """
 
     plant: Plant
@@ -101,6 +111,7 @@ class LoopPlan:
     parts: int = 1
     refinable: bool = False
     rare_every: int = 0
+    sampled_outside: bool = False
 
     @classmethod
     def of(
@@ -202,9 +213,10 @@ class LoopPlan:
             sound = True if self.sound is None else self.sound(plant)
             return [*plant.initial_state(q, qd, self.landing), where(sound, 1.0, 0.0)]
 
+        samples = self.plant.sampled and not self.sampled_outside
         return LoopBody(
             cycle=trace(cycle, names, "cycle"),
-            sample=trace(sample, [*state_names, *open_names], "sample") if self.plant.sampled else None,
+            sample=trace(sample, [*state_names, *open_names], "sample") if samples else None,
             states=n,
             kept=m,
             bounds=bounds(self.plant),

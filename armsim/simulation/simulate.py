@@ -10,10 +10,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from armsim.control import LawFunction
 from armsim.files.run_folder import new_run_folder
 from armsim.loading import Scenario, scenario_of
 from armsim.measures.figures import parted
 from armsim.plant import Plant, make_plant
+from armsim.simulation.called import CalledEngine, is_called, under_function
 from armsim.simulation.driver import FIRST_STRETCH, Driver, Progress, next_stretch
 from armsim.simulation.engine import Engine, NativeEngine, make_engine
 from armsim.simulation.folder import RunFiles, check_format, least_size
@@ -37,6 +39,7 @@ def simulate(
     progress: Progress | None = None,
     force_step: bool = False,
     measure: Sequence[str] | str = (),
+    law: LawFunction | None = None,
 ) -> Run:
     """Run a scenario.
 
@@ -51,6 +54,8 @@ def simulate(
         progress: Called about twenty times a second with steps done and steps in all.
         force_step: Run even with a step that is refused; see `armsim.stability.advice`.
         measure: Names of what is measured over all steps, for `Run.measures`; see docs/measures.md.
+        law: A function from what a controller knows, `armsim.Told`, to its n commands, for a scenario whose `control.law` is
+            `python`. If it is arithmetic and functions of `armsim.expr` it is compiled; else it is called at every sample.
 
     Returns:
         The result; nothing is written.
@@ -59,7 +64,8 @@ def simulate(
         FileFaults: The scenario or its robot cannot be run; says where and why.
         UsageError: The step is refused, as the run would blow up; or a measure is unknown.
     """
-    return _simulated(scenario_of(scenario, overrides), engine, progress, force_step, measure)
+    read = scenario_of(scenario, overrides)
+    return _simulated(read if law is None else under_function(read, law), engine, progress, force_step, measure)
 
 
 def simulate_into(
@@ -133,9 +139,10 @@ def _simulated(
     plan = LoopPlan.of(
         of_run, scenario.dt, measure, scenario.initial_q, scenario.moments, can_refine(of_run), scenario.steps
     )
-    made = make_engine(engine, plan)
+    called = is_called(plant)
+    made = CalledEngine(plan) if called and engine == "llvm" else make_engine(engine, plan)
     ready = time.perf_counter()
-    advice = heeded(scenario, plant, force_step)
+    advice = Advice() if called else heeded(scenario, plant, force_step)
     seconds = {"advice_s": time.perf_counter() - ready}
     return carried_out(scenario, made, lambda: advice, progress, seconds, began, streamed=streamed)
 

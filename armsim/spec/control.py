@@ -23,6 +23,7 @@ LAWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "state_feedback": (("K",), ()),
     "computed_torque": (("kp", "kd"), ()),
     "expression": (("command",), ()),
+    "python": ((), ()),  # a function, which the library is given
 }
 OWN = tuple(dict.fromkeys(key for needed, more in LAWS.values() for key in (*needed, *more)))
 # names in an expression: of the joint's own, or with `_` and a joint's name behind, of that joint

@@ -176,8 +176,8 @@ def operating_points(scenario: Scenario, plant: Plant) -> list[OperatingPoint]:
     try:
         start = away_from_stops(linearizer, scenario.initial_q, scenario.initial_qd)
         seen: list[tuple[Linearization, str, str | None]] = [(start, START, None)]
-        if isinstance(command, Controller) and tuple(command.target) != tuple(scenario.initial_q):
-            target = away_from_stops(linearizer, command.target, [0.0] * plant.arm.n)
+        if isinstance(command, Controller) and (aim := command.aim(duration)) != tuple(scenario.initial_q):
+            target = away_from_stops(linearizer, aim, [0.0] * plant.arm.n)
             seen.append((target, TARGET, None))
         for branch in branches(plant):
             seen.append((entered(start, branch), branch.where, plant.arm.joints[branch.joint].name))

@@ -29,7 +29,8 @@ def advice_on(scenario: Scenario, plant: Plant) -> Advice:
     from armsim.stability.step_check import check_step
 
     advice = check_step(scenario, plant)
-    cache.store_json(name, asdict(advice))
+    if name:
+        cache.store_json(name, asdict(advice))
     return advice
 
 
@@ -71,5 +72,5 @@ def heed(advice: Advice, force: bool) -> Advice:
 
 
 def key(kind: str, scenario: Scenario) -> str:
-    """The cache key of what is known about a scenario: its content, and armsim's own text."""
-    return cache.key(kind, cache.sources(), scenario.content)
+    """The cache key of what is known about a scenario: its content, and armsim's own text; empty if that is not all."""
+    return cache.key(kind, cache.sources(), scenario.content) if scenario.content else ""

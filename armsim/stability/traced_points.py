@@ -92,7 +92,8 @@ class TracedPoints:
         values, kind, given = x[: self.count], x[self.count], x[self.count + 1 :]
         scenario = self.make(values)
         plant = make_plant(scenario)
-        target = plant.command.target if isinstance(plant.command, Controller) else scenario.initial_q
+        duration = scenario.steps * scenario.dt
+        target = plant.command.aim(duration) if isinstance(plant.command, Controller) else scenario.initial_q
         starts, aims = kind <= AT_START, kind <= AT_TARGET
         places = zip(scenario.initial_q, target, given, strict=True)
         q = [where(starts, start, where(aims, aim, elsewhere)) for start, aim, elsewhere in places]

@@ -17,6 +17,10 @@ NAMES = {
     "qd": "velocity",
     "integral": "controller integral",
     "held": "command",
+    "queued": "command",
+    "filtered": "filtered derivative",
+    "encoder": "measured position",
+    "velocity": "measured velocity",
     "current": "motor current",
 }
 UNITS = {"q": " rad or m", "qd": " rad/s or m/s", "current": " A"}

@@ -110,6 +110,7 @@ BEYOND_A_SCHEMA = {
         "degrees_without_units", "end_before_start", "initial_outside_limits", "no_common_step", "period_below_dt",
         "swapped_limits", "times_off_the_grid", "too_many_steps", "tube_radii", "zero_axis",
     ],
+    "what another key decides": ["control_and_inputs"],
     "numbers that JSON does not have": ["not_a_number"],
     "names that must be there, or only once": ["duplicate_joint", "duplicate_key", "unknown_link"],
     "the robot of a scenario": [

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 import armsim
+from armsim.control import Constant
 from armsim.loading import scenario_of
 from armsim.measures import measures_of
 from armsim.measures.catalog import AGGREGATES, KINDS
 from armsim.plant import make_plant
-from tests.controllers import feedback
 
 PUSHED = {"external": [{"link": "R2", "force": [0, 0, -5], "from": 0.01}]}
 WARM = {"robot.joints[1].motor.thermal": {"resistance": 1, "time_constant": 10}}
@@ -57,7 +57,7 @@ def test_units_are_of_the_joints_and_of_the_column(plant, arms):
     assert units(["max(2*q_R1)", "iae + 1", "iae", "ise", "itae", "error"], plant) == [
         ("",), ("",), ("rad·s",), ("rad²·s",), ("rad·s²",), ("rad",)
     ]  # fmt: skip
-    two = feedback("pd", "torque", *[(0.0, 0.0)] * 4, (None, None), (None, None))
+    two = replace(plant.command, reference=Constant((0.0, 0.0)), limit=(None, None))
     sliding = replace(plant, arm=arms.serial("PP"), command=two)
     assert units(["iae", "error_P1", "peak_torque", "max(q_P1)"], sliding) == [("m·s",), ("m",), ("N", "N"), ("m",)]
     mixed = replace(plant, arm=arms.serial("RP"), command=two)

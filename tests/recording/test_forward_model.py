@@ -330,7 +330,7 @@ def test_arguments_that_are_of_no_use_are_refused():
     )
     with pytest.raises(UsageError, match="did you mean `rk4`"):
         ForwardModel("arm5", dt=DT, method="rk40")
-    with pytest.raises(UsageError, match="expected: voltage or torque"):
+    with pytest.raises(UsageError, match="expected: voltage, current or torque"):
         ForwardModel("arm5", dt=DT, output="current")
     for dt in (0.0, -1e-3, math.inf, math.nan):
         with pytest.raises(UsageError, match="above 0"):
