@@ -83,11 +83,13 @@ class _Printer:
             *self._load("%state", "init", n),
             *self._load("%open", "o", self.open),
         ]
-        counters = ("log", "sample", *(["rare"] if body.rare else []))
+        counters = ("log", "sample")
+        out += self._next_rare()
         out += [f"  %{counter}_rest = urem i64 %first, %{counter}_every" for counter in counters]
         out += [*fixed_lines, "  br label %begun", "begun:", "  br label %head", "head:"]
         out += ["  %k = phi i64 [ %first, %begun ], [ %k1, %next ]"]
         out += [f"  %{of}_in = phi i64 [ %{of}_rest, %begun ], [ %{of}_next, %next ]" for of in counters]
+        out += ["  %rare_at = phi i64 [ %rare_first, %begun ], [ %rare_then, %next ]"] if body.rare else []
         out += ["  %room = phi ptr [ %rows, %begun ], [ %room_next, %next ]"]
         if self.resident:
             out += [f"  %h{i} = phi {real} [ %init{i}, %begun ], [ {next_state[i]}, %next ]" for i in range(n)]
@@ -140,10 +142,23 @@ class _Printer:
             return []
         module, own = self.module, dict(names)  # what is printed here does not reach other blocks
         lines = module.lines(self._ordered(cycle.live(kept[often:]), own), own, prefix="g")
-        out = ["  %rare_due = icmp eq i64 %rare_in, 0", "  br i1 %rare_due, label %rare, label %told", "rare:"]
+        out = ["  %rare_due = icmp eq i64 %k, %rare_at", "  br i1 %rare_due, label %rare, label %told", "rare:"]
         out += [*self._load("%kept", "q", self.body.kept, often), *lines, "  br label %updated", "updated:"]
         out += self._store([module.operand(value, own) for value in kept[often:]], "%kept", "g", often)
-        return [*out, "  br label %told", "told:"]
+        out += ["  %rare_next = add i64 %rare_at, %rare_every", "  br label %told", "told:"]
+        return [*out, "  %rare_then = phi i64 [ %rare_at, %stepped ], [ %rare_next, %updated ]"]
+
+    def _next_rare(self) -> list[str]:
+        """The first step at which rare accumulators are updated: every step compares its number with it, which is one branch."""
+        if not self.body.rare:
+            return []
+        return [
+            "  %rare_rest = urem i64 %first, %rare_every",
+            "  %rare_left = sub i64 %rare_every, %rare_rest",
+            "  %rare_later = add i64 %first, %rare_left",
+            "  %rare_now = icmp eq i64 %rare_rest, 0",
+            "  %rare_first = select i1 %rare_now, i64 %first, i64 %rare_later",
+        ]
 
     def begin(self, function: Function) -> str:
         """The state at the start, from the open numbers."""

@@ -23,8 +23,9 @@ def problem_lines(summary: Entry, degrees: bool) -> list[str]:
     lines = []
     for which in dict.fromkeys(of["which"] for of in found if of["kind"] == "limit"):
         what = "the limit of its command" if which == "command" else f"its limit of {which}"
-        parts = [_limit(of) for of in found if of["kind"] == "limit" and of["which"] == which]
-        lines.append(f"! at {what}: {', '.join(parts)}")
+        same = [of for of in found if of["kind"] == "limit" and of["which"] == which]
+        first = min(of["first"] for of in same)
+        lines.append(f"! at {what}: {', '.join(map(_limit, same))}, first at {first:.3g} s")
     for of in found:
         joint = of["joint"]
         if of["kind"] == "nominal_current":
@@ -48,7 +49,7 @@ def problem_lines(summary: Entry, degrees: bool) -> list[str]:
 
 def _limit(of: Entry) -> str:
     end = ", and at the end" if of["at_end"] else ""
-    return f"{of['joint']} for {number(of['time'], 2)} s ({number(100 * of['share'], 2)} %, first at {of['first']:.3g} s{end})"
+    return f"{of['joint']} for {number(of['time'], 2)} s ({number(100 * of['share'], 2)} %{end})"
 
 
 def figure_lines(summary: Entry, degrees: bool) -> list[str]:

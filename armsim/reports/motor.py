@@ -116,7 +116,7 @@ def curve_text(name: str, found: dict[str, Any], degrees: bool, digits: int) -> 
 def _lasting(joint: str, holding: dict[str, Any]) -> list[str]:
     """Whether the winding stands the current that holds its joint: lines for what is known of it."""
     share, winding = holding["of_nominal"], holding["winding"]
-    lines = [] if share is None else [f"of its nominal {number(100 * share, 3)} % of current"]
+    lines = [] if share is None else [f"of nominal     {number(100 * share, 3)} % of current"]
     lines += [] if winding is None else [f"winding        {number(winding, 4)} °C, if it holds for long"]
     return [*lines, *_hot(joint, holding)]
 
