@@ -22,7 +22,7 @@ TOOL = ("rms_tool_error", "peak_tool_error")
 DISTURBANCE = ("disturbance_peak", "recovery_time")
 ENERGY = ("energy_drawn", "energy_fed_back")
 WINDING = ("winding_temperature", "peak_winding_temperature")
-MOMENTS = 500  # at which they are gathered, at least, where there are as many steps: 1 % of a run of 20000
+MOMENTS = 500  # at which they are gathered, at least, where there are as many steps
 
 
 @dataclass(slots=True)
