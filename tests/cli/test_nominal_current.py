@@ -76,7 +76,7 @@ def test_motor_says_how_warm_holding_makes_the_winding(armsim, lever):
     holding = json.loads(armsim("motor", lever(), "--voltage", "24", "--json").out)["motors"][0]["holding"]
     assert holding["of_nominal"] == pytest.approx(AMPERES / 3, rel=1e-14)
     assert (holding["winding"], holding["winding_max"]) == (pytest.approx(warm, rel=1e-14), 130)
-    ratings = ARM[ARM.index(", nominal_current") : ARM.index("}}") + 1]
+    ratings = ARM[ARM.index(", nominal_current") : ARM.rindex("}")]
     bare = armsim("motor", lever(ratings), "--voltage", "24")
     assert "nominal" not in bare.out
     assert "of nominal" in armsim("motor", lever(), "--voltage", "24").out
