@@ -16,19 +16,23 @@ from armsim.actuation.joint_torque import (
     unpowered,
 )
 from armsim.actuation.limit import limit_torque, stop_law
+from armsim.actuation.saturation import LIMITS, acting_limits, limit_kinds
 
 __all__ = [
+    "LIMITS",
     "WORKS",
     "JointTorque",
     "OUTPUTS",
     "Output",
     "Works",
+    "acting_limits",
     "against_dry_friction",
     "any_sticks",
     "drive_torques",
     "driven",
     "dry_bounds",
     "largest_force",
+    "limit_kinds",
     "limit_torque",
     "motor_limited",
     "powers",

@@ -8,7 +8,7 @@ from armsim.dynamics.external import ExternalWrench, external_power, link_wrench
 from armsim.dynamics.factor import ldl, pivots, solve_held, solve_ldl
 from armsim.dynamics.forward import Algorithm, fastest_algorithm, forward_dynamics
 from armsim.dynamics.jacobian import tool_jacobian
-from armsim.dynamics.kinematics import link_poses, link_velocities, own_poses, tool_pose, tool_velocity
+from armsim.dynamics.kinematics import link_poses, link_velocities, own_poses, tool_pose, tool_position, tool_velocity
 from armsim.dynamics.momentum import momenta, momenta_and_forces
 from armsim.dynamics.rnea import Wrench, bias, gravity_torque, rnea
 
@@ -41,5 +41,6 @@ __all__ = [
     "solve_ldl",
     "tool_jacobian",
     "tool_pose",
+    "tool_position",
     "tool_velocity",
 ]
