@@ -1,0 +1,1 @@
+"""Export: functions of armsim as source text of other languages."""

@@ -1,0 +1,121 @@
+"""What a language is to the printer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from armsim.export.interface import Model
+from armsim.export.program import Program, prepared
+from armsim.export.terms import Operation, Term
+from armsim.expr import Function, Table
+
+Fma = Literal["exact", "hardware", "none"]
+INDENT = "    "
+
+
+@dataclass(frozen=True)
+class Style:
+    """How numbers are computed.
+
+    Attributes:
+        fma: How a fused multiply-add is: "exact", correctly rounded on every machine; "hardware", by the machine's own
+            instruction, which must be there; "none", by a product and a sum, each rounded.
+        single: Whether in single precision.
+    """
+
+    fma: Fma = "exact"
+    single: bool = False
+
+    @property
+    def own(self) -> bool:
+        """Whether sine, cosine, exponential and logarithm are armsim's, with the same bits everywhere; else the language's."""
+        return self.fma != "none" and not self.single
+
+
+class Language(ABC):
+    """A language that functions are printed in: its operations, its statements, and the files of a model.
+
+    Attributes:
+        name: As users name it.
+        fused: Ways of a fused multiply-add that it has; the first is the default.
+        comment: What a comment begins with.
+        operations: Text of every operation.
+    """
+
+    name: ClassVar[str]
+    fused: ClassVar[tuple[Fma, ...]] = ("exact", "none")
+    singles: ClassVar[bool] = False
+    reserved: ClassVar[frozenset[str]] = frozenset()
+    operations: Mapping[str, Operation]
+
+    def __init__(self, style: Style | None = None) -> None:
+        self.style = Style(self.fused[0]) if style is None else style
+
+    @abstractmethod
+    def literal(self, value: float) -> Term:
+        """A number."""
+
+    @abstractmethod
+    def local(self, name: str, text: str, truth: bool) -> list[str]:
+        """Statements that name a value, a condition or a number."""
+
+    @abstractmethod
+    def call(self, name: str, function: str, args: Sequence[str], results: int) -> list[str]:
+        """Statements that call a function and name the array of its results."""
+
+    @abstractmethod
+    def loop(
+        self,
+        name: str,
+        counter: str,
+        begin: Sequence[str],
+        at_most: int,
+        test: Sequence[str],
+        done: str,
+        work: Sequence[str],
+    ) -> list[str]:
+        """Statements that iterate `work` on an array until a condition holds, which `test` computes before every iteration."""
+
+    def assign(self, place: str, text: str) -> str:
+        """A statement that assigns a value to an item of an array."""
+        return f"{place} = {text}"
+
+    def item(self, array: str, i: int) -> str:
+        """An item of an array of results."""
+        return f"{array}[{i}]"
+
+    def lookup(self, table: str, at: str) -> str:
+        """The value of a table."""
+        return f"{table}({at})"
+
+    @abstractmethod
+    def function(self, function: Function, name: str, names: Mapping[Function | Table, str]) -> str:
+        """A function from its inputs to an array of its outputs."""
+
+    @abstractmethod
+    def table(self, table: Table, name: str) -> str:
+        """A table as a function."""
+
+    def text(self, function: Function, name: str) -> str:
+        """A traced function as text that stands for itself, after all that it calls."""
+        program = prepared([function], self.style.own)
+        names = program.names()
+        parts = [self.table(table, names[table]) for table in program.tables]
+        parts += [self.function(callee, names[callee], names) for callee in program.callees]
+        return "\n".join([*self.helpers(program), *parts, self.function(program.entries[0], name, names)])
+
+    def helpers(self, program: Program) -> list[str]:
+        """Functions for operations that the language lacks."""
+        return []
+
+    @abstractmethod
+    def files(self, model: Model) -> dict[str, str]:
+        """The files of a model by name."""
+
+
+def indented(lines: Sequence[str], by: str = INDENT) -> list[str]:
+    """Lines one level further in."""
+    return [by + line if line else line for line in lines]

@@ -1,0 +1,11 @@
+"""The languages by name."""
+
+from __future__ import annotations
+
+from armsim.export.c import C
+from armsim.export.language import Language
+
+LANGUAGES: dict[str, type[Language]] = {
+    "c": C,
+    "library": C,
+}
