@@ -32,6 +32,7 @@ class Body:
         lines: The statements.
         locals: Those declared, with whether each is a condition, for languages that declare them first.
         arrays: Names and sizes of arrays, likewise.
+        counters: Names of loop counters, likewise.
     """
 
     def __init__(self, language: Language, names: Mapping[Any, str], inputs: Mapping[Expr, str]) -> None:
@@ -40,6 +41,7 @@ class Body:
         self.lines: list[str] = []
         self.locals: list[tuple[str, bool]] = []
         self.arrays: list[tuple[str, int]] = []
+        self.counters: list[str] = []
         self.terms = {node: Term(text, NAME) for node, text in inputs.items()}
         self._taken = {text.lower() for text in [*inputs.values(), *names.values()]}
         self._uses: Counter[Expr] = Counter()
@@ -138,6 +140,7 @@ class Body:
         given = [self.local(self.term(arg)) if isinstance(arg, Expr) else self.term(arg) for arg in node.args[1:]]
         name, counter = self.fresh("s"), self.fresh("i")
         self.arrays.append((name, repeated.size))
+        self.counters += [counter] if repeated.at_most > 1 else []
         inner = repeated.body
         for i, source in enumerate(inner.inputs):
             state = i < repeated.size

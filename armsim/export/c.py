@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from armsim.export.body import Body
 from armsim.export.c_files import FLAGS, cmake, header, makefile, signature, test_program
-from armsim.export.interface import Entry, Model
+from armsim.export.interface import Argument, Entry, Model
 from armsim.export.language import Language, Style, indented
 from armsim.export.names import identifiers
 from armsim.export.program import Program, prepared
 from armsim.export.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term
-from armsim.expr import Expr, Function, Table
+from armsim.expr import Function, Table
 
 LARGEST, SMALLEST = 3.4028234e38, 1.4e-45  # of single precision
 FEW = 4  # arguments that are passed one by one; more lie in an array
@@ -120,8 +120,11 @@ class C(Language):
         done: str,
         work: Sequence[str],
     ) -> list[str]:
+        state = f"{self.real} {name}[{len(begin)}] = {{{', '.join(begin)}}};"
+        if at_most == 1:
+            return [state, *test, f"if (!({done})) {{", *indented(work), "}"]
         return [
-            f"{self.real} {name}[{len(begin)}] = {{{', '.join(begin)}}};",
+            state,
             f"for (int {counter} = 0; {counter} < {at_most}; {counter}++) {{",
             *indented([*test, f"if ({done})", "    break;", *work]),
             "}",
@@ -176,33 +179,20 @@ class C(Language):
 
     def entry(self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]) -> str:
         """A function of the interface."""
-        items = [item.name for argument in entry.arguments for item in argument.items]
-        parameters = [argument.name for argument in (*entry.arguments, entry.result)]
-        texts = identifiers(items, {*self.reserved, *parameters})
-        scalars = {a.items[0].name: a.name for a in entry.arguments if a.kind == "scalar"}
-        texts = [scalars.get(item, text) for item, text in zip(items, texts, strict=True)]
-        taken: dict[Expr, str] = dict(zip(function.inputs, texts, strict=True))
-        body = Body(self, {**names, **{name: name for name in parameters}}, taken)
-        results = body.compute(function)
-        live = set(function.live())
-        inputs = iter(taken.items())
-        lines = []
-        for argument in entry.arguments:
-            places = self._places(argument.kind, argument.name, [item.name for item in argument.items], model)
-            used = [(place, text) for place in places for node, text in [next(inputs)] if node in live]
-            lines += [f"const {self.real} {text} = {place};" for place, text in used if place != text]
-            lines += [] if used else [f"(void){argument.name};"]
-        lines += body.lines
-        lines += [f"{entry.result.name}[{i}] = {text};" for i, text in enumerate(results)]
+        stated = self.stated(model, entry, function, names)
+        lines = [f"const {self.real} {text} = {place};" for text, place in stated.loads]
+        lines += [f"(void){name};" for name in stated.unused]
+        lines += stated.body.lines
+        lines += [f"{entry.result.name}[{i}] = {text};" for i, text in enumerate(stated.results)]
         return "\n".join([signature(model, entry, self.real), "{", *indented(lines), "}", ""])
 
-    def _places(self, kind: str, name: str, items: Sequence[str], model: Model) -> list[str]:
-        """Where the numbers of an argument are."""
-        if kind == "scalar":
+    def places(self, argument: Argument, model: Model) -> list[str]:
+        name, items = argument.name, argument.items
+        if argument.kind == "scalar":
             return [name]
-        if kind == "numbers":
-            return [f"{name}->{field}" for field in identifiers(items, self.reserved)]
-        if kind == "clock":
+        if argument.kind == "numbers":
+            return [f"{name}->{field}" for field in identifiers([item.name for item in items], self.reserved)]
+        if argument.kind == "clock":
             assert model.clock is not None  # an argument is one only then
             clock = model.clock
             time = f"(double)(k * {clock.numerator}) / {float(clock.denominator)!r}"

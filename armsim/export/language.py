@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from armsim.export.interface import Model
+from armsim.export.body import Body
+from armsim.export.interface import Argument, Entry, Model
+from armsim.export.names import identifiers
 from armsim.export.program import Program, prepared
 from armsim.export.terms import Operation, Term
-from armsim.expr import Function, Table
+from armsim.expr import Expr, Function, Table
 
 Fma = Literal["exact", "hardware", "none"]
 INDENT = "    "
@@ -34,6 +36,28 @@ class Style:
         """Whether sine, cosine, exponential and logarithm are armsim's, with the same bits everywhere; else the language's."""
         return self.fma != "none" and not self.single
 
+    @property
+    def tolerance(self) -> float:
+        """How much results may differ from armsim's, relative to 1 and their size; 0 where their bits are the same."""
+        return 0.0 if self.own else 2e-4 if self.single else 1e-9
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A function of the interface as statements.
+
+    Attributes:
+        loads: Pairs (name, where it is) of the inputs that are needed.
+        unused: Parameters of which nothing is needed.
+        body: The statements.
+        results: Expressions of the results.
+    """
+
+    loads: list[tuple[str, str]]
+    unused: list[str]
+    body: Body
+    results: list[str]
+
 
 class Language(ABC):
     """A language that functions are printed in: its operations, its statements, and the files of a model.
@@ -41,7 +65,8 @@ class Language(ABC):
     Attributes:
         name: As users name it.
         fused: Ways of a fused multiply-add that it has; the first is the default.
-        comment: What a comment begins with.
+        singles: Whether it has single precision.
+        reserved: Words that cannot be names, in lower case.
         operations: Text of every operation.
     """
 
@@ -110,6 +135,30 @@ class Language(ABC):
     def helpers(self, program: Program) -> list[str]:
         """Functions for operations that the language lacks."""
         return []
+
+    @abstractmethod
+    def places(self, argument: Argument, model: Model) -> list[str]:
+        """Where the numbers of an argument are, within the function."""
+
+    def stated(
+        self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]
+    ) -> Stated:
+        """A function of the interface, lowered, as statements."""
+        parameters = [argument.name for argument in (*entry.arguments, entry.result)]
+        items = [item.name for argument in entry.arguments for item in argument.items]
+        taken = {*self.reserved, *(name.lower() for name in parameters), *names.values()}
+        texts = iter(zip(function.inputs, identifiers(items, taken), strict=True))
+        live = set(function.live())
+        inputs: dict[Expr, str] = {}
+        loads, unused = [], []
+        for argument in entry.arguments:
+            places = [(*next(texts), place) for place in self.places(argument, model)]
+            own = [(node, place if place == argument.name else text, place) for node, text, place in places]
+            inputs |= {node: text for node, text, _ in own}
+            loads += [(text, place) for node, text, place in own if node in live and text != place]
+            unused += [] if any(node in live for node, *_ in own) else [argument.name]
+        body = Body(self, {**names, **{name: name for name in parameters}}, inputs)
+        return Stated(loads, unused, body, body.compute(function))
 
     @abstractmethod
     def files(self, model: Model) -> dict[str, str]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+LONGEST = 56  # letters; Fortran takes 63
+
 
 def identifier(text: str, reserved: Iterable[str] = ()) -> str:
     """A text as an identifier: "payload.mass" as payload_mass, "2R" as x2R, a reserved word with a `_` behind it."""
     name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_") or "x"
     name = name if name[0].isalpha() else f"x{name}"
+    name = name[:LONGEST]
     return f"{name}_" if name.lower() in reserved else name
 
 

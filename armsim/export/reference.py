@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -27,7 +28,8 @@ def with_cases(model: Model) -> Model:
             cases += [called(model, entry, [_given(a, trial) for a in entry.arguments]) for trial in range(TRIALS)]
         if entry.name == "begin":
             states.append(cases[-1].found)
-    return replace(model, cases=tuple(cases))
+    sound = [case for case in cases if not any(map(math.isnan, case.found))]
+    return replace(model, cases=tuple(sound))
 
 
 def _walked(model: Model, entry: Entry, states: list[Numbers]) -> list[Case]:
