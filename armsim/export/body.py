@@ -105,7 +105,7 @@ class Body:
 
     def _operation(self, node: Expr) -> None:
         table = isinstance(node.args[0], Table)
-        operation = self.language.operations.get(node.op)
+        operation = self.language.operation(node)
         if operation is None and not table:
             raise CompileError(f"no text for {node!r} in {self.language.name}: the graph was not lowered")
         given = node.args[1:] if table else node.args

@@ -79,6 +79,10 @@ class Language(ABC):
     def __init__(self, style: Style | None = None) -> None:
         self.style = Style(self.fused[0]) if style is None else style
 
+    def operation(self, node: Expr) -> Operation | None:
+        """How an operation is written; None for one that the language lacks."""
+        return self.operations.get(node.op)
+
     @abstractmethod
     def literal(self, value: float) -> Term:
         """A number."""
