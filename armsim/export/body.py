@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from armsim.errors import CompileError
-from armsim.export.terms import ATOM, NAME, Term, bracketed
+from armsim.export.terms import ATOM, NAME, Iteration, Term, bracketed
 from armsim.expr import Expr, Function, Loop, Table
 from armsim.expr.graph import CONDITIONS
 
@@ -144,7 +144,9 @@ class Body:
         inner = repeated.body
         for i, source in enumerate(inner.inputs):
             state = i < repeated.size
-            self.terms[source] = Term(self.language.item(name, i), NAME) if state else given[i]
+            outside = i - repeated.size
+            item = Term(self.language.item(name, i), NAME)
+            self.terms[source] = item if state else self.language.captured(name, outside, given[i])
         outer, self.lines = self.lines, []
         done, *after = inner.outputs
         live = inner.live()
@@ -161,8 +163,10 @@ class Body:
         }
         assignments = [self.language.assign(self.language.item(name, i), end.text) for i, end in ends.items()]
         working, self.lines = [*self.lines, *assignments], outer
-        begin = [term.text for term in given[: repeated.size]]
-        self.lines += self.language.loop(name, counter, begin, repeated.at_most, testing, condition, working)
+        texts = [term.text for term in given]
+        begin, captured = texts[: repeated.size], texts[repeated.size :]
+        loop = Iteration(name, counter, begin, captured, repeated.at_most, testing, condition, working)
+        self.lines += self.language.loop(loop)
         self.terms[node] = Term(name, NAME)
 
 

@@ -9,17 +9,20 @@ from armsim.export.body import Body
 from armsim.export.c_files import FLAGS, cmake, header, makefile, signature, test_program
 from armsim.export.interface import Argument, Entry, Model
 from armsim.export.language import Language, Style, indented
-from armsim.export.names import identifiers
+from armsim.export.names import identifiers, words
 from armsim.export.program import Program, prepared
-from armsim.export.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term
+from armsim.export.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Iteration, Operation, Term
 from armsim.expr import Function, Table
 
 LARGEST, SMALLEST = 3.4028234e38, 1.4e-45  # of single precision
 FEW = 4  # arguments that are passed one by one; more lie in an array
-KEYWORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long register
+RESERVED = words(
+    """auto break case char const continue default do double else enum extern float for goto if inline int long register
     restrict return short signed sizeof static struct switch typedef union unsigned void volatile while bool true false
     class delete friend mutable namespace new operator private protected public template this throw try using virtual
-    main exp log sin cos tan sqrt fma fabs infinity nan gamma j0 j1 jn y0 y1 yn k due numbers""".split()
+    main exp log sin cos tan sqrt fma fabs infinity nan gamma j0 j1 jn y0 y1 yn bit k due numbers"""
+)
+
 
 # exact powers of two, exponents and low bits by the bits of a double
 HELPERS = {
@@ -70,7 +73,7 @@ class C(Language):
     name = "c"
     fused = ("exact", "hardware", "none")
     singles = True
-    reserved = frozenset(KEYWORDS)
+    reserved = RESERVED
 
     def __init__(self, style: Style | None = None) -> None:
         super().__init__(style)
@@ -110,23 +113,14 @@ class C(Language):
         passed = given if len(args) <= FEW else f"(const {self.real}[]){{{given}}}"
         return [f"{self.real} {name}[{results}];", f"{function}({passed}, {name});"]
 
-    def loop(
-        self,
-        name: str,
-        counter: str,
-        begin: Sequence[str],
-        at_most: int,
-        test: Sequence[str],
-        done: str,
-        work: Sequence[str],
-    ) -> list[str]:
-        state = f"{self.real} {name}[{len(begin)}] = {{{', '.join(begin)}}};"
-        if at_most == 1:
-            return [state, *test, f"if (!({done})) {{", *indented(work), "}"]
+    def loop(self, loop: Iteration) -> list[str]:
+        state = f"{self.real} {loop.name}[{len(loop.begin)}] = {{{', '.join(loop.begin)}}};"
+        if loop.at_most == 1:
+            return [state, *loop.test, f"if (!({loop.done})) {{", *indented(loop.work), "}"]
         return [
             state,
-            f"for (int {counter} = 0; {counter} < {at_most}; {counter}++) {{",
-            *indented([*test, f"if ({done})", "    break;", *work]),
+            f"for (int {loop.counter} = 0; {loop.counter} < {loop.at_most}; {loop.counter}++) {{",
+            *indented([*loop.test, f"if ({loop.done})", "    break;", *loop.work]),
             "}",
         ]
 
@@ -212,7 +206,9 @@ class C(Language):
         parts += [self.function(callee, names[callee], names) for callee in program.callees]
         if model.numbers:
             fields = identifiers([item.name for item in model.numbers], self.reserved)
-            values = [f"    numbers->{field} = {self.literal(item.value).text};" for field, item in zip(fields, model.numbers)]
+            values = [
+                f"    numbers->{field} = {self.literal(item.value).text};" for field, item in zip(fields, model.numbers)
+            ]
             head = f"void {model.name}_defaults({model.name}_numbers *numbers)"
             parts.append("\n".join([head, "{", *values, "}", ""]))
         parts += [self.entry(model, e, f, names) for e, f in zip(model.entries, program.entries, strict=True)]

@@ -174,7 +174,9 @@ def _case(model: Model, case: Case, language: C) -> list[str]:
 
 def makefile(model: Model, flags: Sequence[str], style: Style) -> str:
     """A Makefile: the library, and the test."""
-    machine = "\nifneq (,$(filter x86_64 amd64,$(shell uname -m)))\nFLAGS += -mfma\nendif" if style.fma == "hardware" else ""
+    machine = (
+        "\nifneq (,$(filter x86_64 amd64,$(shell uname -m)))\nFLAGS += -mfma\nendif" if style.fma == "hardware" else ""
+    )
     return f"""\
 # make: the static library; make shared: the shared one; make test: compares with reference values
 CFLAGS ?= -O2

@@ -140,7 +140,9 @@ def model_of(
 
         if dt is not None:
             mend = "leave it out"
-            raise UsageError.of(spelled(f"--dt {dt!r}", f"dt={dt!r}"), "a robot", "a scenario, with a step of its own", mend)
+            raise UsageError.of(
+                spelled(f"--dt {dt!r}", f"dt={dt!r}"), "a robot", "a scenario, with a step of its own", mend
+            )
         scenario, numbers, clock, entries = entries_of_scenario(given, chosen, open)
         name = scenario.name
     about = [

@@ -9,18 +9,19 @@ from armsim.export.body import Body
 from armsim.export.c_files import described
 from armsim.export.interface import Argument, Case, Entry, Model
 from armsim.export.language import Language, Style, indented
-from armsim.export.names import identifiers
+from armsim.export.names import identifiers, words
 from armsim.export.program import Program, prepared
-from armsim.export.terms import AND, ARITHMETIC, NAME, NEGATION, NOT, UNFUSED, Operation, Term
+from armsim.export.terms import AND, ARITHMETIC, NAME, NEGATION, NOT, UNFUSED, Iteration, Operation, Term
 from armsim.expr import Function, Table
 
 COLUMNS = 118  # of a line, without what continues it
 CHUNK = 200  # numbers of a table in one statement
 FEW = 4  # arguments that are passed one by one; more lie in an array
-KEYWORDS = """abs sin cos tan exp log sqrt merge mod real int transfer btest shiftl fma infinity if do end exit call function
+RESERVED = words(
+    """abs sin cos tan exp log sqrt merge mod real int transfer btest shiftl fma infinity if do end exit call function
     subroutine module program type use only implicit none contains interface result pure intent in out value parameter
-    integer logical character complex exponent fraction found given k due numbers real64 real32 int64 print stop""".split()
-
+    integer logical character complex exponent fraction found given k due numbers real64 real32 int64 print stop"""
+)
 HELPERS = {
     "exp2": """\
 pure function power_of_two(k) result(found)  ! 2**k, for an integer k from -1022 to 1023
@@ -52,7 +53,7 @@ class Fortran(Language):
 
     name = "fortran"
     singles = True
-    reserved = frozenset(KEYWORDS)
+    reserved = RESERVED
 
     def __init__(self, style: Style | None = None) -> None:
         super().__init__(style)
@@ -89,20 +90,16 @@ class Fortran(Language):
         given = ", ".join(args)
         return [f"call {function}({given if len(args) <= FEW else f'[{given}]'}, {name})"]
 
-    def loop(
-        self,
-        name: str,
-        counter: str,
-        begin: Sequence[str],
-        at_most: int,
-        test: Sequence[str],
-        done: str,
-        work: Sequence[str],
-    ) -> list[str]:
-        state = f"{name} = [{', '.join(begin)}]"
-        if at_most == 1:
-            return [state, *test, f"if (.not. ({done})) then", *indented(work), "end if"]
-        return [state, f"do {counter} = 1, {at_most}", *indented([*test, f"if ({done}) exit", *work]), "end do"]
+    def loop(self, loop: Iteration) -> list[str]:
+        state = f"{loop.name} = [{', '.join(loop.begin)}]"
+        if loop.at_most == 1:
+            return [state, *loop.test, f"if (.not. ({loop.done})) then", *indented(loop.work), "end if"]
+        return [
+            state,
+            f"do {loop.counter} = 1, {loop.at_most}",
+            *indented([*loop.test, f"if ({loop.done}) exit", *loop.work]),
+            "end do",
+        ]
 
     def _declared(self, body: Body) -> list[str]:
         """Declarations of all that a body names."""
@@ -156,7 +153,9 @@ class Fortran(Language):
         if table.hold == "linear" and n > 1:
             rise = "(x - xs(low)) / (xs(low + 1) - xs(low)) * (ys(low + 1) - ys(low))"
             lines.append(f"if (x > xs(1) .and. low < {n}) found = ys(low) + {rise}")
-        return _wrapped([f"pure function {name}(x) result(found)  ! {table.hold} hold", *indented(lines), "end function", ""])
+        return _wrapped(
+            [f"pure function {name}(x) result(found)  ! {table.hold} hold", *indented(lines), "end function", ""]
+        )
 
     def places(self, argument: Argument, model: Model) -> list[str]:
         if argument.kind == "scalar":
@@ -210,17 +209,27 @@ class Fortran(Language):
         parts += [self.entry(model, e, f, names) for e, f in zip(model.entries, program.entries, strict=True)]
         if any("infinity" in part for part in parts):
             lines[len(model.about) + 1] += ", int32" if self.style.single else ""
-            lines += [f"    {self.real}, parameter :: infinity = transfer(int(z'{bits}', {whole}), 1.0_{self.kind})", ""]
+            lines += [
+                f"    {self.real}, parameter :: infinity = transfer(int(z'{bits}', {whole}), 1.0_{self.kind})",
+                "",
+            ]
         if model.numbers:
-            lines += ["    ! numbers that were left open, in the units of the file", f"    type :: {model.name}_numbers"]
-            for field, item in zip(identifiers([x.name for x in model.numbers], self.reserved), model.numbers, strict=True):
+            lines += [
+                "    ! numbers that were left open, in the units of the file",
+                f"    type :: {model.name}_numbers",
+            ]
+            for field, item in zip(
+                identifiers([x.name for x in model.numbers], self.reserved), model.numbers, strict=True
+            ):
                 unit = f" [{item.unit}]" if item.unit else ""
                 lines.append(f"        {self.real} :: {field} = {self.literal(item.value).text}  ! {item.name}{unit}")
             lines += ["    end type", ""]
         if self.style.fma != "none" and "fma" in program.operations:
             lines += indented(_fma(self.style.single))
         lines.append("contains\n")
-        return "\n".join([_wrapped(lines), *("\n".join(indented(part.split("\n"))) for part in parts), "end module", ""])
+        return "\n".join(
+            [_wrapped(lines), *("\n".join(indented(part.split("\n"))) for part in parts), "end module", ""]
+        )
 
     def files(self, model: Model) -> dict[str, str]:
         program = prepared([entry.function for entry in model.entries], self.style.own)

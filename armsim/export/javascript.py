@@ -9,15 +9,17 @@ from armsim.export.body import Body
 from armsim.export.c_files import described
 from armsim.export.interface import Argument, Case, Entry, Model
 from armsim.export.language import Language, Style, indented
-from armsim.export.names import identifiers
+from armsim.export.names import identifiers, words
 from armsim.export.program import Program, prepared
-from armsim.export.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term
+from armsim.export.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Iteration, Operation, Term
 from armsim.expr import Function, Table
 
-KEYWORDS = """arguments await break case catch class const continue debugger default defaults delete do else enum eval export
+RESERVED = words(
+    """arguments await break case catch class const continue debugger default defaults delete do else enum eval export
     extends false finally for function if implements import in infinity instanceof interface let math nan new null number
     object package private protected public return static super switch this throw true try typeof undefined var void while
-    with yield fma bit sum k due numbers words doubles low""".split()
+    with yield fma fused bit exponent mantissa k due numbers words doubles low"""
+)
 BITS = """\
 const doubles = new Float64Array(1);
 const words = new Uint32Array(doubles.buffer);
@@ -104,7 +106,7 @@ class JavaScript(Language):
     """An ES module of functions from arrays to new arrays; a fused multiply-add is made of products and sums."""
 
     name = "javascript"
-    reserved = frozenset(KEYWORDS)
+    reserved = RESERVED
 
     def __init__(self, style: Style | None = None) -> None:
         super().__init__(style)
@@ -134,21 +136,12 @@ class JavaScript(Language):
     def call(self, name: str, function: str, args: Sequence[str], results: int) -> list[str]:
         return [f"const {name} = {function}({', '.join(args)});"]
 
-    def loop(
-        self,
-        name: str,
-        counter: str,
-        begin: Sequence[str],
-        at_most: int,
-        test: Sequence[str],
-        done: str,
-        work: Sequence[str],
-    ) -> list[str]:
-        state = f"const {name} = [{', '.join(begin)}];"
-        if at_most == 1:
-            return [state, *test, f"if (!({done})) {{", *indented(work), "}"]
-        head = f"for (let {counter} = 0; {counter} < {at_most}; {counter}++) {{"
-        return [state, head, *indented([*test, f"if ({done}) break;", *work]), "}"]
+    def loop(self, loop: Iteration) -> list[str]:
+        state = f"const {loop.name} = [{', '.join(loop.begin)}];"
+        if loop.at_most == 1:
+            return [state, *loop.test, f"if (!({loop.done})) {{", *indented(loop.work), "}"]
+        head = f"for (let {loop.counter} = 0; {loop.counter} < {loop.at_most}; {loop.counter}++) {{"
+        return [state, head, *indented([*loop.test, f"if ({loop.done}) break;", *loop.work]), "}"]
 
     def function(self, function: Function, name: str, names: Mapping[Function | Table, str]) -> str:
         texts = identifiers([str(node.args[0]) for node in function.inputs], self.reserved)
@@ -176,7 +169,11 @@ class JavaScript(Language):
                 "}",
             ]
         lines.append(f"return {name}_y[first];")
-        head = [f"const {name}_x = [{xs}];", f"const {name}_y = [{ys}];", f"function {name}(x) {{  // {table.hold} hold"]
+        head = [
+            f"const {name}_x = [{xs}];",
+            f"const {name}_y = [{ys}];",
+            f"function {name}(x) {{  // {table.hold} hold",
+        ]
         return "\n".join([*head, *indented(lines), "}", ""])
 
     def places(self, argument: Argument, model: Model) -> list[str]:
@@ -202,7 +199,9 @@ class JavaScript(Language):
         return "\n".join([*lines, "}", ""])
 
     def helpers(self, program: Program) -> list[str]:
-        used = [name for name in HELPERS if name in program.operations and not (name == "fma" and self.style.fma == "none")]
+        used = [
+            name for name in HELPERS if name in program.operations and not (name == "fma" and self.style.fma == "none")
+        ]
         bits = [BITS] if any(name in NEEDS_BITS for name in used) else []
         return [*bits, *(HELPERS[name] for name in used)]
 
@@ -211,7 +210,10 @@ class JavaScript(Language):
         names = program.names()
         parts = ["\n".join([*(f"// {line}" for line in model.about), ""]), *self.helpers(program)]
         if model.numbers:
-            lines = ["/** The numbers that were left open, as in the file and in its units. */", "export function defaults() {"]
+            lines = [
+                "/** The numbers that were left open, as in the file and in its units. */",
+                "export function defaults() {",
+            ]
             lines.append("    return {")
             fields = identifiers([item.name for item in model.numbers], self.reserved)
             for field, item in zip(fields, model.numbers, strict=True):
@@ -250,6 +252,10 @@ class JavaScript(Language):
     def _call(self, model: Model, case: Case) -> str:
         given = []
         for argument, values in zip(case.entry.arguments, case.given, strict=True):
-            kinds = {"numbers": f"{model.name}.defaults()", "clock": str(int(values[0])), "scalar": self._numbers(values)}
+            kinds = {
+                "numbers": f"{model.name}.defaults()",
+                "clock": str(int(values[0])),
+                "scalar": self._numbers(values),
+            }
             given.append(kinds.get(argument.kind, f"[{self._numbers(values)}]"))
         return f"{model.name}.{case.entry.name}({', '.join(given)})"

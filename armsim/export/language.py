@@ -11,7 +11,7 @@ from armsim.export.body import Body
 from armsim.export.interface import Argument, Entry, Model
 from armsim.export.names import identifiers
 from armsim.export.program import Program, prepared
-from armsim.export.terms import Operation, Term
+from armsim.export.terms import Iteration, Operation, Term
 from armsim.expr import Expr, Function, Table
 
 Fma = Literal["exact", "hardware", "none"]
@@ -96,17 +96,12 @@ class Language(ABC):
         """Statements that call a function and name the array of its results."""
 
     @abstractmethod
-    def loop(
-        self,
-        name: str,
-        counter: str,
-        begin: Sequence[str],
-        at_most: int,
-        test: Sequence[str],
-        done: str,
-        work: Sequence[str],
-    ) -> list[str]:
-        """Statements that iterate `work` on an array until a condition holds, which `test` computes before every iteration."""
+    def loop(self, loop: Iteration) -> list[str]:
+        """Statements that iterate."""
+
+    def captured(self, loop: str, i: int, term: Term) -> Term:
+        """A captured value within a loop: as it is called outside, unless the language closes loops off."""
+        return term
 
     def assign(self, place: str, text: str) -> str:
         """A statement that assigns a value to an item of an array."""
@@ -144,9 +139,7 @@ class Language(ABC):
     def places(self, argument: Argument, model: Model) -> list[str]:
         """Where the numbers of an argument are, within the function."""
 
-    def stated(
-        self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]
-    ) -> Stated:
+    def stated(self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]) -> Stated:
         """A function of the interface, lowered, as statements."""
         parameters = [argument.name for argument in (*entry.arguments, entry.result)]
         items = [item.name for argument in entry.arguments for item in argument.items]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from armsim.export.c import C
+from armsim.export.casadi import CasADi
 from armsim.export.fortran import Fortran
 from armsim.export.javascript import JavaScript
 from armsim.export.language import Language
@@ -13,5 +14,6 @@ LANGUAGES: dict[str, type[Language]] = {
     "fortran": Fortran,
     "python": Python,
     "javascript": JavaScript,
+    "casadi": CasADi,
     "library": C,
 }

@@ -8,6 +8,11 @@ from collections.abc import Iterable
 LONGEST = 56  # letters; Fortran takes 63
 
 
+def words(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
 def identifier(text: str, reserved: Iterable[str] = ()) -> str:
     """A text as an identifier: "payload.mass" as payload_mass, "2R" as x2R, a reserved word with a `_` behind it."""
     name = re.sub(r"[^A-Za-z0-9]+", "_", text).strip("_") or "x"

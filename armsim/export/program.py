@@ -105,5 +105,3 @@ def _language() -> dict[str, Callable[[Any], Any]]:
         return lambda x: x.graph.node(name, x) if isinstance(x, Expr) else on_numbers(x)
 
     return {"sin": kept("sin", sin), "cos": kept("cos", cos), "exp": kept("exp", exp), "log": kept("log", log)}
-
-

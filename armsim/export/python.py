@@ -10,15 +10,14 @@ from armsim.export.body import Body
 from armsim.export.c_files import described
 from armsim.export.interface import Argument, Case, Entry, Model
 from armsim.export.language import Language, Style, indented
-from armsim.export.names import identifiers
+from armsim.export.names import identifiers, words
 from armsim.export.program import Program, prepared
-from armsim.export.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term
+from armsim.export.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Iteration, Operation, Term
 from armsim.expr import Expr, Function, Table
 
-KEYWORDS = (
-    *(word.lower() for word in keyword.kwlist),
-    *"abs float int range sin cos exp log sqrt fma divided bit inf nan copysign frexp ldexp isfinite math k due numbers".split(),
-)
+WORDS = """abs float int range sin cos exp log sqrt fma divided bit ca done inf nan math mantissa exponent sine cosine
+    exponential logarithm square_root power_of_two bisect_right k due numbers"""
+RESERVED = words(WORDS) | {word.lower() for word in keyword.kwlist}
 HELPERS = {
     "fma": '''\
 def fma(a, b, c):
@@ -73,22 +72,22 @@ def exponent(x):
     m, e = math.frexp(x)
     return float(e - 1) if m < 0.7071067811865476 else float(e)
 ''',
-    "sin": '''\
+    "sin": """\
 def sine(x):
     return math.sin(x) if math.isfinite(x) else math.nan
-''',
-    "cos": '''\
+""",
+    "cos": """\
 def cosine(x):
     return math.cos(x) if math.isfinite(x) else math.nan
-''',
-    "exp": '''\
+""",
+    "exp": """\
 def exponential(x):
     return math.inf if x > 709.0 else math.exp(x)
-''',
-    "log": '''\
+""",
+    "log": """\
 def logarithm(x):
     return math.log(x) if x > 0 else math.nan
-''',
+""",
 }
 
 
@@ -96,7 +95,7 @@ class Python(Language):
     """Functions from lists of floats to lists of floats; NaN and infinities where C has them, and no exceptions."""
 
     name = "python"
-    reserved = frozenset(KEYWORDS)
+    reserved = RESERVED
 
     def __init__(self, style: Style | None = None) -> None:
         super().__init__(style)
@@ -133,20 +132,15 @@ class Python(Language):
     def call(self, name: str, function: str, args: Sequence[str], results: int) -> list[str]:
         return [f"{name} = {function}({', '.join(args)})"]
 
-    def loop(
-        self,
-        name: str,
-        counter: str,
-        begin: Sequence[str],
-        at_most: int,
-        test: Sequence[str],
-        done: str,
-        work: Sequence[str],
-    ) -> list[str]:
-        state = f"{name} = [{', '.join(begin)}]"
-        if at_most == 1:
-            return [state, *test, f"if not ({done}):", *indented(work)]
-        return [state, f"for _ in range({at_most}):", *indented([*test, f"if {done}:", "    break", *work])]
+    def loop(self, loop: Iteration) -> list[str]:
+        state = f"{loop.name} = [{', '.join(loop.begin)}]"
+        if loop.at_most == 1:
+            return [state, *loop.test, f"if not ({loop.done}):", *indented(loop.work)]
+        return [
+            state,
+            f"for _ in range({loop.at_most}):",
+            *indented([*loop.test, f"if {loop.done}:", "    break", *loop.work]),
+        ]
 
     def function(self, function: Function, name: str, names: Mapping[Function | Table, str]) -> str:
         texts = identifiers([str(node.args[0]) for node in function.inputs], self.reserved)
@@ -195,10 +189,11 @@ class Python(Language):
 
     def helpers(self, program: Program) -> list[str]:
         unfused = self.style.fma == "none"
-        found = [text for name, text in HELPERS.items() if name in program.operations and not (name == "fma" and unfused)]
+        found = [
+            text for name, text in HELPERS.items() if name in program.operations and not (name == "fma" and unfused)
+        ]
         imports = ["import math"]
         imports += ["from bisect import bisect_right"] if program.tables else []
-        imports += ["from dataclasses import dataclass"]
         imports += ["from fractions import Fraction"] if "fma" in program.operations and not unfused else []
         return ["\n".join([*imports, ""]), *found]
 
@@ -206,19 +201,25 @@ class Python(Language):
         program = prepared([entry.function for entry in model.entries], self.style.own)
         names = program.names()
         parts = ["\n".join([f'"""{model.about[0]}', "", *model.about[1:], '"""', ""]), *self.helpers(program)]
-        if model.numbers:
-            fields = identifiers([item.name for item in model.numbers], self.reserved)
-            lines = ["@dataclass", "class Numbers:", '    """The numbers that were left open, in the units of the file."""', ""]
-            for field, item in zip(fields, model.numbers, strict=True):
-                unit = f" [{item.unit}]" if item.unit else ""
-                lines.append(f"    {field}: float = {self.literal(item.value).text}  # {item.name}{unit}")
-            parts.append("\n".join([*lines, ""]))
-        else:
-            parts[1] = parts[1].replace("from dataclasses import dataclass\n", "")
+        parts += self.numbers(model) if model.numbers else []
         parts += [self.table(table, names[table]) for table in program.tables]
         parts += [self.function(callee, names[callee], names) for callee in program.callees]
         parts += [self.entry(model, e, f, names) for e, f in zip(model.entries, program.entries, strict=True)]
         return {f"{model.name}.py": "\n\n".join(parts), f"test_{model.name}.py": self._test(model)}
+
+    def numbers(self, model: Model) -> list[str]:
+        """The class of the open numbers."""
+        lines = [
+            "@dataclass",
+            "class Numbers:",
+            '    """The numbers that were left open, in the units of the file."""',
+            "",
+        ]
+        fields = identifiers([item.name for item in model.numbers], self.reserved)
+        for field, item in zip(fields, model.numbers, strict=True):
+            unit = f" [{item.unit}]" if item.unit else ""
+            lines.append(f"    {field}: float = {self.literal(item.value).text}  # {item.name}{unit}")
+        return ["\n".join(["from dataclasses import dataclass", "", "", *lines, ""])]
 
     def _test(self, model: Model) -> str:
         """A program that compares every function with reference values."""
@@ -242,4 +243,8 @@ class Python(Language):
             numbers = f"{model.name}.Numbers()"
             kinds = {"numbers": numbers, "clock": repr(int(values[0])), "scalar": repr(values[0])}
             given.append(kinds.get(argument.kind, repr(list(values))))
-        return f"{model.name}.{case.entry.name}({', '.join(given)})"
+        return self.call_of(model, case.entry.name, ", ".join(given))
+
+    def call_of(self, model: Model, entry: str, given: str) -> str:
+        """A call of a function of the module."""
+        return f"{model.name}.{entry}({given})"

@@ -38,7 +38,9 @@ def _walked(model: Model, entry: Entry, states: list[Numbers]) -> list[Case]:
     stepping = entry.result.name == "next"
     for k in range(STEPS):
         state = states[k] if k < len(states) else states[-1]
-        given = [state if a.name == "state" else (float(k),) if a.kind == "clock" else _given(a, k) for a in entry.arguments]
+        given = [
+            state if a.name == "state" else (float(k),) if a.kind == "clock" else _given(a, k) for a in entry.arguments
+        ]
         found.append(called(model, entry, given))
         if stepping:
             states.append(found[-1].found)

@@ -87,7 +87,9 @@ def _entries(
     names = ["t", "due", *plant.slots, *opened]
     found = [Entry("begin", "The state at the start.", trace(begin, opened, "begin"), more, state)]
     if "step" in what:
-        sample = "after the sample of the controller that may be due" if plant.sampled else "the controller is continuous"
+        sample = (
+            "after the sample of the controller that may be due" if plant.sampled else "the controller is continuous"
+        )
         sample = f", {sample}" if plant.command is not None else ""
         words = f"One step of {scenario.dt!r} s by {scenario.method}{sample}."
         after = Argument("next", "the state a step later", states)
