@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from armsim.batches.simulate_many import simulate_many
     from armsim.convergence.converge import converge
     from armsim.errors import ArmsimError, Diverged, FileFaults, ShapeError, UsageError
+    from armsim.exporting.export import export
     from armsim.linear.linearize import linearize
     from armsim.recording.compare import compare
     from armsim.recording.follow import follow
@@ -47,6 +48,7 @@ __all__ = [
     "UsageError",
     "compare",
     "converge",
+    "export",
     "follow",
     "linearize",
     "load_robot",
@@ -70,6 +72,7 @@ _HOMES = {
     "compare": "recording.compare",
     "converge": "convergence.converge",
     "follow": "recording.follow",
+    "export": "exporting.export",
     "linearize": "linear.linearize",
     "load_robot": "arm.robot",
     "record": "recording.record",

@@ -316,7 +316,7 @@ class ForwardModel:
         return ({"state": self._size, "u": n} if name == "step" else {"q": n, "qd": n, "u": n}) | self._more
 
     def traced(self, name: str) -> Function:
-        """The plant's "step", or "begin" (its initial state), as a function of the numbers of its arguments, one after the other."""
+        """The plant's "step", or "begin" (its initial state), as a function of all the numbers of its arguments."""
         widths = self._widths(name)
 
         def body(*x):

@@ -6,12 +6,12 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from armsim.export.interface import Argument, Case, Entry, Model
-from armsim.export.language import Style
-from armsim.export.names import identifiers
+from armsim.exporting.interface import Argument, Case, Entry, Model
+from armsim.exporting.language import Style
+from armsim.exporting.names import identifiers
 
 if TYPE_CHECKING:
-    from armsim.export.c import C
+    from armsim.exporting.c import C
 
 # sums are not contracted to fused multiply-adds, and square roots set no errno, so that they are single instructions
 FLAGS = ("-ffp-contract=off", "-fno-math-errno")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from armsim.export.body import Body
-from armsim.export.c_files import described
-from armsim.export.interface import Argument, Case, Entry, Model
-from armsim.export.language import Language, Style, indented
-from armsim.export.names import identifiers, words
-from armsim.export.program import Program, prepared
-from armsim.export.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Iteration, Operation, Term
+from armsim.exporting.body import Body
+from armsim.exporting.c_files import described
+from armsim.exporting.interface import Argument, Case, Entry, Model
+from armsim.exporting.language import Language, Style, indented
+from armsim.exporting.names import identifiers, words
+from armsim.exporting.program import Program, prepared
+from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Iteration, Operation, Term
 from armsim.expr import Function, Table
 
 RESERVED = words(

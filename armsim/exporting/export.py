@@ -7,15 +7,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Literal
+from typing import Literal
 
 from armsim.arm.overview import kind_of
 from armsim.errors import UsageError, spelled
-from armsim.export.interface import Item, Model
-from armsim.export.language import Fma, Language, Style
-from armsim.export.languages import LANGUAGES
-from armsim.export.names import identifier
-from armsim.export.reference import with_cases
+from armsim.exporting.interface import Item, Model
+from armsim.exporting.language import Fma, Language, Style
+from armsim.exporting.languages import LANGUAGES
+from armsim.exporting.library import build, compiler
+from armsim.exporting.names import identifier
+from armsim.exporting.reference import with_cases
 from armsim.files.faults import suggestion
 from armsim.files.new_file import whole_file
 from armsim.version import __version__
@@ -72,7 +73,7 @@ def export(
             a scenario step and observe.
         open: Paths of numbers that are left open, as `--set` names them.
         single: Whether in single precision; C and Fortran.
-        fma: How fused multiply-adds are computed, see `armsim.export.language.Style`; the language's first unless given.
+        fma: How fused multiply-adds are computed, see `armsim.exporting.language.Style`; the language's first unless given.
         dt: Length of a step of a robot's forward model [s].
         method: Its integrator.
         inputs: Of its drives.
@@ -86,13 +87,13 @@ def export(
     language = language_of(to, single, fma)
     path = os.fspath(folder)
     check_folder(path, force)
+    if to == "library":
+        compiler()
     model = model_of(given, what, open, dt, method, inputs, language)
     texts = language.files(with_cases(model))
     files = write_files(path, texts)
     if to == "library":
-        from armsim.export.library import build
-
-        files.append(build(path, model.name, language.style))
+        files.append(build(path, model.name))
     states = next((len(e.result.items) for e in model.entries if e.name == "step"), 0)
     return Exported(model.name, tuple(e.name for e in model.entries), tuple(files), model.numbers, states)
 
@@ -130,13 +131,13 @@ def model_of(
     kind = kind_of(given)
     chosen = _chosen(kind, what, dt)
     if kind == "robot":
-        from armsim.export.robot import Stepping, entries_of_robot
+        from armsim.exporting.robot import Stepping, entries_of_robot
 
         stepping = None if dt is None else Stepping(dt, method, inputs)
         arm, numbers, entries = entries_of_robot(given, chosen, open, stepping)
         name, clock = arm.name, None
     else:
-        from armsim.export.scenario import entries_of_scenario
+        from armsim.exporting.scenario import entries_of_scenario
 
         if dt is not None:
             mend = "leave it out"
@@ -161,13 +162,14 @@ def _precision(language: Language) -> str:
 
 def _chosen(kind: str, what: Sequence[str] | None, dt: float | None) -> Sequence[str]:
     if kind == "robot":
-        from armsim.export.robot import WHAT
+        from armsim.exporting.robot import WHAT
 
         known = [name for name in WHAT if name != "begin"]
     else:
         known = ["step", "observe"]
     if what is None:
         return (*DEFAULTS[kind], "step") if dt is not None else DEFAULTS[kind]
+    what = [*what, "step"] if dt is not None else what
     for name in what:
         if name not in known:
             expected = f"functions of a {kind}: {', '.join(known)}"
@@ -213,8 +215,3 @@ def write_files(folder: str, texts: Mapping[str, str]) -> list[str]:
                 os.remove(path)
         raise
     return paths
-
-
-def listed(what: Any) -> list[str]:
-    """The names of `--what fd,id,mass`."""
-    return [name.strip() for name in what.split(",") if name.strip()]

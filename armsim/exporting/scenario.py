@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from armsim.errors import UsageError
-from armsim.export.interface import Argument, Clock, Entry, Item
+from armsim.errors import UsageError, spelled
+from armsim.exporting.interface import Argument, Clock, Entry, Item
 from armsim.expr import Scalar, loop, trace
-from armsim.loading import Scenario, read_scenario
+from armsim.loading import Scenario, load_scenario_file, read_scenario
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
+from armsim.loading.open_paths import lacking
 from armsim.plant import Plant, make_plant
 from armsim.plant.columns import KINDS, headings, read_heading, spoken
 from armsim.recording.state_vector import RATES, slot_of
@@ -38,6 +39,8 @@ def entries_of_scenario(
         UsageError: There is no number at a path, or it is part of the structure.
     """
     opened = open_numbers(scenario, open) if open else None
+    if opened is not None:
+        _refuse_absent(scenario, open)
     written = read_scenario(scenario) if opened is None else opened.scenario(_values(opened))
     chosen = with_method(written)
     numbers = () if opened is None else tuple(map(_number(opened), opened.places))
@@ -134,8 +137,27 @@ def _values(opened: OpenNumbers) -> list[float]:
     if written:
         path, value = next(iter(written.items()))
         mend = "write a number other than this one into the file, or do not leave it open"
-        raise UsageError.of(f"open {path}", "a number of something that is there", f"{value!r}, which means none", mend)
+        raise UsageError.of(_where(path), "a number of something that is there", f"{value!r}, which means none", mend)
     return values
+
+
+def _refuse_absent(scenario: Any, open: Sequence[str]) -> None:
+    """Refuse paths of numbers that the file lacks, as their values there are the defaults.
+
+    Raises:
+        UsageError: There is one.
+    """
+    file = load_scenario_file(scenario)
+    for path in open:
+        key = lacking({**file.data, "robot": file.robot.data}, path)
+        if key:
+            raise UsageError.of(
+                _where(path), "a number that the file has", f"no {key}", "write it into the file, as the default"
+            )
+
+
+def _where(path: str) -> str:
+    return spelled(f"--open {path}", f"open {path}")
 
 
 def _number(opened: OpenNumbers) -> Callable[[str], Item]:

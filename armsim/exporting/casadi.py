@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from armsim.export.c_files import described
-from armsim.export.interface import Argument, Entry, Model
-from armsim.export.language import Fma, Style, indented
-from armsim.export.program import Program
-from armsim.export.python import Python
-from armsim.export.terms import ARITHMETIC, NAME, UNFUSED, Iteration, Operation, Term
+from armsim.exporting.c_files import described
+from armsim.exporting.interface import Argument, Entry, Model
+from armsim.exporting.language import Fma, Style, indented
+from armsim.exporting.program import Program
+from armsim.exporting.python import Python
+from armsim.exporting.terms import ARITHMETIC, NAME, UNFUSED, Iteration, Operation, Term
 from armsim.expr import Expr, Function, Table
 
 REPEATED = '''\

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from armsim.export.interface import Argument, Case, Entry, Model
+from armsim.exporting.interface import Argument, Case, Entry, Model
 from armsim.expr import divided, replay
 from armsim.expr.replay import OPERATIONS
 

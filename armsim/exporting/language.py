@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from armsim.export.body import Body
-from armsim.export.interface import Argument, Entry, Model
-from armsim.export.names import identifiers
-from armsim.export.program import Program, prepared
-from armsim.export.terms import Iteration, Operation, Term
+from armsim.exporting.body import Body
+from armsim.exporting.interface import Argument, Entry, Model
+from armsim.exporting.names import identifiers
+from armsim.exporting.program import Program, prepared
+from armsim.exporting.terms import Iteration, Operation, Term
 from armsim.expr import Expr, Function, Table
 
 Fma = Literal["exact", "hardware", "none"]

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from armsim.errors import CompileError
-from armsim.export.terms import ATOM, NAME, Iteration, Term, bracketed
+from armsim.exporting.terms import ATOM, NAME, Iteration, Term, bracketed
 from armsim.expr import Expr, Function, Loop, Table
 from armsim.expr.graph import CONDITIONS
 
 if TYPE_CHECKING:
-    from armsim.export.language import Language
+    from armsim.exporting.language import Language
 
 WIDTH = 88  # characters of an expression, beyond which parts of it become locals
 

@@ -19,7 +19,7 @@ from armsim.dynamics import (
     tool_pose,
 )
 from armsim.errors import UsageError, spelled
-from armsim.export.interface import Argument, Entry, Item, Kind
+from armsim.exporting.interface import Argument, Entry, Item, Kind
 from armsim.expr import Scalar, trace
 from armsim.loading import read_robot
 from armsim.loading.open_robot import OpenRobot
@@ -185,7 +185,8 @@ def entries_of_robot(
         elif name == "step":
             if stepping is None:
                 mend = f"add {spelled('--dt 1e-3', 'dt=1e-3')}, or export a scenario"
-                raise UsageError.of("step", "the length of a step, as a robot has none", "none", mend)
+                where = spelled("--what step", "step")
+            raise UsageError.of(where, "the length of a step, as a robot has none", "none", mend)
             model = ForwardModel(robot, stepping.dt, stepping.method, stepping.inputs, open=open)
             found += _forward_model(model, more)
     return arm, numbers, found
@@ -199,8 +200,8 @@ def numbers_of(opened: OpenRobot) -> tuple[Item, ...]:
     """
     for path, value in zip(opened.paths, opened.written, strict=True):
         if math.isnan(value):
-            mend = "write it into the robot file, as it is the default"
-            raise UsageError.of(f"open {path}", "a number that the file has", "none", mend)
+            where = spelled(f"--open {path}", f"open {path}")
+            raise UsageError.of(where, "a number that the file has", "none", "write it into the file, as the default")
     opened.refuse(opened.written)
     units = opened.units
     return tuple(Item(*given) for given in zip(opened.paths, units, opened.written, strict=True))

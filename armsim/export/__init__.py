@@ -1,1 +1,0 @@
-"""Export: functions of armsim as source text of other languages."""
