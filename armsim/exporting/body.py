@@ -54,7 +54,7 @@ class Body:
             The expression of each result.
         """
         wanted = list(function.outputs if results is None else results)
-        live = function.live(wanted)
+        live = self.language.ordered(function.live(wanted))
         self.count(live, wanted)
         self.add(live)
         return [self.term(out).text for out in wanted]
@@ -155,7 +155,7 @@ class Body:
         self.add(test)
         condition, testing = self.term(done).text, self.lines
         self.lines = []
-        self.add(inner.live(after))
+        self.add(self.language.ordered(inner.live(after)))
         ends = {
             i: self._new_local(self.term(value)) if isinstance(value, Expr) else self.term(value)
             for i, value in enumerate(after)

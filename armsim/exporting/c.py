@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from armsim.compile.schedule import scheduled
 from armsim.exporting.body import Body
 from armsim.exporting.c_files import FLAGS, cmake, header, makefile, signature, test_program
 from armsim.exporting.interface import Argument, Entry, Model
@@ -12,7 +13,7 @@ from armsim.exporting.language import Language, Style, indented
 from armsim.exporting.names import identifiers, words
 from armsim.exporting.program import Program, prepared
 from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Iteration, Operation, Term
-from armsim.expr import Function, Table
+from armsim.expr import Expr, Function, Table
 
 LARGEST, SMALLEST = 3.4028234e38, 1.4e-45  # of single precision
 FEW = 4  # arguments that are passed one by one; more lie in an array
@@ -92,6 +93,10 @@ class C(Language):
             "exponent": Operation("exponent({})"),
             "mantissa": Operation("mantissa({})"),
         }
+
+    def ordered(self, nodes: Sequence[Expr]) -> Sequence[Expr]:
+        """In double precision independent chains interleaved, as compilers do not; for small processors as they stand."""
+        return nodes if self.style.single else scheduled(nodes)
 
     def literal(self, value: float) -> Term:
         largest, smallest = (LARGEST, SMALLEST) if self.style.single else (math.inf, 0.0)
