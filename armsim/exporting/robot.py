@@ -184,9 +184,9 @@ def entries_of_robot(
             found.append(_question(name, arm, opened, more))
         elif name == "step":
             if stepping is None:
-                mend = f"add {spelled('--dt 1e-3', 'dt=1e-3')}, or export a scenario"
                 where = spelled("--what step", "step")
-            raise UsageError.of(where, "the length of a step, as a robot has none", "none", mend)
+                mend = f"add {spelled('--dt 1e-3', 'dt=1e-3')}, or export a scenario"
+                raise UsageError.of(where, "the length of a step, as a robot has none", "none", mend)
             model = ForwardModel(robot, stepping.dt, stepping.method, stepping.inputs, open=open)
             found += _forward_model(model, more)
     return arm, numbers, found
