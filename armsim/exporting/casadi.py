@@ -70,12 +70,13 @@ class CasADi(Python):
     def table(self, table: Table, name: str) -> str:
         xs, ys = ([self.literal(value).text for value in part] for part in (table.x, table.y))
         if len(xs) == 1:
-            return f"def {name}(x):\n    return {ys[0]}\n"
+            return f"def {name}(at):\n    return {ys[0]}\n"
         at, shown = ", ".join(xs if table.hold == "linear" else xs[1:]), ", ".join(ys)
         inner = f"ca.pw_const(x, [{at}], [{shown}])"
         if table.hold == "linear":
             inner = f"ca.pw_lin(ca.fmin(ca.fmax(x, {xs[0]}), {xs[-1]}), [{at}], [{shown}])"
-        return f"def {name}(x):\n    return {inner}\n"
+        lines = ['x = ca.SX.sym("x")', f'return ca.Function("{name}", [x], [{inner}])(at)']
+        return "\n".join([f"def {name}(at):", *indented(lines), ""])
 
     def places(self, argument: Argument, model: Model) -> list[str]:
         if argument.kind == "numbers":
