@@ -15,11 +15,11 @@ from armsim.terminal.streams import echo
     context_settings=SETTINGS,
     epilog="""\b
 Examples:
-  armsim export arm5 --to c -o arm5_c            forward and inverse dynamics, ...
-  armsim export arm5 --to c --what step --dt 1e-3 -o model      state and volts in
-  armsim export arm5_hold --to fortran -o hold   the steps of a run
+  armsim export arm5 --to c -o arm5_c             forward dynamics and more
+  armsim export arm5 --to c --what step --dt 1e-3 -o model
+  armsim export arm5_hold --to fortran -o hold    the steps of a run
   armsim export arm5_hold --to c --open control.kp --float -o hold
-  armsim export arm5 --to library -o lib         C, compiled here
+  armsim export arm5 --to library -o lib          C, compiled here
 """,
 )
 @click.argument("file", metavar="ROBOT|SCENARIO", shell_complete=shipped("robots", "configs"))

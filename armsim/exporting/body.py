@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from armsim.errors import CompileError
-from armsim.exporting.terms import ATOM, NAME, Iteration, Term, bracketed
+from armsim.exporting.syntax import Iteration, Syntax
+from armsim.exporting.terms import ATOM, NAME, Term, bracketed
 from armsim.expr import Expr, Function, Loop, Table
 from armsim.expr.graph import CONDITIONS
-
-if TYPE_CHECKING:
-    from armsim.exporting.language import Language
 
 WIDTH = 88  # characters of an expression, beyond which parts of it become locals
 
@@ -35,7 +33,7 @@ class Body:
         counters: Names of loop counters, likewise.
     """
 
-    def __init__(self, language: Language, names: Mapping[Any, str], inputs: Mapping[Expr, str]) -> None:
+    def __init__(self, language: Syntax, names: Mapping[Any, str], inputs: Mapping[Expr, str]) -> None:
         self.language = language
         self.names = names
         self.lines: list[str] = []

@@ -12,7 +12,8 @@ from armsim.exporting.interface import Argument, Entry, Model
 from armsim.exporting.language import Language, Style, indented
 from armsim.exporting.names import identifiers, words
 from armsim.exporting.program import Program, prepared
-from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Iteration, Operation, Term
+from armsim.exporting.syntax import Iteration
+from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term
 from armsim.expr import Expr, Function, Table
 
 LARGEST, SMALLEST = 3.4028234e38, 1.4e-45  # of single precision
@@ -255,7 +256,7 @@ class C(Language):
         return {
             f"{model.name}.h": header(model, self.real, self.reserved),
             f"{model.name}.c": self.source(model, program),
-            f"test_{model.name}.c": test_program(model, self),
+            f"test_{model.name}.c": test_program(model, self, self.real),
             "Makefile": makefile(model, FLAGS, self.style),
             "CMakeLists.txt": cmake(model, FLAGS, self.style),
         }

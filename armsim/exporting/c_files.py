@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from armsim.exporting.interface import Argument, Case, Entry, Model
-from armsim.exporting.language import Style
+from armsim.exporting.language import Language, Style
 from armsim.exporting.names import identifiers
-
-if TYPE_CHECKING:
-    from armsim.exporting.c import C
 
 # sums are not contracted to fused multiply-adds, and square roots set no errno, so that they are single instructions
 FLAGS = ("-ffp-contract=off", "-fno-math-errno")
@@ -88,24 +84,13 @@ def _documented(entry: Entry) -> list[str]:
     """What a function does, and what its arguments are."""
     lines = ["/*", *_block(entry.what)]
     for argument in (*entry.arguments, entry.result):
-        lines += _block(f"  {described(argument)}", "      ")
+        lines += _block(f"  {argument.described}", "      ")
     return [*lines, " */"]
 
 
-def described(argument: Argument) -> str:
-    """An argument in words: its name, what it is, its items with their units."""
-    if argument.kind in ("clock", "numbers"):
-        return f"{argument.name}: {argument.what}"
-    names = ", ".join(f"{item.name} [{item.unit}]" if item.unit else item.name for item in argument.items)
-    size = "" if argument.kind == "scalar" else f"[{len(argument.items)}]"
-    more = "" if argument.name in (*INDEXED, "next") else f": {names}"
-    return f"{argument.name}{size}: {argument.what}{more}"
-
-
-def test_program(model: Model, language: C) -> str:
+def test_program(model: Model, language: Language, real: str) -> str:
     """A program that compares every function with reference values."""
     style = language.style
-    real = language.real
     lines = [f'#include "{model.name}.h"', "#include <math.h>", "#include <stdio.h>", ""]
     lines += [f"/* Compares {model.name} with reference values; prints what differs, and returns how often. */", ""]
     lines += [f"static int differ(const char *name, const {real} *found, const {real} *expected, int count)", "{"]
@@ -113,7 +98,7 @@ def test_program(model: Model, language: C) -> str:
     if model.numbers:
         lines += [f"    {model.name}_numbers numbers;", f"    {model.name}_defaults(&numbers);"]
     for case in model.cases:
-        lines += indent(_case(model, case, language))
+        lines += indent(_case(model, case, language, real))
     lines += [
         f'    printf("{model.name}: {len(model.cases)} calls, %d wrong numbers\\n", wrong);',
         "    return wrong != 0;",
@@ -144,8 +129,8 @@ def _comparison(style: Style, real: str) -> list[str]:
     ]
 
 
-def _case(model: Model, case: Case, language: C) -> list[str]:
-    entry, real = case.entry, language.real
+def _case(model: Model, case: Case, language: Language, real: str) -> list[str]:
+    entry = case.entry
 
     def numbers(values: Sequence[float]) -> str:
         return f"{{{', '.join(language.literal(value).text for value in values)}}}"

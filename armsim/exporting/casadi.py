@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from armsim.exporting.c_files import described
 from armsim.exporting.interface import Argument, Entry, Model
 from armsim.exporting.language import Fma, Style, indented
 from armsim.exporting.program import Program
 from armsim.exporting.python import Python
-from armsim.exporting.terms import ARITHMETIC, NAME, UNFUSED, Iteration, Operation, Term
+from armsim.exporting.syntax import Iteration
+from armsim.exporting.terms import ARITHMETIC, NAME, UNFUSED, Operation, Term
 from armsim.expr import Expr, Function, Table
 
 REPEATED = '''\
@@ -90,8 +90,8 @@ class CasADi(Python):
 
     def entry(self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]) -> str:
         stated = self.stated(model, entry, function, names)
-        lines = [f'"""{entry.what}', "", *(f"    {described(argument)}" for argument in entry.arguments)]
-        lines += [f"    {described(entry.result)}", '"""']
+        lines = [f'"""{entry.what}', "", *(f"    {argument.described}" for argument in entry.arguments)]
+        lines += [f"    {entry.result.described}", '"""']
         for argument in entry.arguments:
             size = 1 if argument.kind in ("clock", "scalar") else len(argument.items)
             lines.append(f'{argument.name} = ca.MX.sym("{argument.name}", {size})')

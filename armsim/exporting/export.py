@@ -11,7 +11,7 @@ from typing import Literal
 
 from armsim.arm.overview import kind_of
 from armsim.errors import UsageError, spelled
-from armsim.exporting.interface import Item, Model
+from armsim.exporting.interface import Model, Named
 from armsim.exporting.language import Fma, Language, Style
 from armsim.exporting.languages import LANGUAGES
 from armsim.exporting.library import build, compiler
@@ -40,7 +40,7 @@ class Exported:
     name: str
     functions: tuple[str, ...]
     files: tuple[str, ...]
-    numbers: tuple[Item, ...]
+    numbers: tuple[Named, ...]
     states: int
 
     def __repr__(self) -> str:

@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 
 from armsim.exporting.body import Body
-from armsim.exporting.c_files import described
 from armsim.exporting.interface import Argument, Case, Entry, Model
 from armsim.exporting.language import Language, Style, indented
 from armsim.exporting.names import identifiers, words
 from armsim.exporting.program import Program, prepared
-from armsim.exporting.terms import AND, ARITHMETIC, NAME, NEGATION, NOT, UNFUSED, Iteration, Operation, Term
+from armsim.exporting.syntax import Iteration
+from armsim.exporting.terms import AND, ARITHMETIC, NAME, NEGATION, NOT, UNFUSED, Operation, Term
 from armsim.expr import Function, Table
 
 COLUMNS = 118  # of a line, without what continues it
@@ -179,9 +179,9 @@ class Fortran(Language):
         for argument in entry.arguments:
             size = f"({len(argument.items)})" if argument.kind == "array" else ""
             kind = {"clock": "integer(int64)", "numbers": f"type({model.name}_numbers)"}.get(argument.kind, self.real)
-            lines.append(f"{kind}, intent(in) :: {argument.name}{size}  ! {described(argument)}")
+            lines.append(f"{kind}, intent(in) :: {argument.name}{size}  ! {argument.described}")
         result = entry.result
-        lines.append(f"{self.real}, intent(out) :: {result.name}({len(result.items)})  ! {described(result)}")
+        lines.append(f"{self.real}, intent(out) :: {result.name}({len(result.items)})  ! {result.described}")
         texts = [text for text, _ in stated.loads]
         lines += [f"{self.real} :: {', '.join(texts[i : i + 8])}" for i in range(0, len(texts), 8)]
         lines += [*self._declared(stated.body), *(f"{text} = {place}" for text, place in stated.loads)]

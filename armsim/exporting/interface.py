@@ -12,7 +12,7 @@ Kind = Literal["array", "scalar", "numbers", "clock"]
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class Named:
     """One number of an argument or result.
 
     Attributes:
@@ -40,8 +40,16 @@ class Argument:
 
     name: str
     what: str
-    items: tuple[Item, ...]
+    items: tuple[Named, ...]
     kind: Kind = "array"
+
+    @property
+    def described(self) -> str:
+        """It in words: its name, what it is, its items with their units."""
+        if self.kind in ("clock", "numbers"):
+            return f"{self.name}: {self.what}"
+        names = ", ".join(f"{item.name} [{item.unit}]" if item.unit else item.name for item in self.items)
+        return f"{self.name}{'' if self.kind == 'scalar' else f'[{len(self.items)}]'}: {self.what}: {names}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class StepClock:
     """Times of steps: t_k = k numerator / denominator [s].
 
     Attributes:
@@ -114,6 +122,6 @@ class Model:
     name: str
     about: Sequence[str]
     entries: Sequence[Entry]
-    numbers: tuple[Item, ...] = ()
-    clock: Clock | None = None
+    numbers: tuple[Named, ...] = ()
+    clock: StepClock | None = None
     cases: Sequence[Case] = ()

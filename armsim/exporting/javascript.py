@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 
 from armsim.exporting.body import Body
-from armsim.exporting.c_files import described
 from armsim.exporting.interface import Argument, Case, Entry, Model
 from armsim.exporting.language import Language, Style, indented
 from armsim.exporting.names import identifiers, words
 from armsim.exporting.program import Program, prepared
-from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Iteration, Operation, Term
+from armsim.exporting.syntax import Iteration
+from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term
 from armsim.expr import Function, Table
 
 RESERVED = words(
@@ -192,8 +192,8 @@ class JavaScript(Language):
         """A function of the interface."""
         stated = self.stated(model, entry, function, names)
         parameters = ", ".join(argument.name for argument in entry.arguments)
-        lines = ["/**", f" * {entry.what}", *(f" * @param {described(argument)}" for argument in entry.arguments)]
-        lines += [f" * @returns {described(entry.result)}", " */", f"export function {entry.name}({parameters}) {{"]
+        lines = ["/**", f" * {entry.what}", *(f" * @param {argument.described}" for argument in entry.arguments)]
+        lines += [f" * @returns {entry.result.described}", " */", f"export function {entry.name}({parameters}) {{"]
         lines += [f"    const {text} = {place};" for text, place in stated.loads]
         lines += indented([*stated.body.lines, f"return [{', '.join(stated.results)}];"])
         return "\n".join([*lines, "}", ""])

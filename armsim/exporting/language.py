@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -11,7 +11,7 @@ from armsim.exporting.body import Body
 from armsim.exporting.interface import Argument, Entry, Model
 from armsim.exporting.names import identifiers
 from armsim.exporting.program import Program, prepared
-from armsim.exporting.terms import Iteration, Operation, Term
+from armsim.exporting.syntax import Syntax
 from armsim.expr import Expr, Function, Table
 
 Fma = Literal["exact", "hardware", "none"]
@@ -59,65 +59,21 @@ class Stated:
     results: list[str]
 
 
-class Language(ABC):
+class Language(Syntax):
     """A language that functions are printed in: its operations, its statements, and the files of a model.
 
     Attributes:
-        name: As users name it.
         fused: Ways of a fused multiply-add that it has; the first is the default.
         singles: Whether it has single precision.
         reserved: Words that cannot be names, in lower case.
-        operations: Text of every operation.
     """
 
-    name: ClassVar[str]
     fused: ClassVar[tuple[Fma, ...]] = ("exact", "none")
     singles: ClassVar[bool] = False
     reserved: ClassVar[frozenset[str]] = frozenset()
-    operations: Mapping[str, Operation]
 
     def __init__(self, style: Style | None = None) -> None:
         self.style = Style(self.fused[0]) if style is None else style
-
-    def operation(self, node: Expr) -> Operation | None:
-        """How an operation is written; None for one that the language lacks."""
-        return self.operations.get(node.op)
-
-    def ordered(self, nodes: Sequence[Expr]) -> Sequence[Expr]:
-        """Nodes in the order of their statements: that of the algorithms, unless the language interleaves them."""
-        return nodes
-
-    @abstractmethod
-    def literal(self, value: float) -> Term:
-        """A number."""
-
-    @abstractmethod
-    def local(self, name: str, text: str, truth: bool) -> list[str]:
-        """Statements that name a value, a condition or a number."""
-
-    @abstractmethod
-    def call(self, name: str, function: str, args: Sequence[str], results: int) -> list[str]:
-        """Statements that call a function and name the array of its results."""
-
-    @abstractmethod
-    def loop(self, loop: Iteration) -> list[str]:
-        """Statements that iterate."""
-
-    def captured(self, loop: str, i: int, term: Term) -> Term:
-        """A captured value within a loop: as it is called outside, unless the language closes loops off."""
-        return term
-
-    def assign(self, place: str, text: str) -> str:
-        """A statement that assigns a value to an item of an array."""
-        return f"{place} = {text}"
-
-    def item(self, array: str, i: int) -> str:
-        """An item of an array of results."""
-        return f"{array}[{i}]"
-
-    def lookup(self, table: str, at: str) -> str:
-        """The value of a table."""
-        return f"{table}({at})"
 
     @abstractmethod
     def function(self, function: Function, name: str, names: Mapping[Function | Table, str]) -> str:

@@ -7,12 +7,12 @@ import math
 from collections.abc import Mapping, Sequence
 
 from armsim.exporting.body import Body
-from armsim.exporting.c_files import described
 from armsim.exporting.interface import Argument, Case, Entry, Model
 from armsim.exporting.language import Language, Style, indented
 from armsim.exporting.names import identifiers, words
 from armsim.exporting.program import Program, prepared
-from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Iteration, Operation, Term
+from armsim.exporting.syntax import Iteration
+from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term
 from armsim.expr import Expr, Function, Table
 
 WORDS = """abs float int range sin cos exp log sqrt fma divided bit ca done inf nan math mantissa exponent sine cosine
@@ -181,8 +181,8 @@ class Python(Language):
         """A function of the interface."""
         stated = self.stated(model, entry, function, names)
         parameters = ", ".join(argument.name for argument in entry.arguments)
-        lines = [f'"""{entry.what}', "", "Args:", *(f"    {described(argument)}" for argument in entry.arguments)]
-        lines += ["", "Returns:", f"    {described(entry.result)}", '"""']
+        lines = [f'"""{entry.what}', "", "Args:", *(f"    {argument.described}" for argument in entry.arguments)]
+        lines += ["", "Returns:", f"    {entry.result.described}", '"""']
         lines += [f"{text} = {place}" for text, place in stated.loads]
         lines += [*stated.body.lines, f"return [{', '.join(stated.results)}]"]
         return "\n".join([f"def {entry.name}({parameters}):", *indented(lines), ""])

@@ -19,7 +19,7 @@ from armsim.dynamics import (
     tool_pose,
 )
 from armsim.errors import UsageError, spelled
-from armsim.exporting.interface import Argument, Entry, Item, Kind
+from armsim.exporting.interface import Argument, Entry, Kind, Named
 from armsim.expr import Scalar, trace
 from armsim.loading import read_robot
 from armsim.loading.open_robot import OpenRobot
@@ -56,7 +56,7 @@ class Question:
     given: tuple[str, ...]
     result: tuple[str, str]
     body: Body
-    items: Callable[[Arm], list[Item]] | None = None
+    items: Callable[[Arm], list[Named]] | None = None
 
 
 def _mass(arm: Arm, q: Sequence[Scalar]) -> list[Scalar]:
@@ -73,8 +73,8 @@ def _limits(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]
     return [limit_torque(joint.limit, *x) for joint, *x in zip(arm.joints, q, qd, strict=True)]
 
 
-def _pairs(rows: Callable[[Arm], Sequence[str]]) -> Callable[[Arm], list[Item]]:
-    return lambda arm: [Item(f"{row}_{joint.name}") for row in rows(arm) for joint in arm.joints]
+def _pairs(rows: Callable[[Arm], Sequence[str]]) -> Callable[[Arm], list[Named]]:
+    return lambda arm: [Named(f"{row}_{joint.name}") for row in rows(arm) for joint in arm.joints]
 
 
 QUESTIONS: dict[str, Question] = {
@@ -95,7 +95,7 @@ QUESTIONS: dict[str, Question] = {
         ("q",),
         ("pose", "position, and orientation as a unit quaternion"),
         _pose,
-        lambda arm: [Item(name, "m" if len(name) == 1 else "") for name in POSE],
+        lambda arm: [Named(name, "m" if len(name) == 1 else "") for name in POSE],
     ),
     "mass": Question(
         "Mass matrix, with the rotors' reflected inertia.",
@@ -134,7 +134,7 @@ QUESTIONS: dict[str, Question] = {
         ("q", "qd"),
         ("energy", "energies"),
         lambda arm, q, qd: [kinetic_energy(arm, q, qd), potential_energy(arm, q)],
-        lambda arm: [Item("kinetic", "J"), Item("potential", "J")],
+        lambda arm: [Named("kinetic", "J"), Named("potential", "J")],
     ),
 }
 STEP = ("begin", "step")  # of the forward model
@@ -158,7 +158,7 @@ class Stepping:
 
 def entries_of_robot(
     robot: Any, what: Sequence[str], open: Sequence[str], stepping: Stepping | None
-) -> tuple[Arm, tuple[Item, ...], list[Entry]]:
+) -> tuple[Arm, tuple[Named, ...], list[Entry]]:
     """The functions that are exported of a robot.
 
     Args:
@@ -192,7 +192,7 @@ def entries_of_robot(
     return arm, numbers, found
 
 
-def numbers_of(opened: OpenRobot) -> tuple[Item, ...]:
+def numbers_of(opened: OpenRobot) -> tuple[Named, ...]:
     """The open numbers of a robot, with the values of the file.
 
     Raises:
@@ -204,7 +204,7 @@ def numbers_of(opened: OpenRobot) -> tuple[Item, ...]:
             raise UsageError.of(where, "a number that the file has", "none", "write it into the file, as the default")
     opened.refuse(opened.written)
     units = opened.units
-    return tuple(Item(*given) for given in zip(opened.paths, units, opened.written, strict=True))
+    return tuple(Named(*given) for given in zip(opened.paths, units, opened.written, strict=True))
 
 
 def _question(name: str, arm: Arm, opened: OpenRobot | None, more: tuple[Argument, ...]) -> Entry:
@@ -227,7 +227,7 @@ def joint_argument(arm: Arm, name: str, what: str, kind: Kind = "array") -> Argu
     """An array with a number for every joint."""
     force = name not in RATES
     units = [joint.kind.force if force else f"{joint.kind.length}{RATES[name]}" for joint in arm.joints]
-    items = [Item(f"{name}_{joint.name}", unit) for joint, unit in zip(arm.joints, units, strict=True)]
+    items = [Named(f"{name}_{joint.name}", unit) for joint, unit in zip(arm.joints, units, strict=True)]
     return Argument(name, what, tuple(items), kind)
 
 
@@ -246,10 +246,10 @@ def _forward_model(model: ForwardModel, more: tuple[Argument, ...]) -> list[Entr
     ]
 
 
-def _item(heading: str) -> Item:
+def _item(heading: str) -> Named:
     """A number by its heading: q_R1_rad as q_R1 [rad]."""
     read = read_heading(heading)
     if read is None:
-        return Item(heading)
+        return Named(heading)
     prefix, of, unit = read
-    return Item(f"{prefix}_{of}" if prefix != "tool" else of, unit)
+    return Named(f"{prefix}_{of}" if prefix != "tool" else of, unit)

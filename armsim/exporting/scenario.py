@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from armsim.errors import UsageError, spelled
-from armsim.exporting.interface import Argument, Clock, Entry, Item
+from armsim.exporting.interface import Argument, Entry, Named, StepClock
 from armsim.expr import Scalar, loop, trace
 from armsim.loading import Scenario, load_scenario_file, read_scenario
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
@@ -18,12 +18,11 @@ from armsim.recording.state_vector import RATES, slot_of
 from armsim.stability.method_choice import with_method
 
 WHAT = ("step", "observe")
-CLOCK = "number of the step; it begins at time t_k"
 
 
 def entries_of_scenario(
     scenario: Any, what: Sequence[str], open: Sequence[str]
-) -> tuple[Scenario, tuple[Item, ...], Clock, list[Entry]]:
+) -> tuple[Scenario, tuple[Named, ...], StepClock, list[Entry]]:
     """The functions that are exported of a scenario.
 
     Args:
@@ -38,13 +37,13 @@ def entries_of_scenario(
         FileFaults: The scenario cannot be used; says where and why.
         UsageError: There is no number at a path, or it is part of the structure.
     """
-    opened = open_numbers(scenario, open) if open else None
-    if opened is not None:
+    if open:
         _refuse_absent(scenario, open)
+    opened = open_numbers(scenario, open) if open else None
     written = read_scenario(scenario) if opened is None else opened.scenario(_values(opened))
     chosen = with_method(written)
     numbers = () if opened is None else tuple(map(_number(opened), opened.places))
-    clock = Clock(*chosen.time_ratio, chosen.sample_every)
+    clock = StepClock(*chosen.time_ratio, chosen.sample_every)
 
     def made(values: Sequence[Scalar]) -> tuple[Scenario, Plant]:
         own = chosen if opened is None else replace(opened.scenario(values), method=chosen.method)
@@ -59,12 +58,18 @@ def _entries(
     plant: Plant,
     made: Callable[[Sequence[Scalar]], tuple[Scenario, Plant]],
     what: Sequence[str],
-    numbers: tuple[Item, ...],
+    numbers: tuple[Named, ...],
 ) -> list[Entry]:
     n = len(plant.slots)
-    states = tuple(Item(slot, slot_unit(plant, slot)) for slot in plant.slots)
+    states = tuple(Named(slot, slot_unit(plant, slot)) for slot in plant.slots)
     more = (Argument("numbers", "the open numbers", numbers, "numbers"),) if numbers else ()
-    clock = Argument("k", CLOCK, (Item("t", "s"), Item("due")), "clock")
+    about = f"number of the step, from 0; it begins at k times {scenario.dt!r} s"
+    clock = Argument(
+        "k",
+        about,
+        (Named("t", "s"), Named("due")),
+        "clock",
+    )
     state = Argument("state", "the state", states)
 
     def sampled(of: Plant, t: Scalar, due: Scalar, x: Sequence[Scalar]) -> list[Scalar]:
@@ -118,10 +123,10 @@ def slot_unit(plant: Plant, slot: str) -> str:
     return "" if like is None else spoken(like.unit(of))
 
 
-def _column(heading: str) -> Item:
+def _column(heading: str) -> Named:
     read = read_heading(heading)
     unit = "" if read is None else read[2]
-    return Item(heading, unit)
+    return Named(heading, unit)
 
 
 def _values(opened: OpenNumbers) -> list[float]:
@@ -160,5 +165,5 @@ def _where(path: str) -> str:
     return spelled(f"--open {path}", f"open {path}")
 
 
-def _number(opened: OpenNumbers) -> Callable[[str], Item]:
-    return lambda place: Item(place, opened.unit(place), opened.number(place))
+def _number(opened: OpenNumbers) -> Callable[[str], Named]:
+    return lambda place: Named(place, opened.unit(place), opened.number(place))

@@ -1,4 +1,4 @@
-"""Terms: texts of expressions, with how tightly they bind; and what statements are made of."""
+"""Terms: texts of expressions, with how tightly they bind."""
 
 from __future__ import annotations
 
@@ -34,31 +34,6 @@ class Operation:
     template: str
     level: int = ATOM
     operands: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
-class Iteration:
-    """A loop as statements.
-
-    Attributes:
-        name: Of the array of its state.
-        counter: Of its iterations.
-        begin: The state at the start.
-        captured: Values from outside.
-        at_most: Bound on the number of iterations.
-        test: Statements before every iteration.
-        done: The condition that ends it, after them.
-        work: Statements of an iteration; they assign the next state.
-    """
-
-    name: str
-    counter: str
-    begin: list[str]
-    captured: list[str]
-    at_most: int
-    test: list[str]
-    done: str
-    work: list[str]
 
 
 def bracketed(term: Term, level: int) -> str:

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from armsim.exporting.interface import Argument, Entry, Item, Model
+from armsim.exporting.interface import Argument, Entry, Model, Named
 from armsim.exporting.language import Style
 from armsim.exporting.languages import LANGUAGES
 from armsim.exporting.names import identifier, identifiers
@@ -50,31 +50,32 @@ def expressions(x, count: int) -> list:
         _, s, found = loop([0.0, a, b], lambda k, s, f: [k + 1, f, s * 0.5 - f], lambda k, s, f: k >= 3 + f * 0, 5)
         return s - found
 
+    def choices(a, b, c, truth):
+        return [
+            lambda: a + (b - c),
+            lambda: a - (b - c),
+            lambda: (a - b) - c,
+            lambda: a * (b * c),
+            lambda: a / ((b * b + 0.5) / (c * c + 1)),
+            lambda: -(a - b) * c,
+            lambda: -a - b,
+            lambda: fma(a, -b, c),
+            lambda: fma(a, b, -(c * a)),
+            lambda: where(truth, where(negated(truth), a, b), c) - a,
+            lambda: where(both(truth, a < c), a, b * b),
+            lambda: absolute(a - b) / (absolute(c) + 2),
+            lambda: sqrt(a * a + 1) * cos(b),
+            lambda: exp(-(a * a) / 8) + log(c * c + 0.25),
+            lambda: lookup(HOLD, a) - lookup(LINES, a * 0.5),
+            lambda: squeezed(a, b)[1] + squeezed(b, a)[0],
+            lambda: counted(a, b),
+        ]
+
     for _ in range(count):
         a, b, c = (rng.choice(known[-12:] + [2.5, -0.75]) for _ in range(3))
         a = a if not isinstance(a, float) else known[0]
         truth = rng.choice(truths[-4:])
-        made = rng.choice(
-            [
-                lambda: a + (b - c),
-                lambda: a - (b - c),
-                lambda: (a - b) - c,
-                lambda: a * (b * c),
-                lambda: a / ((b * b + 0.5) / (c * c + 1)),
-                lambda: -(a - b) * c,
-                lambda: -a - b,
-                lambda: fma(a, -b, c),
-                lambda: fma(a, b, -(c * a)),
-                lambda: where(truth, where(negated(truth), a, b), c) - a,
-                lambda: where(both(truth, a < c), a, b * b),
-                lambda: absolute(a - b) / (absolute(c) + 2),
-                lambda: sqrt(a * a + 1) * cos(b),
-                lambda: exp(-(a * a) / 8) + log(c * c + 0.25),
-                lambda: lookup(HOLD, a) - lookup(LINES, a * 0.5),
-                lambda: squeezed(a, b)[1] + squeezed(b, a)[0],
-                lambda: counted(a, b),
-            ]
-        )()
+        made = rng.choice(choices(a, b, c, truth))()
         made = made / (absolute(made) / 4 + 1)  # within 4, so that nothing overflows
         known.append(made)
         truths.append(rng.choice([made < a, a <= made, negated(both(truth, made < 0.5))]))
@@ -86,8 +87,8 @@ def mixed() -> Model:
     """A model of one function with all that graphs have."""
     names = ["a", "b", "Value", "int"]
     function = trace(lambda *x: expressions(x, 150), names, "mixed")
-    given = Argument("x", "numbers", tuple(map(Item, names)))
-    result = Argument("y", "results", tuple(Item(f"y{i}") for i in range(150)))
+    given = Argument("x", "numbers", tuple(map(Named, names)))
+    result = Argument("y", "results", tuple(Named(f"y{i}") for i in range(150)))
     return with_cases(Model("mixed", ["mixed"], [Entry("all", "All.", function, (given,), result)]))
 
 
@@ -123,8 +124,8 @@ def test_casadi_builds_functions_that_give_what_floats_give(mixed, tmp_path):
 @needs("gcc")
 def test_single_precision_agrees_to_its_rounding(mixed, tmp_path):
     few = trace(lambda *x: expressions(x, 12), ["a", "b", "c", "d"], "few")
-    given = Argument("x", "numbers", tuple(Item(name) for name in "abcd"))
-    result = Argument("y", "results", tuple(Item(f"y{i}") for i in range(12)))
+    given = Argument("x", "numbers", tuple(Named(name) for name in "abcd"))
+    result = Argument("y", "results", tuple(Named(f"y{i}") for i in range(12)))
     model = with_cases(Model("mixed", ["mixed"], [Entry("all", "All.", few, (given,), result)]))
     programs(model, tmp_path, "c", Style("none", single=True))
     assert "double" not in (tmp_path / "mixed.c").read_text()
@@ -168,5 +169,3 @@ def test_names_are_identifiers_that_differ_in_any_case():
 def test_nothing_is_imported_from_casadi_to_print_for_it():
     code = "import sys; from armsim.exporting.languages import LANGUAGES; sys.exit('casadi' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-

@@ -1,6 +1,6 @@
 """Exported steps of many scenarios against machine code's, to the bit: pairs of features under every method.
 
-    python -m tests.surveys.exports --cases 60        # about a second each; takes gcc, and gfortran with --to fortran
+python -m tests.surveys.exports --cases 60        # about a second each; takes gcc, and gfortran with --to fortran
 """
 
 from __future__ import annotations
