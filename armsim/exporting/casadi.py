@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from armsim.errors import UsageError, spelled
 from armsim.exporting.interface import Argument, Entry, Model
 from armsim.exporting.language import Fma, Style, indented
 from armsim.exporting.program import Program
@@ -16,6 +17,7 @@ from armsim.exporting.syntax import Iteration
 from armsim.exporting.terms import ARITHMETIC, NAME, UNFUSED, Operation, Term
 from armsim.expr import Expr, Function, Table
 
+MOST = 1000  # iterations of a loop
 REPEATED = '''\
 def repeated(once, begin, captured, at_most, flat):
     """The state after at most so many iterations; `once` gives whether it is done, and the next state."""
@@ -58,6 +60,13 @@ class CasADi(Python):
         return Term(f"{loop}_outer[{i}]", NAME)
 
     def loop(self, loop: Iteration) -> list[str]:
+        if loop.at_most > MOST:
+            raise UsageError.of(
+                spelled("--to casadi", 'to="casadi"'),
+                f"loops of at most {MOST} iterations, as CasADi carries out all of them",
+                f"one of {loop.at_most}, as a step of an adaptive method may take",
+                "set integrator.method to one with fixed steps, or export to another language",
+            )
         name, outer = loop.name, f"{loop.name}_outer"
         flat = not any("repeated(" in line for line in [*loop.test, *loop.work])
         begin, captured = ", ".join(loop.begin), ", ".join(loop.captured)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from armsim.files.new_file import whole_file
 from armsim.version import __version__
 
 Given = str | PathLike[str]
+TAKEN = frozenset(name.lower() for name in sys.stdlib_module_names)  # a module of that name would hide Python's own
 DEFAULTS = {"robot": ("fd", "id", "fk", "mass"), "scenario": ("step", "observe")}
 
 
@@ -150,7 +152,7 @@ def model_of(
         f"{name}: {kind}, exported by armsim {__version__}",
         f"{_precision(language)}",
     ]
-    return Model(identifier(name).lower(), about, entries, numbers, clock)
+    return Model(identifier(name, TAKEN | language.reserved).lower(), about, entries, numbers, clock)
 
 
 def _precision(language: Language) -> str:

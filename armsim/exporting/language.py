@@ -103,7 +103,7 @@ class Language(Syntax):
         """A function of the interface, lowered, as statements."""
         parameters = [argument.name for argument in (*entry.arguments, entry.result)]
         items = [item.name for argument in entry.arguments for item in argument.items]
-        taken = {*self.reserved, *(name.lower() for name in parameters), *names.values()}
+        taken = {*self.reserved, *(name.lower() for name in parameters), *names.values(), model.name}
         texts = iter(zip(function.inputs, identifiers(items, taken), strict=True))
         live = set(function.live())
         inputs: dict[Expr, str] = {}
