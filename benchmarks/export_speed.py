@@ -74,7 +74,10 @@ JOINT = """\
     parent = model.addJoint(parent, JointModelRZ(), SE3(R, Eigen::Vector3d(PLACE)), "NAME");
     model.appendBodyToJoint(parent, Inertia(MASS, Eigen::Vector3d(CENTRE), J), SE3::Identity());
 """
-BOOST = ["-DBOOST_MPL_LIMIT_LIST_SIZE=30", "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS"]  # Pinocchio has 25 kinds of joints
+BOOST = [
+    "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
+    "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
+]  # Pinocchio has 25 kinds of joints
 Calls = Callable[[int], list[float]]
 
 
