@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from armsim.control.function import Told
     from armsim.convergence.converge import converge
     from armsim.errors import ArmsimError, Diverged, FileFaults, ShapeError, UsageError
+    from armsim.exporting.export import export
     from armsim.linear.linearize import linearize
     from armsim.recording.compare import compare
     from armsim.recording.follow import follow
@@ -50,6 +51,7 @@ __all__ = [
     "UsageError",
     "compare",
     "converge",
+    "export",
     "follow",
     "linearize",
     "load_robot",
@@ -75,6 +77,7 @@ _HOMES = {
     "compare": "recording.compare",
     "converge": "convergence.converge",
     "follow": "recording.follow",
+    "export": "exporting.export",
     "linearize": "linear.linearize",
     "load_robot": "arm.robot",
     "record": "recording.record",

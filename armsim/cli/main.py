@@ -32,6 +32,9 @@ COMMANDS = {
         "fk": "Where every link and the tool stand.",
         "motor": "What motors can do at their joints, and how much of it holding takes.",
     },
+    "Take it elsewhere": {
+        "export": "Dynamics and steps as C, Fortran, Python, JavaScript, CasADi.",
+    },
     "Look into files": {
         "check": "All that is wrong or doubtful about files, without running them.",
         "info": "What a robot or scenario file says, in numbers, and what follows.",
