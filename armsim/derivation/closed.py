@@ -14,27 +14,12 @@ from armsim.derivation.factoring import Polynomial
 from armsim.derivation.forms import FORMS, Form, Writer, parallel_runs
 from armsim.derivation.grouping import Grouping
 from armsim.derivation.motion import Motion
-from armsim.derivation.program import Call, Definition, Program, assembled, graph_definitions
+from armsim.derivation.program import Call, Definition, Solution, assembled, graph_definitions
 from armsim.dynamics.factor import solve_ldl
 from armsim.expr import trace
 
 FEW, MANY = 60, 120  # terms: up to FEW they are searched TRIES times for common factors, beyond MANY not at all
 TRIES = 40
-
-
-@dataclass(frozen=True)
-class Solution:
-    """A function of the motion as a program, with the constants it needs.
-
-    Attributes:
-        program: Its assignments.
-        constants: Exact values of the constants that it names, in the arm's symbols.
-        form: "closed", or "recursive" for an unrolled recursion.
-    """
-
-    program: Program
-    constants: dict[str, sympy.Expr]
-    form: str
 
 
 @dataclass
@@ -159,8 +144,7 @@ def solution(
             every[name] = Call({"c": "cos", "s": "sin"}[kind], key)
     terms = sum(len(p) for p in definitions.values() if not isinstance(p, Call))
     program = assembled(every, outputs, constants, TRIES if terms <= FEW else 1)
-    needed = program.used | {str(x) for _, value in program.constants for x in value.free_symbols}
-    return Solution(program, {name: value for name, value in constants.items() if name in needed}, "closed")
+    return Solution(program, program.needed(constants), "closed")
 
 
 def closed_angle(closed: Closed, multiples: Sequence[int]) -> tuple[Polynomial, dict[str, sympy.Expr]]:

@@ -29,7 +29,7 @@ OF_MOTOR = ("gear", "rotor_inertia")
 STRUCTURE = "axis"  # of a joint by xyz and rpy: it decides which numbers there are
 
 # doubles that stand for multiples of pi in the text of the physics
-OF_PI = {math.pi: sympy.pi, 2 * math.pi: 2 * sympy.pi, math.pi / 180: sympy.pi / 180, 4 * math.pi: 4 * sympy.pi}
+OF_PI = {math.pi: sympy.pi, 2 * math.pi: 2 * sympy.pi, math.pi / 180: sympy.pi / 180, 1 / (2 * math.pi): 1 / (2 * sympy.pi)}
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class ExactArm:
     """An arm whose numbers are exact SymPy expressions.
 
     Attributes:
-        arm: The arm; of its motors only gear and rotor inertia.
+        arm: The arm; of its motors only the armature, as rotor inertia with gear 1.
         inertias: Its links' inertias, as `Arm.inertias`.
         regrouped: Its links' inertias, as `Arm.regrouped`.
         symbols: What is left open, by name.
@@ -127,7 +127,8 @@ EXACT_OPERATIONS = {op: _exactly(call) for op, call in OPERATIONS.items()} | {"w
 
 
 def _rotor(motor: Motor | None) -> Motor | None:
-    return None if motor is None else Motor(gear=motor.gear, rotor_inertia=motor.rotor_inertia)
+    """A motor's armature alone, as a rotor without a gear."""
+    return None if motor is None else Motor(rotor_inertia=motor.gear * motor.gear * motor.rotor_inertia)
 
 
 def _evaluated(formula: Formula, named: Mapping[str, Any]) -> Any:

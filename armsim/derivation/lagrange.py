@@ -76,6 +76,71 @@ def lagrange(exact_arm: ExactArm, motion: Motion) -> Equations:
     return Equations(M, C, [motion.slope(potential, i) for i in range(n)], kinetic, potential, tau)
 
 
+def lagrange_at(
+    exact_arm: ExactArm,
+    turned: Sequence[tuple[Any, Any]],
+    along: Sequence[Any],
+    qd: Sequence[Any],
+    qdd: Sequence[Any],
+    number: Callable[[Any], Any],
+) -> list[Any]:
+    """Joint forces at a point, of an arm whose equations are too long to be written out, n numbers.
+
+    d/dt dK/dqd_j - dK/dq_j is the sum of tr(dT_i/dq_j J_i T̈_iᵀ) (Hollerbach, IEEE Trans. SMC 10(11), 1980, section III).
+
+    Args:
+        exact_arm: The arm.
+        turned: Cosine and sine of each joint's angle.
+        along: Joint positions with their offsets.
+        qd: Joint velocities.
+        qdd: Joint accelerations.
+        number: Makes a number of a SymPy expression.
+    """
+    joints, zero = exact_arm.arm.joints, number(sympy.Integer(0))
+    tau = [number(exact(joint.armature)) * a for joint, a in zip(joints, qdd)]
+    gravity = [number(g) for g in exact_arm.arm.gravity]
+    T = homogeneous(exact_arm.arm.base, number)
+    rate = second = [[zero] * 4 for _ in range(4)]
+    slopes: list[Square] = []
+    for i, (joint, inertia) in enumerate(zip(joints, exact_arm.inertias)):
+        (c, s), x = turned[i], along[i]
+        k = number(slides(joint)) if joint.kind.slides else zero
+        turns = number(sympy.Integer(int(joint.kind.turns)))
+        one = number(sympy.Integer(1))
+        fixed = homogeneous(Pose(joint.tilt, joint.position), number)
+        A = [[c, -s, zero, zero], [s, c, zero, zero], [zero, zero, one, k * x], [zero, zero, zero, one]]
+        # the generator of the joint's motion: dA/dq = A Q
+        Q = [[zero, -turns, zero, zero], [turns, zero, zero, zero], [zero, zero, zero, k], [zero] * 4]
+        A = _matmul(fixed, A)
+        dA = _matmul(A, Q)
+        rated = _scaled(dA, qd[i])
+        twice = _plus(_scaled(_matmul(dA, Q), qd[i] * qd[i]), _scaled(dA, qdd[i]))
+        slopes = [_matmul(slope, A) for slope in slopes] + [_matmul(T, dA)]
+        T, rate, second = (
+            _matmul(T, A),
+            _plus(_matmul(rate, A), _matmul(T, rated)),
+            _plus(_plus(_matmul(second, A), _scaled(_matmul(rate, rated), 2 * one)), _matmul(T, twice)),
+        )
+        J = pseudo_inertia(inertia, number)
+        for j, slope in enumerate(slopes):
+            for row, change, g in zip(slope, second, gravity):
+                weighted = [dot(row, column) for column in J]
+                tau[j] = tau[j] + dot(weighted, change) - g * weighted[3]
+    return tau
+
+
+def _matmul(a: Square, b: Square) -> Square:
+    return [[dot(row, column) for column in zip(*b)] for row in a]
+
+
+def _plus(a: Square, b: Square) -> Square:
+    return [[x + y for x, y in zip(*rows)] for rows in zip(a, b)]
+
+
+def _scaled(a: Square, k: Any) -> Square:
+    return [[k * x for x in row] for row in a]
+
+
 def pseudo_inertia(inertia: Inertia, constant: Callable[[Any], Any]) -> Square:
     """The integral of r rᵀ dm over the points r = (x, y, z, 1) of a body, a symmetric 4x4 matrix."""
     xx, yy, zz, xy, xz, yz = (

@@ -79,6 +79,26 @@ class Program:
         names = {str(symbol) for _, value in self.body for symbol in value.free_symbols}
         return (names | set(self.outputs)) - {name for name, _ in self.body}
 
+    def needed(self, constants: Mapping[str, sympy.Expr]) -> dict[str, sympy.Expr]:
+        """Of these constants, those that the program uses."""
+        before = {str(symbol) for _, value in self.constants for symbol in value.free_symbols}
+        return {name: value for name, value in constants.items() if name in self.used | before}
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A function of the motion as a program, with the constants it needs.
+
+    Attributes:
+        program: Its assignments.
+        constants: Exact values of the constants that it names, in the arm's symbols.
+        form: "closed", or "recursive" for an unrolled recursion.
+    """
+
+    program: Program
+    constants: dict[str, sympy.Expr]
+    form: str
+
 
 def count(expressions: Iterable[sympy.Expr]) -> Operations:
     """The operations of expressions as they stand."""
