@@ -80,6 +80,22 @@ def inverse_dynamics(closed: Closed, names: Sequence[str]) -> Solution:
     return solution(closed, dict(zip(names, closed.torque)), {}, names)
 
 
+def polynomials(exact: ExactArm, motion: Motion, items: Sequence[Any], outputs: Sequence[str]) -> list[Solution]:
+    """Programs of some elements of the ring in the forms that differ; none where they are too long to be searched.
+
+    Args:
+        exact: The arm.
+        motion: Its ring.
+        items: The elements.
+        outputs: Names for them.
+    """
+    if sum(map(len, items)) > MANY:
+        return []
+    forms = [Form(harmonics, links=False) for harmonics in (True, False)]
+    closed = [closed_form(exact, motion, items, form) for form in forms]
+    return [solution(one, dict(zip(outputs, one.torque)), {}, outputs) for one in closed]
+
+
 def forward_dynamics(closed: Closed, names: Sequence[str], torque: Sequence[str]) -> Solution:
     """Joint accelerations under joint forces: M a = tau - bias, solved by M = L D Lᵀ, in the rates of the form.
 

@@ -33,6 +33,14 @@ class Grouping:
         self.values: dict[str, PolyElement] = {}
         self._known: dict[Any, tuple[str, Fraction]] = {}  # from a normalised coefficient to a name and its multiple
 
+    def adopt(self, values: Mapping[str, PolyElement]) -> None:
+        """Take constants over under their names."""
+        for name, value in values.items():
+            key, number = normalised(value)
+            if key is not None:
+                self.values[name] = value
+                self._known.setdefault(key, (name, number))
+
     def group(self, sums: Mapping[str, Sum]) -> dict[str, Polynomial]:
         """The same sums with names for their coefficients."""
         coefficients = [k for written in sums.values() for k in written.values()]
@@ -49,8 +57,10 @@ class Grouping:
         return {name: self._grouped(written) for name, written in sums.items()}
 
     def written(self, coefficient: PolyElement) -> Polynomial | None:
-        """A coefficient as a combination of the names, with rational numbers; None where it is none."""
+        """A coefficient as a combination of the names, with rational numbers; None where it is none. Numbers stay numbers."""
         names = list(self.values)
+        if coefficient.is_ground:
+            return {ONE: Fraction(int(coefficient.LC.numerator), int(coefficient.LC.denominator))}
         key, number = normalised(coefficient)
         if key is None:
             return {ONE: number}

@@ -111,15 +111,15 @@ def lagrange_at(
         A = [[c, -s, zero, zero], [s, c, zero, zero], [zero, zero, one, k * x], [zero, zero, zero, one]]
         # the generator of the joint's motion: dA/dq = A Q
         Q = [[zero, -turns, zero, zero], [turns, zero, zero, zero], [zero, zero, zero, k], [zero] * 4]
-        A = _matmul(fixed, A)
-        dA = _matmul(A, Q)
+        A = matmul(fixed, A)
+        dA = matmul(A, Q)
         rated = _scaled(dA, qd[i])
-        twice = _plus(_scaled(_matmul(dA, Q), qd[i] * qd[i]), _scaled(dA, qdd[i]))
-        slopes = [_matmul(slope, A) for slope in slopes] + [_matmul(T, dA)]
+        twice = _plus(_scaled(matmul(dA, Q), qd[i] * qd[i]), _scaled(dA, qdd[i]))
+        slopes = [matmul(slope, A) for slope in slopes] + [matmul(T, dA)]
         T, rate, second = (
-            _matmul(T, A),
-            _plus(_matmul(rate, A), _matmul(T, rated)),
-            _plus(_plus(_matmul(second, A), _scaled(_matmul(rate, rated), 2 * one)), _matmul(T, twice)),
+            matmul(T, A),
+            _plus(matmul(rate, A), matmul(T, rated)),
+            _plus(_plus(matmul(second, A), _scaled(matmul(rate, rated), 2 * one)), matmul(T, twice)),
         )
         J = pseudo_inertia(inertia, number)
         for j, slope in enumerate(slopes):
@@ -129,7 +129,8 @@ def lagrange_at(
     return tau
 
 
-def _matmul(a: Square, b: Square) -> Square:
+def matmul(a: Square, b: Square) -> Square:
+    """The product of two matrices."""
     return [[dot(row, column) for column in zip(*b)] for row in a]
 
 

@@ -15,7 +15,15 @@ import sympy
 from armsim.derivation.exact import ExactArm
 from armsim.derivation.motion import Angle, Motion
 from armsim.derivation.program import Solution, assembled, graph_definitions
-from armsim.dynamics import fastest_algorithm, forward_dynamics, rnea
+from armsim.dynamics import (
+    crba,
+    fastest_algorithm,
+    forward_dynamics,
+    gravity_torque,
+    rnea,
+    tool_jacobian,
+    tool_pose,
+)
 from armsim.expr import Function, flatten, replay, trace, unflatten
 from armsim.model import Arm
 
@@ -138,7 +146,8 @@ def unrolled(exact: ExactArm, algorithm: Algorithm, inputs: Sequence[str], outpu
         outputs: Names of the results.
     """
     recursion = traced(exact, algorithm)
-    definitions = graph_definitions(recursion.function, [*recursion.constants, *inputs], outputs)
+    names = [*inputs, *(f"no{i}" for i in range(3 * exact.arm.n - len(inputs)))]  # what it does not depend on
+    definitions = graph_definitions(recursion.function, [*recursion.constants, *names], outputs)
     program = assembled(definitions, outputs, recursion.constants)
     return Solution(program, program.needed(recursion.constants), "recursive")
 
@@ -192,3 +201,29 @@ def meaning(name: str) -> str:
             regrouped = ", regrouped" if noun else ""
             return f"{kinds[prefix]}{noun}{' ' + link if prefix != 'g0' else ''}{', ' + axes if axes else ''}{regrouped}"
     return ""
+
+
+def _mass_matrix(arm: Arm, q: Sequence[Any], *_: Any) -> list[Any]:
+    M = crba(arm, q)
+    return [M[max(i, j)][min(i, j)] for i in range(arm.n) for j in range(arm.n)]
+
+
+def _kinematics(arm: Arm, q: Sequence[Any], *_: Any) -> list[Any]:
+    pose = tool_pose(arm, q)
+    return [x for row, p in zip(pose.rotation, pose.position) for x in (*row, p)] + [0.0, 0.0, 0.0, 1.0]
+
+
+def _jacobian(arm: Arm, q: Sequence[Any], *_: Any) -> list[Any]:
+    return [x for row in tool_jacobian(arm, q) for x in row]
+
+
+def _gravity(arm: Arm, q: Sequence[Any], *_: Any) -> list[Any]:
+    return gravity_torque(arm, q)
+
+
+ALGORITHMS: dict[str, Algorithm] = {
+    "mass_matrix": _mass_matrix,
+    "gravity": _gravity,
+    "forward_kinematics": _kinematics,
+    "jacobian": _jacobian,
+}
