@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from armsim.batches.prepare import Prepared, prepare
     from armsim.batches.simulate_many import simulate_many
     from armsim.convergence.converge import converge
+    from armsim.derivation.derive import Derivation, derive
     from armsim.errors import ArmsimError, Diverged, FileFaults, ShapeError, UsageError
     from armsim.linear.linearize import linearize
     from armsim.recording.compare import compare
@@ -36,6 +37,7 @@ else:
 
 __all__ = [
     "ArmsimError",
+    "Derivation",
     "Diverged",
     "FileFaults",
     "ForwardModel",
@@ -47,6 +49,7 @@ __all__ = [
     "UsageError",
     "compare",
     "converge",
+    "derive",
     "follow",
     "linearize",
     "load_robot",
@@ -64,11 +67,13 @@ _HOMES = {
     "FileFaults": "errors",
     "ShapeError": "errors",
     "UsageError": "errors",
+    "Derivation": "derivation.derive",
     "ForwardModel": "recording.forward_model",
     "Robot": "arm.robot",
     "Run": "simulation.run",
     "compare": "recording.compare",
     "converge": "convergence.converge",
+    "derive": "derivation.derive",
     "follow": "recording.follow",
     "linearize": "linear.linearize",
     "load_robot": "arm.robot",

@@ -10,8 +10,11 @@ from typing import Any
 
 import sympy
 
+from armsim.arm.robot import Robot
+from armsim.derivation.code import code
 from armsim.derivation.exact import ExactArm
 from armsim.derivation.lagrange import Equations, lagrange_at
+from armsim.derivation.module import Module
 from armsim.derivation.motion import Motion
 from armsim.derivation.recursion import newton_euler_at
 from armsim.errors import INTERNAL, ArmsimError
@@ -20,6 +23,9 @@ from armsim.expr import leaves
 POINTS = 3
 DIGITS = 60  # of numbers at a point that are not rational
 CLOSE = sympy.Float("1e-40", DIGITS)
+STATES = 5
+ROUNDING = 1e-9  # of the largest item; accelerations of badly conditioned mass matrices lose some digits
+REPORT = "this is a fault of armsim: please report it with the file"
 
 
 class Disagreement(ArmsimError):
@@ -80,7 +86,7 @@ def _require(what: str, motion: Motion, difference: Any) -> None:
     size = sum(abs(term.subs(values).evalf(DIGITS)) for term in sympy.Add.make_args(expression))
     if not abs(expression.subs(values).evalf(DIGITS)) <= CLOSE * size:
         raise Disagreement.of(what, "the same polynomial", f"a difference of {sympy.Add.make_args(expression)[0]} ...",
-                              "this is a fault of armsim: please report it with the file")
+                              REPORT)
 
 
 def compare_points(exact: ExactArm) -> list[Check]:
@@ -103,6 +109,47 @@ def compare_points(exact: ExactArm) -> list[Check]:
     return [Check("Newton-Euler and Lagrange", how, worst)]
 
 
+def compare_engine(module: Module, robot: Robot) -> Check:
+    """The module, as it is printed in Python, against the engine at random states, with the file's values for its symbols.
+
+    Raises:
+        Disagreement: They differ by more than rounding.
+    """
+    import numpy as np
+
+    printed: dict[str, Any] = {}
+    exec(compile(code(module, "python"), f"<{module.name}>", "exec"), printed)
+    r = printed["constants"]()
+    rng = np.random.default_rng(0)
+    n = robot.arm.n
+    worst = 0.0
+    for q, qd, qdd in rng.uniform(-2, 2, (STATES, 3, n)):
+        M, bias, g = robot.mass_matrix(q), robot.bias(q, qd), robot.gravity_torque(q)
+        tau = M @ qdd + bias
+        pose = robot.forward_kinematics(q)
+        given = {"q": q.tolist(), "qd": qd.tolist(), "qdd": qdd.tolist(), "tau": tau.tolist()}
+        expected = {"inverse_dynamics": tau, "forward_dynamics": qdd, "mass_matrix": M, "gravity": g}
+        expected |= {"jacobian": robot.jacobian(q), "coriolis": bias - g, "forward_kinematics": pose.position}
+        for routine in module.routines:
+            found = np.array(printed[routine.name](*(given[vector] for vector, _ in routine.inputs), r))
+            if routine.name == "coriolis":
+                found = found @ qd
+            if routine.name == "forward_kinematics":
+                found = found[:3, 3]
+            wanted = expected[routine.name]
+            scale = max(np.abs(M).max() * 10 if routine.name == "coriolis" else 0.0, np.abs(wanted).max(), 1e-300)
+            difference = float(np.abs(found - wanted).max() / scale)
+            worst = max(worst, difference)
+            if not difference <= ROUNDING:
+                raise Disagreement.of(
+                    f"{module.name}: {routine.name}, as printed and as compiled",
+                    "the same numbers but for rounding",
+                    f"a relative difference of {difference:.1e}",
+                    REPORT,
+                )
+    return Check("printed program and compiled engine", f"{STATES} random states, to {worst:.0e}", worst)
+
+
 def _at_point(exact: ExactArm, rng: random.Random, number: Any) -> float:
     n = exact.arm.n
     turned = [tuple(number(x) for x in _on_circle(rng)) for _ in range(n)]
@@ -116,7 +163,7 @@ def _at_point(exact: ExactArm, rng: random.Random, number: Any) -> float:
             f"{exact.arm.name}: joint forces by Newton-Euler and by Lagrange",
             "the same numbers",
             f"a relative difference of {float(difference):.1e}",
-            "this is a fault of armsim: please report it with the file",
+            REPORT,
         )
     return float(difference)
 

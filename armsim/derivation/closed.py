@@ -18,8 +18,8 @@ from armsim.derivation.program import Call, Definition, Solution, assembled, gra
 from armsim.dynamics.factor import solve_ldl
 from armsim.expr import trace
 
-FEW, MANY = 60, 120  # terms: up to FEW they are searched TRIES times for common factors, beyond MANY not at all
-TRIES = 40
+FEW, MANY = 60, 120  # terms: up to FEW they are searched several times for common factors, beyond MANY not at all
+TRIES, TRIES_OF_OTHERS = 40, 4
 
 
 @dataclass
@@ -77,7 +77,7 @@ def inverse_dynamics(closed: Closed, names: Sequence[str]) -> Solution:
         closed: The equations.
         names: Of the joint forces.
     """
-    return solution(closed, dict(zip(names, closed.torque)), {}, names)
+    return solution(closed, dict(zip(names, closed.torque)), names)
 
 
 def polynomials(exact: ExactArm, motion: Motion, items: Sequence[Any], outputs: Sequence[str]) -> list[Solution]:
@@ -93,7 +93,7 @@ def polynomials(exact: ExactArm, motion: Motion, items: Sequence[Any], outputs: 
         return []
     forms = [Form(harmonics, links=False) for harmonics in (True, False)]
     closed = [closed_form(exact, motion, items, form) for form in forms]
-    return [solution(one, dict(zip(outputs, one.torque)), {}, outputs) for one in closed]
+    return [solution(one, dict(zip(outputs, one.torque)), outputs, TRIES_OF_OTHERS) for one in closed]
 
 
 def forward_dynamics(closed: Closed, names: Sequence[str], torque: Sequence[str]) -> Solution:
@@ -125,7 +125,7 @@ def forward_dynamics(closed: Closed, names: Sequence[str], torque: Sequence[str]
     definitions |= solved(n, definitions)
     for i, name in enumerate(names):
         definitions[name] = {((f"z{j}", 1),): k for j, k in change[i].items()}
-    return solution(closed, definitions, {name: () for name in torque}, names)
+    return solution(closed, definitions, names)
 
 
 def solved(n: int, given: Mapping[str, Definition]) -> dict[str, Definition]:
@@ -142,7 +142,7 @@ def solved(n: int, given: Mapping[str, Definition]) -> dict[str, Definition]:
 
 
 def solution(
-    closed: Closed, definitions: Mapping[str, Definition], given: Mapping[str, Any], outputs: Sequence[str]
+    closed: Closed, definitions: Mapping[str, Definition], outputs: Sequence[str], tries: int = TRIES
 ) -> Solution:
     """The program of definitions in a form: with its sines, cosines, rates of links and constants."""
     every: dict[str, Definition] = dict(definitions)
@@ -159,7 +159,7 @@ def solution(
             every[key] = angle
             every[name] = Call({"c": "cos", "s": "sin"}[kind], key)
     terms = sum(len(p) for p in definitions.values() if not isinstance(p, Call))
-    program = assembled(every, outputs, constants, TRIES if terms <= FEW else 1)
+    program = assembled(every, outputs, constants, tries if terms <= FEW else 1)
     return Solution(program, program.needed(constants), "closed")
 
 

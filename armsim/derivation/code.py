@@ -9,13 +9,14 @@ from typing import Any
 import sympy
 from sympy.printing.c import C99CodePrinter
 from sympy.printing.fortran import FCodePrinter
+from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.pycode import PythonCodePrinter
 
 from armsim.derivation.module import Module, Routine
 from armsim.version import __version__
 
 RESERVED = {"cos", "sin", "sqrt", "pi", "q", "qd", "qdd", "tau", "r", "real64", "double", "constants"}
-SMALL = 1000  # a fraction of numbers up to it is printed as one
+SMALL = 1000  # fractions of numbers up to it are printed as such, if they are no decimals
 
 
 def code(module: Module, language: str) -> str:
@@ -26,41 +27,39 @@ def code(module: Module, language: str) -> str:
 def _products(printer: Any, x: sympy.Pow, usual: Callable[[Any], str]) -> str:
     """Small powers as products."""
     if x.exp.is_Integer and 2 <= x.exp <= 4:
-        base = printer.parenthesize(x.base, 1000)
+        base = printer.parenthesize(x.base, PRECEDENCE["Mul"])
         return "*".join([base] * int(x.exp))
     return usual(x)
 
 
-def _number(x: sympy.Rational, suffix: str = "") -> str:
-    """The nearest double, or a quotient of small numbers."""
-    if x.q <= SMALL and abs(x.p) <= SMALL and x.q % 3 == 0:
-        return f"{x.p}.0{suffix}/{x.q}.0{suffix}"
+def _double(x: sympy.Float, suffix: str = "") -> str:
+    """The nearest double."""
     text = repr(float(x))
     return text.replace("e", "d") if suffix and "e" in text else text + suffix
 
 
 class _Python(PythonCodePrinter):
-    def _print_Pow(self, expr: Any, rational: bool = False, sqrt: str = "math.sqrt") -> str:
-        return _products(self, expr, lambda x: super(_Python, self)._print_Pow(x, rational, sqrt))
+    def _print_Pow(self, expr: Any, rational: bool = False) -> str:
+        return _products(self, expr, lambda x: super(_Python, self)._print_Pow(x, rational))
 
-    def _print_Rational(self, expr: Any) -> str:
-        return _number(expr)
+    def _print_Float(self, expr: Any) -> str:
+        return _double(expr)
 
 
 class _C(C99CodePrinter):
     def _print_Pow(self, expr: Any) -> str:
         return _products(self, expr, super()._print_Pow)
 
-    def _print_Rational(self, expr: Any) -> str:
-        return _number(expr)
+    def _print_Float(self, expr: Any) -> str:
+        return _double(expr)
 
 
 class _Fortran(FCodePrinter):
     def _print_Pow(self, expr: Any) -> str:
         return _products(self, expr, super()._print_Pow)
 
-    def _print_Rational(self, expr: Any) -> str:
-        return _number(expr, "d0")
+    def _print_Float(self, expr: Any) -> str:
+        return _double(expr, "d0")
 
     def _print_Integer(self, expr: Any) -> str:
         return f"{int(expr)}.0d0"
@@ -139,7 +138,8 @@ def fortran(module: Module) -> str:
         return "\n".join("    " + part for part in written.splitlines())
 
     def declared(kind: str, scalars: Iterable[str]) -> list[str]:
-        return [f"    double precision{kind} :: {x}" for x in scalars]
+        listed = ", ".join(scalars)
+        return [_wrapped(f"    double precision{kind} :: {listed}")] if listed else []
 
     size = max(len(module.shared), 1)
     given = [names[name] for name in module.parameters]
@@ -195,7 +195,12 @@ def identifiers(module: Module, fold: Callable[[str], str]) -> dict[str, str]:
 
 
 def _renamed(value: sympy.Expr, names: dict[str, str]) -> sympy.Expr:
-    return value.xreplace({x: sympy.Symbol(names[str(x)]) for x in value.free_symbols if str(x) in names})
+    """An expression with a language's names, and doubles for fractions but those of small numbers that are no decimals."""
+    changed: dict[Any, Any] = {x: sympy.Symbol(names[str(x)]) for x in value.free_symbols if str(x) in names}
+    for x in value.atoms(sympy.Rational):
+        if abs(x.p) > SMALL or x.q > SMALL or (not x.is_Integer and x.q % 3):
+            changed[x] = sympy.Float(float(x), 17)
+    return value.xreplace(changed)
 
 
 def _plain(name: str) -> str:

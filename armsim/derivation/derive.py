@@ -9,7 +9,8 @@ from typing import Any
 
 import sympy
 
-from armsim.derivation.agreement import Check, compare_points, compare_polynomials
+from armsim.arm.robot import Robot
+from armsim.derivation.agreement import Check, compare_engine, compare_points, compare_polynomials
 from armsim.derivation.closed import closed_forms, forward_dynamics, inverse_dynamics, polynomials
 from armsim.derivation.exact import ExactArm, exact_arm
 from armsim.derivation.lagrange import Equations, lagrange
@@ -20,7 +21,7 @@ from armsim.derivation.program import Operations, Solution
 from armsim.derivation.recursion import ALGORITHMS, forward, inverse, meaning, newton_euler, unrolled
 from armsim.derivation.written import KINDS, Written
 from armsim.errors import UsageError
-from armsim.loading import load_robot_file
+from armsim.loading import build_robot, load_robot_file
 
 SHORT = 400  # terms of all joint forces: as many are searched for a closed form of fewer operations than the recursion
 
@@ -153,11 +154,11 @@ class Derivation:
         for name, doc, inputs, output, shape in (
             ("inverse_dynamics", "Joint forces [N.m or N] of a motion.", ("q", "qd", "qdd"), "tau", (n,)),
             ("forward_dynamics", "Joint accelerations [rad/s2 or m/s2] under joint forces.", ("q", "qd", "tau"), "qdd", (n,)),
-            ("mass_matrix", "Mass matrix M [kg.m2, kg.m or kg].", ("q",), "M", (n, n)),
-            ("coriolis", "Coriolis matrix C: dM/dt - 2 C is skew-symmetric.", ("q", "qd"), "C", (n, n)),
-            ("gravity", "Gravity forces g [N.m or N].", ("q",), "g", (n,)),
-            ("forward_kinematics", "Pose of the tool in the world, homogeneous [m].", ("q",), "T", (4, 4)),
-            ("jacobian", "Geometric Jacobian of the tool in world axes, angular velocity first.", ("q",), "J", (6, n)),
+            ("mass_matrix", "Mass matrix M [kg.m2, kg.m or kg].", ("q",), "mass", (n, n)),
+            ("coriolis", "Coriolis matrix C: dM/dt - 2 C is skew-symmetric.", ("q", "qd"), "cor", (n, n)),
+            ("gravity", "Gravity forces g [N.m or N].", ("q",), "grav", (n,)),
+            ("forward_kinematics", "Pose of the tool in the world, homogeneous [m].", ("q",), "pose", (4, 4)),
+            ("jacobian", "Geometric Jacobian of the tool in world axes, angular velocity first.", ("q",), "jac", (6, n)),
         ):
             solved = self._solution(name, inputs, shape)
             if solved is not None:
@@ -170,8 +171,39 @@ class Derivation:
         module.parameters = {name: x for name, x in self.symbols.items() if name in needed}
         return module
 
-    def to(self, form: str) -> str:
-        """The derivation as text: "text", "latex", "markdown", or a program in "python", "c" or "fortran"."""
+    def summary(self) -> dict[str, Any]:
+        """The derivation as plain data; expressions as text that SymPy reads."""
+        closed = {}
+        if self.equations is not None:
+            letters = {"mass_matrix": "M", "coriolis": "C", "gravity": "g", "kinetic_energy": "T", "potential_energy": "V",
+                       "forward_kinematics": "P", "jacobian": "J"}
+            for key, letter in letters.items():
+                rows, columns = self.written.shapes[letter]
+                entries = [str(x) for x in self.written.matrix(letter)]
+                listed = [entries[i * columns : (i + 1) * columns] for i in range(rows)]
+                closed[key] = listed[0][0] if rows == columns == 1 and letter in "TV" else listed
+        constants = [{**constant, "value": str(constant["value"])} for constant in self.constants]
+        return {
+            "robot": self.name,
+            "joints": self.joints,
+            "symbols": dict(self.symbols),
+            "operations": self.operations,
+            "constants": constants,
+            "equations": closed or None,
+            "checks": [vars(check) for check in self.checks],
+            "notes": self.notes,
+        }
+
+    def to(self, form: str, everything: bool = False) -> str:
+        """The derivation as text: "text", "latex", "markdown", or a program in "python", "c" or "fortran".
+
+        Args:
+            form: Which of them.
+            everything: Whether entries of very many terms are written out, in the first three.
+
+        Raises:
+            UsageError: There is no such form.
+        """
         from armsim.derivation.code import LANGUAGES, code
         from armsim.derivation.document import DOCUMENTS, document
 
@@ -179,7 +211,7 @@ class Derivation:
             return code(self.module, form)
         if form not in DOCUMENTS:
             raise UsageError.of("derive: to", f"one of {', '.join((*DOCUMENTS, *LANGUAGES))}", repr(form), "take one of them")
-        return document(self, form)
+        return document(self, form, everything)
 
     def _solutions(self, forces: Sequence[Any]) -> tuple[Solution, Solution]:
         """Inverse and forward dynamics in the fewest operations found."""
@@ -234,7 +266,9 @@ def derive(
         Disagreement: The derivations differ: a fault of armsim.
     """
     data = load_robot_file(robot, overrides).data
-    return Derivation(exact_arm(data, symbols), data)
+    found = Derivation(exact_arm(data, symbols), data)
+    found.checks.append(compare_engine(found.module, Robot(build_robot(data))))
+    return found
 
 
 def _notes(data: dict[str, Any]) -> list[str]:

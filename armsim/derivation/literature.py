@@ -10,18 +10,18 @@ from armsim.model import Arm
 TWO_LINK: list[dict[str, Any]] = [
     {
         "what": "inverse_dynamics",
-        "source": "Jack 1990, by Macsyma",
+        "source": "Jack 1990, Macsyma",
         "multiplications": 30,
         "additions": 17,
         "constants": {"multiplications": 24, "additions": 16},
     },
     {
         "what": "inverse_dynamics",
-        "source": "Raibert and Horn, after Brady et al. 1982, p. 78",
+        "source": "Raibert-Horn (Brady et al. 1982)",
         "multiplications": 20,
         "additions": 14,
     },
-    {"what": "forward_dynamics", "source": "Jack 1990, by Macsyma", "multiplications": 57, "additions": 33},
+    {"what": "forward_dynamics", "source": "Jack 1990, Macsyma", "multiplications": 57, "additions": 33},
 ]
 
 

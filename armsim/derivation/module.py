@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 import sympy
 
@@ -34,10 +35,10 @@ class Routine:
     body: tuple[Assignment, ...]
     results: tuple[sympy.Expr, ...]
 
-    @property
+    @cached_property
     def symbols(self) -> set[str]:
         """Names that its expressions contain."""
-        return {str(x) for e in (*(value for _, value in self.body), *self.results) for x in e.free_symbols}
+        return {x.name for e in (*(value for _, value in self.body), *self.results) for x in e.free_symbols}
 
 
 @dataclass
@@ -99,7 +100,7 @@ class Constants:
         for name, value in reversed(list(self.later.items())):
             if name in needed:
                 later[name] = value
-                needed |= {str(x) for x in value.free_symbols}
+                needed |= {x.name for x in value.free_symbols}
         values = {name: value for name, value in self.values.items() if name in needed and str(value) != name}
         return [*worked_out(values), *reversed(later.items())]
 
@@ -117,7 +118,14 @@ def worked_out(values: Mapping[str, sympy.Expr]) -> list[Assignment]:
     small = sum(map(len, polynomials.values())) <= 60
     if polynomials:
         found += [(n, expression(p)) for n, p in factored(polynomials, "p_", 20 if small else 1).items()]
-    return found
+    return _merged(found, values)
+
+
+def _merged(assignments: list[Assignment], wanted: Mapping[str, sympy.Expr]) -> list[Assignment]:
+    """Assignments without those that only give an intermediate result a wanted name: it has that name from the start."""
+    names = {value: sympy.Symbol(name) for name, value in reversed(assignments) if value.is_Symbol and str(value) not in wanted}
+    kept = [(str(names.get(sympy.Symbol(n), n)), v.xreplace(names)) for n, v in assignments]
+    return [(n, v) for n, v in kept if n != str(v)]
 
 
 def operations_of(assignments: Sequence[Assignment]) -> Operations:
@@ -178,7 +186,7 @@ def _sorted(body: list[Assignment]) -> list[Assignment]:
     placed: set[str] = set()
     left = list(body)
     while left:
-        ready = next(i for i, (_, v) in enumerate(left) if not ({str(x) for x in v.free_symbols} & known) - placed)
+        ready = next(i for i, (_, v) in enumerate(left) if not ({x.name for x in v.free_symbols} & known) - placed)
         done.append(left.pop(ready))
         placed.add(done[-1][0])
     return done

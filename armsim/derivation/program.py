@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import sympy
@@ -68,21 +69,21 @@ class Program:
     body: tuple[Assignment, ...]
     outputs: tuple[str, ...]
 
-    @property
+    @cached_property
     def operations(self) -> Operations:
         """Of the body."""
         return count(value for _, value in self.body)
 
-    @property
+    @cached_property
     def used(self) -> set[str]:
         """Names that the body uses and does not define."""
-        names = {str(symbol) for _, value in self.body for symbol in value.free_symbols}
+        names = {symbol.name for _, value in self.body for symbol in value.free_symbols}
         return (names | set(self.outputs)) - {name for name, _ in self.body}
 
     def needed(self, constants: Mapping[str, sympy.Expr]) -> dict[str, sympy.Expr]:
         """Of these constants, those that the program uses."""
-        before = {str(symbol) for _, value in self.constants for symbol in value.free_symbols}
-        return {name: value for name, value in constants.items() if name in self.used | before}
+        before = {symbol.name for _, value in self.constants for symbol in value.free_symbols} | self.used
+        return {name: value for name, value in constants.items() if name in before}
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,8 @@ def assembled(
         if is_fixed:
             fixed.add(name)
         (before if is_fixed else body).append((name, expression(value)))
-    return Program(tuple(_inlined(before, set())), tuple(_inlined(body, set(outputs))), tuple(outputs))
+    needed = {x.name for _, value in body for x in value.free_symbols}
+    return Program(tuple(_inlined(before, needed)), tuple(_inlined(body, set(outputs))), tuple(outputs))
 
 
 def expression(value: Definition) -> sympy.Expr:
@@ -352,11 +354,11 @@ def _is_needed(name: str, definitions: Mapping[str, Definition], outputs: Sequen
     return name in outputs or any(name in _names(value) for value in definitions.values())
 
 
-def _inlined(assignments: list[Assignment], outputs: set[str]) -> list[Assignment]:
+def _inlined(assignments: list[Assignment], kept: set[str]) -> list[Assignment]:
     """Names that are used once written out where they are used, if that takes no more operations and keeps lines short."""
     done = list(assignments)
     for name, value in assignments:
-        if name in outputs or value.func in (sympy.cos, sympy.sin):
+        if name in kept or value.func in (sympy.cos, sympy.sin):
             continue
         symbol = sympy.Symbol(name)
         users = [i for i, (_, other) in enumerate(done) if symbol in other.free_symbols]
@@ -364,6 +366,10 @@ def _inlined(assignments: list[Assignment], outputs: set[str]) -> list[Assignmen
             continue
         user, other = done[users[0]]
         value = next(v for n, v in done if n == name)
+        if value.is_Add and any(x.base == symbol and x.exp > 1 for x in other.atoms(sympy.Pow)):
+            continue  # a sum squared is a sum worked out twice where powers are products
+        if not value.is_Add and any(x.base == symbol and x.exp < 0 for x in other.atoms(sympy.Pow)):
+            continue
         written = other.xreplace({symbol: value})
         apart = [a + b for a, b in zip(count([value]), count([other]))]
         if len(str(written)) <= LONGEST and all(a <= b for a, b in zip(count([written]), apart)):

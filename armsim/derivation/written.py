@@ -54,7 +54,9 @@ class Written:
         return sympy.Matrix(*self.shapes[letter], entries)
 
     def grouped(self, letter: str) -> list[sympy.Expr]:
-        """Its entries row by row, with names for constants, sines and cosines."""
+        """Its entries row by row, with names for sines and cosines and, but in kinematics, for constants."""
+        if letter in "PJ":
+            return [self._expression(written, names=True) for written in self.sums(letter)]
         return [expression(p) for p in self.polynomials(letter)]
 
     def polynomials(self, letter: str) -> list[Polynomial]:
@@ -139,12 +141,12 @@ class Written:
                 found[term] = found.get(term, 0) + number
         return found
 
-    def _expression(self, written: Sum) -> sympy.Expr:
+    def _expression(self, written: Sum, names: bool = False) -> sympy.Expr:
         gens = (*self.motion.atoms, sympy.Symbol("_"))
         real = {str(symbol): symbol for symbol in self.motion.ring.symbols}
         terms = []
         for m, k in written.items():
-            factors = [(self.angle(x) or real[x]) ** e for x, e in m]
+            factors = [(sympy.Symbol(x) if names else self.angle(x) or real[x]) ** e for x, e in m]
             terms.append(sympy.factor_terms(k.as_expr(*gens)) * sympy.Mul(*factors))
         return sympy.Add(*terms)
 
