@@ -40,9 +40,16 @@ Examples:
     "[default: all parameters]",
 )
 @click.option(
-    "--to", "form", type=click.Choice(FORMS), default="text", show_default=True, help="What to print, and in which language."
+    "--to",
+    "form",
+    type=click.Choice(FORMS),
+    default="text",
+    show_default=True,
+    help="What to print, and in which language.",
 )
-@click.option("--base-parameters", "base", is_flag=True, help="Print the inertial parameters that the motion can tell apart.")
+@click.option(
+    "--base-parameters", "base", is_flag=True, help="Print the inertial parameters that the motion can tell apart."
+)
 @json_option
 @quiet_option
 @verbose_option
@@ -65,7 +72,9 @@ def command(
     from armsim.derivation.extra import require_sympy
 
     require_sympy()
-    kept = None if symbols is None else [part.strip() for part in symbols.split(",") if part.strip() not in ("", "none")]
+    kept = (
+        None if symbols is None else [part.strip() for part in symbols.split(",") if part.strip() not in ("", "none")]
+    )
     if base:
         from armsim.derivation.base import base_parameters
         from armsim.reports.derivation import base_report

@@ -85,8 +85,9 @@ def _require(what: str, motion: Motion, difference: Any) -> None:
     expression = motion.expression(left)
     size = sum(abs(term.subs(values).evalf(DIGITS)) for term in sympy.Add.make_args(expression))
     if not abs(expression.subs(values).evalf(DIGITS)) <= CLOSE * size:
-        raise Disagreement.of(what, "the same polynomial", f"a difference of {sympy.Add.make_args(expression)[0]} ...",
-                              REPORT)
+        raise Disagreement.of(
+            what, "the same polynomial", f"a difference of {sympy.Add.make_args(expression)[0]} ...", REPORT
+        )
 
 
 def compare_points(exact: ExactArm) -> list[Check]:

@@ -55,7 +55,9 @@ def closed_form(exact: ExactArm, motion: Motion, tau: Sequence[Any], form: Form)
     """
     writer = Writer(motion, *parallel_runs(exact), form)
     sums = {str(i): writer.write(p) for i, p in enumerate(tau)}
-    taken = {str(symbol) for symbol in motion.ring.symbols} | set(writer.rates) | set(writer.angles) | set(exact.symbols)
+    taken = (
+        {str(symbol) for symbol in motion.ring.symbols} | set(writer.rates) | set(writer.angles) | set(exact.symbols)
+    )
     grouping = Grouping(motion.atoms, taken)
     return Closed(exact, motion, writer, grouping, list(grouping.group(sums).values()))
 
@@ -115,12 +117,12 @@ def forward_dynamics(closed: Closed, names: Sequence[str], torque: Sequence[str]
             weighted[j][((torque[i], 1),)] = k
     definitions: dict[str, Definition] = {}
     for i in range(n):
-        definitions[f"b{i}"] = {
-            m: k for m, k in weighted[i].items() if k and not any((name, 1) in m for name in rates)
-        }
+        definitions[f"b{i}"] = {m: k for m, k in weighted[i].items() if k and not any((name, 1) in m for name in rates)}
         for j in range(i + 1):
             definitions[f"m{i}_{j}"] = {
-                tuple(x for x in m if x != (rates[j], 1)): -k for m, k in weighted[i].items() if k and (rates[j], 1) in m
+                tuple(x for x in m if x != (rates[j], 1)): -k
+                for m, k in weighted[i].items()
+                if k and (rates[j], 1) in m
             }
     definitions |= solved(n, definitions)
     for i, name in enumerate(names):
@@ -147,7 +149,9 @@ def solution(
     """The program of definitions in a form: with its sines, cosines, rates of links and constants."""
     every: dict[str, Definition] = dict(definitions)
     used = {x for value in definitions.values() if not isinstance(value, Call) for m in value for x, _ in m}
-    constants = {name: value.as_expr(*closed.motion.atoms, sympy.Symbol("_")) for name, value in closed.grouping.values.items()}
+    constants = {
+        name: value.as_expr(*closed.motion.atoms, sympy.Symbol("_")) for name, value in closed.grouping.values.items()
+    }
     for name, p in closed.writer.rates.items():
         if name in used:
             every[name] = p
@@ -190,5 +194,3 @@ def _combination(closed: Closed, i: int) -> dict[str, Fraction]:
     name = str(closed.motion.qdd[i])
     p = closed.writer.replaced.get(name, {((name, 1),): Fraction(1)})
     return {m[0][0]: k for m, k in p.items()}
-
-

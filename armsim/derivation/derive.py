@@ -61,7 +61,9 @@ class Derivation:
             self.checks = compare_polynomials(self.motion, self.equations, forces)
         except TooLarge as large:
             self.equations = None
-            self.notes.append(f"Too large for a closed form ({large}): programs of the recursive algorithms stand for it.")
+            self.notes.append(
+                f"Too large for a closed form ({large}): programs of the recursive algorithms stand for it."
+            )
             self.checks = compare_points(exact)
         self.inverse, self.forward = self._solutions(forces)
 
@@ -95,7 +97,10 @@ class Derivation:
         """
         if self.equations is None:
             raise UsageError.of(
-                self.name, "an arm whose equations can be written out", "more terms than that", "take its programs: `module`"
+                self.name,
+                "an arm whose equations can be written out",
+                "more terms than that",
+                "take its programs: `module`",
             )
         return Written(self.exact, self.motion, self.equations, self.inverse)
 
@@ -153,12 +158,24 @@ class Derivation:
         n = len(self.joints)
         for name, doc, inputs, output, shape in (
             ("inverse_dynamics", "Joint forces [N.m or N] of a motion.", ("q", "qd", "qdd"), "tau", (n,)),
-            ("forward_dynamics", "Joint accelerations [rad/s2 or m/s2] under joint forces.", ("q", "qd", "tau"), "qdd", (n,)),
+            (
+                "forward_dynamics",
+                "Joint accelerations [rad/s2 or m/s2] under joint forces.",
+                ("q", "qd", "tau"),
+                "qdd",
+                (n,),
+            ),
             ("mass_matrix", "Mass matrix M [kg.m2, kg.m or kg].", ("q",), "mass", (n, n)),
             ("coriolis", "Coriolis matrix C: dM/dt - 2 C is skew-symmetric.", ("q", "qd"), "cor", (n, n)),
             ("gravity", "Gravity forces g [N.m or N].", ("q",), "grav", (n,)),
             ("forward_kinematics", "Pose of the tool in the world, homogeneous [m].", ("q",), "pose", (4, 4)),
-            ("jacobian", "Geometric Jacobian of the tool in world axes, angular velocity first.", ("q",), "jac", (6, n)),
+            (
+                "jacobian",
+                "Geometric Jacobian of the tool in world axes, angular velocity first.",
+                ("q",),
+                "jac",
+                (6, n),
+            ),
         ):
             solved = self._solution(name, inputs, shape)
             if solved is not None:
@@ -175,8 +192,15 @@ class Derivation:
         """The derivation as plain data; expressions as text that SymPy reads."""
         closed = {}
         if self.equations is not None:
-            letters = {"mass_matrix": "M", "coriolis": "C", "gravity": "g", "kinetic_energy": "T", "potential_energy": "V",
-                       "forward_kinematics": "P", "jacobian": "J"}
+            letters = {
+                "mass_matrix": "M",
+                "coriolis": "C",
+                "gravity": "g",
+                "kinetic_energy": "T",
+                "potential_energy": "V",
+                "forward_kinematics": "P",
+                "jacobian": "J",
+            }
             for key, letter in letters.items():
                 rows, columns = self.written.shapes[letter]
                 entries = [str(x) for x in self.written.matrix(letter)]
@@ -210,7 +234,9 @@ class Derivation:
         if form in LANGUAGES:
             return code(self.module, form)
         if form not in DOCUMENTS:
-            raise UsageError.of("derive: to", f"one of {', '.join((*DOCUMENTS, *LANGUAGES))}", repr(form), "take one of them")
+            raise UsageError.of(
+                "derive: to", f"one of {', '.join((*DOCUMENTS, *LANGUAGES))}", repr(form), "take one of them"
+            )
         return document(self, form, everything)
 
     def _solutions(self, forces: Sequence[Any]) -> tuple[Solution, Solution]:
@@ -283,7 +309,7 @@ def _notes(data: dict[str, Any]) -> list[str]:
         if joint["limits"] is not None and joint["limits"]["stiffness"] is not None:
             left.append("stops")
     found = [what for what in ("friction", "stops") if what in left]
-    return [f"Without the {' and '.join(found)} of the file." ] if found else []
+    return [f"Without the {' and '.join(found)} of the file."] if found else []
 
 
 __all__ = ["Check", "Derivation", "Operations", "Routine", "derive"]

@@ -87,7 +87,9 @@ def _closed(d: Derivation, everything: bool) -> list[Block]:
             for j in range(columns):
                 x = parts[letter][i * columns + j]
                 count = len(sympy.Add.make_args(x))
-                index = f"{i + 1}" if columns == 1 else f"{i + 1}{j + 1}" if max(rows, columns) < 10 else f"{i + 1},{j + 1}"
+                index = (
+                    f"{i + 1}" if columns == 1 else f"{i + 1}{j + 1}" if max(rows, columns) < 10 else f"{i + 1},{j + 1}"
+                )
                 index = index if rows * columns > 1 else ""
                 if only(i, j):
                     shown = x if everything or count <= LONGEST else f"({count} terms)"
@@ -171,8 +173,15 @@ def text(parts: Sequence[Block]) -> str:
             elif note:
                 line = f"{line}  {note}"
             hang = " " * (width + 5)
-            lines += textwrap.wrap(line, WIDTH, initial_indent="  ", subsequent_indent=hang, drop_whitespace=True,
-                                   break_long_words=False, break_on_hyphens=False)
+            lines += textwrap.wrap(
+                line,
+                WIDTH,
+                initial_indent="  ",
+                subsequent_indent=hang,
+                drop_whitespace=True,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
         lines += _aligned(block.table)
     return "\n".join(lines) + "\n"
 
@@ -277,7 +286,15 @@ def _order(name: str) -> tuple[int, str]:
 
 def _escaped(text: str) -> str:
     """Text for LaTeX."""
-    plain = {"²": r"\textsuperscript{2}", "·": r"$\cdot$", "_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "π": r"$\pi$"}
+    plain = {
+        "²": r"\textsuperscript{2}",
+        "·": r"$\cdot$",
+        "_": r"\_",
+        "%": r"\%",
+        "&": r"\&",
+        "#": r"\#",
+        "π": r"$\pi$",
+    }
     return "".join(plain.get(x, x) for x in text)
 
 

@@ -29,7 +29,12 @@ OF_MOTOR = ("gear", "rotor_inertia")
 STRUCTURE = "axis"  # of a joint by xyz and rpy: it decides which numbers there are
 
 # doubles that stand for multiples of pi in the text of the physics
-OF_PI = {math.pi: sympy.pi, 2 * math.pi: 2 * sympy.pi, math.pi / 180: sympy.pi / 180, 1 / (2 * math.pi): 1 / (2 * sympy.pi)}
+OF_PI = {
+    math.pi: sympy.pi,
+    2 * math.pi: 2 * sympy.pi,
+    math.pi / 180: sympy.pi / 180,
+    1 / (2 * math.pi): 1 / (2 * sympy.pi),
+}
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,9 @@ def exact_arm(data: dict[str, Any], symbols: Sequence[str] | None = None) -> Exa
 
     def built(*scalars: Any) -> list[Any]:
         arm = build_robot(data, dict(zip(opened, scalars, strict=True)))
-        arm = replace(arm, joints=tuple(replace(j, motor=_rotor(j.motor), limit=None, coulomb=None) for j in arm.joints))
+        arm = replace(
+            arm, joints=tuple(replace(j, motor=_rotor(j.motor), limit=None, coulomb=None) for j in arm.joints)
+        )
         leaves, form = flatten((arm, arm.inertias, arm.regrouped))
         structure[:] = [form]
         return leaves
@@ -146,7 +153,11 @@ def _converted(quantity: Quantity) -> sympy.Expr:
     turns = sympy.nsimplify(value / sympy.pi, tolerance=1e-40, rational=True) if quantity.kind.angle else None
     if turns is not None and turns.q < 10**9 and abs(float(turns * sympy.pi - quantity.value)) < 1e-12:
         return turns * sympy.pi
-    return value if abs(float(value) - quantity.value) <= 1e-12 * abs(quantity.value) else sympy.Rational(repr(quantity.value))
+    return (
+        value
+        if abs(float(value) - quantity.value) <= 1e-12 * abs(quantity.value)
+        else sympy.Rational(repr(quantity.value))
+    )
 
 
 def _numbers(data: dict[str, Any]) -> Iterator[tuple[str, Quantity]]:
@@ -193,11 +204,15 @@ def _symbols(
             if len(at[name]) != 1:
                 found = f"{len(at[name])} such numbers at {path}"
                 mend = "write for example m1=joints[0].bodies[0].rod.mass"
-                raise UsageError.of(f"symbols: {item}", "the path of one number of the rigid-body dynamics", found, mend)
+                raise UsageError.of(
+                    f"symbols: {item}", "the path of one number of the rigid-body dynamics", found, mend
+                )
             values[name] = known[at[name][0]].value
         elif name not in parameters:
             mend = suggestion(name, parameters, "there are") if parameters else "name a number by NAME=PATH"
-            raise UsageError.of(f"symbols: {item}", "the name of a parameter, or NAME=PATH", f"no parameter `{name}`", mend)
+            raise UsageError.of(
+                f"symbols: {item}", "the name of a parameter, or NAME=PATH", f"no parameter `{name}`", mend
+            )
         else:
             values[name] = parameters[name].value
         symbols[name] = sympy.Symbol(name, real=True)

@@ -14,4 +14,6 @@ def require_sympy() -> None:
         UsageError: It is not installed.
     """
     if find_spec("sympy") is None:
-        raise UsageError.of("derive", "SymPy, which does the algebra", "it is not installed", 'pip install "armsim[symbolic]"')
+        raise UsageError.of(
+            "derive", "SymPy, which does the algebra", "it is not installed", 'pip install "armsim[symbolic]"'
+        )

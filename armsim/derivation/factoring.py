@@ -176,7 +176,9 @@ class _Search:
                 used = taken.setdefault(divisor, set())
                 if a not in used and b not in used:
                     used |= {a, b}
-                    sums[divisor] += _products(j, a) + _products(k, b) + 1 - (len(shared) > 0 and _products(j, (*shared, ("", 1))))
+                    sums[divisor] += (
+                        _products(j, a) + _products(k, b) + 1 - (len(shared) > 0 and _products(j, (*shared, ("", 1))))
+                    )
         self.pairs[name], self.sums[name] = pairs, sums
         self.all_pairs.update(pairs)
         self.all_sums.update(sums)

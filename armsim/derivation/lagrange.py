@@ -54,7 +54,9 @@ def lagrange(exact_arm: ExactArm, motion: Motion) -> Equations:
     kinetic = potential = ring.zero
     gravity = [motion.constant(x) for x in exact_arm.arm.gravity]
     along = [ring.zero if x is None else x for x in motion.along]
-    for T, inertia in zip(poses(exact_arm.arm, motion.turned, along, motion.constant, motion.reduced), exact_arm.inertias):
+    for T, inertia in zip(
+        poses(exact_arm.arm, motion.turned, along, motion.constant, motion.reduced), exact_arm.inertias
+    ):
         J = pseudo_inertia(inertia, motion.constant)
         for row, g in zip(T, gravity):
             rate = [motion.rate(x) for x in row]
@@ -68,7 +70,8 @@ def lagrange(exact_arm: ExactArm, motion: Motion) -> Equations:
     slopes = [[[motion.slope(M[i][j], k) for k in range(n)] for j in range(n)] for i in range(n)]
     C = [
         [
-            half * sum(((slopes[i][j][k] + slopes[i][k][j] - slopes[j][k][i]) * qd[k] for k in range(n)), start=ring.zero)
+            half
+            * sum(((slopes[i][j][k] + slopes[i][k][j] - slopes[j][k][i]) * qd[k] for k in range(n)), start=ring.zero)
             for j in range(n)
         ]
         for i in range(n)

@@ -123,7 +123,11 @@ def worked_out(values: Mapping[str, sympy.Expr]) -> list[Assignment]:
 
 def _merged(assignments: list[Assignment], wanted: Mapping[str, sympy.Expr]) -> list[Assignment]:
     """Assignments without those that only give an intermediate result a wanted name: it has that name from the start."""
-    names = {value: sympy.Symbol(name) for name, value in reversed(assignments) if value.is_Symbol and str(value) not in wanted}
+    names = {
+        value: sympy.Symbol(name)
+        for name, value in reversed(assignments)
+        if value.is_Symbol and str(value) not in wanted
+    }
     kept = [(str(names.get(sympy.Symbol(n), n)), v.xreplace(names)) for n, v in assignments]
     return [(n, v) for n, v in kept if n != str(v)]
 
@@ -176,7 +180,9 @@ def routine(
             ordered.append(symbol)
         else:
             ordered.append(results[target])
-    return Routine(name, doc, tuple((v, tuple(s)) for v, s in inputs), output, shape, tuple(_sorted(body)), tuple(ordered))
+    return Routine(
+        name, doc, tuple((v, tuple(s)) for v, s in inputs), output, shape, tuple(_sorted(body)), tuple(ordered)
+    )
 
 
 def _sorted(body: list[Assignment]) -> list[Assignment]:

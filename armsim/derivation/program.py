@@ -130,7 +130,11 @@ def count(expressions: Iterable[sympy.Expr]) -> Operations:
 
 
 def assembled(
-    definitions: Mapping[str, Definition], outputs: Sequence[str], constants: Iterable[str], tries: int = 1, prefix: str = "x"
+    definitions: Mapping[str, Definition],
+    outputs: Sequence[str],
+    constants: Iterable[str],
+    tries: int = 1,
+    prefix: str = "x",
 ) -> Program:
     """The program of some definitions, in few operations.
 

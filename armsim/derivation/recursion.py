@@ -199,7 +199,9 @@ def meaning(name: str) -> str:
             axes = "".join(c for c in rest if c.isalpha())
             noun = " of link" if prefix in "hJm" else ""
             regrouped = ", regrouped" if noun else ""
-            return f"{kinds[prefix]}{noun}{' ' + link if prefix != 'g0' else ''}{', ' + axes if axes else ''}{regrouped}"
+            return (
+                f"{kinds[prefix]}{noun}{' ' + link if prefix != 'g0' else ''}{', ' + axes if axes else ''}{regrouped}"
+            )
     return ""
 
 

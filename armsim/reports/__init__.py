@@ -2,5 +2,5 @@
 
 What others use:
     table: `table`, `number`, `shown`, `joint_unit`, `wrapped`.
-    simulation, state, info, comparison, convergence, linear: one kind of result each.
+    simulation, state, info, comparison, convergence, linear, derivation: one kind of result each.
 """
