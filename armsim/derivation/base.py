@@ -1,8 +1,8 @@
 """Base parameters: the combinations of inertial parameters that an arm's motion can tell apart.
 
-Joint forces are linear in the inertial parameters, tau = Y(q, qd, qdd) p. Columns of Y that are combinations of others, whatever the
-motion, make parameters that only show in combination (Gautier and Khalil; Khalil and Dombre, *Modeling, Identification and
-Control of Robots*, section 9.4). Written as polynomials of the motion, the columns are compared coefficient by coefficient.
+Joint forces are linear in the inertial parameters, tau = Y(q, qd, qdd) p. Columns of Y that are combinations of others, whatever
+the motion, make parameters that only show in combination (Khalil and Dombre, *Modeling, Identification and Control of Robots*,
+section 9.4). Written as polynomials of the motion, the columns are compared coefficient by coefficient.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def _coefficients(arm: ExactArm, names: Sequence[tuple[int, str]]) -> DomainMatr
     rows = _distinct(found.values())
     if len(rows) > MOST_ROWS:
         raise TooLarge(f"{len(rows)} coefficients")
-    return DomainMatrix({i: row for i, row in enumerate(rows)}, (len(rows), columns), domain)
+    return DomainMatrix(dict(enumerate(rows)), (len(rows), columns), domain)
 
 
 def _distinct(rows: Any) -> list[dict[int, Any]]:

@@ -136,7 +136,7 @@ def solved(n: int, given: Mapping[str, Definition]) -> dict[str, Definition]:
     present = [name for name in names if given[name]]
 
     def body(*scalars: Any) -> list[Any]:
-        known = {name: 0.0 for name in names} | dict(zip(present, scalars))
+        known = dict.fromkeys(names, 0.0) | dict(zip(present, scalars))
         M = [[known[f"m{i}_{j}"] for j in range(i + 1)] for i in range(n)]
         return solve_ldl(M, [known[f"b{i}"] for i in range(n)])
 

@@ -12,7 +12,7 @@ from sympy.printing.fortran import FCodePrinter
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.pycode import PythonCodePrinter
 
-from armsim.derivation.module import Module, Routine
+from armsim.derivation.module import Module
 from armsim.version import __version__
 
 RESERVED = {"cos", "sin", "sqrt", "pi", "q", "qd", "qdd", "tau", "r", "real64", "double", "constants"}

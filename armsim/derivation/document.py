@@ -145,7 +145,7 @@ def counted(operations: Operations) -> str:
 
 def _counts(d: Derivation) -> Block:
     counts = d.operations
-    rows = [("of", "by", "mul", "add", "sin, cos")]
+    rows: list[tuple[str, ...]] = [("of", "by", "mul", "add", "sin, cos")]
     for what in ("inverse_dynamics", "forward_dynamics", "constants"):
         ours = counts[what]
         label = "inverse dynamics, constants" if what == "constants" else what.replace("_", " ")
@@ -299,8 +299,8 @@ def _escaped(text: str) -> str:
 
 
 def _title(title: str) -> str:
-    name, colon, equation = title.partition(": ")
-    return f"{_escaped(name)}: $M(q)\\,\\ddot q + C(q, \\dot q)\\,\\dot q + g(q) = \\tau$" if colon else _escaped(title)
+    name, colon, _ = title.partition(": ")
+    return rf"{_escaped(name)}: $M(q)\,\ddot q + C(q, \dot q)\,\dot q + g(q) = \tau$" if colon else _escaped(title)
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -1,9 +1,9 @@
 """Polynomials in few operations: common factors and common sums, found by a greedy search.
 
-The search extracts two kinds of divisors, as logic synthesis does (Rajski and Vasudevamurthy, "The testability-preserving concurrent
-decomposition and factorization of Boolean expressions", IEEE Trans. CAD 11(6), 1992; for polynomials Hosangadi, Fallah and Kastner,
-IEEE Trans. CAD 25(10), 2006): products of two variables, and sums of two terms without a common factor. Each is given a name of its
-own where that saves most; names take part in what is found next, so larger ones grow out of pairs.
+The search extracts two kinds of divisors, as logic synthesis does: products of two variables, and sums of two terms without a
+common factor (for polynomials Hosangadi, Fallah and Kastner, "Optimizing polynomial expressions by algebraic factorization and
+common subexpression elimination", IEEE Trans. CAD 25(10), 2006). Each is given a name of its own where that saves most; names
+take part in what is found next, so larger ones grow out of pairs.
 """
 
 from __future__ import annotations
@@ -162,23 +162,22 @@ class _Search:
             return
         pairs: Counter[Pair] = Counter()
         for m in p:
-            for i, (x, k) in enumerate(m):
-                if k > 1:
-                    pairs[x, x] += k // 2
-                for y, e in m[i + 1 :]:
-                    pairs[x, y] += min(k, e)
+            for i, (x, power) in enumerate(m):
+                if power > 1:
+                    pairs[x, x] += power // 2
+                for y, other in m[i + 1 :]:
+                    pairs[x, y] += min(power, other)
         sums: Counter[Sum] = Counter()
         taken: dict[Sum, set[Monomial]] = {}
         terms = list(p.items())
         for i, (a, j) in enumerate(terms):
             for b, k in terms[i + 1 :]:
-                divisor, shared, _ = _divided(a, j, b, k)
+                divisor, shared, factor = _divided(a, j, b, k)
                 used = taken.setdefault(divisor, set())
                 if a not in used and b not in used:
                     used |= {a, b}
-                    sums[divisor] += (
-                        _products(j, a) + _products(k, b) + 1 - (len(shared) > 0 and _products(j, (*shared, ("", 1))))
-                    )
+                    after = _products(factor, (*shared, ("", 1)))
+                    sums[divisor] += _products(j, a) + _products(k, b) + 1 - after
         self.pairs[name], self.sums[name] = pairs, sums
         self.all_pairs.update(pairs)
         self.all_sums.update(sums)

@@ -148,7 +148,7 @@ class Writer:
 
 
 def parallel_runs(exact: ExactArm) -> tuple[list[list[int]], list[int]]:
-    """Runs of joints that turn about parallel axes; and of every joint whether its axis points as that before (1) or back (-1)."""
+    """Runs of joints that turn about parallel axes, and the sign of each joint's axis, seen from the axis before."""
     runs: list[list[int]] = []
     signs = []
     for i, joint in enumerate(exact.arm.joints):

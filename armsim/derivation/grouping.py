@@ -73,7 +73,7 @@ class Grouping:
         unknowns = sympy.symbols(f"x:{len(names)}")
         solutions = sympy.linsolve((system, right), *unknowns) if names else sympy.EmptySet
         for solution in solutions:
-            found = [x.subs({symbol: 0 for symbol in unknowns}) for x in solution]
+            found = [x.subs(dict.fromkeys(unknowns, 0)) for x in solution]
             return {((name, 1),): Fraction(int(x.p), int(x.q)) for name, x in zip(names, found) if x != 0}
         return None
 

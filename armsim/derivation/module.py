@@ -113,7 +113,7 @@ def worked_out(values: Mapping[str, sympy.Expr]) -> list[Assignment]:
     polynomials: dict[str, Polynomial] = {}
     for name, value in others.items():
         polynomials[name] = _polynomial(value, atoms)
-    found: list[Assignment] = [(name, value) for name, value in numbers.items()]
+    found: list[Assignment] = list(numbers.items())
     found += [(name, atom) for atom, name in atoms.items() if name != str(atom)]
     small = sum(map(len, polynomials.values())) <= 60
     if polynomials:

@@ -176,7 +176,7 @@ class Motion:
     @property
     def values(self) -> dict[sympy.Symbol, sympy.Expr]:
         """What the symbols c_i, s_i stand for: cosine and sine of q_i + offset."""
-        found = {}
+        found: dict[sympy.Symbol, sympy.Expr] = {}
         for c, s, angle in zip(self.c, self.s, self.angles):
             found |= {c: sympy.cos(angle), s: sympy.sin(angle)}
         return found

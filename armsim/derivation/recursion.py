@@ -118,7 +118,7 @@ def newton_euler_at(
     def plus(a: Any, b: Any) -> Any:
         return next((x for x in (a, b) if isinstance(x, Angle)), None) or value(a) + value(b)
 
-    operations = {
+    operations: dict[str, Callable[..., Any]] = {
         "add": plus,
         "sub": lambda a, b: a if isinstance(a, Angle) else value(a) - value(b),
         "mul": lambda a, b: value(a) * value(b),
