@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from armsim.batches.simulate_many import simulate_many
     from armsim.control.function import Told
     from armsim.convergence.converge import converge
+    from armsim.derivation.derive import Derivation, derive
     from armsim.errors import ArmsimError, Diverged, FileFaults, ShapeError, UsageError
     from armsim.exporting.export import export
     from armsim.linear.linearize import linearize
@@ -39,6 +40,7 @@ else:
 
 __all__ = [
     "ArmsimError",
+    "Derivation",
     "Diverged",
     "FileFaults",
     "ForwardModel",
@@ -52,6 +54,7 @@ __all__ = [
     "compare",
     "converge",
     "export",
+    "derive",
     "follow",
     "linearize",
     "load_robot",
@@ -71,11 +74,13 @@ _HOMES = {
     "ShapeError": "errors",
     "UsageError": "errors",
     "Told": "control.function",
+    "Derivation": "derivation.derive",
     "ForwardModel": "recording.forward_model",
     "Robot": "arm.robot",
     "Run": "simulation.run",
     "compare": "recording.compare",
     "converge": "convergence.converge",
+    "derive": "derivation.derive",
     "follow": "recording.follow",
     "export": "exporting.export",
     "linearize": "linear.linearize",

@@ -207,6 +207,27 @@ class Robot:
         """Coriolis, centrifugal and gravity torques C qd + g [N·m or N], shape of q."""
         return self._ask("bias", lambda q, qd: dynamics.bias(self.arm, q, qd), q=q, qd=qd)
 
+    @property
+    def inertial_parameters(self) -> Array:
+        """Of each link in turn, about its own frame's origin and payload included: mass M [kg], first moments MX MY MZ [kg m],
+        moments of inertia XX YY ZZ XY XZ YZ and armature Ia [kg m²]; shape (11 n,)."""
+        return np.array([float(x) for x in dynamics.inertial_parameters(self.arm)])
+
+    def regressor(self, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayLike | None = None) -> Array:
+        """The regressor Y(q, qd, qdd), shape (..., n, 11 n): Y @ inertial_parameters are M qdd + bias, without friction.
+
+        Args:
+            q: Joint positions [rad or m].
+            qd: Joint velocities [rad/s or m/s]; zero if not given.
+            qdd: Joint accelerations [rad/s² or m/s²]; zero if not given.
+        """
+        n = self.arm.n
+
+        def body(q, qd, qdd):
+            return [x for row in dynamics.regressor(self.arm, q, qd, qdd) for x in row]
+
+        return self._ask("regressor", body, (n, 11 * n), q=q, qd=qd, qdd=qdd)
+
     def gravity_torque(self, q: ArrayLike) -> Array:
         """Torques that hold the arm against gravity [N·m or N], shape of q, without those of its stops."""
         return self._ask("gravity_torque", lambda q: dynamics.gravity_torque(self.arm, q), q=q)

@@ -31,6 +31,7 @@ COMMANDS = {
         "advance": "Where it is after some time under constant torques.",
         "fk": "Where every link and the tool stand.",
         "motor": "What motors can do at their joints, and how much of it holding takes.",
+        "derive": "Its equations of motion in symbols, and as programs of few operations.",
     },
     "Take it elsewhere": {
         "export": "Dynamics and steps as C, Fortran, Python, JavaScript, CasADi.",

@@ -10,6 +10,7 @@ from armsim.dynamics.forward import Algorithm, fastest_algorithm, forward_dynami
 from armsim.dynamics.jacobian import tool_jacobian
 from armsim.dynamics.kinematics import link_poses, link_velocities, own_poses, tool_pose, tool_position, tool_velocity
 from armsim.dynamics.momentum import momenta, momenta_and_forces
+from armsim.dynamics.regressor import inertial_parameters, regressor
 from armsim.dynamics.rnea import Wrench, bias, gravity_torque, rnea
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "fastest_algorithm",
     "forward_dynamics",
     "gravity_torque",
+    "inertial_parameters",
     "kinetic_energy",
     "ldl",
     "leeway",
@@ -36,6 +38,7 @@ __all__ = [
     "own_poses",
     "pivots",
     "potential_energy",
+    "regressor",
     "rnea",
     "solve_held",
     "solve_ldl",
