@@ -111,9 +111,9 @@ def plot_option(what: str) -> Callable[[Callable[..., int]], Callable[..., int]]
         @functools.wraps(command)
         def drawing(*args: Any, plot: str | None, force: bool, **others: Any) -> int:
             if plot is not None:
-                from armsim.figures.comparison import check_plot
+                from armsim.figures.picture import check_picture
 
-                check_plot(plot, force)
+                check_picture(plot, force)
             return command(*args, plot=plot, **others)
 
         return drawing

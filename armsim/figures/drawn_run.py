@@ -1,0 +1,201 @@
+"""A run as figures see it: columns by their headings, in blocks of rows, and what is known of its arm.
+
+It may be in memory or in a folder, finished or not; a table of numbers over time will do as well.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armsim.arm.solids import solids_of
+from armsim.errors import UsageError
+from armsim.files.document import Map, Node, Scalar, Seq
+from armsim.files.recovery import TABLES
+from armsim.files.row_blocks import RowBlocks
+from armsim.files.yaml_reader import read_yaml
+from armsim.loading import build_robot, load_robot_file
+from armsim.model import Arm
+from armsim.simulation.result import Result
+
+Array = NDArray[np.float64]
+Blocks = Callable[[Sequence[str]], Iterator[Array]]
+TIME = ("t_s", "t")
+AT_ONCE = 2**15  # rows of a run in memory
+Drawable = str | PathLike[str] | Result
+
+
+@dataclass(frozen=True)
+class RowTable:
+    """Columns over time.
+
+    Attributes:
+        time: Heading of the times.
+        headings: Of the other columns.
+        blocks: Rows of the columns of some headings, block by block, each of shape (rows, headings).
+    """
+
+    time: str
+    headings: tuple[str, ...]
+    blocks: Blocks = field(repr=False)
+
+
+@dataclass(frozen=True)
+class DrawnArm:
+    """An arm with the solids of its file, see `armsim.arm.solids.solids`."""
+
+    arm: Arm
+    solids: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, data: dict[str, Any]) -> DrawnArm:
+        """From a robot file's data, as `armsim.loading.load_robot_file` reads it."""
+        return cls(build_robot(data), solids_of(data))
+
+
+@dataclass(frozen=True)
+class DrawnRun:
+    """A run.
+
+    Attributes:
+        name: As the user named it; of a run in memory, its scenario.
+        tables: Its rows.
+        status: "complete", "interrupted" or "diverged"; empty where nobody knows.
+        scenario: What was run as plain data, angles in radians; empty where nobody knows.
+        audit: Its energy balance, see `armsim.simulation.energy_balance.balance`; None where there is none.
+        method: The integrator; empty where nobody knows.
+    """
+
+    name: str
+    tables: tuple[RowTable, ...]
+    status: str = ""
+    scenario: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    audit: Mapping[str, Any] | None = None
+    method: str = ""
+
+    @property
+    def headings(self) -> list[str]:
+        """Of all columns but the times, each once."""
+        return list(dict.fromkeys(heading for table in self.tables for heading in table.headings))
+
+    @property
+    def duration(self) -> float | None:
+        """How long it was to last [s]; None where nobody knows."""
+        return self.scenario.get("duration")
+
+    @property
+    def title(self) -> str:
+        """What was run, in a line."""
+        if not self.scenario:
+            return self.name
+        by = f" by {self.method}" if self.method else ""
+        return f"{self.scenario['name']}: {self.duration:g} s of {self.scenario['robot']['name']}{by}"
+
+    def drawn_arm(self) -> DrawnArm | None:
+        """The arm, with the scenario's payload; None where nobody knows."""
+        if not self.scenario:
+            return None
+        robot = dict(self.scenario["robot"])
+        if self.scenario.get("payload") is not None:
+            robot["payload"] = self.scenario["payload"]
+        return DrawnArm.of(load_robot_file(robot).data)
+
+    def control(self, key: str, n: int) -> list[float] | None:
+        """Numbers of the scenario's control, one per joint; None where it has none, or they change with time."""
+        found = (self.scenario.get("control") or {}).get(key)
+        if isinstance(found, (int, float)):
+            found = [found] * n
+        sound = isinstance(found, list) and len(found) == n and all(isinstance(x, (int, float)) for x in found)
+        return [float(x) for x in found] if sound else None
+
+
+def drawn(run: Drawable) -> DrawnRun:
+    """A run to be drawn.
+
+    Args:
+        run: `armsim.Run`; the folder of a run or a recording, or its run.yaml; or a CSV or Parquet file with a column t_s.
+
+    Raises:
+        FileFaults: A file cannot be read; says where and why.
+        UsageError: There is no such folder, or it holds no run.
+    """
+    if isinstance(run, Result):
+        return _in_memory(run)
+    name = os.fspath(run)
+    folder = (os.path.dirname(name) or ".") if os.path.basename(name) == "run.yaml" else name
+    if not os.path.isdir(folder):
+        if os.path.splitext(name)[1].lower() in (".csv", ".parquet"):
+            return DrawnRun(name, (_table(name),))
+        found = "a file" if os.path.exists(name) else "nothing of this name"
+        mend = "`armsim simulate SCENARIO` writes one, and says where"
+        raise UsageError.of(name, "the folder of a run, or a CSV file with a column t_s", found, mend)
+    tables = tuple(_table(path) for file in TABLES if os.path.isfile(path := os.path.join(folder, file)))
+    if not tables:
+        found = "a folder without trajectory.csv or record.csv"
+        mend = "name a folder that `armsim simulate` or `armsim record` has written"
+        raise UsageError.of(name, "a run or a recording", found, mend)
+    about = os.path.join(folder, "run.yaml")
+    data = _plain(read_yaml(about)[0]) if os.path.isfile(about) else {}
+    if not isinstance(data, dict):
+        data = {}
+    known = {key: data[key] for key in ("status", "scenario", "audit", "method") if data.get(key)}
+    return DrawnRun(name, tables, **known)
+
+
+def columns_over_time(name: str, columns: Mapping[str, Sequence[float]], scenario: Mapping[str, Any]) -> DrawnRun:
+    """A motion in memory as a run.
+
+    Args:
+        name: What it is called.
+        columns: Values by heading, the times `t_s` among them.
+        scenario: What was run, with name, duration and robot at least.
+    """
+    table = np.column_stack(list(columns.values()))
+    order = list(columns)
+
+    def blocks(wanted: Sequence[str]) -> Iterator[Array]:
+        yield table[:, [order.index(heading) for heading in wanted]]
+
+    return DrawnRun(name, (RowTable("t_s", tuple(h for h in order if h != "t_s"), blocks),), "complete", scenario)
+
+
+def _in_memory(run: Result) -> DrawnRun:
+    from armsim.simulation.energy_balance import audit
+
+    order = run.columns
+
+    def blocks(wanted: Sequence[str]) -> Iterator[Array]:
+        places = [order.index(heading) if heading != "t_s" else -1 for heading in wanted]
+        times, table = run.t, run.table
+        for first in range(0, run.count, AT_ONCE):
+            rows = slice(first, first + AT_ONCE)
+            yield np.column_stack([times[rows] if i < 0 else table[rows, i] for i in places])
+
+    balance = audit(run) if np.isfinite(run.end).all() else None
+    tables = (RowTable("t_s", tuple(order), blocks),)
+    return DrawnRun(run.scenario.name, tables, run.status, run.scenario.scenario_data, balance, run.plant.method)
+
+
+def _table(path: str) -> RowTable:
+    rows = RowBlocks(path)
+    time = next((heading for heading in TIME if heading in rows.headings), None)
+    if time is None:
+        mend = "name the column of times `t_s`"
+        raise UsageError.of(path, "a column `t_s`, the time in s", ", ".join(rows.headings[:6]), mend)
+    return RowTable(time, tuple(heading for heading in rows.headings if heading != time), rows.blocks)
+
+
+def _plain(node: Node) -> Any:
+    """A document as plain data."""
+    if isinstance(node, Map):
+        return {key: _plain(value) for key, (_, value) in node.entries.items()}
+    if isinstance(node, Seq):
+        return [_plain(item) for item in node.items]
+    assert isinstance(node, Scalar)
+    return node.value
