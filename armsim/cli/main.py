@@ -22,6 +22,7 @@ COMMANDS = {
         "record": "Run a scenario; keep the full state and inputs of every sample.",
         "replay": "Run a model on recorded inputs; compare it with the recording or log.",
         "compare": "Differences of two runs, column by column.",
+        "plot": "A run over time in a picture, or several and how they differ.",
         "linearize": "How a scenario moves near one of its states: modes, matrices, gains.",
     },
     "Ask an arm": {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
@@ -39,11 +39,13 @@ class RowTable:
         time: Heading of the times.
         headings: Of the other columns.
         blocks: Rows of the columns of some headings, block by block, each of shape (rows, headings).
+        size: Of its file [bytes]; 0 in memory.
     """
 
     time: str
     headings: tuple[str, ...]
     blocks: Blocks = field(repr=False)
+    size: int = 0
 
 
 @dataclass(frozen=True)
@@ -115,11 +117,12 @@ class DrawnRun:
         return [float(x) for x in found] if sound else None
 
 
-def drawn(run: Drawable) -> DrawnRun:
+def drawn(run: Drawable, told: Callable[[int], object] = bool) -> DrawnRun:
     """A run to be drawn.
 
     Args:
         run: `armsim.Run`; the folder of a run or a recording, or its run.yaml; or a CSV or Parquet file with a column t_s.
+        told: Called with the number of bytes of every block that is read of a file.
 
     Raises:
         FileFaults: A file cannot be read; says where and why.
@@ -131,11 +134,11 @@ def drawn(run: Drawable) -> DrawnRun:
     folder = (os.path.dirname(name) or ".") if os.path.basename(name) == "run.yaml" else name
     if not os.path.isdir(folder):
         if os.path.splitext(name)[1].lower() in (".csv", ".parquet"):
-            return DrawnRun(name, (_table(name),))
+            return DrawnRun(name, (_table(name, told),))
         found = "a file" if os.path.exists(name) else "nothing of this name"
         mend = "`armsim simulate SCENARIO` writes one, and says where"
         raise UsageError.of(name, "the folder of a run, or a CSV file with a column t_s", found, mend)
-    tables = tuple(_table(path) for file in TABLES if os.path.isfile(path := os.path.join(folder, file)))
+    tables = tuple(_table(path, told) for file in TABLES if os.path.isfile(path := os.path.join(folder, file)))
     if not tables:
         found = "a folder without trajectory.csv or record.csv"
         mend = "name a folder that `armsim simulate` or `armsim record` has written"
@@ -182,13 +185,13 @@ def _in_memory(run: Result) -> DrawnRun:
     return DrawnRun(run.scenario.name, tables, run.status, run.scenario.scenario_data, balance, run.plant.method)
 
 
-def _table(path: str) -> RowTable:
-    rows = RowBlocks(path)
+def _table(path: str, told: Callable[[int], object]) -> RowTable:
+    rows = RowBlocks(path, told)
     time = next((heading for heading in TIME if heading in rows.headings), None)
     if time is None:
         mend = "name the column of times `t_s`"
         raise UsageError.of(path, "a column `t_s`, the time in s", ", ".join(rows.headings[:6]), mend)
-    return RowTable(time, tuple(heading for heading in rows.headings if heading != time), rows.blocks)
+    return RowTable(time, tuple(heading for heading in rows.headings if heading != time), rows.blocks, rows.size)
 
 
 def _plain(node: Node) -> Any:

@@ -71,6 +71,8 @@ class Panel:
     def label(self) -> str:
         """What its axis says."""
         title = TITLES.get(self.kind, self.kind)
+        if self.unit == "N":
+            title = title.replace("torque", "force")
         return f"{title} [{self.unit}]" if self.unit else title
 
     @property
@@ -275,7 +277,7 @@ def bounds(kind: str, joint: Joint, limit: float | None = None, output: str | No
 def audit_note(audit: Mapping[str, Any]) -> str:
     """What an energy balance leaves unexplained, in words."""
     share = audit.get("relative")
-    of = "" if share is None else f", {tick(100 * share, 2)} % of the energy exchanged"
+    of = "" if share is None else f", {tick(float(f'{100 * share:.2g}'))} % of the energy exchanged"
     return f"no work explains {tick(audit['residual'], 2)} J{of}"
 
 

@@ -15,6 +15,8 @@ from armsim.figures.style import BLACK, GREY, WIDTH, look, marked, new_figure, p
 
 ABREAST = 8  # joints in a panel; of more, panels stand beside each other
 HEIGHT = 1.65  # inches of a panel
+SHORT = 0.5  # share of its time that a run must have done for the rest to be shown, too
+QUIET = ("tau_motor", "voltage", "current")  # left out where they are 0 all the time
 LATE = 0.8  # share of a diverged run after which it may leave its panels
 FAR = 3.0  # by which factor it then exceeds what came before
 
@@ -36,10 +38,12 @@ def draw_run(run: DrawnRun, columns: Sequence[str] = (), degrees: bool = False) 
     panels = Panels(run, degrees)
     rows = panels.chosen(columns) if columns else panels.default()
     curves = curves_of(run, [curve.value for panel in rows for curve in (*panel.curves, *panel.references)])
+    silent = [] if columns else [panel for panel in rows if panel.kind in QUIET and _zero(panel, curves)]
+    rows = [panel for panel in rows if panel not in silent]
     groups = _groups(len(panels.joints) if any(panel.joints for panel in rows) else 0)
     figure = new_figure(WIDTH if len(groups) == 1 else 5.5 * len(groups), 1.0 + HEIGHT * max(1, len(rows)))
     end = max((times[-1] for times, _ in curves.values() if len(times)), default=None)
-    figure.suptitle(headline(run, end), fontsize="large")
+    figure.suptitle(headline(run, end, silent), fontsize="large")
     axes: Any = figure.subplots(max(1, len(rows)), len(groups), sharex=True, sharey="row", squeeze=False)
     for row, panel in zip(axes, rows, strict=False):
         for k, (axis, group) in enumerate(zip(row, groups, strict=True)):
@@ -57,7 +61,7 @@ def draw_run(run: DrawnRun, columns: Sequence[str] = (), degrees: bool = False) 
     for k, group in enumerate(groups):
         joints = [panel for panel in rows if panel.joints]
         if joints:
-            _legend(axes[0, k], [panels.joints[i] for i in group if i < len(panels.joints)], group, joints)
+            _legend(axes[0, k], [panels.joints[i] for i in group if i < len(panels.joints)], group, joints, len(groups) == 1)
     for axis in axes.flat:
         over_time(axis, run, end)
     figure.align_ylabels(axes[:, 0])
@@ -70,14 +74,17 @@ def draw_run(run: DrawnRun, columns: Sequence[str] = (), degrees: bool = False) 
     return figure
 
 
-def headline(run: DrawnRun, end: float | None) -> str:
-    """What was run, and how it ended if not well, on lines of their own."""
+def headline(run: DrawnRun, end: float | None, silent: Sequence[Panel] = ()) -> str:
+    """What was run; how it ended if not well, and what was 0 all the time, on lines of their own."""
     if end is None:
         return f"{run.title}\nno rows" + (f": {run.status} before the first" if run.status != "complete" else "")
+    lines = [run.title]
     if run.status in ("interrupted", "diverged"):
         of = "" if run.duration is None else f" of {run.duration:g} s"
-        return f"{run.title}\n{run.status}: rows to {end:.6g} s{of}"
-    return run.title
+        lines.append(f"{run.status}: rows to {end:.6g} s{of}")
+    if silent:
+        lines.append(f"{', '.join(panel.label.partition(' [')[0] for panel in silent)}: 0")
+    return "\n".join(lines)
 
 
 def draw_panel(axis: Any, panel: Panel, curves: Curves) -> None:
@@ -110,7 +117,7 @@ def fit(axis: Any, panel: Panel, curves: Curves, diverged: bool = False) -> None
         seen.append(early(times, values) if diverged and len(times) else values)
     within(axis, seen, panel.unit, panel.least, [bound for _, bound in panel.limits])
     if diverged and any(len(part) and np.nanmax(np.abs(part), initial=0.0) > _reach(axis) for part in _all(panel, curves)):
-        axis.set_title("leaves the panel", loc="left", fontsize="small", color=GREY)
+        axis.text(0.01, 0.04, "goes beyond", transform=axis.transAxes, fontsize="small", color=GREY)
 
 
 def early(times: Array, values: Array) -> Array:
@@ -126,6 +133,8 @@ def over_time(axis: Any, run: DrawnRun, end: float | None) -> None:
     """Set the axis of time to all that was to be run, and shade what was not."""
     plain(axis, x=True)
     last = run.duration if run.duration is not None else end
+    if last and end and end < SHORT * last:
+        last = 1.05 * end
     if last and math.isfinite(last):
         axis.set_xlim(0.0 if run.duration is not None else None, last)
     if end is not None and run.status in ("interrupted", "diverged") and last and end < last:
@@ -139,7 +148,7 @@ def _groups(joints: int) -> list[list[int]]:
     return [list(map(int, part)) for part in np.array_split(np.arange(max(joints, 1)), count)]
 
 
-def _legend(axis: Any, names: Sequence[str], group: Sequence[int], panels: Sequence[Panel]) -> None:
+def _legend(axis: Any, names: Sequence[str], group: Sequence[int], panels: Sequence[Panel], wide: bool) -> None:
     """The joints, and what dashes and dots are, above a column of panels."""
     from matplotlib.lines import Line2D
 
@@ -157,10 +166,21 @@ def _legend(axis: Any, names: Sequence[str], group: Sequence[int], panels: Seque
         entries.append(Line2D([], [], color=GREY, linewidth=1.0, linestyle=(0, (5, 3)), label=word))
     if any(panel.limits for panel in panels):
         entries.append(Line2D([], [], color=GREY, linewidth=0.9, linestyle=(0, (1, 1.5)), label="limit"))
-    columns = min(len(entries), 7 if len(group) == len(names) and len(names) <= ABREAST else 5)
+    columns = 7 if wide else 4
     axis.legend(
-        handles=entries, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=max(1, columns), frameon=False, fontsize="small"
+        handles=entries,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        ncols=columns,
+        frameon=False,
+        fontsize="small",
+        columnspacing=1.2,
     )
+
+
+def _zero(panel: Panel, curves: Curves) -> bool:
+    """Whether there are values, and all are 0."""
+    return any(map(len, _all(panel, curves))) and not any(map(np.any, _all(panel, curves)))
 
 
 def _all(panel: Panel, curves: Curves) -> list[Array]:

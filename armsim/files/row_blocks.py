@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import IO
 
@@ -26,21 +27,24 @@ class RowBlocks:
 
     Args:
         path: The file; messages show it as given.
+        told: Called with the number of bytes of every block that is read.
 
     Attributes:
         headings: Of its columns, in order.
+        size: Of the file [bytes].
 
     Raises:
         FileFaults: It cannot be read, or has no headings.
         UsageError: pyarrow is missing for a Parquet file.
     """
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self, path: str, told: Callable[[int], object] = bool) -> None:
+        self.path, self._told = path, told
         self._parquet = path.lower().endswith(ENDING)
         if self._parquet:
             check_parquet(path)
         with self._open() as file:
+            self.size = os.fstat(file.fileno()).st_size
             self.headings: list[str] = self._parquet_file(file).schema_arrow.names if self._parquet else _top(file, path)
 
     def blocks(self, wanted: Sequence[str]) -> Iterator[Array]:
@@ -63,6 +67,7 @@ class RowBlocks:
             for block in chain([beneath] if beneath else [], blocks):
                 rows = np.array(csv_rows(block, self.headings, self.path, line)).reshape(-1, len(self.headings))
                 yield rows[:, places]
+                self._told(len(block))
                 line += len(rows)
 
     def _parquet_blocks(self, wanted: Sequence[str]) -> Iterator[Array]:
@@ -70,9 +75,11 @@ class RowBlocks:
 
         with self._open() as file:
             try:
-                for batch in self._parquet_file(file).iter_batches(AT_ONCE, columns=list(dict.fromkeys(wanted))):
+                table = self._parquet_file(file)
+                for batch in table.iter_batches(AT_ONCE, columns=list(dict.fromkeys(wanted))):
                     columns = [batch[heading].cast(pa.float64()).to_numpy(zero_copy_only=False) for heading in wanted]
                     yield np.column_stack(columns).astype(float)
+                    self._told(self.size * len(batch) // table.metadata.num_rows)
             except pa.ArrowException as error:
                 raise self._damaged(error) from None
 
