@@ -25,7 +25,9 @@ Examples:
 )
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="FILE", help="The picture: .png, .svg, .pdf, ... [default: <RUN>.png, here]")
-@click.option("--columns", metavar="NAME,...", default="", help="Columns, or patterns such as q_*, in place of the usual.")
+@click.option(
+    "--columns", metavar="NAME,...", default="", help="Columns, or patterns such as q_*, in place of the usual."
+)
 @click.option("--deg", "degrees", is_flag=True, help="Draw joint angles in degrees.")
 @click.option("--show", "window", is_flag=True, help="Open a window; without -o no file is written.")
 @click.option("--force", is_flag=True, help="Replace a picture that is there.")

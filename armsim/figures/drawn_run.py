@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armsim.arm.solids import solids_of
+from armsim.arm.robot import Robot
+from armsim.arm.solids import solids_of, summed
 from armsim.errors import UsageError
 from armsim.files.document import Map, Node, Scalar, Seq
 from armsim.files.recovery import TABLES
@@ -59,6 +60,18 @@ class DrawnArm:
     def of(cls, data: dict[str, Any]) -> DrawnArm:
         """From a robot file's data, as `armsim.loading.load_robot_file` reads it."""
         return cls(build_robot(data), solids_of(data))
+
+    @classmethod
+    def of_robot(cls, robot: Robot) -> DrawnArm:
+        """From a robot that has been read; one that was made of an arm has balls for its links' masses."""
+        if robot.data is not None:
+            return cls(robot.arm, solids_of(robot.data))
+        links = []
+        for joint in robot.arm.joints:
+            back = joint.frame.inverse
+            ball = {"shape": "inertia", "sizes": {}, **summed(joint.inertia.moved(back.rotation, back.position))}
+            links.append({"name": joint.name, "solids": [{**ball, "center": ball["com"]}]})
+        return cls(robot.arm, {"robot": robot.arm.name, "links": links, "payload": None})
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,9 @@ def draw_run(run: DrawnRun, columns: Sequence[str] = (), degrees: bool = False) 
     for k, group in enumerate(groups):
         joints = [panel for panel in rows if panel.joints]
         if joints:
-            _legend(axes[0, k], [panels.joints[i] for i in group if i < len(panels.joints)], group, joints, len(groups) == 1)
+            _legend(
+                axes[0, k], [panels.joints[i] for i in group if i < len(panels.joints)], group, joints, len(groups) == 1
+            )
     for axis in axes.flat:
         over_time(axis, run, end)
     figure.align_ylabels(axes[:, 0])
@@ -116,7 +118,9 @@ def fit(axis: Any, panel: Panel, curves: Curves, diverged: bool = False) -> None
         times, values = curves.get(curve.value, (np.empty(0), np.array([curve.value.constant])))
         seen.append(early(times, values) if diverged and len(times) else values)
     within(axis, seen, panel.unit, panel.least, [bound for _, bound in panel.limits])
-    if diverged and any(len(part) and np.nanmax(np.abs(part), initial=0.0) > _reach(axis) for part in _all(panel, curves)):
+    if diverged and any(
+        len(part) and np.nanmax(np.abs(part), initial=0.0) > _reach(axis) for part in _all(panel, curves)
+    ):
         axis.text(0.01, 0.04, "goes beyond", transform=axis.transAxes, fontsize="small", color=GREY)
 
 

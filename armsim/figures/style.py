@@ -9,8 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
+from armsim.errors import UsageError, spelled
+from armsim.files.faults import suggestion
+
+View = Literal["auto", "iso", "top", "side", "front"]
+VIEWS: tuple[str, ...] = get_args(View)
 BLUE, VERMILION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 ORANGE, SKY, BLACK, GREY = "#e69f00", "#56b4e9", "#000000", "#666666"
 PALETTE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
@@ -41,6 +46,17 @@ class Look:
 def look(i: int) -> Look:
     """The look of joint i, the same in all figures; after 7 colours they repeat with other marks."""
     return Look(PALETTE[i % len(PALETTE)], MARKS[(i + i // len(PALETTE)) % len(MARKS)])
+
+
+def check_view(view: str) -> None:
+    """Refuse a view that there is not.
+
+    Raises:
+        UsageError: It is none of `VIEWS`.
+    """
+    if view not in VIEWS:
+        where = spelled(f"--view {view}", "view")
+        raise UsageError.of(where, "a view", repr(view), suggestion(view, VIEWS, "take one of"))
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -74,7 +90,9 @@ def tick(value: float, digits: int = 6) -> str:
     return "0" if text in ("-0", "0") else text.replace("-", "−")
 
 
-def within(axis: Any, values: Iterable[Sequence[float]], unit: str, least: float = 0.0, also: Sequence[float] = ()) -> None:
+def within(
+    axis: Any, values: Iterable[Sequence[float]], unit: str, least: float = 0.0, also: Sequence[float] = ()
+) -> None:
     """Set the height of a panel: all values, and at least what makes rounding look like rounding.
 
     Args:

@@ -45,7 +45,9 @@ class RowBlocks:
             check_parquet(path)
         with self._open() as file:
             self.size = os.fstat(file.fileno()).st_size
-            self.headings: list[str] = self._parquet_file(file).schema_arrow.names if self._parquet else _top(file, path)
+            self.headings: list[str] = (
+                self._parquet_file(file).schema_arrow.names if self._parquet else _top(file, path)
+            )
 
     def blocks(self, wanted: Sequence[str]) -> Iterator[Array]:
         """Rows of some columns, shape (rows, len(wanted)); NaN where a cell is no number.
