@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from armsim.batches.simulate_many import simulate_many
     from armsim.convergence.converge import converge
     from armsim.errors import ArmsimError, Diverged, FileFaults, ShapeError, UsageError
+    from armsim.figures.animation import animate
+    from armsim.figures.plot import plot
+    from armsim.figures.robot_picture import draw
     from armsim.linear.linearize import linearize
     from armsim.recording.compare import compare
     from armsim.recording.follow import follow
@@ -45,11 +48,14 @@ __all__ = [
     "Run",
     "ShapeError",
     "UsageError",
+    "animate",
     "compare",
     "converge",
+    "draw",
     "follow",
     "linearize",
     "load_robot",
+    "plot",
     "prepare",
     "record",
     "replay",
@@ -67,8 +73,10 @@ _HOMES = {
     "ForwardModel": "recording.forward_model",
     "Robot": "arm.robot",
     "Run": "simulation.run",
+    "animate": "figures.animation",
     "compare": "recording.compare",
     "converge": "convergence.converge",
+    "draw": "figures.robot_picture",
     "follow": "recording.follow",
     "linearize": "linear.linearize",
     "load_robot": "arm.robot",
@@ -77,6 +85,7 @@ _HOMES = {
     "simulate": "simulation.simulate",
     "Many": "batches.many",
     "Prepared": "batches.prepare",
+    "plot": "figures.plot",
     "prepare": "batches.prepare",
     "simulate_many": "batches.simulate_many",
 }

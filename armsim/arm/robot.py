@@ -104,8 +104,9 @@ class Robot:
 
     def _repr_html_(self) -> str:
         from armsim.arm.robot_table import robot_html
+        from armsim.notebook import image_html
 
-        return robot_html(self.arm)
+        return robot_html(self.arm) + image_html(self)
 
     @property
     def joints(self) -> list[str]:

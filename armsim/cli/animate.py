@@ -47,9 +47,9 @@ def command(
 ) -> int:
     """Draw the arm of a run in motion, at real pace: its solids, joint axes, the tool's way, where it is to go, and the time.
 
-    RUN is a folder of `armsim simulate` or `armsim record`; a second one is drawn pale behind the first. A cross marks the tool, a
-    ring its target or reference. A mass without a shape is drawn as a ball of steel. A .mp4 takes the program ffmpeg; all take
-    matplotlib: pip install "armsim[plot]".
+    RUN is a folder of `armsim simulate` or `armsim record`; a second one is drawn pale behind the first. A cross marks the tool,
+    a ring its target or reference. A mass without a shape is drawn as a ball of steel. A .mp4 takes the program ffmpeg; all
+    take matplotlib: pip install "armsim[plot]".
     """
     from armsim.figures.animation import animate
 

@@ -46,8 +46,8 @@ def command(
 ) -> int:
     """Draw ROBOT at a pose: its solids, the frames of its links, the ranges of its joints, centre of mass and lengths.
 
-    Sectors are the ranges of joints, from the way the link points; dash-dotted lines their axes. A mass without a shape is drawn as
-    a ball of steel, a link without solids as a thin bar. Takes matplotlib: pip install "armsim[plot]".
+    Sectors are the ranges of joints, from the way the link points; dash-dotted lines their axes. A mass without a shape is
+    drawn as a ball of steel, a link without solids as a thin bar. Takes matplotlib: pip install "armsim[plot]".
     """
     from armsim.figures.picture import show
     from armsim.figures.robot_picture import draw

@@ -20,7 +20,7 @@ Examples:
   armsim plot runs/arm5_hold-001                 writes arm5_hold-001.png
   armsim plot runs/arm5_hold-001 -o hold.pdf --deg
   armsim plot runs/arm5_hold-001 --columns "q_*,tau_R2*"
-  armsim plot runs/arm5_hold-001 runs/arm5_hold-002     both, and how they differ
+  armsim plot runs/arm5_hold-001 runs/arm5_hold-002     how they differ
 """,
 )
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
@@ -38,9 +38,9 @@ def command(
     """Draw a run over time: positions with references, targets and limits, velocities, torques, voltages and currents with the
     motors' limits, tracking errors, energies.
 
-    RUN is a folder of `armsim simulate` or `armsim record`, or a CSV or Parquet file with a column t_s. Several runs are drawn over
-    each other, each quantity with the differences to the first beside it. Runs that ended early are drawn as far as they went, and
-    the figure says so. Takes matplotlib: pip install "armsim[plot]".
+    RUN is a folder of `armsim simulate` or `armsim record`, or a CSV or Parquet file with a column t_s. Several runs are drawn
+    over each other, each quantity with the differences to the first beside it. Runs that ended early are drawn as far as they
+    went, and the figure says so. Takes matplotlib: pip install "armsim[plot]".
     """
     from armsim.figures.picture import show
     from armsim.figures.plot import plot

@@ -17,22 +17,24 @@ from armsim.figures.envelope import Array, Sum, at_same_times, sums_of
 from armsim.figures.film import Frame, check_film, write_film
 from armsim.figures.picture import check_picture, ending_of, save
 from armsim.figures.scene import Camera, Scene, camera, scale_bar
-from armsim.figures.style import BLACK, BLUE, GREY, VERMILION, View, check_view, new_figure, tick
+from armsim.figures.style import BLACK, BLUE, GREY, VERMILION, View, check_view, new_figure, tick, worded
 from armsim.model import Arm
 from armsim.plant.columns import heading_of, spellings
+from armsim.simulation.result import Result
 
 DPI = 100
 FPS, MOST = 25.0, 500  # frames a second, but not more in all
 FINE, SMOOTH = 4, 240  # points of a trail: from frame to frame of a film, and in a strip
 SIZE = (640, 480)  # pixels
 LARGEST = 4096  # pixels of an edge
-ENDINGS = ("gif", "mp4", "png", "svg", "pdf")
+FILMS = ("gif", "mp4")
+ENDINGS = (*FILMS, "png", "svg", "pdf")
 Progress = Callable[[int, int], object]
 TRAILS = (BLUE, VERMILION)
 
 
 @dataclass(frozen=True)
-class Motion:
+class MovingArm:
     """A run as poses.
 
     Attributes:
@@ -63,6 +65,7 @@ def animate(
     frames: int = 6,
     force: bool = False,
     progress: Progress | None = None,
+    option: str = "-o",
 ) -> float | None:
     """Draw the arm of a run in motion, at real pace: its solids, joint axes, tool and the tool's way.
 
@@ -75,6 +78,7 @@ def animate(
         frames: Poses of a strip.
         force: Replace a file that is there.
         progress: Called with frames drawn and frames in all.
+        option: That names the file on the command line.
 
     Returns:
         Frames a second of a film; None for a strip.
@@ -84,14 +88,10 @@ def animate(
         FileFaults: A file of a run cannot be read; says where and why.
     """
     name = os.fspath(path)
-    check_picture(name, force, "-o", ENDINGS)
+    film = check_animation(name, force, option, fps)
     check_view(view)
     size = check_size(size or SIZE)
-    ending = ending_of(name)
-    film = ending in ("gif", "mp4")
-    if film:
-        check_film(ending, fps, spelled(f"-o {name}", name))
-    given = [runs] if not isinstance(runs, (list, tuple)) else list(runs)
+    given = [runs] if isinstance(runs, (str, os.PathLike, Result, DrawnRun)) else list(runs)
     if not 1 <= len(given) <= 2:
         raise UsageError.of("animate", "one run, or two", f"{len(given)}", "draw them two by two")
     seen = [drawn(run) for run in given]
@@ -113,8 +113,30 @@ def animate(
     if film:
         write_film(name, film_frames(motions, times, from_where, size), len(times), rate, progress)
         return rate
-    save(strip(motions, times, from_where, size), name, "-o")
+    save(strip(motions, times, from_where, size), name, option)
     return None
+
+
+def check_animation(path: str, force: bool, option: str = "-o", fps: float | None = None) -> bool:
+    """Refuse a film or a strip that cannot be made, before anything else is done.
+
+    Args:
+        path: The file.
+        force: Whether it may replace one that is there.
+        option: That names it on the command line.
+        fps: Frames a second; None for as many as are right.
+
+    Returns:
+        Whether it is a film.
+
+    Raises:
+        UsageError: It cannot be made; says why.
+    """
+    check_picture(path, force, option, ENDINGS)
+    ending = ending_of(path)
+    if ending in FILMS:
+        check_film(ending, fps, spelled(f"{option} {path}", path))
+    return ending in FILMS
 
 
 def check_size(size: tuple[int, int]) -> tuple[int, int]:
@@ -129,7 +151,7 @@ def check_size(size: tuple[int, int]) -> tuple[int, int]:
     return size
 
 
-def motion(run: DrawnRun, times: Array, fine: int, last: float) -> Motion:
+def motion(run: DrawnRun, times: Array, fine: int, last: float) -> MovingArm:
     """A run as poses at some times [s], and its way by `fine` points from each to the next; beyond its rows it stands still."""
     found = run.drawn_arm()
     if found is None:
@@ -154,7 +176,7 @@ def motion(run: DrawnRun, times: Array, fine: int, last: float) -> Motion:
         reference = scene.tool(target)[None]
     trail = np.array([scene.tool(list(row)) for row in q])
     name = run.scenario["name"] + (f", {run.status}" if run.status in ("interrupted", "diverged") else "")
-    return Motion(scene, name, q[::fine], trail, reference, last, fine)
+    return MovingArm(scene, name, q[::fine], trail, reference, last, fine)
 
 
 def sampled(run: DrawnRun, sums: Sequence[Sum], times: Array) -> Array:
@@ -211,17 +233,17 @@ class Stage:
         seen: From where.
     """
 
-    def __init__(self, axis: Any, motions: Sequence[Motion], seen: Camera) -> None:
+    def __init__(self, axis: Any, motions: Sequence[MovingArm], seen: Camera) -> None:
         from matplotlib.collections import LineCollection, PolyCollection
 
         self.axis, self.motions, self.seen = axis, motions, seen
         self.moving: list[Any] = []
         self._arms, self._axes, self._trails, self._tools = [], [], [], []
-        self._goals: list[tuple[Motion, Any]] = []  # rings around where tools are to be
+        self._goals: list[tuple[MovingArm, Any]] = []  # rings around where tools are to be
         axis.set_aspect("equal")
         axis.set_axis_off()
         for k, motion in reversed(list(enumerate(motions))):
-            pale = {"alpha": 0.3} if k else {}
+            pale: dict[str, Any] = {"alpha": 0.3} if k else {}
             color = TRAILS[k]
             if motion.reference is not None and (not k or not _alike(motion.reference, motions[0].reference)):
                 way = self.seen.flat(motion.reference)
@@ -273,7 +295,7 @@ class Stage:
         self.axis.set_ylim(middle[1] - half[1], middle[1] + half[1])
 
 
-def film_frames(motions: Sequence[Motion], times: Array, seen: Camera, size: tuple[int, int]) -> Iterator[Frame]:
+def film_frames(motions: Sequence[MovingArm], times: Array, seen: Camera, size: tuple[int, int]) -> Iterator[Frame]:
     """The frames of a film, each of shape (height, width, 3)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -286,7 +308,7 @@ def film_frames(motions: Sequence[Motion], times: Array, seen: Camera, size: tup
     stage.frame((size[0], size[1] * (1.0 - top)))
     scale_bar(axis, motions[0].scene.size)
     title = motions[0].name if len(motions) == 1 else f"{motions[0].name}; pale: {motions[1].name}"
-    figure.text(0.015, 1.0 - top / 2, title, va="center", fontsize=10)
+    figure.text(0.015, 1.0 - top / 2, worded(title, size[0] // 10), va="center", fontsize=10)
     clock = figure.text(0.985, 1.0 - top / 2, "", va="center", ha="right", fontsize=11, family="monospace")
     for artist in (*stage.moving, clock):
         artist.set_animated(True)
@@ -303,14 +325,14 @@ def film_frames(motions: Sequence[Motion], times: Array, seen: Camera, size: tup
         yield np.asarray(canvas.buffer_rgba())[..., :3].copy()
 
 
-def strip(motions: Sequence[Motion], times: Array, seen: Camera, size: tuple[int, int]) -> Any:
+def strip(motions: Sequence[MovingArm], times: Array, seen: Camera, size: tuple[int, int]) -> Any:
     """Poses beside each other, each with its time; a figure."""
     columns = min(len(times), max(2, math.ceil(math.sqrt(len(times)))))
     rows = math.ceil(len(times) / columns)
     shape = (2.6, 2.6 * size[1] / size[0])
     figure = new_figure(columns * shape[0], rows * (shape[1] + 0.25) + 0.4)
     title = motions[0].name if len(motions) == 1 else f"{motions[0].name}; pale: {motions[1].name}"
-    figure.suptitle(title, fontsize="medium")
+    figure.suptitle(worded(title), fontsize="medium")
     axes = figure.subplots(rows, columns, squeeze=False)
     for k, axis in enumerate(axes.flat):
         axis.set_axis_off()
@@ -327,5 +349,5 @@ def _alike(a: Array, b: Array | None) -> bool:
     return b is not None and a.shape == b.shape and bool(np.allclose(a, b))
 
 
-def _ended(motions: Sequence[Motion], t: float) -> str:
+def _ended(motions: Sequence[MovingArm], t: float) -> str:
     return " (no more rows)" if all(t > motion.last + 1e-9 for motion in motions) else ""

@@ -7,7 +7,7 @@ from typing import Any
 
 from armsim.figures.overlay import INCHES, MOST, draw_pair, finish
 from armsim.figures.picture import check_picture, save
-from armsim.figures.style import new_figure
+from armsim.figures.style import new_figure, worded
 from armsim.recording.comparison import Comparison
 
 
@@ -27,7 +27,7 @@ def plot_comparison(path: str | PathLike[str], comparison: Comparison, title: st
     chosen = [i for i, d in enumerate(comparison.differences) if d.column.quantity == "q"]
     chosen = chosen or list(range(len(comparison.differences)))
     figure = new_figure(INCHES[0], 1.3 + INCHES[1] * len(chosen[:MOST]))
-    figure.suptitle(title)
+    figure.suptitle(worded(title))
     axes: Any = figure.subplots(len(chosen[:MOST]), 2, sharex=True, squeeze=False)
     t = comparison.t
     for (left, right), i in zip(axes, chosen, strict=False):
@@ -35,7 +35,7 @@ def plot_comparison(path: str | PathLike[str], comparison: Comparison, title: st
         first, second = comparison.first[:, i], comparison.second[:, i]
         draw_pair(left, right, column.unit, names, [(t, first), (t, second)], [(t, second - first)])
         what = " ".join(filter(None, [column.quantity if column.of else "", column.of])) or column.heading
-        left.set_ylabel(f"{what} [{column.unit}]" if column.unit else what)
+        left.set_ylabel(worded(f"{what} [{column.unit}]" if column.unit else what, 30))
     more = len(chosen) - MOST
     finish(figure, axes, f"{more} more columns are not drawn" if more > 0 else "")
     save(figure, path)

@@ -8,7 +8,7 @@ from typing import Any
 
 from armsim.convergence.errors import Convergence, MethodConvergence
 from armsim.figures.picture import check_picture, save
-from armsim.figures.style import GREY, look, new_figure
+from armsim.figures.style import GREY, look, new_figure, worded
 
 INCHES = (11.0, 5.2)
 BELOW = 0.35  # of the error: where the reference slope of an order is drawn
@@ -27,7 +27,7 @@ def plot_convergence(path: str | PathLike[str], found: Convergence) -> None:
     """
     check_picture(path)
     figure = new_figure(*INCHES)
-    figure.suptitle(f"{found.scenario}: {found.duration:g} s of {found.robot}")
+    figure.suptitle(worded(f"{found.scenario}: {found.duration:g} s of {found.robot}"))
     axes: Any = figure.subplots(1, 2, sharey=True)
     left, right = axes
     known = [s.error for method in found.methods for s in method.settings if s.error]

@@ -12,7 +12,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from armsim.arm.robot import Robot
 from armsim.arm.solids import solids_of, summed
@@ -29,7 +29,6 @@ Array = NDArray[np.float64]
 Blocks = Callable[[Sequence[str]], Iterator[Array]]
 TIME = ("t_s", "t")
 AT_ONCE = 2**15  # rows of a run in memory
-Drawable = str | PathLike[str] | Result
 
 
 @dataclass(frozen=True)
@@ -126,8 +125,12 @@ class DrawnRun:
         found = (self.scenario.get("control") or {}).get(key)
         if isinstance(found, (int, float)):
             found = [found] * n
-        sound = isinstance(found, list) and len(found) == n and all(isinstance(x, (int, float)) for x in found)
-        return [float(x) for x in found] if sound else None
+        if not isinstance(found, list) or len(found) != n or not all(isinstance(x, (int, float)) for x in found):
+            return None
+        return [float(x) for x in found]
+
+
+Drawable = str | PathLike[str] | Result | DrawnRun
 
 
 def drawn(run: Drawable, told: Callable[[int], object] = bool) -> DrawnRun:
@@ -141,6 +144,8 @@ def drawn(run: Drawable, told: Callable[[int], object] = bool) -> DrawnRun:
         FileFaults: A file cannot be read; says where and why.
         UsageError: There is no such folder, or it holds no run.
     """
+    if isinstance(run, DrawnRun):
+        return run
     if isinstance(run, Result):
         return _in_memory(run)
     name = os.fspath(run)
@@ -164,7 +169,7 @@ def drawn(run: Drawable, told: Callable[[int], object] = bool) -> DrawnRun:
     return DrawnRun(name, tables, **known)
 
 
-def columns_over_time(name: str, columns: Mapping[str, Sequence[float]], scenario: Mapping[str, Any]) -> DrawnRun:
+def columns_over_time(name: str, columns: Mapping[str, ArrayLike], scenario: Mapping[str, Any]) -> DrawnRun:
     """A motion in memory as a run.
 
     Args:
@@ -172,7 +177,7 @@ def columns_over_time(name: str, columns: Mapping[str, Sequence[float]], scenari
         columns: Values by heading, the times `t_s` among them.
         scenario: What was run, with name, duration and robot at least.
     """
-    table = np.column_stack(list(columns.values()))
+    table = np.column_stack([np.asarray(values, float) for values in columns.values()])
     order = list(columns)
 
     def blocks(wanted: Sequence[str]) -> Iterator[Array]:

@@ -96,7 +96,7 @@ def sums_of(table: RowTable, sums: Sequence[Sum]) -> Iterator[Array]:
 
 def curves_of(run: DrawnRun, sums: Sequence[Sum]) -> dict[Sum, tuple[Array, Array]]:
     """Times and values of sums of columns over a whole run; of each, all columns are in one table."""
-    found = {}
+    found: dict[Sum, tuple[Array, Array]] = {}
     for table, own in _by_table(run, sums):
         envelope = Envelope(len(own))
         for rows in sums_of(table, own):

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def _write_gif(file: Any, frames: Iterator[Frame], count: int, fps: float) -> No
     palette.putpalette([round(255 * x) for color in colors() for x in color])
     first = Image.fromarray(next(frames))
     stamps = [round(k / fps / TICK) for k in range(count)]
-    stays = [round(1000 * TICK) * (b - a) for a, b in zip(stamps, stamps[1:], strict=False)] + [round(1000 * REST)]
+    stays = [round(1000 * TICK) * (b - a) for a, b in pairwise(stamps)] + [round(1000 * REST)]
 
     def reduced(image: Any) -> Any:
         return image.quantize(palette=palette, dither=Image.Dither.NONE)

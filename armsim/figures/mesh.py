@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ def sphere(radius: float) -> Array:
     rings = 8
     heights = radius * np.cos(np.linspace(0.0, math.pi, rings + 1))
     parts = []
-    for upper, lower in zip(heights, heights[1:], strict=False):
+    for upper, lower in pairwise(heights):
         a, b = (_ring(math.sqrt(max(0.0, radius * radius - h * h))) + [0.0, 0.0, h] for h in (upper, lower))
         parts.append(np.stack([b, np.roll(b, -1, 0), np.roll(a, -1, 0), a], axis=1))
     return np.concatenate(parts)
@@ -98,7 +99,7 @@ def _side(radius: float, height: float) -> Array:
     return np.concatenate(
         [
             np.stack([ring + a * up, following + a * up, following + b * up, ring + b * up], axis=1)
-            for a, b in zip(levels, levels[1:], strict=False)
+            for a, b in pairwise(levels)
         ]
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from armsim.errors import UsageError, spelled
 from armsim.figures.picture import check_picture, save
-from armsim.figures.style import BLUE, GREEN, GREY, VERMILION, new_figure, plain
+from armsim.figures.style import BLUE, GREEN, GREY, VERMILION, new_figure, plain, worded
 from armsim.model import JOINT_TYPES
 
 INCHES = (8.0, 8.0)
@@ -43,7 +43,7 @@ def plot_motor(path: str | PathLike[str], found: dict[str, Any], title: str, deg
     keys = ("torque", "current", "power", "electrical")
     drawn: dict[str, list[float]] = {key: [point[key] for point in points] for key in keys}
     figure = new_figure(*INCHES)
-    figure.suptitle(f"{title}: its motor at {found['voltage']:g} V, seen from the joint")
+    figure.suptitle(worded(f"{title}: its motor at {found['voltage']:g} V, seen from the joint"))
     axes: Any = figure.subplots(3, 1, sharex=True, height_ratios=(3, 2, 3))
     top, middle, bottom = axes
 

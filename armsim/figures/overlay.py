@@ -11,7 +11,7 @@ from armsim.errors import UsageError
 from armsim.figures.drawn_run import DrawnRun
 from armsim.figures.envelope import Array, curves_of, differences_of
 from armsim.figures.panels import Curve, Panel, Panels
-from armsim.figures.style import BLACK, DASHES, GREY, MARKS, PALETTE, marked, new_figure, plain, tick, within
+from armsim.figures.style import BLACK, DASHES, GREY, MARKS, PALETTE, marked, new_figure, plain, tick, within, worded
 
 MOST = 12  # quantities in one picture
 INCHES = (11.0, 1.8)  # width, and height of a quantity
@@ -40,7 +40,7 @@ def draw_runs(runs: Sequence[DrawnRun], columns: Sequence[str] = (), degrees: bo
     left_out = len(shared) - MOST
     shared = shared[:MOST]
     sums = [[curve.value for _, curve in shared]]
-    sums += [[found.value for panel, curve in shared if (found := _same(panel, curve, other))] for other in others]
+    sums += [[match.value for panel, curve in shared if (match := _same(panel, curve, other))] for other in others]
     curves = [curves_of(run, own) for run, own in zip(runs, sums, strict=True)]
     apart = [differences_of(runs[0], run, sums[0], own) for run, own in zip(runs[1:], sums[1:], strict=True)]
     figure = new_figure(INCHES[0], 1.1 + INCHES[1] * len(shared))
@@ -49,7 +49,7 @@ def draw_runs(runs: Sequence[DrawnRun], columns: Sequence[str] = (), degrees: bo
     for i, ((left, right), (panel, curve)) in enumerate(zip(axes, shared, strict=True)):
         values = [found[own[i]] for found, own in zip(curves, sums, strict=True)]
         draw_pair(left, right, panel.unit, names, values, [found[i] for found in apart])
-        left.set_ylabel(named(panel, curve))
+        left.set_ylabel(worded(named(panel, curve), 30))
     finish(figure, axes, "" if left_out <= 0 else f"{left_out} more quantities are not drawn; name --columns to choose")
     return figure
 
@@ -73,7 +73,7 @@ def draw_pair(
         apart: Times [s] and differences of each run but the first.
     """
     for k, (name, (t, x)) in enumerate(zip(names, values, strict=True)):
-        left.plot(t, x, label=name, **_of_run(k, t))
+        left.plot(t, x, label=worded(name), **_of_run(k, t))
     for k, (t, x) in enumerate(apart, 1):
         right.plot(t, x, **_of_run(k, t))
     for axis in (left, right):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any
@@ -86,7 +87,8 @@ def save(figure: Any, path: str | PathLike[str], option: str = "--plot") -> None
     """
     name = os.fspath(path)
     try:
-        with whole_file(name) as file:
+        with whole_file(name) as file, warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph")  # of a name, that the font lacks: a box is drawn
             figure.savefig(file, format=ending_of(name), dpi=DPI)
     except OSError as error:
         raise unwritable(name, error, option) from None
@@ -105,6 +107,7 @@ def show(figure: Any) -> None:
         mend = "leave --show out, and open the file; or install a toolkit such as PyQt6"
         raise UsageError.of("--show", "a display, and a toolkit that opens windows", "none", mend)
     manager = plt.figure().canvas.manager
+    assert manager is not None  # pyplot makes one
     manager.canvas.figure = figure
     figure.set_canvas(manager.canvas)
     plt.show()

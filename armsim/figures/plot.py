@@ -24,6 +24,7 @@ def plot(
     degrees: bool = False,
     force: bool = False,
     progress: Progress | None = None,
+    option: str = "-o",
 ) -> Any:
     """Draw a run, or several over each other with their differences.
 
@@ -36,6 +37,7 @@ def plot(
         degrees: Draw angles in degrees.
         force: Replace a picture that is there.
         progress: Called with bytes read and bytes in all.
+        option: That names the picture on the command line.
 
     Returns:
         The figure, of matplotlib; a notebook shows it.
@@ -47,7 +49,7 @@ def plot(
     if path is None:
         check_matplotlib("plot")
     else:
-        check_picture(path, force, "-o")
+        check_picture(path, force, option)
     wanted = [pattern.strip() for pattern in columns.split(",")] if isinstance(columns, str) else list(columns)
     given = [runs] if isinstance(runs, (str, os.PathLike, Result, DrawnRun)) else list(runs)
     if not given:
@@ -60,10 +62,10 @@ def plot(
         if progress is not None:
             progress(min(read[0], sum(sizes)), max(1, sum(sizes)))
 
-    seen = [run if isinstance(run, DrawnRun) else drawn(run, told) for run in given]
+    seen = [drawn(run, told) for run in given]
     passes = [1] if len(seen) == 1 else [len(seen), *[2] * (len(seen) - 1)]  # curves, and differences to the first
     sizes += [n * table.size for n, run in zip(passes, seen, strict=True) for table in run.tables]
     figure = draw_run(seen[0], wanted, degrees) if len(seen) == 1 else draw_runs(seen, wanted, degrees)
     if path is not None:
-        save(figure, path, "-o")
+        save(figure, path, option)
     return figure

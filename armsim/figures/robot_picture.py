@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from os import PathLike
 from typing import Any
 
@@ -14,8 +15,22 @@ from armsim.errors import UsageError
 from armsim.figures.drawn_run import DrawnArm
 from armsim.figures.picture import check_matplotlib, check_picture, save
 from armsim.figures.scene import Array, Camera, Scene, camera, scale_bar
-from armsim.figures.style import BLACK, GREEN, GREY, SKY, VERMILION, WIDTH, View, check_view, look, new_figure, tick
+from armsim.figures.style import (
+    BLACK,
+    GREEN,
+    GREY,
+    SKY,
+    VERMILION,
+    WIDTH,
+    View,
+    check_view,
+    look,
+    new_figure,
+    tick,
+    worded,
+)
 from armsim.loading import load_robot_file
+from armsim.notebook import counted
 
 TRIAD, FAN = 0.06, 0.11  # of the arm's size: the axes of a frame, the radius of a range
 FRAME = (VERMILION, GREEN, SKY)  # of x, y and z
@@ -84,12 +99,12 @@ def draw_arm(drawn: DrawnArm, q: Sequence[float], view: View = "auto", degrees: 
     lines = _table(scene, q, degrees)
     tall = 0.3 + 0.165 * len(lines)
     figure = new_figure(WIDTH, TALL + tall)
-    figure.suptitle(f"{arm.name}: {arm.n} joint{'s' * (arm.n != 1)}")
+    figure.suptitle(worded(f"{arm.name}: {counted(arm.n, 'joint')}"))
     top, bottom = figure.subplots(2, 1, height_ratios=(TALL, tall))
     top.set_aspect("equal")
     top.set_axis_off()
     corners, colors = scene.painted(q, seen)
-    top.add_collection(PolyCollection(corners, facecolors=colors, edgecolors=colors, linewidths=0.6, zorder=2))
+    top.add_collection(PolyCollection(list(corners), facecolors=colors, edgecolors=colors, linewidths=0.6, zorder=2))
     axes = seen.flat(scene.axes(q))
     top.add_collection(LineCollection(list(axes), colors=BLACK, linewidths=0.8, linestyles="-.", zorder=3))
     fans = [_fan(scene, i, q) for i in range(arm.n)]
@@ -117,7 +132,14 @@ def draw_arm(drawn: DrawnArm, q: Sequence[float], view: View = "auto", degrees: 
     scale_bar(top, scene.size)
     bottom.set_axis_off()
     bottom.text(
-        0.5, 1.0, "\n".join(lines), family="monospace", fontsize=9, va="top", ha="center", transform=bottom.transAxes
+        0.5,
+        1.0,
+        worded("\n".join(lines), 200),
+        family="monospace",
+        fontsize=9,
+        va="top",
+        ha="center",
+        transform=bottom.transAxes,
     )
     return figure
 
@@ -167,9 +189,11 @@ def _label(axis: Any, scene: Scene, seen: Camera, q: Sequence[float], wide: floa
         names = [scene.arm.joints[i].name for i in group]
         text = ", ".join(names) if len(names) < 4 else f"{names[0]} ... {names[-1]}"
         style = {"xytext": (9, 9), "textcoords": "offset points", "bbox": box, "zorder": 9, "annotation_clip": False}
-        axis.annotate(text, places[group[0] + 1], color=look(group[0]).color, weight="bold", fontsize=9, **style)
+        axis.annotate(
+            worded(text, 30), places[group[0] + 1], color=look(group[0]).color, weight="bold", fontsize=9, **style
+        )
     ends = [*places, seen.flat(scene.tool(q))]
-    for (a, b), length in zip(zip(ends, ends[1:], strict=False), scene.lengths(q), strict=True):
+    for (a, b), length in zip(pairwise(ends), scene.lengths(q), strict=True):
         if np.linalg.norm(b - a) > LONG * wide:
             style = {"xytext": (-10, -12), "textcoords": "offset points", "bbox": box, "zorder": 8, "ha": "right"}
             axis.annotate(f"{tick(length, 4)} m", (a + b) / 2, fontsize=8, color=GREY, **style)

@@ -11,7 +11,7 @@ import numpy as np
 from armsim.figures.drawn_run import DrawnRun
 from armsim.figures.envelope import Array, Sum, curves_of
 from armsim.figures.panels import Curve, Panel, Panels
-from armsim.figures.style import BLACK, GREY, WIDTH, look, marked, new_figure, plain, within
+from armsim.figures.style import BLACK, GREY, WIDTH, look, marked, new_figure, plain, whole_angles, within, worded
 
 ABREAST = 8  # joints in a panel; of more, panels stand beside each other
 HEIGHT = 1.65  # inches of a panel
@@ -43,7 +43,7 @@ def draw_run(run: DrawnRun, columns: Sequence[str] = (), degrees: bool = False) 
     groups = _groups(len(panels.joints) if any(panel.joints for panel in rows) else 0)
     figure = new_figure(WIDTH if len(groups) == 1 else 5.5 * len(groups), 1.0 + HEIGHT * max(1, len(rows)))
     end = max((times[-1] for times, _ in curves.values() if len(times)), default=None)
-    figure.suptitle(headline(run, end, silent), fontsize="large")
+    figure.suptitle(worded(headline(run, end, silent)), fontsize="large")
     axes: Any = figure.subplots(max(1, len(rows)), len(groups), sharex=True, sharey="row", squeeze=False)
     for row, panel in zip(axes, rows, strict=False):
         for k, (axis, group) in enumerate(zip(row, groups, strict=True)):
@@ -55,7 +55,7 @@ def draw_run(run: DrawnRun, columns: Sequence[str] = (), degrees: bool = False) 
             if not panel.joints:
                 axis.legend(loc="best", fontsize="small", framealpha=0.7)
         fit(row[0], panel, curves, run.status == "diverged")
-        row[0].set_ylabel(panel.label)
+        row[0].set_ylabel(worded(panel.label, 30))
         if panel.note:
             row[0].set_title(panel.note, loc="right", fontsize="small", color=GREY)
     for k, group in enumerate(groups):
@@ -92,6 +92,8 @@ def headline(run: DrawnRun, end: float | None, silent: Sequence[Panel] = ()) -> 
 def draw_panel(axis: Any, panel: Panel, curves: Curves) -> None:
     """Draw the curves, references and limits of a panel."""
     plain(axis)
+    if panel.unit == "deg":
+        whole_angles(axis)
     for number, bound in panel.limits:
         axis.axhline(bound, color=look(number).color, linewidth=0.9, linestyle=(0, (1, 1.5)), zorder=1.5)
     for reference in panel.references:
@@ -108,7 +110,9 @@ def draw_curve(axis: Any, curve: Curve, times: Array, values: Array, shift: floa
     """Draw a curve with the marks of its joint or part."""
     how = look(curve.look)
     style = {"color": how.color, "linewidth": 1.3, "marker": how.mark, "markersize": 4.5, **style}
-    axis.plot(times, values, label=curve.of, markevery=marked(times, shift), markerfacecolor="white", **style)
+    axis.plot(
+        times, values, label=worded(curve.of, 16), markevery=marked(times, shift), markerfacecolor="white", **style
+    )
 
 
 def fit(axis: Any, panel: Panel, curves: Curves, diverged: bool = False) -> None:
@@ -159,7 +163,7 @@ def _legend(axis: Any, names: Sequence[str], group: Sequence[int], panels: Seque
     shown = {curve.look for panel in panels for curve in panel.curves}
     style: dict[str, Any] = {"markerfacecolor": "white", "markersize": 4.5, "linewidth": 1.3}
     entries = [
-        Line2D([], [], color=look(i).color, marker=look(i).mark, label=name, **style)
+        Line2D([], [], color=look(i).color, marker=look(i).mark, label=worded(name, 16), **style)
         for i, name in zip(group, names, strict=False)
         if i in shown
     ]

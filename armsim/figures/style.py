@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from armsim.errors import UsageError, spelled
+from armsim.errors import UsageError, spelled, visible
 from armsim.files.faults import suggestion
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 View = Literal["auto", "iso", "top", "side", "front"]
 VIEWS: tuple[str, ...] = get_args(View)
@@ -31,7 +34,7 @@ TINY = 1e-9  # least height of a panel of any other unit
 
 
 @dataclass(frozen=True)
-class Look:
+class Stroke:
     """How a joint, or one of several parts, is drawn.
 
     Attributes:
@@ -43,9 +46,9 @@ class Look:
     mark: str
 
 
-def look(i: int) -> Look:
+def look(i: int) -> Stroke:
     """The look of joint i, the same in all figures; after 7 colours they repeat with other marks."""
-    return Look(PALETTE[i % len(PALETTE)], MARKS[(i + i // len(PALETTE)) % len(MARKS)])
+    return Stroke(PALETTE[i % len(PALETTE)], MARKS[(i + i // len(PALETTE)) % len(MARKS)])
 
 
 def check_view(view: str) -> None:
@@ -57,6 +60,13 @@ def check_view(view: str) -> None:
     if view not in VIEWS:
         where = spelled(f"--view {view}", "view")
         raise UsageError.of(where, "a view", repr(view), suggestion(view, VIEWS, "take one of"))
+
+
+def worded(text: str, most: int = 90) -> str:
+    """Text from outside as matplotlib draws it word for word: no formula between dollar signs, and a long one cut."""
+    lines = [line if len(line) <= most else f"{line[: most - 1]}…" for line in text.split("\n")]
+    shown = visible("\n".join(lines), "\n").replace("$", r"\$")
+    return f" {shown}" if shown.startswith("_") else shown  # labels that begin so are left out of legends
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -81,18 +91,23 @@ def plain(axis: Any, x: bool = False) -> None:
         one.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
 
 
+def whole_angles(axis: Any) -> None:
+    """Numbers at a vertical axis of degrees: 45, 90, 30 rather than 50, 100, 25."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 1.5, 3, 4.5, 6, 9, 10]))
+
+
 def tick(value: float, digits: int = 6) -> str:
     """A number at an axis: 0.25, 1200, 2e−5."""
     text = f"{value:.{digits}g}"
     if "e" in text:
-        digits, power = text.split("e")
-        text = f"{digits}e{int(power)}"
+        mantissa, power = text.split("e")
+        text = f"{mantissa}e{int(power)}"
     return "0" if text in ("-0", "0") else text.replace("-", "−")
 
 
-def within(
-    axis: Any, values: Iterable[Sequence[float]], unit: str, least: float = 0.0, also: Sequence[float] = ()
-) -> None:
+def within(axis: Any, values: Iterable[ArrayLike], unit: str, least: float = 0.0, also: Sequence[float] = ()) -> None:
     """Set the height of a panel: all values, and at least what makes rounding look like rounding.
 
     Args:
