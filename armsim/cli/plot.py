@@ -46,9 +46,8 @@ def command(
     from armsim.figures.plot import plot
 
     target = None if window and output is None else output or picture_name(runs[0])
-    patterns = [part.strip() for part in columns.split(",") if part.strip()]
     with progress_bar("reading", not quiet, "reading the run") as progress:
-        figure = plot(runs, target, patterns, degrees, force, progress)
+        figure = plot(runs, target, columns, degrees, force, progress)
     if target is not None and not quiet:
         echo(f"drawn    {target}")
     if window:

@@ -42,9 +42,17 @@ class Envelope:
         self._times = np.empty((0, count))
         self._values = np.empty((0, count))
         self._group = 1  # rows that two points stand for
+        self._waiting: list[Array] = []  # blocks that are too small to be grouped by themselves
 
     def add(self, rows: Array) -> None:
         """Take rows: the time, and a number for each curve."""
+        self._waiting.append(rows)
+        if sum(map(len, self._waiting)) >= max(MOST, self._group):
+            self._take()
+
+    def _take(self) -> None:
+        rows = np.concatenate([np.empty((0, self._values.shape[1] + 1)), *self._waiting])
+        self._waiting = []
         times = np.broadcast_to(rows[:, :1], rows[:, 1:].shape)
         times, values = extremes(times, rows[:, 1:], self._group)
         self._times = np.concatenate([self._times, times])
@@ -55,6 +63,7 @@ class Envelope:
 
     def curves(self) -> tuple[Array, Array]:
         """Times [s] and values, each of shape (points, curves); every curve has times of its own."""
+        self._take()
         return self._times, self._values
 
 

@@ -50,7 +50,8 @@ def plot(
         check_matplotlib("plot")
     else:
         check_picture(path, force, option)
-    wanted = [pattern.strip() for pattern in columns.split(",")] if isinstance(columns, str) else list(columns)
+    patterns = columns.split(",") if isinstance(columns, str) else columns
+    wanted = [pattern.strip() for pattern in patterns if pattern.strip()]
     given = [runs] if isinstance(runs, (str, os.PathLike, Result, DrawnRun)) else list(runs)
     if not given:
         raise UsageError.of("plot", "one run or more", "none", spelled("name a folder", "give one"))
