@@ -111,7 +111,7 @@ def animate(
     motions = [motion(run, times, fine, last) for run, (_, last) in zip(seen, spans, strict=True)]
     from_where = camera(motions[0].scene.arm, view)
     if film:
-        write_film(name, film_frames(motions, times, from_where, size), len(times), rate, progress)
+        write_film(name, film_frames(motions, times, from_where, size), times.tolist(), rate, progress)
         return rate
     save(strip(motions, times, from_where, size), name, option)
     return None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from armsim.files.new_file import unwritable, whole_file
 Frame = NDArray[np.uint8]
 Progress = Callable[[int, int], object]
 TICK = 0.01  # seconds: in whole ones of these a GIF says how long a frame stays
+LEAST = 2  # ticks that a frame stays
 FASTEST = {"gif": 50.0, "mp4": 120.0}  # frames a second; browsers show faster GIFs slowly
 REST = 1.0  # seconds that a GIF's last frame stays
 
@@ -46,13 +48,15 @@ def check_film(ending: str, fps: float | None, asked: str) -> None:
         raise UsageError.of(asked, "the program ffmpeg, which writes .mp4", "it is not on the PATH", mend)
 
 
-def write_film(path: str, frames: Iterable[Frame], count: int, fps: float, progress: Progress | None = None) -> None:
+def write_film(
+    path: str, frames: Iterable[Frame], times: Sequence[float], fps: float, progress: Progress | None = None
+) -> None:
     """Write a film, whole or not at all.
 
     Args:
         path: The file, .gif or .mp4.
         frames: Pictures, each of shape (height, width, 3), all of one size.
-        count: How many.
+        times: Of the frames [s]; a GIF keeps them, the last one may come sooner after the one before.
         fps: Frames a second.
         progress: Called with frames drawn and frames in all.
 
@@ -62,7 +66,7 @@ def write_film(path: str, frames: Iterable[Frame], count: int, fps: float, progr
     write = _write_gif if path.lower().endswith(".gif") else _write_mp4
     try:
         with whole_file(path) as file:
-            write(file, _told(frames, count, progress), count, fps)
+            write(file, _told(frames, len(times), progress), times, fps)
     except OSError as error:
         raise unwritable(path, error) from None
 
@@ -81,14 +85,14 @@ def colors() -> list[tuple[float, ...]]:
     return [*greys, *full, *(tuple(row) for color in (*PALETTE, GREY) for row in shades(color).tolist())]
 
 
-def _write_gif(file: Any, frames: Iterator[Frame], count: int, fps: float) -> None:
+def _write_gif(file: Any, frames: Iterator[Frame], times: Sequence[float], fps: float) -> None:
     from PIL import Image
 
     palette = Image.new("P", (1, 1))
     palette.putpalette([round(255 * x) for color in colors() for x in color])
     first = Image.fromarray(next(frames))
-    stamps = [round(k / fps / TICK) for k in range(count)]
-    stays = [round(1000 * TICK) * (b - a) for a, b in pairwise(stamps)] + [round(1000 * REST)]
+    stamps = [round((t - times[0]) / TICK) for t in times]
+    stays = [round(1000 * TICK) * max(LEAST, b - a) for a, b in pairwise(stamps)] + [round(1000 * REST)]
 
     def reduced(image: Any) -> Any:
         return image.quantize(palette=palette, dither=Image.Dither.NONE)
@@ -99,7 +103,7 @@ def _write_gif(file: Any, frames: Iterator[Frame], count: int, fps: float) -> No
     )
 
 
-def _write_mp4(file: Any, frames: Iterator[Frame], count: int, fps: float) -> None:
+def _write_mp4(file: Any, frames: Iterator[Frame], times: Sequence[float], fps: float) -> None:
     first = next(frames)
     height, width, _ = first.shape
     with tempfile.TemporaryDirectory(prefix="armsim-") as folder:
@@ -111,12 +115,10 @@ def _write_mp4(file: Any, frames: Iterator[Frame], count: int, fps: float) -> No
             process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said)
             assert process.stdin is not None
             try:
-                process.stdin.write(first.tobytes())
-                for frame in frames:
-                    process.stdin.write(frame.tobytes())
-                process.stdin.close()
-            except BrokenPipeError:
-                pass  # why, it says itself
+                with suppress(BrokenPipeError), process.stdin as pipe:  # why, it says itself
+                    pipe.write(first.tobytes())
+                    for frame in frames:
+                        pipe.write(frame.tobytes())
             except BaseException:
                 process.kill()
                 raise

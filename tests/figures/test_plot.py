@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -146,7 +147,7 @@ def test_thirty_joints_are_drawn_eight_abreast_and_none_is_left_out():
     columns = {f"q_J{i}_rad": np.full(3, float(i)) for i in range(30)}
     figure = plot(motion(columns, 30))
     shown = [[line.get_label() for line in axis.lines if line.get_marker() != "None"] for axis in figure.axes]
-    assert sorted(sum(shown, [])) == sorted(f"J{i}" for i in range(30))
+    assert sorted(chain.from_iterable(shown)) == sorted(f"J{i}" for i in range(30))
     assert max(map(len, shown)) <= 8
 
 
@@ -224,7 +225,8 @@ def test_several_runs_are_drawn_with_their_differences(tmp_path):
     first = motion({"q_J0_rad": t**2, "qd_J0_rad_s": 2 * t})
     second = motion({"q_J0_rad": t**2 + 1e-9 * t, "qd_J0_rad_s": 2 * t})
     figure = plot([first, second], tmp_path / "out.png")
-    assert [axis.get_ylabel() for axis in figure.axes] == ["q J0 [rad]", "difference [rad]", "qd J0 [rad/s]", "difference [rad/s]"]  # fmt: skip
+    labels = ["q J0 [rad]", "difference [rad]", "qd J0 [rad/s]", "difference [rad/s]"]
+    assert [axis.get_ylabel() for axis in figure.axes] == labels
     assert figure.axes[1].lines[0].get_ydata() == pytest.approx(1e-9 * t, rel=1e-6)
     assert figure.axes[1].get_title(loc="right") == "at most 1e−9 rad"
     assert figure.axes[3].get_title(loc="right") == "no difference"
