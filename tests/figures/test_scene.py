@@ -107,16 +107,39 @@ def test_a_planar_arm_is_seen_in_its_plane_and_what_hangs_is_below():
     assert (x, y) == (pytest.approx(0.0, abs=1e-12), pytest.approx(-1.6))
 
 
-def test_nearer_facets_are_painted_later_and_hidden_ones_not_at_all():
-    data = {"format": "armsim/robot/1", "name": "one", "gravity": [0, 0, -9.81]}
-    body = {"box": {"size": [0.2, 0.2, 0.2], "mass": 1, "center": [0.5, 0, 0]}}
-    robot = {**data, "joints": [{"name": "R1", "type": "revolute", "mdh": {}, "bodies": [body]}]}
-    drawn = DrawnArm.of(load_robot_file(robot).data)
-    scene, seen = Scene(drawn), camera(drawn.arm, "top")
-    corners, _ = scene.painted([0.0], seen)
-    top = [k for k, facet in enumerate(corners) if facet[:, 0].min() > 0.35]
-    assert len(top) == 1  # of six sides one is seen from above
-    assert np.ptp(corners[top[0]], axis=0) == pytest.approx([0.2, 0.2])
+def boxes(*heights):
+    """An arm whose links have a box each, half a metre from its axis, above each other."""
+    joints = [
+        {
+            "name": f"R{i}",
+            "type": "revolute",
+            "mdh": {},
+            "bodies": [{"box": {"size": [0.2, 0.2, 0.2], "mass": 1, "center": [0.5, 0, z]}}],
+        }
+        for i, z in enumerate(heights)
+    ]
+    return DrawnArm.of(load_robot_file({"format": "armsim/robot/1", "name": "boxes", "joints": joints}).data)
+
+
+def test_the_sides_that_are_seen_meet_at_the_corner_nearest_to_the_eye():
+    drawn = boxes(0.0)
+    seen = camera(drawn.arm, "iso")
+    corners, _ = Scene(drawn).painted([0.0], seen)
+    eight = np.array([[0.5 + x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
+    places = seen.flat(eight)
+    sides = [facet for facet in corners if all(np.isclose(places, corner).all(axis=1).any() for corner in facet)]
+    nearest = places[np.argmax(eight @ seen.toward)]
+    assert len(sides) == 3
+    assert all(np.isclose(side, nearest).all(axis=1).any() for side in sides)
+
+
+@pytest.mark.parametrize("heights", [(0.0, 0.4), (0.4, 0.0)])
+def test_what_is_nearer_is_painted_over_what_is_farther(heights):
+    drawn = boxes(*heights)
+    corners, colors = Scene(drawn).painted([0.0, 0.0], camera(drawn.arm, "top"))
+    last = max(k for k, facet in enumerate(corners) if facet[:, 0].min() > 0.35)
+    red, _, blue = colors[last]
+    assert (red > blue) == (heights[1] > heights[0])  # the second joint is vermilion, the first one blue
 
 
 def test_a_drawing_names_joints_ranges_lengths_and_masses():
