@@ -15,21 +15,21 @@ from armsim.errors import UsageError, spelled
 from armsim.figures.drawn_run import Drawable, DrawnRun, drawn
 from armsim.figures.envelope import Array, Sum, at_same_times, sums_of
 from armsim.figures.film import Frame, check_film, write_film
-from armsim.figures.picture import check_picture, ending_of, save
+from armsim.figures.picture import DPI, check_picture, ending_of, save
 from armsim.figures.scene import Camera, Scene, camera, scale_bar
 from armsim.figures.style import BLACK, BLUE, GREY, VERMILION, View, check_view, new_figure, tick, worded
 from armsim.model import Arm
 from armsim.plant.columns import heading_of, spellings
 from armsim.simulation.result import Result
 
-DPI = 100
 FPS, MOST = 25.0, 500  # frames a second, but not more in all
-FINE, SMOOTH = 4, 240  # points of a trail: from frame to frame of a film, and in a strip
-SIZE = (640, 480)  # pixels
+FINE, SMOOTH = 4, 1200  # points of a trail: from frame to frame of a film, and in a strip
+SIZE, POSE = (640, 480), (320, 240)  # pixels of a film, and of a pose of a strip
 LARGEST = 4096  # pixels of an edge
 FILMS = ("gif", "mp4")
 ENDINGS = (*FILMS, "png", "svg", "pdf")
 Progress = Callable[[int, int], object]
+FRESH = 1.0  # seconds that a trail stays dark in a film; in a strip, since the pose before
 TRAILS = (BLUE, VERMILION)
 
 
@@ -45,6 +45,7 @@ class MovingArm:
         reference: The tool's way by the references, or its place at the target [m], shape (points, 3); None where there is none.
         last: Time of its last row [s].
         fine: See trail.
+        fresh: Points of the trail that are drawn dark.
     """
 
     scene: Scene
@@ -54,6 +55,7 @@ class MovingArm:
     reference: Array | None
     last: float
     fine: int
+    fresh: int
 
 
 def animate(
@@ -74,7 +76,7 @@ def animate(
         path: A film, .gif or .mp4; or a strip of poses, .png, .svg or .pdf.
         view: "iso", "top", "side" or "front"; "auto" looks along the axes of a planar arm, else it is "iso".
         fps: Frames a second; 25 unless given, or as many as make 500 in all.
-        size: Width and height of a film, or of each pose of a strip [pixels]; 640 by 480 unless given.
+        size: Width and height of a film, or of each pose of a strip [pixels]; 640 by 480, or 320 by 240.
         frames: Poses of a strip.
         force: Replace a file that is there.
         progress: Called with frames drawn and frames in all.
@@ -90,7 +92,7 @@ def animate(
     name = os.fspath(path)
     film = check_animation(name, force, option, fps)
     check_view(view)
-    size = check_size(size or SIZE)
+    size = check_size(size or (SIZE if film else POSE))
     given = [runs] if isinstance(runs, (str, os.PathLike, Result, DrawnRun)) else list(runs)
     if not 1 <= len(given) <= 2:
         raise UsageError.of("animate", "one run, or two", f"{len(given)}", "draw them two by two")
@@ -108,7 +110,8 @@ def animate(
             )
         times = np.linspace(start, end, frames) if frames > 1 else np.array([end])
     fine = FINE if film else math.ceil(SMOOTH / len(times))
-    motions = [motion(run, times, fine, last) for run, (_, last) in zip(seen, spans, strict=True)]
+    fresh = math.ceil(FRESH * rate) * fine if film else fine
+    motions = [motion(run, times, fine, fresh, last) for run, (_, last) in zip(seen, spans, strict=True)]
     from_where = camera(motions[0].scene.arm, view)
     if film:
         write_film(name, film_frames(motions, times, from_where, size), times.tolist(), rate, progress)
@@ -151,7 +154,7 @@ def check_size(size: tuple[int, int]) -> tuple[int, int]:
     return size
 
 
-def motion(run: DrawnRun, times: Array, fine: int, last: float) -> MovingArm:
+def motion(run: DrawnRun, times: Array, fine: int, fresh: int, last: float) -> MovingArm:
     """A run as poses at some times [s], and its way by `fine` points from each to the next; beyond its rows it stands still."""
     found = run.drawn_arm()
     if found is None:
@@ -176,7 +179,7 @@ def motion(run: DrawnRun, times: Array, fine: int, last: float) -> MovingArm:
         reference = scene.tool(target)[None]
     trail = np.array([scene.tool(list(row)) for row in q])
     name = run.scenario["name"] + (f", {run.status}" if run.status in ("interrupted", "diverged") else "")
-    return MovingArm(scene, name, q[::fine], trail, reference, last, fine)
+    return MovingArm(scene, name, q[::fine], trail, reference, last, fine, fresh)
 
 
 def sampled(run: DrawnRun, sums: Sequence[Sum], times: Array) -> Array:
@@ -238,7 +241,7 @@ class Stage:
 
         self.axis, self.motions, self.seen = axis, motions, seen
         self.moving: list[Any] = []
-        self._arms, self._axes, self._trails, self._tools = [], [], [], []
+        self._arms, self._axes, self._trails, self._old, self._tools = [], [], [], [], []
         self._goals: list[tuple[MovingArm, Any]] = []  # rings around where tools are to be
         axis.set_aspect("equal")
         axis.set_axis_off()
@@ -250,21 +253,28 @@ class Stage:
                 axis.plot(*way.T, zorder=1, linestyle=(0, (4, 3)), linewidth=1.0, color=GREY)
                 ring = {"marker": "o", "markersize": 11, "markerfacecolor": "none", "color": BLACK, "zorder": 5}
                 self._goals.append((motion, axis.plot(*way[:1].T, **ring, **pale)[0]))
-            self._trails.append(
-                axis.plot([], [], color=color, linewidth=1.2, linestyle="--" if k else "-", zorder=2)[0]
-            )
+            line = {"color": color, "linewidth": 1.2, "linestyle": "--" if k else "-", "zorder": 2}
+            self._trails.append(axis.plot([], [], **line)[0])
+            self._old.append(axis.plot([], [], **line, alpha=0.25)[0])
             self._arms.append(axis.add_collection(PolyCollection([], linewidths=0.6, zorder=3, **pale), autolim=False))
             lines = LineCollection([], colors=BLACK, linewidths=0.8, linestyles="-.", zorder=4, **pale)
             self._axes.append(axis.add_collection(lines, autolim=False))
             cross = {"marker": "+", "markersize": 10, "markeredgewidth": 1.8, "linestyle": "", "color": color}
             self._tools.append(axis.plot([], [], zorder=6, **cross)[0])
         self._order = list(reversed(motions))
-        self.moving = [*self._trails, *self._arms, *self._axes, *(ring for _, ring in self._goals), *self._tools]
+        self.moving = [
+            *self._old,
+            *self._trails,
+            *self._arms,
+            *self._axes,
+            *(ring for _, ring in self._goals),
+            *self._tools,
+        ]
 
     def pose(self, k: int) -> None:
         """Put all arms where they are at frame k."""
-        for motion, trail, arm, axes, tool in zip(
-            self._order, self._trails, self._arms, self._axes, self._tools, strict=True
+        for motion, trail, old, arm, axes, tool in zip(
+            self._order, self._trails, self._old, self._arms, self._axes, self._tools, strict=True
         ):
             q = list(motion.q[k])
             corners, colors = motion.scene.painted(q, self.seen)
@@ -272,7 +282,8 @@ class Stage:
             arm.set(facecolors=colors, edgecolors=colors)
             axes.set_segments(self.seen.flat(motion.scene.axes(q)))
             way = self.seen.flat(motion.trail[: motion.fine * k + 1])
-            trail.set_data(way[:, 0], way[:, 1])
+            trail.set_data(way[-motion.fresh - 1 :].T)
+            old.set_data(way[: -motion.fresh or None].T)
             tool.set_data(way[-1:, 0], way[-1:, 1])
         for motion, ring in self._goals:
             assert motion.reference is not None
@@ -329,7 +340,7 @@ def strip(motions: Sequence[MovingArm], times: Array, seen: Camera, size: tuple[
     """Poses beside each other, each with its time; a figure."""
     columns = min(len(times), max(2, math.ceil(math.sqrt(len(times)))))
     rows = math.ceil(len(times) / columns)
-    shape = (2.6, 2.6 * size[1] / size[0])
+    shape = size[0] / DPI, size[1] / DPI
     figure = new_figure(columns * shape[0], rows * (shape[1] + 0.25) + 0.4)
     title = motions[0].name if len(motions) == 1 else f"{motions[0].name}; pale: {motions[1].name}"
     figure.suptitle(worded(title), fontsize="medium")

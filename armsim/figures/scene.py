@@ -208,7 +208,7 @@ def scale_bar(axis: Any, size: float) -> None:
     low, high = axis.get_ylim()
     x, y = left + 0.03 * (right - left), low + 0.02 * (high - low)
     axis.plot([x, x + length], [y, y], color=BLACK, linewidth=2.0, solid_capstyle="butt")
-    axis.text(x + length / 2, y + 0.012 * (high - low), f"{tick(length)} m", ha="center", va="bottom", fontsize=8)
+    axis.text(x, y + 0.012 * (high - low), f"{tick(length)} m", ha="left", va="bottom", fontsize=8)
 
 
 def _vector(v) -> Array:

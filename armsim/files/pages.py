@@ -16,6 +16,7 @@ PAGES = {  # in the order in which a newcomer reads them
     "friction": "Dry friction: its law, and what the model leaves out.",
     "integrators": "How time advances, and which method to take.",
     "accuracy": "What armsim says of steps and errors, and how often it was right.",
+    "assignment": "The 2R arm of an assignment in five configurations: plots and GIFs.",
     "columns": "Every column of trajectory.csv and torque.csv.",
     "measures": "Numbers that a run comes down to, and formulas of them.",
     "batches": "Thousands of runs at once, and numbers that are left open.",

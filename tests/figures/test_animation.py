@@ -27,7 +27,7 @@ def run():
 
 @pytest.fixture(scope="module")
 def moving(run):
-    return motion(drawn(run), np.linspace(0.0, 0.6, 7), 4, 0.6)
+    return motion(drawn(run), np.linspace(0.0, 0.6, 7), 4, 4, 0.6)
 
 
 def stays(path):
@@ -72,14 +72,14 @@ def test_a_strip_has_a_pose_for_every_time_and_its_trail_ends_at_the_tool(moving
 
 def test_what_is_followed_is_drawn_as_a_ring(run):
     target = armsim.simulate("arm5_reach", {"duration": 0.1})
-    found = motion(drawn(target), np.array([0.0, 0.1]), 2, 0.1)
+    found = motion(drawn(target), np.array([0.0, 0.1]), 2, 2, 0.1)
     robot = armsim.load_robot("arm5", engine="python")
     place = robot.forward_kinematics([0.8, -0.6, -0.4, 0.5, 0.3]).position
     assert found.reference[0] == pytest.approx(place)
     t, way = np.linspace(0.0, 1.0, 11), np.linspace(0.0, 0.5, 11)
     columns = {"t_s": t, "q_R1_rad": 0 * t, "q_R2_rad": 0 * t, "q_ref_R1_deg": np.degrees(way), "q_ref_R2_deg": 0 * t}
     about = {"name": "made", "duration": 1.0, "robot": drawn(run).scenario["robot"]}
-    found = motion(columns_over_time("made", columns, about), t, 1, 1.0)
+    found = motion(columns_over_time("made", columns, about), t, 1, 1, 1.0)
     assert found.reference[-1] == pytest.approx([1.6 * math.cos(0.5), 1.6 * math.sin(0.5), 0.0])
 
 
@@ -87,7 +87,7 @@ def test_two_runs_are_drawn_the_second_pale(run, tmp_path):
     other = armsim.simulate("rr_config5", {"duration": 0.3})
     animate([run, other.save(tmp_path / "run")], tmp_path / "out.gif", fps=5, size=SMALL)
     assert sum(stays(tmp_path / "out.gif")[:-1]) == 600
-    later = [motion(drawn(x), np.array([0.0, 0.6]), 1, x.t[-1]) for x in (run, other)]
+    later = [motion(drawn(x), np.array([0.0, 0.6]), 1, 1, x.t[-1]) for x in (run, other)]
     assert later[1].q[-1] == pytest.approx(other.q[-1])  # stands still
     figure = strip(later, np.array([0.0, 0.6]), camera(later[0].scene.arm), SMALL)
     assert sorted({x.get_alpha() or 1.0 for x in figure.axes[0].collections}) == [0.3, 1.0]
