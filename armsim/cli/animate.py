@@ -31,7 +31,9 @@ Examples:
     "--view", type=click.Choice(VIEWS), default="auto", help="From where. [default: a planar arm's plane, else iso]"
 )
 @click.option("--fps", metavar="N", help="Frames a second. [default: 25, or as many as make 500 in all]")
-@click.option("--size", metavar="WxH", help="Of the film, or of each pose, in pixels. [default: 640x480; 320x240 a pose]")
+@click.option(
+    "--size", metavar="WxH", help="Of the film, or of each pose, in pixels. [default: 640x480; 320x240 a pose]"
+)
 @click.option("--frames", metavar="N", type=int, default=6, show_default=True, help="How many poses a .png shows.")
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 @quiet_option
