@@ -162,11 +162,7 @@ def drawn(run: Drawable, told: Callable[[int], object] = bool) -> DrawnRun:
         mend = "name a folder that `armsim simulate` or `armsim record` has written"
         raise UsageError.of(name, "a run or a recording", found, mend)
     about = os.path.join(folder, "run.yaml")
-    data = _plain(read_yaml(about)[0]) if os.path.isfile(about) else {}
-    if not isinstance(data, dict):
-        data = {}
-    known = {key: data[key] for key in ("status", "scenario", "audit", "method") if data.get(key)}
-    return DrawnRun(name, tables, **known)
+    return DrawnRun(name, tables, **_known(_plain(read_yaml(about)[0]) if os.path.isfile(about) else None))
 
 
 def columns_over_time(name: str, columns: Mapping[str, ArrayLike], scenario: Mapping[str, Any]) -> DrawnRun:
@@ -201,6 +197,21 @@ def _in_memory(run: Result) -> DrawnRun:
     balance = audit(run) if np.isfinite(run.end).all() else None
     tables = (RowTable("t_s", tuple(order), blocks),)
     return DrawnRun(run.scenario.name, tables, run.status, run.scenario.scenario_data, balance, run.plant.method)
+
+
+def _known(record: Any) -> dict[str, Any]:
+    """What a run.yaml says of its run, as far as it is of the kinds that armsim writes."""
+    if not isinstance(record, dict):
+        return {}
+    known = {key: record[key] for key in ("status", "method") if isinstance(record.get(key), str)}
+    scenario, audit = record.get("scenario"), record.get("audit")
+    if isinstance(scenario, dict) and isinstance(scenario.get("robot"), dict):
+        kinds = (str, scenario.get("name")), (float, scenario.get("duration")), (str, scenario["robot"].get("name"))
+        if all(isinstance(value, kind) for kind, value in kinds):
+            known["scenario"] = scenario
+    if isinstance(audit, dict) and all(isinstance(audit.get(key), float) for key in ("residual", "relative")):
+        known["audit"] = audit
+    return known
 
 
 def _table(path: str, told: Callable[[int], object]) -> RowTable:

@@ -283,3 +283,12 @@ def test_a_table_without_run_yaml_is_drawn_without_its_arm(run, tmp_path):
     shutil.move(folder / "run.yaml", tmp_path / "elsewhere.yaml")
     position = panel(plot(folder), "position [rad]")
     assert [line.get_label() for line in position.lines] == ["R1", "R2", "R3", "R4", "R5"]
+
+
+@pytest.mark.parametrize("text", ["[1, 2]", "status: 3\nscenario: {robot: arm5}\naudit: {}", "scenario: {robot: {}}"])
+def test_a_run_yaml_of_another_make_says_nothing(run, tmp_path, text):
+    folder = run.save(tmp_path / "run")
+    (folder / "run.yaml").write_text(text)
+    figure = plot(folder)
+    assert figure.get_suptitle() == str(folder)
+    assert curve(panel(figure, "position [rad]"), "R1")[1].tolist() == run["q_R1_rad"].tolist()
