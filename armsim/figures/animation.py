@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -22,7 +22,7 @@ from armsim.model import Arm
 from armsim.plant.columns import heading_of, spellings
 from armsim.simulation.result import Result
 
-FPS, MOST = 25.0, 500  # frames a second, but not more in all
+FPS, MOST, LONGEST = 25.0, 500, 5000  # frames a second, but not more in all unless asked; and what may be asked for
 FINE, SMOOTH = 4, 1200  # points of a trail: from frame to frame of a film, and in a strip
 SIZE, POSE = (640, 480), (320, 240)  # pixels of a film, and of a pose of a strip
 LARGEST = 4096  # pixels of an edge
@@ -102,6 +102,9 @@ def animate(
     if film:
         rate = fps or min(FPS, MOST / max(end - start, 1e-9))
         count = max(2, 1 + math.ceil((end - start) * rate - 1e-6))
+        if count > LONGEST:
+            found, mend = f"{count} frames", f"take at most --fps {tick(LONGEST / (end - start), 2)}"
+            raise UsageError.of(spelled(f"--fps {rate:g}", "fps"), f"a film of at most {LONGEST} frames", found, mend)
         times = np.minimum(start + np.arange(count) / rate, end)
     else:
         if not 1 <= frames <= 100:
@@ -112,6 +115,8 @@ def animate(
     fine = FINE if film else math.ceil(SMOOTH / len(times))
     fresh = math.ceil(FRESH * rate) * fine if film else fine
     motions = [motion(run, times, fine, fresh, last) for run, (_, last) in zip(seen, spans, strict=True)]
+    if len({one.name for one in motions}) < len(motions):
+        motions = [replace(one, name=run.name) for one, run in zip(motions, seen, strict=True)]
     from_where = camera(motions[0].scene.arm, view)
     if film:
         write_film(name, film_frames(motions, times, from_where, size), times.tolist(), rate, progress)

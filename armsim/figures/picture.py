@@ -63,7 +63,8 @@ def check_matplotlib(asked: str) -> None:
         UsageError: It is missing.
     """
     try:
-        import matplotlib.figure  # noqa: F401  # what a broken installation lacks shows here
+        import matplotlib.backends.backend_agg  # what a broken installation lacks shows in one of them
+        import matplotlib.figure  # noqa: F401
     except ImportError:
         mend = 'pip install "armsim[plot]"'
         raise UsageError.of(asked, "matplotlib, which draws", "it is not installed", mend) from None

@@ -108,10 +108,12 @@ def test_runs_that_ended_early_are_shown_as_far_as_they_went(tmp_path):
         animate(run, tmp_path / "none.gif")
 
 
-def test_long_runs_have_fewer_frames_a_second():
-    from armsim.figures.animation import FPS, MOST
-
-    assert MOST / FPS == 20.0  # seconds that are drawn at the full rate; see `fps` in `animate`
+def test_long_runs_have_fewer_frames_a_second_and_films_an_end(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("armsim.figures.animation.MOST", 6)
+    assert animate(run, tmp_path / "out.gif", size=SMALL) == pytest.approx(10.0)  # 0.6 s
+    monkeypatch.setattr("armsim.figures.animation.LONGEST", 6)
+    with pytest.raises(UsageError, match=r"(?s)a film of at most 6 frames.*found: *13 frames.*--fps 10"):
+        animate(run, tmp_path / "more.gif", fps=20)
 
 
 @pytest.mark.parametrize(
