@@ -63,8 +63,8 @@ def load_robot(
     Raises:
         FileFaults: The file cannot be used; says where and why.
     """
-    arm, _ = read_robot(robot, overrides)
-    return Robot(arm, engine)
+    arm, data = read_robot(robot, overrides)
+    return Robot(arm, engine, data)
 
 
 class Robot:
@@ -81,13 +81,17 @@ class Robot:
     Args:
         arm: The arm.
         engine: "llvm" or "python"; both give the same bits.
+        data: Of its file, as `armsim.loading.load_robot_file` reads it; what the arm looks like is taken from it.
     """
 
-    def __init__(self, arm: Arm, engine: Literal["llvm", "python"] = "llvm") -> None:
+    def __init__(
+        self, arm: Arm, engine: Literal["llvm", "python"] = "llvm", data: dict[str, Any] | None = None
+    ) -> None:
         if engine not in ENGINES:
             raise UsageError(f"engine: expected one of {', '.join(ENGINES)}, found {engine!r}")
         self.arm = arm
         self.engine = engine
+        self.data = data
         self._algorithm = dynamics.fastest_algorithm(arm)
         self._kernels: dict[str, BatchKernel] = {}
 
@@ -100,8 +104,9 @@ class Robot:
 
     def _repr_html_(self) -> str:
         from armsim.arm.robot_table import robot_html
+        from armsim.notebook import image_html
 
-        return robot_html(self.arm)
+        return robot_html(self.arm) + image_html(self)
 
     @property
     def joints(self) -> list[str]:

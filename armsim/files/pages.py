@@ -18,6 +18,7 @@ PAGES = {  # in the order in which a newcomer reads them
     "references": "Motions to follow: points, limits, oscillations, formulas, files.",
     "integrators": "How time advances, and which method to take.",
     "accuracy": "What armsim says of steps and errors, and how often it was right.",
+    "assignment": "The 2R arm of an assignment in five configurations: plots and GIFs.",
     "columns": "Every column of trajectory.csv and torque.csv.",
     "measures": "Numbers that a run comes down to, and formulas of them.",
     "batches": "Thousands of runs at once, and numbers that are left open.",
