@@ -11,6 +11,7 @@ from armsim.actuation.joint_torque import (
     motor_limited,
     powers,
     slowed_to,
+    stall_force,
     unpowered,
 )
 from armsim.actuation.limit import limit_torque, stop_law
@@ -29,6 +30,7 @@ __all__ = [
     "motor_limited",
     "powers",
     "slowed_to",
+    "stall_force",
     "sticks",
     "stop_law",
     "unpowered",

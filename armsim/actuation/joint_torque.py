@@ -184,10 +184,24 @@ def largest_force(joint: Joint, output: Literal["voltage", "torque"], bound: Sca
     if motor is not None and motor.limits.torque is not None:
         bounds.append(absolute(motor.gear) * motor.limits.torque)
     if electric is not None:
-        volts = [electric.limits.voltage, bound if output == "voltage" else None]
-        bounds += [None if x is None else absolute(dc.voltage_gain(electric)) * x for x in volts]
         amperes = electric.limits.current
-        bounds.append(None if amperes is None else absolute(dc.torque(electric, amperes)))
+        bounds += [
+            stall_force(joint, output, bound),
+            None if amperes is None else absolute(dc.torque(electric, amperes)),
+        ]
+    return _least(bounds)
+
+
+def stall_force(joint: Joint, output: Literal["voltage", "torque"], bound: Scalar | None) -> Scalar | None:
+    """The same by the limits of voltage alone [N·m or N]: the stall torque of an electric motor; see `largest_force`."""
+    motor = joint.electric_motor
+    if motor is None:
+        return None
+    volts = _least([motor.limits.voltage, bound if output == "voltage" else None])
+    return None if volts is None else absolute(dc.voltage_gain(motor)) * volts
+
+
+def _least(bounds: Sequence[Scalar | None]) -> Scalar | None:
     known = [x for x in bounds if x is not None]
     return reduce(minimum, known) if known else None
 
