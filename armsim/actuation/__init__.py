@@ -3,6 +3,7 @@
 from armsim.actuation.drive import against_dry_friction, drive_torques
 from armsim.actuation.friction import any_sticks, dry_bounds, sticks
 from armsim.actuation.joint_torque import (
+    COUNTED,
     WORKS,
     JointTorque,
     Works,
@@ -17,6 +18,7 @@ from armsim.actuation.joint_torque import (
 from armsim.actuation.limit import limit_torque, stop_law
 
 __all__ = [
+    "COUNTED",
     "WORKS",
     "JointTorque",
     "Works",

@@ -23,15 +23,18 @@ class Works:
         friction: By friction of all kinds; not positive.
         stops: By the joints' stops.
         external: By external wrenches.
+        error: Estimated error of all of them; 0 of methods that do not estimate it.
     """
 
     motors: Scalar
     friction: Scalar
     stops: Scalar
     external: Scalar
+    error: Scalar = 0.0
 
 
-WORKS = tuple(field.name for field in fields(Works))
+COUNTED = tuple(field.name for field in fields(Works))
+WORKS = COUNTED[:-1]
 
 
 @dataclass(slots=True)

@@ -33,6 +33,7 @@ from armsim.integrate.events import first_met, least
 from armsim.integrate.extension import OPEN, Ahead, Extension, interpolated
 from armsim.integrate.method import EXHAUSTED, FAILED, Tolerance
 from armsim.integrate.motion import Motion, calmed
+from armsim.integrate.quadrature import quadratures
 from armsim.integrate.system import System
 
 MEMORY = ("step_length", "step_error", "steps_taken", "steps_refused")
@@ -197,15 +198,17 @@ def _attempted(
         tried = where(locating, bracket.estimate(located), proposed)
 
         smooth = system.branch(t + now.done, start, tried)
-        end, estimate, inner = trial(smooth, t + now.done, start, tried)
-        error = _error_norm(start, end, estimate, tolerance)
-        guard = least([*smooth.crossings(start, end), *smooth.holding(t + now.done + tried, end)])
-        end = smooth.arrest(start, end, tried)
-        end = end._replace(q=calmed(end.q), v=calmed(end.v))
-        coefficients = [mapped(lambda after, before: after - before, end, start), *inner]
+        moving = start._replace(w=None)
+        reached, estimate, inner = trial(smooth, t + now.done, moving, tried)
+        error = _error_norm(moving, reached, estimate, tolerance)
+        guard = least([*smooth.crossings(moving, reached), *smooth.holding(t + now.done + tried, reached)])
+        end = smooth.arrest(moving, reached._replace(w=mapped(lambda x: 0.0, start.w)), tried)
+        arrested = end.w
+        end = Motion(calmed(end.q), calmed(end.v), end.z, None)
+        coefficients = [mapped(lambda after, before: after - before, end, moving), *inner]
         accurate = error <= 1.0
         share, guard, vague = first_met(
-            smooth, t + now.done, tried, start, end, coefficients, guard, tolerance.atol, accurate
+            smooth, t + now.done, tried, moving, end, coefficients, guard, tolerance.atol, accurate
         )
         error = where(vague, maximum(error, VAGUE), error)
         accurate = error <= 1.0
@@ -223,9 +226,12 @@ def _attempted(
         length = where(accepting, fresh, where(rejecting, minimum(wanted, SAFETY * tried), now.length))
         failing = both(rejecting, length < VANISHED + ROUNDING * h)
 
-        y = mapped(lambda after, before: where(accepting, after, before), end, start)
+        y = mapped(lambda after, before: where(accepting, after, before), end, moving)
+        w, of_w = quadratures(smooth, t + now.done, tried, start, reached, inner, tolerance, accepting)
+        y = y._replace(w=mapped(lambda x, jump: where(accepting, x + jump, x), w, arrested))
         extension = None
         if now.extension is not None:
+            coefficients = [c._replace(w=part) for c, part in zip(coefficients, of_w, strict=True)]
             found = Extension(now.done, coefficients, list(smooth.mode))
             extension = mapped(lambda after, before: where(accepting, after, before), found, now.extension)
         return [

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from armsim.expr import Scalar, dot, flatten, fma, leaves, mapped, unflatten, where
+from armsim.expr import Scalar, dot, flatten, fma, mapped, unflatten, where
 from armsim.integrate.adaptive import MEMORY, Trial, adaptive_advance, adaptive_follow
-from armsim.integrate.extension import Ahead, interpolated
+from armsim.integrate.extension import Ahead
 from armsim.integrate.lu import LU, welded
 from armsim.integrate.method import Method, Tolerance
 from armsim.integrate.motion import Motion
@@ -47,29 +47,19 @@ DENSE = (  # weights of the first five stages in the two upper coefficients of d
 
 
 def trial(smooth: System, t: Scalar, y: Motion, h: Scalar) -> Trial:
-    """One step, its embedded error estimate and its continuous extension of order 3; quadratures are cubic in it."""
+    """One step, its embedded error estimate and its continuous extension of order 3."""
     start = smooth.rates(t, y)
     solve = _stage_solver(smooth.jacobian(t, y, start), h * GAMMA)
-    nothing = mapped(lambda x: 0.0, y._replace(w=None))
+    nothing = mapped(lambda x: 0.0, y)
     stages: list[Motion] = []
     at = y
     for a, c, time, by_time in zip(A, C, TIMES, BY_TIME, strict=True):
         at = _weighted(y, a, stages)
         rates = smooth.rates(t + time * h, at) if stages else start
         before = _weighted(nothing, c, stages)
-        stages.append(solve(rates._replace(w=None).plus(1.0 / h, before), h * by_time))
+        stages.append(solve(rates.plus(1.0 / h, before), h * by_time))
     end = _weighted(at, (1.0,), stages[-1:])
     low, upper = (_weighted(nothing, row, stages[:5]) for row in DENSE)
-    if leaves(y.w):  # quadratures by Simpson's rule, with dense output at mid-step
-        change = mapped(lambda after, before: after - before, end._replace(w=None), y._replace(w=None))
-        middle = interpolated(end._replace(w=None), [change, low, upper], 0.5)._replace(w=y.w)
-        inner, last = smooth.powers(t + h / 2, middle), smooth.powers(t + h, end)
-        change = mapped(lambda a, b, c: h / 6 * (a + 4.0 * b + c), start.w, inner, last)
-        end = end._replace(w=mapped(lambda before, d: before + d, y.w, change))
-        low = low._replace(w=mapped(lambda power, d: fma(h, power, -d), start.w, change))
-        upper = upper._replace(w=mapped(lambda d, c, power: (d - c) - h * power, change, low.w, last))
-    else:
-        low, upper = low._replace(w=y.w), upper._replace(w=y.w)
     return Trial(end, stages[-1], [low, upper])
 
 
@@ -102,11 +92,10 @@ def _stage_solver(slopes: RateJacobian, scale: Scalar) -> Callable[[Motion, Scal
 
 
 def _weighted(y: Motion, weights: Sequence[float], stages: Sequence[Motion]) -> Motion:
-    """y + Σ weights stages; quadratures stay."""
-    whole = y._replace(w=None)
+    """y + Σ weights stages"""
     for weight, k in zip(weights, stages, strict=True):
-        whole = whole.plus(weight, k)
-    return whole._replace(w=y.w)
+        y = y.plus(weight, k)
+    return y
 
 
 def advance(

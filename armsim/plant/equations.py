@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from armsim.actuation import JointTorque, Works
+from armsim.actuation import JointTorque, Works, powers
 from armsim.dynamics import (
     Algorithm,
     Law,
@@ -192,13 +192,28 @@ class Equations:
         return shared(damped, "damped")
 
     @cached_property
-    def powers(self) -> Callable[[Scalar, Motion, Sequence[Scalar], Held], Works | None]:
+    def powers(self) -> Callable[[Scalar, Motion, Sequence[Scalar], Held], Works]:
         """The powers [W] of the loads at (t, y) on velocities v, without dry friction."""
 
-        def powers(t: Scalar, y: Motion, v: Sequence[Scalar], held: Held) -> Works | None:
-            return self.loads.powers(y.q, v, self.loads.torques(t, y, held), self.loads.wrenches(y.q, held))
+        def of_loads(t: Scalar, y: Motion, v: Sequence[Scalar], held: Held) -> Works:
+            return self._powers(y.q, v, self.loads.torques(t, y, held), held)
 
-        return shared(powers, "powers")
+        return shared(of_loads, "powers")
+
+    @cached_property
+    def working(self) -> Callable[[Scalar, Motion, Held], Forces]:
+        """As `forces`, of what does work alone: powers and bounds of dry friction, without M and f."""
+
+        def working(t: Scalar, y: Motion, held: Held) -> Forces:
+            acting, motors = self.loads.acting(t, y, held), self.loads.governed
+            w = self._powers(y.q, y.v, acting.torques, held)
+            drives = [acting.torques[i].motor for i in motors]
+            return Forces([], [], acting.lower, acting.upper, acting.slower, drives, Further([], []), w)
+
+        return shared(working, "working")
+
+    def _powers(self, q: Sequence[Scalar], v: Sequence[Scalar], torques: Sequence[JointTorque], held: Held) -> Works:
+        return powers(torques, v, external_power(self.arm, q, v, self.loads.wrenches(q, held)))
 
     @cached_property
     def slopes(self) -> Callable[..., tuple[list[Slopes], list[Slopes]]]:

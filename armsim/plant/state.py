@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from armsim.actuation import WORKS, Works
+from armsim.actuation import COUNTED, Works
 from armsim.expr import Scalar, leaves
 from armsim.integrate import Ahead
 
@@ -65,7 +65,7 @@ class State:
             *(f"held_{name}" for name in joints if sampled),
             *(f"current_{joints[i]}" for i in inductive),
             *memory,
-            *(f"work_{of}" for of in WORKS if audit),
+            *(f"work_{of}" for of in COUNTED if audit),
         )
 
 

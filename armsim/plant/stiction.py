@@ -150,10 +150,15 @@ class StickSlipMode(StickSlip):
 
     def powers(self, t: Scalar, y: Motion) -> Works | None:
         """The powers [W]; None where they are not wanted."""
-        now = self.forces(t, y)
+        if y.w is None:
+            return None
+        now = self.equations.working(t, y._replace(w=None), self.held)
+        sliding = self._sliding(now)
         if not self.latches.limits:
-            return self.worked(now, self._sliding(now), y.v)
-        return self._rates_of(t, y).w
+            return self.worked(now, sliding, y.v)
+        full = self.forces(t, y)
+        a = solve_held(full.M, [f + dry for f, dry in zip(full.f, sliding, strict=True)], self.stuck)
+        return self._powers(replace(now, M=full.M, f=full.f), sliding, a, y.v)
 
     def _powers(self, now: Forces, sliding: Sequence[Scalar], a: Sequence[Scalar], v: Sequence[Scalar]) -> Works | None:
         """The powers at accelerations a [W]; those of a joint held at rest are zero, those of one held at a speed are not."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from armsim.actuation import Works
 from armsim.control import OpenLoop
 from armsim.dynamics import Law, crba
-from armsim.expr import Scalar, dot, lookup, where
+from armsim.expr import Scalar, dot, leaves, lookup, mapped, where
 from armsim.integrate import MomentumEquation, Motion, RateJacobian, System, advanced
 from armsim.plant.equations import Damped, Equations
 from armsim.plant.midpoint import ArmMomentum
@@ -46,6 +46,10 @@ class ArmSystem(System):
     def powers_at(self, t: Scalar, y: Motion, v: Sequence[Scalar]) -> Works | None:
         """The powers of the loads at (t, y) on velocities v, without dry friction [W]; None where not wanted."""
         return None if y.w is None else self.equations.powers(t, y._replace(w=None), v, self.held)
+
+    def counted(self, w: Works, change: Works, error: Works) -> Works:
+        """Works and their estimated error after a change of an estimated error each."""
+        return replace(mapped(lambda x, dx: x + dx, w, change), error=sum(leaves(error), start=w.error))
 
     def kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
         """Velocities, further states and works after h seconds at the rates of (t, y); positions unchanged.

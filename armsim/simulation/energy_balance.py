@@ -55,7 +55,7 @@ def balance(
         throughput: Largest motor torques times the ways of their joints [J].
     """
     named = dict(zip(plant.slots, state, strict=True))
-    works = {of: named[slot] for of, slot in zip(WORKS, plant.works, strict=True)}
+    works = {of: named[f"work_{of}"] for of in WORKS}
     change = (kinetic[-1] + potential[-1]) - (kinetic[0] + potential[0])
     residual = change - sum(works.values())
     seen = [*map(abs, works.values()), *kinetic, *(abs(x - potential[0]) for x in potential)]

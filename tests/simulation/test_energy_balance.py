@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import armsim
-from armsim.actuation import WORKS
+from armsim.actuation import COUNTED, WORKS
 from armsim.integrate import METHODS
 from armsim.loading import read_scenario
 from armsim.plant import make_plant
@@ -161,7 +161,7 @@ def test_counting_work_changes_no_bit_of_the_motion(method, drive):
     ]
     assert runs[0].state.tolist() == runs[1].state[:n].tolist()
     assert runs[0].rows.tolist() == runs[1].rows.tolist()
-    assert len(counted.slots) == n + len(WORKS)
+    assert len(counted.slots) == n + len(COUNTED)
 
 
 def test_both_engines_count_the_same_work():
