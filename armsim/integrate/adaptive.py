@@ -33,7 +33,7 @@ from armsim.integrate.events import first_met, least
 from armsim.integrate.extension import OPEN, Ahead, Extension, interpolated
 from armsim.integrate.method import EXHAUSTED, FAILED, Tolerance
 from armsim.integrate.motion import Motion, calmed
-from armsim.integrate.quadrature import quadratures
+from armsim.integrate.quadrature import Course, refined
 from armsim.integrate.system import System
 
 MEMORY = ("step_length", "step_error", "steps_taken", "steps_refused")
@@ -198,17 +198,16 @@ def _attempted(
         tried = where(locating, bracket.estimate(located), proposed)
 
         smooth = system.branch(t + now.done, start, tried)
-        moving = start._replace(w=None)
-        reached, estimate, inner = trial(smooth, t + now.done, moving, tried)
-        error = _error_norm(moving, reached, estimate, tolerance)
-        guard = least([*smooth.crossings(moving, reached), *smooth.holding(t + now.done + tried, reached)])
-        end = smooth.arrest(moving, reached._replace(w=mapped(lambda x: 0.0, start.w)), tried)
+        reached, estimate, inner = trial(smooth, t + now.done, start, tried)
+        error = _error_norm(start, reached, estimate, tolerance)
+        guard = least([*smooth.crossings(start, reached), *smooth.holding(t + now.done + tried, reached)])
+        end = smooth.arrest(start, reached._replace(w=mapped(lambda x: 0.0, start.w)), tried)
         arrested = end.w
         end = Motion(calmed(end.q), calmed(end.v), end.z, None)
-        coefficients = [mapped(lambda after, before: after - before, end, moving), *inner]
+        bare = [*map(_without_w, inner)]
         accurate = error <= 1.0
         share, guard, vague = first_met(
-            smooth, t + now.done, tried, moving, end, coefficients, guard, tolerance.atol, accurate
+            smooth, t + now.done, tried, start, end, [_difference(end, start), *bare], guard, tolerance.atol, accurate
         )
         error = where(vague, maximum(error, VAGUE), error)
         accurate = error <= 1.0
@@ -226,13 +225,15 @@ def _attempted(
         length = where(accepting, fresh, where(rejecting, minimum(wanted, SAFETY * tried), now.length))
         failing = both(rejecting, length < VANISHED + ROUNDING * h)
 
-        y = mapped(lambda after, before: where(accepting, after, before), end, moving)
-        w, of_w = quadratures(smooth, t + now.done, tried, start, reached, inner, tolerance, accepting)
-        y = y._replace(w=mapped(lambda x, jump: where(accepting, x + jump, x), w, arrested))
+        still = _without_w(reached)
+        course = Course(smooth, t + now.done, tried, still, [_difference(still, start), *bare], start.w)
+        w = refined(course, start.w, reached.w, estimate.w, tolerance, accepting)
+        end = end._replace(w=mapped(lambda x, work: x + work, w, arrested))
+        y = mapped(lambda after, before: where(accepting, after, before), end, start)
         extension = None
         if now.extension is not None:
-            coefficients = [c._replace(w=part) for c, part in zip(coefficients, of_w, strict=True)]
-            found = Extension(now.done, coefficients, list(smooth.mode))
+            change = mapped(lambda after, before: after - before, end, start)
+            found = Extension(now.done, [change, *inner], list(smooth.mode))
             extension = mapped(lambda after, before: where(accepting, after, before), found, now.extension)
         return [
             Attempt(
@@ -252,6 +253,15 @@ def _attempted(
     (end,) = loop([begin], body, lambda now: now.done >= until, MOST)
     out_of_time = end.done < until
     return end, end.y._replace(v=[where(out_of_time, EXHAUSTED, v) for v in end.y.v])
+
+
+def _without_w(y: Motion) -> Motion:
+    return y._replace(w=None)
+
+
+def _difference(end: Motion, start: Motion) -> Motion:
+    """end - start, without quadratures."""
+    return mapped(lambda after, before: after - before, _without_w(end), _without_w(start))
 
 
 def _error_norm(start: Motion, end: Motion, estimate: Motion, tolerance: Tolerance) -> Scalar:

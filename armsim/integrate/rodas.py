@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from armsim.expr import Scalar, dot, flatten, fma, mapped, unflatten, where
+from armsim.expr import Scalar, dot, flatten, fma, leaves, mapped, unflatten, where
 from armsim.integrate.adaptive import MEMORY, Trial, adaptive_advance, adaptive_follow
 from armsim.integrate.extension import Ahead
 from armsim.integrate.lu import LU, welded
 from armsim.integrate.method import Method, Tolerance
 from armsim.integrate.motion import Motion
+from armsim.integrate.quadrature import Course
 from armsim.integrate.rate_jacobian import RateJacobian
 from armsim.integrate.system import System
 
@@ -47,20 +48,32 @@ DENSE = (  # weights of the first five stages in the two upper coefficients of d
 
 
 def trial(smooth: System, t: Scalar, y: Motion, h: Scalar) -> Trial:
-    """One step, its embedded error estimate and its continuous extension of order 3."""
+    """One step, its embedded error estimate and its continuous extension of order 3; quadratures are cubic in it."""
     start = smooth.rates(t, y)
     solve = _stage_solver(smooth.jacobian(t, y, start), h * GAMMA)
-    nothing = mapped(lambda x: 0.0, y)
+    nothing = mapped(lambda x: 0.0, y._replace(w=None))
     stages: list[Motion] = []
     at = y
     for a, c, time, by_time in zip(A, C, TIMES, BY_TIME, strict=True):
         at = _weighted(y, a, stages)
-        rates = smooth.rates(t + time * h, at) if stages else start
+        rates = smooth.rates(t + time * h, at._replace(w=None)) if stages else start
         before = _weighted(nothing, c, stages)
-        stages.append(solve(rates.plus(1.0 / h, before), h * by_time))
+        stages.append(solve(rates._replace(w=None).plus(1.0 / h, before), h * by_time))
     end = _weighted(at, (1.0,), stages[-1:])
     low, upper = (_weighted(nothing, row, stages[:5]) for row in DENSE)
-    return Trial(end, stages[-1], [low, upper])
+    error = stages[-1]
+    if leaves(y.w):
+        change = mapped(lambda after, before: after - before, end._replace(w=None), y._replace(w=None))
+        course = Course(smooth, t, h, end._replace(w=None), [change, low, upper], y.w)
+        # where something may be held, the guards need the forces at the end anyway
+        last = smooth.rates(t + h, end).w if smooth.mode else smooth.powers(t + h, end)
+        d, doubt = course.panel(0.0, 1.0, start.w, last)
+        end, error = end._replace(w=mapped(lambda before, dw: before + dw, y.w, d)), error._replace(w=doubt)
+        low = low._replace(w=mapped(lambda power, dw: fma(h, power, -dw), start.w, d))
+        upper = upper._replace(w=mapped(lambda dw, c, power: (dw - c) - h * power, d, low.w, last))
+    else:
+        error, low, upper = (x._replace(w=y.w) for x in (error, low, upper))
+    return Trial(end, error, [low, upper])
 
 
 def _stage_solver(slopes: RateJacobian, scale: Scalar) -> Callable[[Motion, Scalar], Motion]:
@@ -92,10 +105,11 @@ def _stage_solver(slopes: RateJacobian, scale: Scalar) -> Callable[[Motion, Scal
 
 
 def _weighted(y: Motion, weights: Sequence[float], stages: Sequence[Motion]) -> Motion:
-    """y + Σ weights stages"""
+    """y + Σ weights stages; quadratures stay."""
+    whole = y._replace(w=None)
     for weight, k in zip(weights, stages, strict=True):
-        y = y.plus(weight, k)
-    return y
+        whole = whole.plus(weight, k)
+    return whole._replace(w=y.w)
 
 
 def advance(

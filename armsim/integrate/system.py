@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from armsim.expr import Scalar, leaves, mapped, with_jacobian
+from armsim.expr import Scalar, leaves, with_jacobian
 from armsim.integrate.momentum_equation import MomentumEquation
 from armsim.integrate.motion import Motion, advanced
 from armsim.integrate.rate_jacobian import RateJacobian
@@ -43,9 +43,9 @@ class System:
         """The rates of the quadratures alone."""
         return self.rates(t, y).w
 
-    def counted(self, w: Any, change: Any, error: Any) -> Any:
-        """The quadratures after a change, whose estimated error is a tree likewise."""
-        return mapped(lambda x, dx: x + dx, w, change)
+    def doubted(self, w: Any, error: Any) -> Any:
+        """Quadratures whose last change has an estimated error; see `Method.adaptive`."""
+        return w
 
     def jacobian(self, t: Scalar, y: Motion, k: Motion) -> RateJacobian:
         """The exact Jacobian at (t, y), where the rates are k."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from armsim.actuation import JointTorque, Works, powers
 from armsim.dynamics import (
@@ -139,31 +139,39 @@ class Equations:
         self.arm = loads.arm
         self.algorithm = algorithm
 
-    @cached_property
-    def rates(self) -> Callable[[Scalar, Motion, Held], Rates]:
-        """The rates without dry friction."""
+    def rates(self, t: Scalar, y: Motion, held: Held) -> Rates:
+        """The rates without dry friction; powers only where works are among the quadratures."""
+        return self._rates[y.w is not None](t, y._replace(w=None), held)
 
-        def rates(t: Scalar, y: Motion, held: Held) -> Rates:
+    @cached_property
+    def _rates(self) -> list[Callable[[Scalar, Motion, Held], Rates]]:
+        """Without powers, and with them."""
+
+        def rates(t: Scalar, y: Motion, held: Held, powered: bool) -> Rates:
             acting, wrenches = self.loads.acting(t, y, held), self.loads.wrenches(y.q, held)
             torques = acting.torques
             qdd = forward_dynamics(self.arm, y.q, y.v, [x.total for x in torques], wrenches, self.algorithm)
-            return Rates(qdd, acting.further, self.loads.powers(y.q, y.v, torques, wrenches))
+            return Rates(qdd, acting.further, self._powers(y.q, y.v, torques, held) if powered else None)
 
-        return shared(rates, "rates")
+        return [shared(partial(rates, powered=powered), "rates") for powered in (False, True)]
+
+    def forces(self, t: Scalar, y: Motion, held: Held) -> Forces:
+        """The equation of motion; powers likewise."""
+        return self._forces[y.w is not None](t, y._replace(w=None), held)
 
     @cached_property
-    def forces(self) -> Callable[[Scalar, Motion, Held], Forces]:
-        """The equation of motion."""
+    def _forces(self) -> list[Callable[[Scalar, Motion, Held], Forces]]:
+        """Without powers, and with them."""
 
-        def forces(t: Scalar, y: Motion, held: Held) -> Forces:
+        def forces(t: Scalar, y: Motion, held: Held, powered: bool) -> Forces:
             acting, wrenches = self.loads.acting(t, y, held), self.loads.wrenches(y.q, held)
             torques = acting.torques
             f = less_bias(self.arm, y, [x.total for x in torques], wrenches)
-            powers = self.loads.powers(y.q, y.v, torques, wrenches)
+            w = self._powers(y.q, y.v, torques, held) if powered else None
             M, motors = crba(self.arm, y.q), [torques[i].motor for i in self.loads.governed]
-            return Forces(M, f, acting.lower, acting.upper, acting.slower, motors, acting.further, powers)
+            return Forces(M, f, acting.lower, acting.upper, acting.slower, motors, acting.further, w)
 
-        return shared(forces, "forces")
+        return [shared(partial(forces, powered=powered), "forces") for powered in (False, True)]
 
     @cached_property
     def damped(self) -> Callable[[Scalar, Motion, Held], Damped]:

@@ -65,7 +65,7 @@ class Plant:
 
     @cached_property
     def loads(self) -> Loads:
-        """The loads on the arm. An adaptive integrator advances currents, resolves jumps and integrates powers by itself."""
+        """The loads on the arm. Error control lets an adaptive integrator advance currents and resolve jumps itself."""
         adaptive = self.integrator.adaptive is not None
         return Loads(
             self.arm, self.command, self.external, adaptive, self.integrator.locates, self.audit and not adaptive

@@ -41,7 +41,7 @@ class StickSlip(ArmSystem):
 
     def forces(self, t: Scalar, y: Motion) -> Forces:
         """The equation of motion at (t, y)."""
-        return self.equations.forces(t, y._replace(w=None), self.held)
+        return self.equations.forces(t, y, self.held)
 
     def kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
         """Velocities after h seconds: exactly zero where a joint sticks."""
@@ -150,15 +150,10 @@ class StickSlipMode(StickSlip):
 
     def powers(self, t: Scalar, y: Motion) -> Works | None:
         """The powers [W]; None where they are not wanted."""
-        if y.w is None:
-            return None
+        if y.w is None or self.latches.limits:
+            return self._rates_of(t, y).w
         now = self.equations.working(t, y._replace(w=None), self.held)
-        sliding = self._sliding(now)
-        if not self.latches.limits:
-            return self.worked(now, sliding, y.v)
-        full = self.forces(t, y)
-        a = solve_held(full.M, [f + dry for f, dry in zip(full.f, sliding, strict=True)], self.stuck)
-        return self._powers(replace(now, M=full.M, f=full.f), sliding, a, y.v)
+        return self.worked(now, self._sliding(now), y.v)
 
     def _powers(self, now: Forces, sliding: Sequence[Scalar], a: Sequence[Scalar], v: Sequence[Scalar]) -> Works | None:
         """The powers at accelerations a [W]; those of a joint held at rest are zero, those of one held at a speed are not."""
