@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
-from armsim.expr import Scalar, absolute, both, either, leaves, loop, mapped, maximum, minimum, negated, where
+from armsim.expr import Scalar, absolute, both, either, leaves, loop, mapped, minimum, negated, where
 from armsim.integrate.extension import interpolated
 from armsim.integrate.method import Tolerance
 from armsim.integrate.motion import Motion
@@ -21,7 +21,7 @@ INNER = (1 - sqrt(3 / 7)) / 2, 1 / 2, (1 + sqrt(3 / 7)) / 2  # nodes between 0 a
 LOBATTO = (1 / 20, 49 / 180, 16 / 45, 49 / 180, 1 / 20)
 SIMPSON = (1 / 6, 0.0, 2 / 3, 0.0, 1 / 6)
 ERROR = tuple(a - b for a, b in zip(LOBATTO, SIMPSON, strict=True))
-NARROWEST = 1 / 64  # of a step: a panel that is not halved
+WIDEST, NARROWEST = 1 / 8, 1 / 64  # of a step: a panel to begin with, and one that is not halved
 PANELS = 160  # at most, with those that were halved
 
 
@@ -86,7 +86,8 @@ class Course:
 def refined(course: Course, w: Any, after: Any, error: Any, tolerance: Tolerance, wanted: Any) -> Any:
     """The quadratures at a step's end: as they are if their estimated errors are within the tolerance, or by panels.
 
-    A panel is halved until its error is within its share of the tolerance, or it is `NARROWEST`.
+    Panels are `WIDEST`, lest all nodes meet the same phase of what turns fast; one is halved until its error is within its share
+    of the tolerance, or it is `NARROWEST`.
 
     Args:
         course: The step.
@@ -109,14 +110,14 @@ def refined(course: Course, w: Any, after: Any, error: Any, tolerance: Tolerance
         w = _sum(now.w, change)
         taken = either(now.width <= NARROWEST, fits(w, error, now.width))
         share = where(taken, now.share + now.width, now.share)
-        width = where(taken, minimum(2.0 * now.width, maximum(1.0 - share, NARROWEST)), now.width / 2)
+        width = where(taken, minimum(minimum(2.0 * now.width, WIDEST), 1.0 - share), now.width / 2)
         return [Panels(share, width, _chosen(taken, course.smooth.doubted(w, error), now.w))]
 
     if all(isinstance(x, float) and x == 0.0 for x in leaves(error)):
         return after
     refining = both(wanted, negated(fits(after, error, 1.0)))
     begin = _chosen(refining, w, course.smooth.doubted(after, error))
-    (end,) = loop([Panels(where(refining, 0.0, 1.0), 0.5, begin)], following, lambda now: now.share >= 1.0, PANELS)
+    (end,) = loop([Panels(where(refining, 0.0, 1.0), WIDEST, begin)], following, lambda now: now.share >= 1.0, PANELS)
     return end.w
 
 
