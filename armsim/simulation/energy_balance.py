@@ -42,10 +42,10 @@ def balance(
     motors, friction, stops and external: work from the start to the state reached, a quadrature by the same method. error: its
     estimated error, of all works together; None of fixed steps, which do not estimate it. change: of kinetic plus potential
     energy. residual: change less all work, made or lost by the integrator; that it is small does not show that the motion is
-    right: at constant mass matrix the balance of the Euler methods closes by construction, and what an event within a step does to
-    the motion never enters. relative: its magnitude over the energy exchanged, the largest of the works, the kinetic energy and the
-    change of potential energy in any row, and `BETWEEN` times the throughput; 0 where all vanish. note: what a large residual
-    means, or a large error; None where they are small.
+    right: at constant mass matrix the balance of the Euler methods closes by construction, and what an event within a step
+    does to the motion never enters. relative: its magnitude over the energy exchanged, the largest of the works, the kinetic
+    energy and the change of potential energy in any row, and `BETWEEN` times the throughput; 0 where all vanish. note: what a
+    large residual means, or a large error; None where they are small.
 
     Args:
         scenario: What was run.
