@@ -3,6 +3,7 @@
 from armsim.actuation.drive import against_dry_friction, drive_torques
 from armsim.actuation.friction import any_sticks, dry_bounds, sticks
 from armsim.actuation.joint_torque import (
+    COUNTED,
     OUTPUTS,
     WORKS,
     JointTorque,
@@ -13,6 +14,7 @@ from armsim.actuation.joint_torque import (
     motor_limited,
     powers,
     slowed_to,
+    stall_force,
     unpowered,
 )
 from armsim.actuation.limit import limit_torque, stop_law
@@ -20,6 +22,7 @@ from armsim.actuation.saturation import LIMITS, acting_limits, limit_kinds
 
 __all__ = [
     "LIMITS",
+    "COUNTED",
     "WORKS",
     "JointTorque",
     "OUTPUTS",
@@ -37,6 +40,7 @@ __all__ = [
     "motor_limited",
     "powers",
     "slowed_to",
+    "stall_force",
     "sticks",
     "stop_law",
     "unpowered",
