@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from armsim.recording.replay import replay
     from armsim.simulation.run import Run
     from armsim.simulation.simulate import simulate
+    from armsim.studies.results import Sweep
+    from armsim.studies.sweep import sweep
     from armsim.version import __version__ as __version__  # for mypy, exported
 else:
 
@@ -52,6 +54,7 @@ __all__ = [
     "Robot",
     "Run",
     "ShapeError",
+    "Sweep",
     "Told",
     "UsageError",
     "animate",
@@ -70,6 +73,7 @@ __all__ = [
     "replay",
     "simulate",
     "simulate_many",
+    "sweep",
 ]
 
 _HOMES = {
@@ -102,6 +106,8 @@ _HOMES = {
     "plot": "figures.plot",
     "prepare": "batches.prepare",
     "simulate_many": "batches.simulate_many",
+    "Sweep": "studies.results",
+    "sweep": "studies.sweep",
 }
 
 
