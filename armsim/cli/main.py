@@ -49,7 +49,7 @@ COMMANDS = {
     },
     "Set up": {
         "new": "A robot and a scenario to begin with, in a new folder.",
-        "schema": "JSON Schema of robot and scenario files, for editors.",
+        "schema": "JSON Schema of robot, scenario and study files, for editors.",
         "completion": "Have the shell complete commands, options and names.",
         "cache": "Compiled code that is kept: where, how much; remove it.",
     },
