@@ -84,7 +84,13 @@ class _Axis:
     def scale(self, axis: Any, which: str) -> None:
         """Make the axis of a panel logarithmic, if it is."""
         if self.log:
+            from matplotlib.ticker import FuncFormatter, LogLocator
+
             getattr(axis, f"set_{which}scale")("log")
+            ticks = getattr(axis, f"{which}axis")
+            ticks.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            ticks.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
+            ticks.set_minor_formatter("")
 
     def unit(self) -> NDArray[np.float64]:
         """The runs between 0 and 1."""
