@@ -11,10 +11,12 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # as type checkers know it; typing itself would take longer to import than all else here
 if TYPE_CHECKING:
+    from armsim.arm.planned import reference
     from armsim.arm.robot import Robot, load_robot
     from armsim.batches.many import Many
     from armsim.batches.prepare import Prepared, prepare
     from armsim.batches.simulate_many import simulate_many
+    from armsim.control.function import Told
     from armsim.convergence.converge import converge
     from armsim.errors import ArmsimError, Diverged, FileFaults, ShapeError, UsageError
     from armsim.linear.linearize import linearize
@@ -53,6 +55,7 @@ __all__ = [
     "load_robot",
     "prepare",
     "record",
+    "reference",
     "replay",
     "simulate",
     "simulate_many",
@@ -75,6 +78,7 @@ _HOMES = {
     "linearize": "linear.linearize",
     "load_robot": "arm.robot",
     "record": "recording.record",
+    "reference": "arm.planned",
     "replay": "recording.replay",
     "simulate": "simulation.simulate",
     "Many": "batches.many",

@@ -30,10 +30,17 @@ def degrees(kind: ColumnKind) -> str:
     return " ".join(f"`{text}`" for text in turned) or "the same"
 
 
+def owner(kind: ColumnKind) -> str:
+    """Which joints have it, where not all do."""
+    if kind.followed:
+        return "where there is a `control.reference`: "
+    return "of every joint with an electric motor: " if kind.motors else ""
+
+
 def table(file: str) -> str:
     """The columns of a file."""
     rows = [
-        f"| {headings(kind)} | {degrees(kind)} | {'of every joint with an electric motor: ' if kind.motors else ''}{kind.doc} |"
+        f"| {headings(kind)} | {degrees(kind)} | {owner(kind)}{kind.doc} |"
         for kind in KINDS.values()
         if kind.file == file
     ]

@@ -85,7 +85,7 @@ def value(kind: Kind) -> str:
     if isinstance(kind, Text):
         return "name" if kind.name else "text"
     if isinstance(kind, List) and isinstance(kind.item, Number):
-        return f"{kind.length} × {value(kind.item)}"
+        return f"{kind.length or 'list'} {'×' if kind.length else 'of'} {value(kind.item)}"
     if isinstance(kind, List):
         return "list"
     if isinstance(kind, PerJoint):

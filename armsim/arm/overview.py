@@ -14,7 +14,7 @@ from armsim.actuation import motor as dc
 from armsim.arm.answers import demand, mass_matrix, outside, placed, slipping
 from armsim.arm.reach import reach
 from armsim.arm.solids import summed
-from armsim.control import ComputedTorque, Controller, Expressions, OpenLoop, Pid, StateFeedback
+from armsim.control import ComputedTorque, Constant, Controller, Expressions, OpenLoop, Pid, StateFeedback
 from armsim.files.document import Place
 from armsim.files.faults import Fault, listed, refuse
 from armsim.files.neighbours import nearest_file
@@ -191,10 +191,10 @@ def commanded(plant: Plant, data: Mapping[str, Any]) -> dict[str, Any] | None:
 
     Returns:
         None where nothing does. For inputs: output, period [s] (None for continuous) and signals (text, one per joint). For
-        a controller: law, output, period and delay [s], feedforward, what the encoders measure, and joints. Each has
-        target, limit, and what its law has: gains kp, ki and kd; its row of K; or its command as text. Under PD, PI and PID
-        also what gains come to at the joint: stiffness [N·m/rad or N/m], damping [N·m·s/rad or N·s/m] with the part of it that
-        is back-EMF's, and under pd the steady droop that gravity leaves [rad or m].
+        a controller: law, output, period and delay [s], feedforward, whether encoders measure, whether its reference moves, and
+        joints. Each has target (None where it moves), limit, and what its law has: gains kp, ki and kd; its row of K; or its
+        command as text. Under PD, PI and PID also what gains come to at the joint: stiffness [N·m/rad or N/m], damping
+        [N·m·s/rad or N·s/m] with the part of it that is back-EMF's, and under pd the steady droop that gravity leaves [rad or m].
     """
     command = plant.command
     if isinstance(command, OpenLoop):
@@ -202,6 +202,7 @@ def commanded(plant: Plant, data: Mapping[str, Any]) -> dict[str, Any] | None:
         return {"output": command.output, "period": command.period, "signals": signals}
     if not isinstance(command, Controller):
         return None
+    held = isinstance(command.reference, Constant)
     limits = [None if limit is None else float(limit) for limit in command.limit]
     added = None if command.inputs is None else [_signal(signal) for signal in data["inputs"][command.output]]
     return {
@@ -211,9 +212,10 @@ def commanded(plant: Plant, data: Mapping[str, Any]) -> dict[str, Any] | None:
         "delay": command.delay * command.period if command.period is not None else 0.0,
         "feedforward": data["control"]["feedforward"],
         "encoder": command.encoder is not None,
+        "moves": not held,
         "inputs": added,
         "joints": [
-            {"name": joint.name, "target": float(target), "limit": limit, **own}
+            {"name": joint.name, "target": float(target) if held else None, "limit": limit, **own}
             for joint, target, limit, own in zip(
                 plant.arm.joints, command.target, limits, _gains(plant, command, data["control"]), strict=True
             )

@@ -13,6 +13,7 @@ from armsim.spec.control import RobotReference
 from armsim.spec.kinds import NAME, REQUIRED, Choice, Kind, Number, Text
 from armsim.spec.motor import CONSTANTS, ELECTRICAL, ELECTRICAL_LIMITS, NOT_IN_DYNAMECHS, DryFriction, MotorKeys
 from armsim.spec.parameters import IDENTIFIER
+from armsim.spec.reference import ReferenceKeys
 from armsim.spec.robot import FRAMES, JointKeys, RobotKeys
 from armsim.spec.scenario import ScenarioKeys, Signal
 from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record, Rule
@@ -39,8 +40,9 @@ def _rule(kind: type[Record], rule: Rule) -> dict[str, Any]:
     """A record's rule as if and then."""
     conditions = [_one_of_values(kind, rule.key, rule.values)] if rule.key else []
     conditions += [_given(*rule.given)] if rule.given else []
-    then = [*([_given(*rule.needs)] if rule.needs else []), *({"not": _given(key)} for key in rule.without)]
-    return {"if": {"allOf": conditions} if len(conditions) > 1 else conditions[0], "then": {"allOf": then}}
+    then = _given(*rule.needs) if rule.needs else {"properties": {}}
+    then["properties"] |= {key: {"type": "null"} for key in rule.without}
+    return {"if": {"allOf": conditions} if len(conditions) > 1 else conditions[0], "then": then}
 
 
 def _convention(name: str) -> dict[str, Any]:
@@ -143,6 +145,8 @@ def _bare(kind: Kind) -> dict[str, Any]:
         return {"anyOf": [_record(kind.point), _one_of(kind)]}
     if isinstance(kind, OneOf):
         return _one_of(kind)
+    if isinstance(kind, ReferenceKeys):
+        return {"anyOf": [_bare(kind.q), _record(kind)]}
     if isinstance(kind, Record):
         return _record(kind)
     if isinstance(kind, Signal):

@@ -22,7 +22,6 @@ from armsim.compile import SteppingLoop
 from armsim.errors import UsageError
 from armsim.integrate.method import no_step, stall_of
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
-from armsim.plant.columns import headings
 from armsim.simulation.loop_plan import bounds
 from armsim.simulation.row_log import LARGEST_LOG
 from armsim.spec.timing import time_at
@@ -295,7 +294,7 @@ class _Study:
         family = self.template
         assert family is not None
         plant = family.plan.plant
-        texts = [heading.text for heading in headings(plant.arm)]
+        texts = [heading.text for heading in plant.headings()]
         kinds = [column.quantity for column in plant.columns]
         q, qd = (
             tuple(text for text, kind in zip(texts, kinds, strict=True) if kind == wanted) for wanted in ("q", "qd")

@@ -25,6 +25,7 @@ COMMANDS = {
         "linearize": "How a scenario moves near one of its states: modes, matrices, gains.",
     },
     "Ask an arm": {
+        "reference": "How fast a scenario's reference is, and what it asks of the motors.",
         "inverse": "Torques that hold a pose or make a motion, and what motors need.",
         "forward": "Accelerations under torques or motor voltages.",
         "advance": "Where it is after some time under constant torques.",

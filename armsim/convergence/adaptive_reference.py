@@ -14,13 +14,14 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import count, pairwise
 
-from armsim.control import OpenLoop
+from armsim.control import Controller
 from armsim.convergence.ladder import largest_step
 from armsim.convergence.reference import Reference, SettingRun, changes, distance
 from armsim.convergence.runs import Runs, now
 from armsim.convergence.sensitivity import ROUNDING
 from armsim.loading import Scenario
-from armsim.loading.scenario import RecordedSignal
+from armsim.loading.signals import RecordedSignal
+from armsim.references import Recorded
 from armsim.spec.timing import common_step
 from armsim.spec.tolerance import ABSOLUTE
 
@@ -156,8 +157,11 @@ def landing(scenario: Scenario, level: int) -> float:
 
 
 def _recorded(scenario: Scenario) -> Iterable[array[float] | Sequence[float]]:
-    """The times of the recorded inputs of a scenario [s]; none where they are sampled."""
+    """The times of recorded inputs and references of a scenario [s]; none where they are sampled."""
     command = scenario.command
-    if not isinstance(command, OpenLoop) or command.period is not None:
+    if command is None or command.period is not None:
         return []
-    return [signal.table.x for signal in command.signals if isinstance(signal, RecordedSignal)]
+    inputs = command.inputs if isinstance(command, Controller) else command
+    times = [signal.table.x for signal in (inputs.signals if inputs else ()) if isinstance(signal, RecordedSignal)]
+    motion = command.reference if isinstance(command, Controller) else None
+    return [*times, motion.origin.y[1:]] if isinstance(motion, Recorded) else times

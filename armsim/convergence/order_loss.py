@@ -6,10 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from armsim.actuation import any_sticks
-from armsim.control import Controller, Pid
+from armsim.control import Controller, Pid, Reference
 from armsim.integrate import METHODS
 from armsim.loading import Scenario
-from armsim.loading.scenario import FormulaSignal, RecordedSignal
+from armsim.loading.signals import FormulaSignal, RecordedSignal
+from armsim.references import Formulas
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,11 +41,21 @@ def kinks(scenario: Scenario) -> dict[str, bool]:
         "inputs jump or bend where their where, sign, step or pulse do": any(
             isinstance(signal, FormulaSignal) and JUMPS.search(signal.formula.text) for signal in signals
         ),
+        "the reference jumps or bends within steps": isinstance(command, Controller)
+        and continuous
+        and _bends(command.reference),
         "brushes take voltages below their drop": any(motor.brush_drop is not None for motor in motors),
         "commands or motors may reach their limits": saturable
         or clamped
         or any(x is not None for some in limits for x in some),
     }
+
+
+def _bends(reference: Reference) -> bool:
+    if isinstance(reference, Formulas):
+        texts = [f.formula.text for f in reference.functions if isinstance(f, FormulaSignal)]
+        return any(NONSMOOTH.search(text) or JUMPS.search(text) for text in texts)
+    return bool(getattr(reference, "knots", []))
 
 
 def _clamped(command: Controller) -> bool:

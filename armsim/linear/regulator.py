@@ -117,14 +117,24 @@ class Regulator:
 
         Its target is the pose plus `offset`, so that the arm comes to rest in the pose itself.
         """
-        about = self.about
         kp, kd = self.joints.T
-        command = about.plant.command
-        block: dict[str, Any] = {"law": "pd", "output": "torque" if command is None else command.output}
-        block["kp"], block["kd"] = kp.tolist(), kd.tolist()
-        scenario = self.scenario
-        turns = [scenario.degrees and joint.kind.turns for joint in about.plant.arm.joints]
-        place = np.array(about.q) + self.offset
+        return self._block({"law": "pd", "kp": kp.tolist(), "kd": kd.tolist()}, np.array(self.about.q) + self.offset)
+
+    @property
+    def full_control(self) -> dict[str, Any]:
+        """The `control` block with the full matrix K; gravity, fed forward, is carried in the pose itself."""
+        K = [[float(f"{k:.6g}") for k in row] for row in self.K]
+        return self._block({"law": "state_feedback", "K": K, "feedforward": "gravity"}, np.array(self.about.q))
+
+    def _block(self, law: dict[str, Any], place: Array) -> dict[str, Any]:
+        """A `control` block with a target [rad or m], in the file's units; limit and period are the scenario's."""
+        command, scenario = self.about.plant.command, self.scenario
+        block: dict[str, Any] = {
+            "law": law.pop("law"),
+            "output": "torque" if command is None else command.output,
+            **law,
+        }
+        turns = [scenario.degrees and joint.kind.turns for joint in self.about.plant.arm.joints]
         target = np.where(turns, np.degrees(place), place)
         block["target"] = [round(x, TARGET_DECIMALS) + 0.0 for x in target.tolist()]
         original = scenario.command

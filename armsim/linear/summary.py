@@ -99,7 +99,9 @@ def _regulator(regulator: Regulator) -> dict[str, Any]:
         "period": regulator.period,
         "K": regulator.K.tolist(),
         "states": list(regulator.model.states),
+        "currents": len(regulator.K[0]) > 2 * regulator.about.n,
         "modes": [_mode(mode) for mode in regulator.closed().modes()],
+        "control": regulator.full_control,
         "joints": {
             "kp": regulator.joints[:, 0].tolist(),
             "kd": regulator.joints[:, 1].tolist(),

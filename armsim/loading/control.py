@@ -7,7 +7,6 @@ from typing import Any
 
 from armsim.control import (
     ComputedTorque,
-    Constant,
     Controller,
     Encoder,
     Expressions,
@@ -16,6 +15,7 @@ from armsim.control import (
     Law,
     OpenLoop,
     Pid,
+    Reference,
     StateFeedback,
     step_of,
 )
@@ -30,6 +30,7 @@ def build_controller(
     parameters: Mapping[str, Scalar],
     arm: Arm,
     model: Arm | None,
+    reference: Reference,
     si: Numbers,
     period: float | None,
     delay: int,
@@ -42,6 +43,7 @@ def build_controller(
         parameters: The scenario's, by name.
         arm: The arm.
         model: The arm as the controller knows it; None for the arm itself.
+        reference: What the joints should do.
         si: Converts joint positions.
         period: Sample time [s]; None for continuous control.
         delay: Of commands, in periods.
@@ -53,7 +55,7 @@ def build_controller(
     return Controller(
         law=build_law(control, parameters, arm, known, limit),
         output=output,
-        reference=Constant(si(control["target"], arm.initial)),
+        reference=reference,
         limit=limit,
         feedforward=None if feedforward == "none" else Feedforward(feedforward, known, output),
         inputs=inputs,

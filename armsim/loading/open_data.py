@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from armsim.files.faults import Report
@@ -13,10 +14,11 @@ from armsim.loading.build import ABSENT
 from armsim.loading.settle import evaluated, settle
 from armsim.spec.motor import DryFriction
 from armsim.spec.paths import parse_path, path_text
+from armsim.spec.reference import IncreasingTimes
 from armsim.spec.schema import Kind, List, OneOf, PerJoint, Record, Relation, join
 
 # the values that decide what is computed, by key
-STRUCTURAL: dict[str, float] = {**ABSENT, "lower": -math.inf, "upper": math.inf}
+STRUCTURAL: dict[str, float] = {**ABSENT, "lower": -math.inf, "upper": math.inf, "times": 0.0}
 SIDES = ("positive", "negative")  # of dry friction, which is absent where both are zero
 Number = tuple[str, float]  # path, and its value in the file
 Evaluate = Callable[[Formula, Mapping[str, Any]], Any]
@@ -81,7 +83,11 @@ class OpenData:
         self._named = {name: path for name in parameters if (path := join(root, f"parameters.{name}")) in watched}
         others = {path: quantity.formula for path, quantity in watched.items() if path not in places}
         self._formulas = [(path, formula) for path, formula in others.items() if formula is not None]
-        self.requirements = [*_bounds(watched), *_related(kind, data, root, watched)]
+        self.requirements = [
+            *_bounds(watched),
+            *_related(kind, data, root, watched),
+            *_increasing(kind, data, root, watched),
+        ]
         self.absences = [*_absences(watched, dict(_numbers(data, root)), structural)]
 
     def values(self, opened: Mapping[str, Any], evaluate: Evaluate = evaluated) -> dict[str, Any]:
@@ -148,8 +154,21 @@ def _relations(kind: Kind, item: Any, path: str) -> Iterator[tuple[str, Relation
     elif isinstance(kind, Record) and isinstance(item, dict):
         for relation in kind.relations:
             yield path, relation, item
-        for key, value in item.items():
-            yield from _relations(kind.fields[key], value, join(path, key))
+        for key, field in kind.fields.items():
+            yield from _relations(field, item.get(key), join(path, key))
+
+
+def _increasing(kind: Kind, item: Any, path: str, watched: Mapping[str, Quantity]) -> Iterator[Requirement]:
+    """That times of which some are open are in order."""
+    if isinstance(kind, IncreasingTimes) and isinstance(item, list):
+        places = [f"{path}[{k}]" for k in range(len(item))]
+        for (a, before), (b, time) in pairwise(zip(places, item, strict=True)):
+            if a in watched or b in watched:
+                numbers = (a, before.value), (b, time.value)
+                yield Requirement(numbers, lambda x, y: [x < y], b, "a time after the one before")
+    elif isinstance(kind, Record) and isinstance(item, dict):
+        for key, field in kind.fields.items():
+            yield from _increasing(field, item.get(key), join(path, key), watched)
 
 
 def _absences(

@@ -10,18 +10,19 @@ from math import gcd
 from typing import Any
 
 from armsim.actuation import OUTPUTS, Output
-from armsim.control import Command, Constant, Controller, FunctionLaw, OpenLoop
+from armsim.control import Command, Constant, Controller, FunctionLaw, OpenLoop, Reference
 from armsim.dynamics.external import ExternalWrench
-from armsim.expr import Scalar, Table, lookup
+from armsim.expr import Scalar
 from armsim.files.source import Source
-from armsim.formulas.formula import Formula
 from armsim.formulas.quantity import Quantity, plain
 from armsim.integrate import Tolerance
 from armsim.loading.build import RADIANS, build_body, build_robot
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.control import build_controller
+from armsim.loading.reference import build_reference, resolved_reference
 from armsim.loading.resolved import resolved_robot
 from armsim.loading.settle import settle
+from armsim.loading.signals import build_signal
 from armsim.model import Arm
 from armsim.spatial import Vector
 from armsim.spec.control import ControlKeys
@@ -136,42 +137,6 @@ class Scenario:
         return f"{self.time_ratio} {self.sample_every} {json.dumps(given, sort_keys=True)}"
 
 
-@dataclass(frozen=True)
-class FormulaSignal:
-    """A formula of the time and of parameters.
-
-    Attributes:
-        formula: The formula.
-        parameters: The numbers that it names.
-    """
-
-    formula: Formula
-    parameters: Mapping[str, Scalar] = field(default_factory=dict)
-
-    def __call__(self, t: Scalar) -> Scalar:
-        return self.formula.evaluate({**self.parameters, "t": t})
-
-
-@dataclass(frozen=True)
-class ConstantSignal:
-    """A number."""
-
-    value: Scalar
-
-    def __call__(self, t: Scalar) -> Scalar:
-        return self.value
-
-
-@dataclass(frozen=True)
-class RecordedSignal:
-    """A column of a CSV file."""
-
-    table: Table
-
-    def __call__(self, t: Scalar) -> Scalar:
-        return lookup(self.table, t)
-
-
 def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None) -> Scenario:
     """What a scenario file asks to simulate.
 
@@ -199,6 +164,7 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
     dt = file.steps["dt"]
     ratio = time_ratio(dt)
     period = None if file.steps["period"] is None else time_at(file.steps["period"], ratio)
+    initial_q = si(scenario["initial"]["q"], arm.initial)
     control, parameters = scenario["control"], scenario["parameters"]
     on = control is not None and control["law"] != "none"
     inputs = build_inputs(scenario["inputs"], parameters, None if on else period)
@@ -206,7 +172,10 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
     if on:
         model = None if file.model is None else build_robot(file.model.data)
         delay = (file.steps["delay"] or 0) // (file.steps["period"] or 1)
-        command = build_controller(control, parameters, arm, model, si, period, delay, inputs)
+        reference: Reference = Constant(si(control["target"], arm.initial))
+        if control["reference"] is not None:
+            reference = build_reference(control["reference"], parameters, arm, degrees, initial_q)
+        command = build_controller(control, parameters, arm, model, reference, si, period, delay, inputs)
     names = [joint.name for joint in arm.joints]
     return Scenario(
         name=file.name,
@@ -230,7 +199,7 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
             )
             for item, (start, end) in zip(scenario["external"], file.steps["external"], strict=True)
         ),
-        initial_q=si(scenario["initial"]["q"], arm.initial),
+        initial_q=initial_q,
         initial_qd=si(scenario["initial"]["qd"], (0.0,) * arm.n),
         file=file,
         tolerance=tolerance(integrator["rtol"], integrator["atol"]),
@@ -252,17 +221,6 @@ def build_inputs(
         return None
     output: Output = next(key for key in OUTPUTS if inputs[key] is not None)
     return OpenLoop(output, tuple(build_signal(settled, parameters) for settled in inputs[output]), period)
-
-
-def build_signal(settled: Any, parameters: Mapping[str, Scalar]) -> FormulaSignal | ConstantSignal | RecordedSignal:
-    """A signal: recorded, a formula of the time, or a number, which may be open."""
-    if isinstance(settled, dict):
-        return RecordedSignal(settled["table"])
-    if isinstance(settled, Quantity):
-        assert settled.formula is not None  # it varies
-        names = settled.formula.names
-        return FormulaSignal(settled.formula, {name: x for name, x in parameters.items() if name in names})
-    return ConstantSignal(settled)
 
 
 def resolved_scenario(scenario: Scenario) -> dict[str, Any]:
@@ -318,7 +276,10 @@ def _control(scenario: Scenario, control: dict[str, Any]) -> dict[str, Any]:
     command, usual = scenario.command, {key: kind.default for key, kind in ControlKeys.fields.items()}
     assert isinstance(command, Controller)
     resolved = {key: value for key, value in plain(control).items() if value != usual[key]}
-    if isinstance(command.reference, Constant):
+    if control["reference"] is not None:
+        turns = [joint.kind.turns for joint in scenario.arm.joints]
+        resolved["reference"] = resolved_reference(control["reference"], turns, scenario.degrees)
+    elif isinstance(command.reference, Constant):
         resolved["target"] = list(command.reference.target)
     if control["command"] is not None:
         resolved["command"] = [expression.text for expression in control["command"]]

@@ -67,9 +67,12 @@ def other_units_of_scenario(arm: Arm, data: dict[str, Any]) -> Iterator[Fault]:
         data: The scenario's.
     """
     degrees = data["units"]["angle"] == "deg"
+    control = data["control"] or {}
+    via = (control.get("reference") or {}).get("via") or []
     for path, angles in (
         ("initial.q", data["initial"]["q"]),
-        ("control.target", (data["control"] or {}).get("target")),
+        ("control.target", control.get("target")),
+        *((f"control.reference.via[{k}]", point) for k, point in enumerate(via)),
     ):
         for i, (joint, angle) in enumerate(zip(arm.joints, angles or [])):
             limit = joint.limit

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Literal
 
 from armsim.actuation import JointTorque
+from armsim.control import Desired
 from armsim.dynamics import Algorithm, crba, kinetic_energy, own_poses, potential_energy, tool_velocity
 from armsim.expr import Scalar, dot
 from armsim.model import JOINT_TYPES, Arm, Joint, JointType
@@ -33,6 +34,7 @@ class Instant:
         qdd: Joint accelerations [rad/s² or m/s²].
         torques: On the joints.
         algorithm: Of forward dynamics; by "crba", kinetic energy reuses its mass matrix.
+        desired: What a reference that moves asks for; None without one.
     """
 
     def __init__(
@@ -43,11 +45,13 @@ class Instant:
         qdd: Sequence[Scalar],
         torques: Sequence[JointTorque],
         algorithm: Algorithm,
+        desired: Desired | None = None,
     ) -> None:
         self.arm = arm
         self.q, self.qd, self.qdd = q, qd, qdd
         self.torques = torques
         self.algorithm = algorithm
+        self.desired = desired
 
     @cached_property
     def tool(self) -> Pose:
@@ -80,6 +84,7 @@ class ColumnKind:
         prefix: What its headings begin with.
         unit: In a heading, for a type of joint; see `position` and `force`.
         motors: Whether only joints with an electric motor have it.
+        followed: Whether only arms that follow a reference have it.
         parts: Of a quantity of the whole arm: the heading of each part.
         called: What tolerances call it; its prefix unless given.
     """
@@ -90,6 +95,7 @@ class ColumnKind:
     prefix: str = ""
     unit: Callable[[JointType], str] = lambda kind: ""
     motors: bool = False
+    followed: bool = False
     parts: Mapping[str, str] | None = None
     called: str = ""
 
@@ -102,6 +108,10 @@ def position(rate: str) -> Callable[[JointType], str]:
 def force(kind: JointType) -> str:
     """The unit of joint forces in a heading."""
     return "Nm" if kind.turns else "N"
+
+
+def _wanted(part: str) -> Callable[[Instant], Sequence[Scalar]]:
+    return lambda now: getattr(now.desired, part)
 
 
 def _torques(part: str) -> Callable[[Instant], Sequence[Scalar]]:
@@ -137,6 +147,12 @@ KINDS: dict[str, ColumnKind] = {
         lambda now: now.energies,
         parts={"kinetic": "kinetic_energy_J", "potential": "potential_energy_J"},
         called="energy",
+    ),
+    "q_ref": ColumnKind(
+        "joint position of the reference", "trajectory", _wanted("q"), "q_ref", position(""), followed=True
+    ),
+    "qd_ref": ColumnKind(
+        "joint velocity of the reference", "trajectory", _wanted("qd"), "qd_ref", position("_s"), followed=True
     ),
     "tau": ColumnKind(
         "all that acts on the joint: `tau_motor` + `tau_friction` + `tau_limit`",
@@ -218,10 +234,10 @@ class Heading:
         return (read_heading(self.text) or ("", "", ""))[2] or "1"
 
 
-def columns_of(arm: Arm) -> tuple[Column, ...]:
-    """The columns of a row of an arm, in order."""
+def columns_of(arm: Arm, follows: bool = False) -> tuple[Column, ...]:
+    """The columns of a row of an arm, in order; with those of the reference that it follows, if it does."""
     made: list[Column] = []
-    for quantity, kind in KINDS.items():
+    for quantity, kind in _kinds(follows):
         if kind.parts is not None:
             made += [Column(quantity, part) for part in kind.parts]
             continue
@@ -234,9 +250,13 @@ def columns_of(arm: Arm) -> tuple[Column, ...]:
     return tuple(made)
 
 
+def _kinds(follows: bool) -> list[tuple[str, ColumnKind]]:
+    return [(quantity, kind) for quantity, kind in KINDS.items() if follows or not kind.followed]
+
+
 def row_of(now: Instant) -> list[Scalar]:
     """The numbers of a row."""
-    return [value for kind in KINDS.values() for value in kind.values(now)]
+    return [value for _, kind in _kinds(now.desired is not None) for value in kind.values(now)]
 
 
 def heading(arm: Arm, column: Column, degrees: bool = False) -> tuple[str, float]:
@@ -257,11 +277,11 @@ def heading_of(prefix: str, of: str, unit: str, degrees: bool = False) -> tuple[
     return "_".join(part for part in (prefix, of, unit) if part), factor
 
 
-def named(arm: Arm) -> dict[str, Heading]:
+def named(arm: Arm, follows: bool = False) -> dict[str, Heading]:
     """The columns by every name that formulas may call them: `q_R1`, `q_R1_deg`, `q_R1_rad`; of equal names the last holds."""
-    every = headings(arm)
-    short = {_without_unit(column): h for column, h in zip(columns_of(arm), every, strict=True)}
-    return {**short, **{h.text: h for h in [*headings(arm, degrees=True), *every]}}
+    every = headings(arm, follows=follows)
+    short = {_without_unit(column): h for column, h in zip(columns_of(arm, follows), every, strict=True)}
+    return {**short, **{h.text: h for h in [*headings(arm, degrees=True, follows=follows), *every]}}
 
 
 def _without_unit(column: Column) -> str:
@@ -271,17 +291,17 @@ def _without_unit(column: Column) -> str:
 
 def value_of(now: Instant, index: int) -> Scalar:
     """One number of a row, by its place."""
-    columns = columns_of(now.arm)
+    columns = columns_of(now.arm, now.desired is not None)
     quantity = columns[index].quantity
     first = next(i for i, column in enumerate(columns) if column.quantity == quantity)
     return KINDS[quantity].values(now)[index - first]
 
 
-def headings(arm: Arm, file: File | None = None, degrees: bool = False) -> list[Heading]:
+def headings(arm: Arm, file: File | None = None, degrees: bool = False, follows: bool = False) -> list[Heading]:
     """The columns of a file, in order, without the time; all columns unless a file is named."""
     return [
         Heading(text, index, factor)
-        for index, column in enumerate(columns_of(arm))
+        for index, column in enumerate(columns_of(arm, follows))
         if file in (None, KINDS[column.quantity].file)
         for text, factor in [heading(arm, column, degrees)]
     ]

@@ -15,12 +15,12 @@ from typing import Any
 
 from armsim.actuation import WORKS, JointTorque, Works, slowed_to
 from armsim.actuation import motor as dc
-from armsim.control import Command, Memory, Seen
+from armsim.control import Command, Constant, Controller, Memory, Seen
 from armsim.dynamics import Algorithm, ExternalWrench
 from armsim.expr import Scalar, flatten, leaves, unflatten
 from armsim.integrate import METHODS, Ahead, Method, Motion, Tolerance, calmed
 from armsim.model import Arm, Motor
-from armsim.plant.columns import Column, Heading, Instant, columns_of, named, row_of
+from armsim.plant.columns import Column, File, Heading, Instant, columns_of, headings, named, row_of
 from armsim.plant.equations import Equations
 from armsim.plant.loads import Loads
 from armsim.plant.state import Further, Held, State
@@ -189,12 +189,21 @@ class Plant:
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """What the numbers of a row are, in order."""
-        return columns_of(self.arm)
+        return columns_of(self.arm, self.follows)
+
+    def headings(self, file: File | None = None, degrees: bool = False) -> list[Heading]:
+        """The columns of a file, or all of them; see `armsim.plant.columns.headings`."""
+        return headings(self.arm, file, degrees, self.follows)
+
+    @property
+    def follows(self) -> bool:
+        """Whether it follows a reference that moves."""
+        return isinstance(self.command, Controller) and not isinstance(self.command.reference, Constant)
 
     @cached_property
     def named_columns(self) -> dict[str, Heading]:
         """The columns by every name that formulas may use; see `armsim.plant.columns.named`."""
-        return named(self.arm)
+        return named(self.arm, self.follows)
 
     def observe(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
         """The row of `columns` at time t [s]."""
@@ -203,7 +212,8 @@ class Plant:
     def instant(self, t: Scalar, state: Sequence[Scalar]) -> Instant:
         """The state at time t [s], and the accelerations and torques that act from then on."""
         qd, qdd, torques = self.motion(t, state)
-        return Instant(self.arm, self.parts(state).q, qd, qdd, torques, self.algorithm)
+        desired = self.command.reference.at(t) if self.follows and isinstance(self.command, Controller) else None
+        return Instant(self.arm, self.parts(state).q, qd, qdd, torques, self.algorithm, desired)
 
     def motion(self, t: Scalar, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[JointTorque]]:
         """Velocities, accelerations and torques that act from time t [s] on, n each."""

@@ -58,15 +58,18 @@ def joint_damping(plant: Plant, i: int) -> tuple[float, float]:
     return float((1.0 if gain is None else gain) * (kd or 0.0) + back_emf), float(back_emf)
 
 
-def steady_droop(plant: Plant) -> list[float | None] | None:
+def steady_droop(plant: Plant, t: float = 0.0) -> list[float | None] | None:
     """Steady-state error of each joint under gravity by pd control: gravity torque / stiffness [rad or m].
 
-    Positive where the joint stays below its target. To first order: gravity is evaluated at the target. None under any other
-    command; None for a joint whose stiffness is not positive.
+    Positive where the joint stays below its target. To first order: gravity is evaluated at the target, where the reference is
+    at time t [s]. None under any other command, and where the reference moves; None for a joint whose stiffness is not positive.
     """
     command = plant.command
     if not isinstance(command, Controller) or command.law.name != "pd" or command.feedforward is not None:
         return None
-    gravity = gravity_torque(plant.arm, command.target)
+    desired = command.reference.at(t)
+    if any(desired.qd):
+        return None
+    gravity = gravity_torque(plant.arm, desired.q)
     gains = [joint_stiffness(plant, i) for i in range(plant.arm.n)]
     return [float(g) / k if k is not None and k > 0.0 else None for g, k in zip(gravity, gains, strict=True)]

@@ -17,7 +17,7 @@ from armsim.control import Controller
 from armsim.errors import UsageError, spelled
 from armsim.files.run_folder import new_run_folder
 from armsim.loading import Scenario, scenario_of
-from armsim.loading.scenario import ConstantSignal
+from armsim.loading.signals import ConstantSignal
 from armsim.plant import Column, Plant, held, make_plant
 from armsim.recording.playback import Playback, out_of_bounds
 from armsim.recording.recording import Recording

@@ -79,6 +79,8 @@ def _command_lines(facts: dict[str, Any]) -> list[str]:
         lines = [f"command  {law} {what}, {when}"]
         if command.get("delay"):
             lines[0] += f", {command['delay']:g} s late"
+        if command.get("moves"):
+            lines.append("follows  a reference, which `armsim reference` prints")
         if command.get("encoder"):
             lines.append("measured by encoders")
         if command.get("feedforward", "none") != "none":
@@ -114,7 +116,8 @@ def _gains(command: dict[str, Any], robot: dict[str, Any], angle: str, digits: i
             **{"stiffness": f"{force}/{per}", "damping": f"{force}·s/{per}", "back_emf": f"{force}·s/{per}"},
         }[key]
 
-    keys = ["target", *(key for key in ("kp", "ki", "kd") if any(joint.get(key) for joint in joints))]
+    keys = [key for key in ("target", "kp", "ki", "kd") if any(joint.get(key) is not None for joint in joints)]
+    keys = [key for key in keys if key != "ki" or any(joint["ki"] for joint in joints)]
     if volts and "stiffness" in joints[0]:
         keys += ["stiffness", "damping"]
     keys += [key for key in ("droop", "limit") if any(joint.get(key) is not None for joint in joints)]

@@ -128,8 +128,9 @@ def _lqr(lqr: dict[str, Any], arm: list[dict[str, Any]]) -> str:
     intro = f"lqr: {weights}{every}, for every joint by itself with its inertia at rest in this pose."
     slowest = joints["modes"][0]["words"]
     if joints["extra_cost"] is None:
-        return wrapped(f"{intro} The whole arm is not held by that: a mode {slowest}. Use the matrix K of --json.")
-    extra = f"{100 * joints['extra_cost']:.3g} % more than the full matrix K of --json"
+        text = wrapped(f"{intro} The whole arm is not held by that: a mode {slowest}. Use the full matrix K:")
+        return f"{text}\n\n{_block(lqr['control'])}"
+    extra = f"{100 * joints['extra_cost']:.3g} % more than the full matrix K"
     text = wrapped(f"{intro} That holds the whole arm: its slowest mode {slowest}. It costs {extra}.")
     far, worst = max(zip(map(abs, joints["offset"]), arm, strict=True), key=lambda pair: pair[0])
     if far > FAR:
@@ -137,7 +138,15 @@ def _lqr(lqr: dict[str, Any], arm: list[dict[str, Any]]) -> str:
         soft = f"! these gains are soft: to carry gravity {worst['name']} needs a target {number(far, 4)} {unit} off the pose"
         text += "\n" + wrapped(f"{soft}; a larger q or a smaller r makes them stiffer")
     comment = "the target is off the pose by what gravity takes, so that the arm rests in the pose"
-    return f"{text}\n\n# {comment}\ncontrol:\n{indent(yaml_text(joints['control']), '  ').rstrip()}"
+    full = (
+        f"# or the full matrix, on positions, velocities{' and currents' * lqr['currents']}\n{_block(lqr['control'])}"
+    )
+    return f"{text}\n\n# {comment}\n{_block(joints['control'])}\n\n{full}"
+
+
+def _block(control: dict[str, Any]) -> str:
+    """A `control` block."""
+    return f"control:\n{indent(yaml_text(control), '  ').rstrip()}"
 
 
 def _weight(value: Any) -> str:

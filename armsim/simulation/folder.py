@@ -15,7 +15,7 @@ from armsim.files.run_folder import RUN_FORMAT, RunFolder, new_run_folder
 from armsim.files.yaml_writer import yaml_text
 from armsim.loading import Scenario
 from armsim.plant import Plant
-from armsim.plant.columns import FILES, File, headings
+from armsim.plant.columns import FILES, File
 from armsim.simulation.driver import Progress
 from armsim.simulation.result import Result
 from armsim.simulation.row_log import BLOCK, DOUBLE
@@ -44,7 +44,7 @@ def least_size(scenario: Scenario, plant: Plant) -> int:
     """What the tables of a whole run take at least [bytes]; 0 where they are compressed."""
     if scenario.log_format != "csv":
         return 0
-    cells = sum(1 + len(headings(plant.arm, name)) for name in FILES)
+    cells = sum(1 + len(plant.headings(name)) for name in FILES)
     return (scenario.steps // scenario.log_every + 1) * cells * 2  # a digit, and a comma
 
 
@@ -162,7 +162,7 @@ def tables_of(scenario: Scenario) -> list[str]:
 
 def _table(folder: RunFolder, name: File, scenario: Scenario, plant: Plant, degrees: bool) -> CsvFile | ParquetFile:
     """A table that rows are written to."""
-    columns = headings(plant.arm, name, degrees)
+    columns = plant.headings(name, degrees)
     path = folder.file(f"{name}.{scenario.log_format}")
     if scenario.log_format == "csv":
         return CsvFile(path, columns)

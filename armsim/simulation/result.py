@@ -14,7 +14,7 @@ from armsim.integrate.method import Stall
 from armsim.loading import Scenario
 from armsim.notebook import counted, pandas
 from armsim.plant import Plant
-from armsim.plant.columns import Heading, headings
+from armsim.plant.columns import Heading
 from armsim.simulation.loop_plan import bounds
 from armsim.simulation.row_log import DOUBLE, Spill, held_in_memory
 from armsim.simulation.row_totals import RowTotals
@@ -253,12 +253,12 @@ class Result(Mapping[str, Any]):
 
     @cached_property
     def _by_heading(self) -> dict[str, Heading]:
-        return {h.text: h for degrees in (True, False) for h in headings(self.plant.arm, degrees=degrees)}
+        return {h.text: h for degrees in (True, False) for h in self.plant.headings(degrees=degrees)}
 
     @property
     def columns(self) -> list[str]:
         """Names of the columns of `table`: the headings of trajectory.csv and torque.csv, but for the times."""
-        return [h.text for h in headings(self.plant.arm)]
+        return [h.text for h in self.plant.headings()]
 
     def __iter__(self) -> Iterator[str]:
         return iter(["t_s", *self.columns])

@@ -144,13 +144,15 @@ def joint_summaries(run: Result) -> list[dict[str, Any]]:
     plant, last = run.plant, _named(run, run.end)
     command = plant.command
     feedback = command if isinstance(command, Controller) else None
-    droop = steady_droop(plant)
+    end = time_at(run.steps, run.scenario.time_ratio)
+    droop = steady_droop(plant, end)
+    target = None if feedback is None else feedback.reference.at(end).q
     joints = []
     for i, joint in enumerate(plant.arm.joints):
         entry: dict[str, Any] = {"name": joint.name, "type": joint.type, "q": last["q", joint.name]}
-        if feedback is not None:
-            entry["target"] = feedback.target[i]
-            entry["error"] = feedback.target[i] - entry["q"]
+        if target is not None:
+            entry["target"] = target[i]
+            entry["error"] = target[i] - entry["q"]
         entry["at_rest"] = last["qd", joint.name] == 0.0 if sticks(joint) else None
         if droop is not None:
             entry["droop"] = droop[i]

@@ -11,6 +11,7 @@ from armsim.formulas.formula import Formula, FormulaError, parse_formula
 from armsim.formulas.quantity import Context, Quantity
 from armsim.spec import other_words as words
 from armsim.spec.paths import source_of
+from armsim.spec.reference import ReferenceKeys
 from armsim.spec.schema import Choice, Kind, List, Number, PerJoint, Record, Rule, join
 
 INTEGRAL = ("integral_limit", "anti_windup", "tracking_time")
@@ -160,6 +161,7 @@ class ControlKeys(Record):
         doc="joint positions to hold, one per joint",
         note="the robot's initial pose",
     )
+    reference = ReferenceKeys(default=None, doc="motion to follow, in place of `target`", note="none")
     feedforward = Choice(
         "none",
         "gravity",
@@ -207,7 +209,7 @@ class ControlKeys(Record):
     derivative_filter = times("time constant of the derivative's low-pass filter", "none", "5e-3")
 
     # `law: none` forbids nothing, so that a law can be switched off and on
-    rules = tuple(law_rule(law) for law in LAWS)
+    rules = (*(law_rule(law) for law in LAWS), Rule(given=("reference",), without=("target",)))
 
     def read(self, node: Node, path: str, context: Context) -> dict[str, Any] | None:
         if isinstance(node, Scalar) and node.value == "none":
@@ -281,6 +283,8 @@ class ControlKeys(Record):
         return True
 
     def unwanted(self, key: str, data: dict[str, Any]) -> tuple[str, str, str]:
+        if key == "target":
+            return "either target or reference", "both", "take one of them out"
         law = data["law"]
         needed, _ = LAWS[law]
         if key in INTEGRAL:

@@ -254,12 +254,15 @@ class Number(Kind):
         own = {"pi", "t"} if self.of_time else {"pi"}
         unknown = sorted(name for name in formula.names if name not in own and name not in context.parameters)
         if unknown == ["t"]:
-            problem = FormulaError("`t` is the time, which has no value here", "only `inputs` may depend on the time")
+            problem = FormulaError(
+                "`t` is the time, which has no value here",
+                "only `inputs` and `control.reference.q` may depend on the time",
+            )
             return self._bad_formula(node, path, context, problem)
         if unknown:
             close = None if context.report.full else nearest(unknown[0], [*context.parameters, *own])
             add = "give the number, or name it under `parameters`" if context.named else "give the number itself"
-            add = "an input may depend on the time `t` only" if self.of_time else add
+            add = "it may depend on the time `t` only" if self.of_time else add
             mend = f"did you mean `{close}`?" if close else add
             return self._bad_formula(node, path, context, FormulaError(f"there is no `{unknown[0]}`", mend))
         if "pi" in formula.names and context.degrees and (self.angle or not self.unit) and not self.of_time:
@@ -272,7 +275,8 @@ class Number(Kind):
         example = "-pi/2" if self.angle and not context.degrees else "0.5*0.38"
         mend = error.mend or f"write a number, or a formula such as `{example}`"
         if self.of_time and not error.mend:
-            mend = "write a number, a formula such as `5*sin(5*t)`, or `{csv: file, column: name}`"
+            mend = f"write a number, a formula such as `{self.example}`"
+            mend += "" if self.angle else ", or `{csv: file, column: name}`"
         return self.fault(node, path, context, mend, f"{shown(node)} ({error.problem})")
 
     def _check(self, quantity: Quantity, node: Node, path: str, context: Context) -> bool:

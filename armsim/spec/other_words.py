@@ -122,10 +122,37 @@ CONTROL = {
     **_all("p", "kp"),
     **_all("i", "ki"),
     **_all("d kv", "kd"),
-    **_all("setpoint reference ref desired q_des qd q", "target"),
+    **_all("setpoint desired q_des q", "target"),
+    **_all("ref trajectory path motion via times", "reference"),
     **_all("saturation max umax", "limit"),
     **_all("sample_time ts dt", "period"),
     **_all("type", "law"),
+}
+REFERENCE = {
+    **_all("points waypoints way_points via_points to target goal", "via"),
+    **_all("time t timing knots", "times"),
+    **_all("velocity v vmax max_speed max_velocity", "speed"),
+    **_all("a amax max_acceleration accel", "acceleration"),
+    **_all("j jmax max_jerk", "jerk"),
+    **_all("kind type shape interpolate method", "profile"),
+    **_all("begin from delay", "start"),
+    **_all("freq f hz", "frequency"),
+    **_all("f1 to_frequency", "end_frequency"),
+    **_all("freqs harmonics", "frequencies"),
+    **_all("amp", "amplitude"),
+    **_all("center centre mean bias", "offset"),
+    **_all("file", "csv"),
+    **_all("order spline degree", "write `interpolation: cubic`, or `linear` or `quintic`"),
+    **_all("formula formulas expression expressions", "q"),
+}
+PROFILE = {
+    **_all("sine sin harmonic", "sinusoid"),
+    **_all("sweep", "chirp"),
+    **_all("step", "steps"),
+    **_all("s_curve scurve s-curve seven_segment", "jerk_limited"),
+    **_all("trapezoidal lspb", "trapezoid"),
+    **_all("min_jerk minjerk minimum-jerk", "minimum_jerk"),
+    **_all("cubic_spline", "spline"),
 }
 INTEGRATOR = {
     **_all("step timestep time_step h", "dt"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +13,7 @@ from armsim.files.csv_reader import read_csv_columns
 from armsim.files.document import Map, shown
 from armsim.files.faults import suggestion
 from armsim.files.source import beside
+from armsim.files.table import DataTable
 from armsim.formulas.quantity import Context
 from armsim.spec.kinds import Number
 
@@ -28,27 +30,10 @@ def read_recorded(data: dict[str, Any], node: Map, path: str, context: Context) 
         path: Of the mapping.
         context: Takes faults; its folder is what paths are relative to.
     """
-    file = beside(context.folder, data["csv"])
-    if file not in context.tables:
-        try:
-            context.tables[file] = read_csv_columns(file)
-        except FileFaults as error:
-            context.tables[file] = None
-            if error.faults and not error.faults[0].where.line:  # no file: report it at the key that names it
-                fault = error.faults[0]
-                place = node.entries["csv"][1].place
-                context.report.add(place, f"{path}.csv", fault.expected, f"{file}: {fault.found}", fault.mend)
-            else:
-                context.report.faults.extend(error.faults)
-    csv = context.tables[file]
+    csv = read_table(data, node, path, context)
     if csv is None:
         return None
-    if data["sha256"] is not None and data["sha256"] != csv.sha256:
-        place = node.entries["sha256"][1].place
-        expected = f"the file that was used before, sha256 {data['sha256'][:12]}..."
-        mend = "restore the file, or take `sha256` out to use it as it is"
-        context.report.add(place, f"{path}.sha256", expected, f"{file}: sha256 {csv.sha256[:12]}...", mend)
-        return None
+    file = csv.path
     for key, name in (("csv", TIME), ("column", data["column"])):
         if name not in csv:
             value = node.entries[key][1]
@@ -63,17 +48,48 @@ def read_recorded(data: dict[str, Any], node: Map, path: str, context: Context) 
         if not any(fault in context.report.faults for fault in error.faults):
             context.report.faults.extend(error.faults)
         return None
-    if not increases(times):
-        line, before, after = next((k, a, b) for k, (a, b) in enumerate(pairwise(times), start=3) if not a < b)
-        place = node.entries["csv"][1].place
-        expected = f"times that increase from row to row in {file}"
-        order = f"{after!r} after {before!r} in line {line}"
-        context.report.add(place, f"{path}.csv", expected, order, "sort the rows, and leave each time once")
+    if not in_order(times, csv, node, path, context):
         return None
     table = Table(times, values, data["hold"])
     where = node.entries["csv"][1].place
     found = {"csv": file, "file": os.path.abspath(file), "sha256": csv.sha256, "table": table, "place": where}
     return {**data, **found}
+
+
+def read_table(data: dict[str, Any], node: Map, path: str, context: Context) -> DataTable | None:
+    """The table of a record with the keys csv and sha256; None, with a fault in the report, if it is not there or another."""
+    file = beside(context.folder, data["csv"])
+    if file not in context.tables:
+        try:
+            context.tables[file] = read_csv_columns(file)
+        except FileFaults as error:
+            context.tables[file] = None
+            if error.faults and not error.faults[0].where.line:  # no file: report it at the key that names it
+                fault = error.faults[0]
+                place = node.entries["csv"][1].place
+                context.report.add(place, f"{path}.csv", fault.expected, f"{file}: {fault.found}", fault.mend)
+            else:
+                context.report.faults.extend(error.faults)
+    csv = context.tables[file]
+    if csv is not None and data["sha256"] is not None and data["sha256"] != csv.sha256:
+        place = node.entries["sha256"][1].place
+        expected = f"the file that was used before, sha256 {data['sha256'][:12]}..."
+        mend = "restore the file, or take `sha256` out to use it as it is"
+        context.report.add(place, f"{path}.sha256", expected, f"{file}: sha256 {csv.sha256[:12]}...", mend)
+        return None
+    return csv
+
+
+def in_order(times: Sequence[float], csv: DataTable, node: Map, path: str, context: Context) -> bool:
+    """Whether times increase; reports where they do not."""
+    if increases(times):
+        return True
+    line, before, after = next((k, a, b) for k, (a, b) in enumerate(pairwise(times), start=3) if not a < b)
+    place = node.entries["csv"][1].place
+    expected = f"times that increase from row to row in {csv.path}"
+    order = f"{after!r} after {before!r} in line {line}"
+    context.report.add(place, f"{path}.csv", expected, order, "sort the rows, and leave each time once")
+    return False
 
 
 def within_bounds(data: dict[str, Any], number: Number, path: str, context: Context) -> dict[str, Any] | None:

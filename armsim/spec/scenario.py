@@ -29,7 +29,10 @@ class ScenarioUnitKeys(Record):
     """The unit of a scenario's angles; it says nothing about the robot's file."""
 
     angle = Choice(
-        "rad", "deg", default="rad", doc="unit of target, initial.q, initial.qd and a payload's rpy; never of gains"
+        "rad",
+        "deg",
+        default="rad",
+        doc="unit of target, reference, initial.q, initial.qd and a payload's rpy; never of gains",
     )
 
 

@@ -248,7 +248,7 @@ s.yaml:6:19: inputs.torque[0]
 s.yaml:3:11: duration
   expected: a positive number of s
   found:    "2*t" (`t` is the time, which has no value here)
-  mend:     only `inputs` may depend on the time""",
+  mend:     only `inputs` and `control.reference.q` may depend on the time""",
     ),
     "unknown link": (
         [("link: R2", "link: R3")],

@@ -1,0 +1,274 @@
+"""What a reference asks of an arm and its motors, before anything runs."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armsim.actuation import driven
+from armsim.arm.golden import greatest
+from armsim.arm.inverse import demand_table
+from armsim.arm.overload import ROUNDING, overloads_along
+from armsim.arm.robot import Array, Robot
+from armsim.control import Constant, Controller, Reference
+from armsim.errors import UsageError
+from armsim.files.csv_writer import write_csv
+from armsim.loading.scenario import Scenario
+from armsim.loading.scenario_file import Given, scenario_of
+from armsim.model import Joint
+from armsim.plant.columns import spellings
+from armsim.spec.timing import time_at
+
+POINTS = 2000  # at which peaks are looked for, besides knots; between neighbours they are refined
+AT_ONCE = 1e-9  # rad or m: an arm that begins nearer to its reference begins on it
+
+
+class Extreme(NamedTuple):
+    """A greatest magnitude.
+
+    Attributes:
+        value: The magnitude.
+        t: When [s].
+    """
+
+    value: float
+    t: float
+
+
+@dataclass(frozen=True)
+class Excursion:
+    """The motion of a joint under a reference.
+
+    Attributes:
+        joint: Its name.
+        type: Of the joint.
+        first: Position at t = 0 [rad or m].
+        last: Position at the end [rad or m].
+        least: Least position [rad or m].
+        greatest: Greatest position [rad or m].
+        beside: Initial position less that of the reference [rad or m].
+        speed: Extreme speed [rad/s or m/s].
+        acceleration: Extreme acceleration [rad/s² or m/s²].
+        torque: Extreme torque of the drive [N·m or N].
+    """
+
+    joint: str
+    type: str
+    first: float
+    last: float
+    least: float
+    greatest: float
+    beside: float
+    speed: Extreme
+    acceleration: Extreme
+    torque: Extreme
+
+
+@dataclass(frozen=True)
+class PlannedMotion:
+    """A reference, and what it asks for.
+
+    Attributes:
+        scenario: Whose reference it is.
+        end: From when on it holds [s]; None where it goes on.
+        t: Times: multiples of `log.every`, and the end [s], shape (m,).
+        q: Joint positions [rad or m], shape (m, n).
+        qd: Joint velocities [rad/s or m/s], shape (m, n).
+        qdd: Joint accelerations [rad/s² or m/s²], shape (m, n).
+        joints: What each joint does.
+        exceeded: Limits that it exceeds: joint, quantity ("position", "speed", "current", "torque", "voltage" or "command"),
+            needed, limit and unit, t_s where it is greatest, from_s when first; of a voltage also torque, speed and available:
+            what the drive needs, at which velocity, and what its motor gives there by the limit [N·m or N, rad/s or m/s].
+    """
+
+    scenario: Scenario
+    end: float | None
+    t: Array
+    q: Array
+    qd: Array
+    qdd: Array
+    joints: tuple[Excursion, ...]
+    exceeded: tuple[dict[str, Any], ...]
+
+    def __repr__(self) -> str:
+        last = "goes on" if self.end is None else f"holds from {self.end:g} s on"
+        return f"PlannedMotion({self.scenario.name}: {last}, {len(self.exceeded)} limits exceeded)"
+
+    @cached_property
+    def robot(self) -> Robot:
+        """The arm that it is asked of."""
+        return Robot(self.scenario.arm)
+
+    @cached_property
+    def tau(self) -> Array:
+        """Torques of the drives [N·m or N], shape (m, n)."""
+        return self.robot.inverse_dynamics(self.q, self.qd, self.qdd)
+
+    def table(self, degrees: bool = False) -> tuple[list[str], Array]:
+        """Headings, and a row for each time: q, qd, qdd, torques, voltages and currents."""
+        torques, demanded = demand_table(self.robot, self.t, self.q, self.qd, self.qdd)
+        headings, columns = ["t_s"], [self.t]
+        for quantity, values in (("q", self.q), ("qd", self.qd), ("qdd", self.qdd)):
+            for joint, column in zip(self.scenario.arm.joints, values.T, strict=True):
+                spelled = spellings(quantity, joint)
+                text, factor = spelled[-1 if degrees else 0]
+                headings.append(text)
+                columns.append(column * factor)
+        return [*headings, *torques[1:]], np.column_stack([*columns, demanded[:, 1:]])
+
+    def save(self, path: str | os.PathLike[str], degrees: bool = False) -> None:
+        """Write `table` to a CSV file, which another `reference: {csv: ...}` can follow."""
+        headings, rows = self.table(degrees)
+        write_csv(path, headings, rows.ravel())
+
+
+def reference(scenario: Given | Scenario, overrides: Mapping[str, Any] | None = None) -> PlannedMotion:
+    """A scenario's reference, with the torques that it takes and the limits that it exceeds; nothing runs.
+
+    Args:
+        scenario: A scenario file, the name of a shipped one, its content, or what has been read.
+        overrides: Values in place of the file's, by path.
+
+    Raises:
+        FileFaults: The scenario or its robot cannot be used; says where and why.
+        UsageError: It has no reference.
+    """
+    of = scenario_of(scenario, overrides)
+    command = of.command
+    if not isinstance(command, Controller) or isinstance(command.reference, Constant):
+        found = "inputs or nothing" if not isinstance(command, Controller) else "a target that is held"
+        mend = "write for example `control: {reference: {via: [[...]], times: [1.5]}, ...}`"
+        raise UsageError.of(f"{of.name}: control.reference", "a motion to follow", found, mend)
+    motion, arm = command.reference, of.arm
+    knots: list[float] = list(getattr(motion, "knots", []))
+    end = knots[-1] if knots else None
+    whole = time_at(of.steps, of.time_ratio) if end is None else end
+    every = time_at(of.log_every, of.time_ratio)
+    t = np.array([*(k * every for k in range(int(whole / every * (1 - 1e-12)) + 1)), whole])
+    q, qd, qdd = _sampled(motion, t)
+    dense = np.unique([*np.linspace(0.0, whole, POINTS), *_beside(knots, whole)])
+    there = _sampled(motion, dense)
+    robot = Robot(arm)
+    tau = robot.inverse_dynamics(*there)
+    exceeded = [
+        *_out_of_range(arm.joints, dense, there[0]),
+        *_overloads(robot, dense, there[1], tau),
+        *_beyond_supply(robot, command, dense, there, tau),
+    ]
+    first = motion.at(0.0).q
+    joints = tuple(
+        Excursion(
+            joint=joint.name,
+            type=joint.type,
+            first=first[i],
+            last=float(there[0][-1, i]),
+            least=float(there[0][:, i].min()),
+            greatest=float(there[0][:, i].max()),
+            beside=of.initial_q[i] - first[i],
+            speed=_peak(motion, "qd", i, dense, there[1][:, i]),
+            acceleration=_peak(motion, "qdd", i, dense, there[2][:, i]),
+            torque=Extreme(float(np.abs(tau[:, i]).max()), float(dense[np.abs(tau[:, i]).argmax()])),
+        )
+        for i, joint in enumerate(arm.joints)
+    )
+    return PlannedMotion(of, end, t, q, qd, qdd, joints, tuple(exceeded))
+
+
+def _sampled(motion: Reference, t: Array) -> tuple[Array, Array, Array]:
+    """Positions, velocities and accelerations at times, shape (m, n) each."""
+    found = [motion.at(float(x)) for x in t]
+    q, qd, qdd = (np.array([getattr(now, key) for now in found], dtype=float) for key in ("q", "qd", "qdd"))
+    return q, qd, qdd
+
+
+def _beside(knots: list[float], end: float) -> list[float]:
+    """Knots, and the last doubles before them, within a motion."""
+    return [t for knot in knots for t in (math.nextafter(knot, -math.inf), knot) if 0.0 <= t <= end]
+
+
+def _peak(motion: Reference, key: str, i: int, t: Array, values: Array) -> Extreme:
+    """The greatest magnitude of a joint's velocity or acceleration: the greatest of samples, refined between its neighbours."""
+    sizes = np.abs(values)
+    k = int(sizes.argmax())
+
+    def size(time: float) -> float:
+        return abs(float(getattr(motion.at(time), key)[i]))
+
+    best = greatest(size, float(t[max(k - 1, 0)]), float(t[min(k + 1, len(t) - 1)]))
+    return max(Extreme(float(sizes[k]), float(t[k])), Extreme(size(best), best), key=lambda peak: peak.value)
+
+
+def _out_of_range(joints: tuple[Joint, ...], t: Array, q: Array) -> list[dict[str, Any]]:
+    """The joints whose reference leaves their range."""
+    found = []
+    for joint, x in zip(joints, q.T, strict=True):
+        if joint.limit is None:
+            continue
+        for bound, sign in ((joint.limit.lower, -1.0), (joint.limit.upper, 1.0)):
+            over = sign * (x - bound)
+            if over.max() > ROUNDING * max(1.0, abs(bound)):
+                k = int(over.argmax())
+                unit = "rad" if joint.kind.turns else "m"
+                data = {
+                    "joint": joint.name,
+                    "quantity": "position",
+                    "needed": float(x[k]),
+                    "limit": bound,
+                    "unit": unit,
+                }
+                found.append(data | {"t_s": float(t[k]), "from_s": float(t[(over > 0).argmax()])})
+    return found
+
+
+def _overloads(robot: Robot, t: Array, qd: Array, tau: Array) -> list[dict[str, Any]]:
+    """The limits of motors that the reference exceeds, but for those of voltage."""
+    found = [x for x in overloads_along(robot, t, qd, tau) if x["quantity"] != "voltage"]
+    return [{key: value for key, value in x.items() if key not in ("line", "rows")} for x in found]
+
+
+def _beyond_supply(
+    robot: Robot, command: Controller, t: Array, motion: tuple[Array, Array, Array], tau: Array
+) -> list[dict[str, Any]]:
+    """The motors that the supply, or the controller's limit, does not let give the torque at its speed."""
+    voltage, current = robot.motor_demand(motion[1], tau)
+    commands = {"voltage": voltage, "current": current, "torque": tau}
+    units = {"voltage": "V", "current": "A", "torque": "N·m or N"}
+    found = []
+    for i, (joint, bound) in enumerate(zip(robot.arm.joints, command.limit, strict=True)):
+        motor = joint.electric_motor
+        supply = None if motor is None else motor.limits.voltage
+        asked = [("voltage", supply)] if command.output == "voltage" else [("voltage", supply), (command.output, bound)]
+        if command.output == "voltage" and bound is not None:
+            asked = [("voltage", min(bound, math.inf if supply is None else supply))]
+        for quantity, limit in asked:
+            needed = np.abs(commands[quantity][:, i])
+            if limit is None or not (beyond := needed > limit * (1 + ROUNDING)).any():
+                continue
+            k = int(needed.argmax())
+            unit = ("N·m" if joint.kind.turns else "N") if quantity == "torque" else units[quantity]
+            data = {
+                "joint": joint.name,
+                "quantity": "voltage" if quantity == "voltage" else "command",
+                "needed": float(needed[k]),
+                "limit": float(limit),
+                "unit": unit,
+            }
+            if quantity == "voltage":
+                given = math.copysign(float(limit), float(voltage[k, i]))
+                state = float(motion[0][k, i]), float(motion[1][k, i])
+                data |= {"torque": float(tau[k, i]), "speed": state[1], "available": _available(joint, given, *state)}
+            found.append(data | {"t_s": float(t[k]), "from_s": float(t[beyond.argmax()])})
+    return found
+
+
+def _available(joint: Joint, voltage: float, q: float, qd: float) -> float:
+    """The torque that a joint's motor gives it under a voltage [N·m or N]."""
+    assert joint.motor is not None
+    free = replace(joint, limit=None, motor=replace(joint.motor, limits=replace(joint.motor.limits, voltage=None)))
+    return float(driven(free, "voltage", voltage, q, qd).motor)

@@ -1,0 +1,169 @@
+"""From the data of `control.reference` to a motion, and back to data that read as the same motion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from armsim.control import Reference
+from armsim.expr import Scalar, is_number
+from armsim.formulas.quantity import Quantity, plain
+from armsim.loading.build import RADIANS
+from armsim.loading.signals import build_signal
+from armsim.model import Arm
+from armsim.references import (
+    Chirp,
+    Formulas,
+    Limits,
+    Multisine,
+    Sinusoid,
+    cubic,
+    cubic_spline,
+    fastest_cubic,
+    fastest_quintic,
+    fastest_s_curve,
+    fastest_trapezoid,
+    interpolated,
+    minimum_jerk,
+    quintic,
+    spline_within,
+    steps,
+    through_rows,
+    trapezoid,
+    within_limits,
+    within_times,
+)
+from armsim.spec.motion_file import QUANTITIES
+from armsim.spec.reference import OSCILLATIONS
+
+SCALINGS = {"cubic": cubic, "quintic": quintic, "trapezoid": trapezoid}
+FASTEST = {
+    "cubic": fastest_cubic,
+    "quintic": fastest_quintic,
+    "minimum_jerk": fastest_quintic,
+    "trapezoid": fastest_trapezoid,
+    "jerk_limited": fastest_s_curve,
+}
+ORDERS = {"linear": 1, "cubic": 3, "quintic": 5}
+ANGLES = (
+    "speed",
+    "acceleration",
+    "jerk",
+    "amplitude",
+    "offset",
+)  # keys with a number per joint, in degrees where angles are
+
+
+def build_reference(
+    settled: dict[str, Any],
+    parameters: Mapping[str, Scalar],
+    arm: Arm,
+    degrees: bool,
+    initial_q: Sequence[Scalar],
+) -> Reference:
+    """The motion of a scenario's `control.reference`.
+
+    Args:
+        settled: Its data, settled.
+        parameters: The scenario's, by name.
+        arm: The arm, n joints.
+        degrees: Whether its angles are degrees.
+        initial_q: Joint positions at the start [rad or m], n scalars.
+    """
+    turns = [RADIANS if degrees and joint.kind.turns else 1.0 for joint in arm.joints]
+    if settled["csv"] is not None:
+        return _recorded(settled["table"])
+    if settled["q"] is not None:
+        return Formulas(tuple(build_signal(q, parameters) for q in settled["q"]), tuple(turns))
+    x = {**settled, **{key: _scaled(settled[key], turns) for key in ANGLES if settled[key] is not None}}
+    if x["profile"] in OSCILLATIONS:
+        return _oscillation(x, [RADIANS if degrees else 1.0] * arm.n, initial_q)
+    points = [_scaled(point, turns) for point in x["via"]]
+    return _timed(x, points, initial_q) if x["times"] is not None else _limited(x, points, initial_q)
+
+
+def profile_of(data: dict[str, Any]) -> str:
+    """The name of the profile that joins points, also where the file leaves it to armsim."""
+    if data["profile"] is not None:
+        return str(data["profile"])
+    return "minimum_jerk" if data["times"] is not None else "trapezoid" if data["jerk"] is None else "jerk_limited"
+
+
+def _scaled(values: Sequence[Scalar], factors: Sequence[float]) -> tuple[Scalar, ...]:
+    return tuple(x * factor for x, factor in zip(values, factors, strict=True))
+
+
+def _timed(x: dict[str, Any], points: list[tuple[Scalar, ...]], initial_q: Sequence[Scalar]) -> Reference:
+    """Points at given times; the first time decides whether the motion begins there, or at the initial pose at t = 0."""
+    times = x["times"]
+    if not is_number(times[0], 0.0):
+        points, times = [tuple(initial_q), *points], [0.0, *times]
+    profile = profile_of(x)
+    if profile in SCALINGS:
+        return within_times(points, times, SCALINGS[profile])
+    if profile == "spline":
+        return cubic_spline(points, times, x["ends"] or "clamped")
+    return minimum_jerk(points, times) if profile == "minimum_jerk" else steps(points, times)
+
+
+def _limited(x: dict[str, Any], points: list[tuple[Scalar, ...]], initial_q: Sequence[Scalar]) -> Reference:
+    """Points as fast as the joints' limits allow, from the initial pose on."""
+    points = [tuple(initial_q), *points]
+    begin = 0.0 if x["start"] is None else x["start"]
+    limits = Limits(x["speed"], x["acceleration"], x["jerk"])
+    profile = profile_of(x)
+    return (
+        spline_within(points, begin, limits)
+        if profile == "spline"
+        else within_limits(points, begin, limits, FASTEST[profile])
+    )
+
+
+def _oscillation(x: dict[str, Any], turns: Sequence[float], initial_q: Sequence[Scalar]) -> Reference:
+    offset = tuple(initial_q) if x["offset"] is None else x["offset"]
+    if x["profile"] == "chirp":
+        ends = tuple(x["frequency"]), tuple(x["end_frequency"])
+        return Chirp(offset, x["amplitude"], *ends, x["duration"], x["sweep"] or "linear")
+    phase = (0.0,) * len(offset) if x["phase"] is None else _scaled(x["phase"], turns)
+    if x["profile"] == "sinusoid":
+        return Sinusoid(offset, x["amplitude"], tuple(x["frequency"]), phase)
+    return Multisine(offset, x["amplitude"], tuple(x["frequencies"]), phase)
+
+
+def _recorded(table: dict[str, Any]) -> Reference:
+    """The rows of a file: met with their velocities and accelerations, else joined by a spline."""
+    q, qd, qdd = ([column.y for column in table[key]] if table[key] else None for key in QUANTITIES)
+    assert q is not None
+    times = table["q"][0].x
+    return interpolated(times, q, ORDERS[table["interpolation"]]) if qd is None else through_rows(times, q, qd, qdd)
+
+
+def resolved_reference(data: dict[str, Any], turns: Sequence[bool], degrees: bool) -> dict[str, Any]:
+    """A reference as plain data, angles in radians.
+
+    Args:
+        data: As read.
+        turns: Of each joint, whether its position is an angle.
+        degrees: Whether its angles are degrees.
+    """
+    if data["csv"] is not None:
+        interpolation = {} if data["table"]["qd"] else {"interpolation": data["table"]["interpolation"]}
+        return {"csv": data["file"], **interpolation, "sha256": data["sha256"]}
+    found = plain({key: value for key, value in data.items() if key != "q"})
+    factors = [RADIANS if degrees and turn else 1.0 for turn in turns]
+    if degrees:
+        found |= {key: list(_scaled(found[key], factors)) for key in ANGLES if key in found}
+        found |= {"phase": [x * RADIANS for x in found["phase"]]} if "phase" in found else {}
+        found |= {"via": [list(_scaled(point, factors)) for point in found["via"]]} if "via" in found else {}
+    if "via" in found:
+        found["profile"] = profile_of(data)
+    if data["q"] is not None:
+        found["q"] = [_formula(x, factor) for x, factor in zip(data["q"], factors, strict=True)]
+    return found
+
+
+def _formula(x: Quantity, factor: float) -> Any:
+    """A number in radians, or the text of a formula of the time, which is evaluated to the same bits."""
+    if not x.varies:
+        return x.value * factor
+    return x.text if factor == 1.0 else f"({x.text})*(pi/180)"

@@ -1,0 +1,26 @@
+"""A formula of the time for each joint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from armsim.expr import Scalar
+from armsim.references.of_time import OfTime
+
+
+@dataclass(frozen=True)
+class Formulas(OfTime):
+    """q = factor f(t), for each joint.
+
+    Attributes:
+        functions: Of the time [s], n of them.
+        factors: From their unit to rad or m.
+    """
+
+    functions: tuple[Callable[[Scalar], Scalar], ...]
+    factors: tuple[float, ...]
+
+    def positions(self, t: Scalar) -> list[Scalar]:
+        """See the class."""
+        return [f(t) * factor for f, factor in zip(self.functions, self.factors, strict=True)]

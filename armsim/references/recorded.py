@@ -1,0 +1,114 @@
+"""Motions of many pieces, whose coefficients are in tables: rows of a file."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import ClassVar
+
+from armsim.control.reference import Desired
+from armsim.expr import Scalar, Table, lookup
+from armsim.references.hermite import cubic_hermite, quintic_hermite
+from armsim.references.piecewise import polynomial
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A motion that is a polynomial between the times of its rows, and holds before and after them.
+
+    Attributes:
+        origin: Times about which the polynomials are expanded [s].
+        coefficients: c₀, c₁, ... of each joint over time, n tuples.
+    """
+
+    timed: ClassVar[bool] = False
+
+    origin: Table
+    coefficients: tuple[tuple[Table, ...], ...]
+
+    @cached_property
+    def corners(self) -> Table | None:
+        """The time of the next row after a time [s]."""
+        times = self.origin.x[1:]
+        return Table(array("d", chain([-math.inf], times)), array("d", chain(times, [math.inf])), "zero")
+
+    @property
+    def knots(self) -> list[Scalar]:
+        """The times of the rows [s]; it holds from the last on."""
+        return list(self.origin.x[1:])
+
+    def at(self, t: Scalar, since: Scalar | None = None, middle: Scalar | None = None) -> Desired:
+        """The motion at time t [s], by the polynomial of the time middle if there is one; since is not looked at."""
+        of = t if middle is None else middle
+        u = t - lookup(self.origin, of)
+        rows = [polynomial([lookup(c_k, of) for c_k in c], u) for c in self.coefficients]
+        return Desired([q for q, _, _ in rows], [qd for _, qd, _ in rows], [qdd for _, _, qdd in rows])
+
+
+def through_rows(
+    times: Sequence[float],
+    q: Sequence[Sequence[float]],
+    qd: Sequence[Sequence[float]],
+    qdd: Sequence[Sequence[float]] | None = None,
+) -> Recorded:
+    """The motion with these positions and velocities, and accelerations if given, at the times of its rows.
+
+    Args:
+        times: Of m rows, increasing [s].
+        q: Joint positions [rad or m], n columns of m numbers.
+        qd: Joint velocities [rad/s or m/s], likewise.
+        qdd: Joint accelerations [rad/s² or m/s²]; without them they jump at the rows.
+    """
+    made = []
+    for i, q_i in enumerate(q):
+        pieces = []
+        for k in range(len(times) - 1):
+            h = times[k + 1] - times[k]
+            ends = [[q_i[j], qd[i][j]] if qdd is None else [q_i[j], qd[i][j], qdd[i][j]] for j in (k, k + 1)]
+            pieces.append((cubic_hermite if qdd is None else quintic_hermite)(h, *ends[0], *ends[1]))
+        made.append(pieces)
+    return of_pieces(times, made, [column[-1] for column in q])
+
+
+def interpolated(times: Sequence[float], q: Sequence[Sequence[float]], order: int) -> Recorded:
+    """The spline of an odd order through positions, without a knot at the rows next to its ends.
+
+    Args:
+        times: Of m rows, m > order, increasing [s].
+        q: Joint positions [rad or m], n columns of m numbers.
+        order: 1 for straight lines, 3 for continuous accelerations, 5 for continuous snap.
+    """
+    import numpy as np
+    from scipy.interpolate import make_interp_spline
+
+    spline = make_interp_spline(np.asarray(times), np.asarray(q).T, k=order)
+    starts = np.asarray(times[:-1])
+    # spline(x, k) is the k-th derivative from the right
+    rates = [spline(starts, k) / math.factorial(k) for k in range(order + 1)]
+    pieces = [list(zip(*(rate[:, i].tolist() for rate in rates), strict=True)) for i in range(len(q))]
+    return of_pieces(times, pieces, [column[-1] for column in q])
+
+
+def of_pieces(times: Sequence[float], pieces: Sequence[Sequence[Sequence[float]]], last: Sequence[float]) -> Recorded:
+    """Polynomials between times, expanded about the earlier one: of each joint the coefficients of every piece.
+
+    Args:
+        times: [s], one more than there are pieces.
+        pieces: c₀, c₁, ... of each piece, for each joint.
+        last: Joint positions that are held in the end [rad or m].
+    """
+    begins = array("d", chain([-math.inf], times))
+    origin = Table(begins, array("d", chain([times[0]], times)), "zero")
+    tables = []
+    for of_joint, end in zip(pieces, last, strict=True):
+        columns = list(zip(*of_joint, strict=True))
+        held = [(of_joint[0][0], end)] + [(0.0, 0.0)] * (len(columns) - 1)
+        tables.append(tuple(
+            Table(begins, array("d", chain([before], column, [after])), "zero")
+            for column, (before, after) in zip(columns, held, strict=True)
+        ))  # fmt: skip
+    return Recorded(origin, tuple(tables))

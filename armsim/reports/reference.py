@@ -1,0 +1,122 @@
+"""What `armsim reference` prints."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from armsim.model import JOINT_TYPES
+from armsim.reports.table import Cell, force_unit, joint_unit, number, shown, table, wrapped
+from armsim.spec.timing import time_at
+
+if TYPE_CHECKING:
+    from armsim.arm.planned import Excursion, PlannedMotion
+
+
+def report(planned: PlannedMotion, degrees: bool, verbose: bool) -> str:
+    """Duration, joints, and a line for every limit that is exceeded."""
+    scenario = planned.scenario
+    run = time_at(scenario.steps, scenario.time_ratio)
+    lasts = f"goes on; what is told is until {run:g} s" if planned.end is None else f"holds from {planned.end:.6g} s on"
+    lines = [
+        f"{scenario.name}: the reference of {scenario.arm.name} {lasts}",
+        "",
+        joint_table(planned, degrees, verbose),
+    ]
+    if planned.end is not None and planned.end > run * (1 + 1e-9):
+        lines.append(wrapped(f"! the run ends before it, at {run:g} s: `--set duration={math.ceil(planned.end)}`"))
+    lines += [wrapped(note) for joint in planned.joints for note in beside_notes(joint, degrees)]
+    types = {joint.joint: joint.type for joint in planned.joints}
+    lines += [wrapped(exceeded_note(found, types[found["joint"]], degrees)) for found in planned.exceeded]
+    if not planned.exceeded:
+        lines.append("* within all limits of joints and motors that there are")
+    return "\n".join(lines)
+
+
+def joint_table(planned: PlannedMotion, degrees: bool, verbose: bool) -> str:
+    """From where to where each joint moves, or between which positions if it comes back; and its peaks."""
+    returns = any(joint.greatest - joint.least > abs(joint.last - joint.first) + 1e-9 for joint in planned.joints)
+    ends = {"first": "from", "last": "to"}
+    between = {"least": "least", "greatest": "greatest"}
+    places = ends if not returns else {**ends, **between} if verbose else between
+    digits = 10 if verbose else 5
+    rows: list[list[Cell]] = []
+    for joint in planned.joints:
+        type = joint.type
+        positions: list[Cell] = [
+            (number(shown(getattr(joint, key), type, degrees), digits), joint_unit(type, degrees)) for key in places
+        ]
+        peaks: list[Cell] = []
+        for peak, rate in ((joint.speed, "/s"), (joint.acceleration, "/s²")):
+            peaks += [(number(shown(peak.value, type, degrees), digits), joint_unit(type, degrees, rate))]
+            peaks += [(number(peak.t, digits), "s")]
+        torque: list[Cell] = [
+            (number(joint.torque.value, digits), force_unit(type)),
+            (number(joint.torque.t, digits), "s"),
+        ]
+        rows.append([joint.joint, *positions, *peaks, *torque])
+    return table(["joint", *places.values(), "speed", "at", "acceleration", "at", "torque", "at"], rows)
+
+
+def beside_notes(joint: Excursion, degrees: bool) -> list[str]:
+    """That a joint begins beside its reference."""
+    from armsim.arm.planned import AT_ONCE
+
+    if abs(joint.beside) <= AT_ONCE:
+        return []
+    beside = f"{number(shown(joint.beside, joint.type, degrees))} {joint_unit(joint.type, degrees)}"
+    return [f"* {joint.joint} begins {beside} beside it"]
+
+
+def exceeded_note(found: dict[str, Any], type: str, degrees: bool) -> str:
+    """Which limit is exceeded, by how much and when."""
+    when = f"at t = {number(found['t_s'])} s, from t = {number(found['from_s'])} s on"
+    joint, quantity = found["joint"], found["quantity"]
+    if quantity == "position":
+        needed, limit = (number(shown(found[key], type, degrees)) for key in ("needed", "limit"))
+        return f"! {joint} leaves its range: {needed} {joint_unit(type, degrees)}, beyond {limit}, {when}"
+    needed, limit = (f"{number(found[key])} {found['unit']}" for key in ("needed", "limit"))
+    if quantity == "voltage":
+        torque, available = (f"{number(found[key])} {force_unit(type)}" for key in ("torque", "available"))
+        speed = f"{number(shown(found['speed'], type, degrees))} {joint_unit(type, degrees, '/s')}"
+        most = "most" if found["available"] < found["torque"] else "least"
+        return f"! {joint} needs {torque} at {speed}, where its motor gives {available} at {most} with {limit}, {when}"
+    if quantity == "command":
+        return f"! {joint} needs {needed}, more than `control.limit` of {limit}, {when}"
+    shaft = " at the motor's shaft" if quantity in ("torque", "speed") else ""
+    return f"! {joint} needs {needed}{shaft}, more than its motor's limit of {limit}, {when}"
+
+
+def as_data(planned: PlannedMotion, degrees: bool) -> dict[str, Any]:
+    """The same as plain data."""
+
+    def turned(x: float, type: str) -> float:
+        return math.degrees(x) if degrees and JOINT_TYPES[type].turns else x
+
+    joints = [
+        {
+            "joint": joint.joint,
+            **{
+                key: turned(getattr(joint, key), joint.type) for key in ("first", "last", "least", "greatest", "beside")
+            },
+            **{
+                f"peak_{key}": {"value": turned(peak.value, joint.type), "t_s": peak.t}
+                for key, peak in (("speed", joint.speed), ("acceleration", joint.acceleration))
+            },
+            "peak_torque": {"value": joint.torque.value, "t_s": joint.torque.t},
+        }
+        for joint in planned.joints
+    ]
+    types = {joint.joint: joint.type for joint in planned.joints}
+    exceeded = [dict(found) for found in planned.exceeded]
+    for found in exceeded:
+        if found["quantity"] == "position" and degrees and JOINT_TYPES[types[found["joint"]]].turns:
+            found |= {key: math.degrees(found[key]) for key in ("needed", "limit")} | {"unit": "deg"}
+    run = time_at(planned.scenario.steps, planned.scenario.time_ratio)
+    return {
+        "scenario": planned.scenario.name,
+        "end": planned.end,
+        "duration": run,
+        "joints": joints,
+        "exceeded": exceeded,
+    }

@@ -1,0 +1,127 @@
+"""Motions that are rows of CSV files."""
+
+from __future__ import annotations
+
+import math
+import os
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from armsim.errors import FileFaults
+from armsim.expr import Table
+from armsim.files.document import Map
+from armsim.files.faults import suggestion
+from armsim.files.table import DataTable
+from armsim.formulas.bounds import BOUNDS
+from armsim.formulas.quantity import Context
+from armsim.model import JOINT_TYPES
+from armsim.plant.columns import KINDS, heading_of
+from armsim.spec.recorded import LARGEST_TIME, TIME, in_order, read_table
+
+QUANTITIES = {"q": "rad or m", "qd": "rad/s or m/s", "qdd": "rad/s² or m/s²"}
+LEAST_ROWS = {"linear": 2, "cubic": 4, "quintic": 6}  # that a spline needs
+
+
+def read_motion(data: dict[str, Any], node: Map, path: str, context: Context) -> dict[str, Any] | None:
+    """What the file of a reference has; None, with faults in the report, if it cannot be read or used.
+
+    Args:
+        data: The values of the keys csv, sha256 and interpolation.
+        node: The mapping.
+        path: Of the mapping.
+        context: Takes faults, and knows the joints; its folder is what paths are relative to.
+
+    Returns:
+        csv, file, sha256, and table: interpolation, and of q, qd and qdd tables of every joint over time [rad or m, s], None
+        where the file has no such columns.
+    """
+    csv = read_table(data, node, path, context)
+    if csv is None or context.joints is None:
+        return None
+    place = node.entries["csv"][1].place
+    if TIME not in csv:
+        expected, mend = f"a CSV file with a column `{TIME}`, the time", f"name its time column `{TIME}`"
+        context.report.add(place, f"{path}.csv", expected, f"{csv.path} without it", mend)
+        return None
+    chosen = {quantity: _headings(quantity, csv, node, path, context) for quantity in QUANTITIES}
+    if chosen["q"] is None or any(found == {} for found in chosen.values()):
+        return None
+    if chosen["qd"] is None and chosen["qdd"] is not None:
+        mend = "add the velocities, or take the accelerations out"
+        context.report.add(place, f"{path}.csv", "velocities where there are accelerations", "qdd without qd", mend)
+        return None
+    try:
+        times = csv.complete(TIME)
+        columns = {
+            quantity: None if found is None else [_scaled(csv.complete(heading), f) for heading, f in found.items()]
+            for quantity, found in chosen.items()
+        }
+    except FileFaults as error:
+        context.report.faults.extend(fault for fault in error.faults if fault not in context.report.faults)
+        return None
+    if not in_order(times, csv, node, path, context):
+        return None
+    interpolation = data["interpolation"] or "cubic"
+    least = LEAST_ROWS[interpolation] if columns["qd"] is None else 2
+    if len(times) < least:
+        expected = f"at least {least} rows" + ("" if columns["qd"] else f" for a {interpolation} spline")
+        context.report.add(place, f"{path}.csv", expected, f"{len(times)} in {csv.path}", "give more rows")
+        return None
+    if not _within_bounds(times, columns, csv, node, path, context):
+        return None
+    table = {
+        "interpolation": interpolation,
+        **{key: None if of is None else [Table(times, column, "zero") for column in of] for key, of in columns.items()},
+    }
+    return {"csv": csv.path, "file": os.path.abspath(csv.path), "sha256": csv.sha256, "table": table}
+
+
+def _headings(quantity: str, csv: DataTable, node: Map, path: str, context: Context) -> dict[str, float] | None:
+    """The headings of a quantity, with their factors to SI units; None where there are none, {} with a fault where some lack."""
+    found: dict[str, float] = {}
+    lacking = []
+    for name, type in context.joints or ():
+        unit = KINDS[quantity].unit(JOINT_TYPES[type])
+        spelled = [heading_of(quantity, name, unit, degrees) for degrees in (False, True)]
+        here = next(((heading, 1.0 / factor) for heading, factor in spelled if heading in csv), None)
+        if here is None:
+            lacking.append(spelled[0][0])
+        else:
+            found[here[0]] = here[1]
+    if not lacking:
+        return found
+    if not found and quantity != "q":
+        return None
+    headings = [heading for heading in csv if heading != TIME]
+    expected = f"a column `{lacking[0]}` in {csv.path}"
+    mend = suggestion(lacking[0], headings, "columns are") if headings else "add it"
+    context.report.add(node.entries["csv"][1].place, f"{path}.csv", expected, f"{len(lacking)} of them missing"
+                       if len(lacking) > 1 else "none", mend)  # fmt: skip
+    return {}
+
+
+def _scaled(values: Sequence[float], factor: float) -> Sequence[float]:
+    return values if factor == 1.0 else array("d", map(factor.__mul__, values))
+
+
+def _within_bounds(
+    times: Sequence[float],
+    columns: dict[str, Any],
+    csv: DataTable,
+    node: Map,
+    path: str,
+    context: Context,
+) -> bool:
+    """Whether times and values are within their bounds; reports one that is not."""
+    asked = [("times", times, LARGEST_TIME)]
+    for quantity, unit in QUANTITIES.items():
+        asked += [(f"{quantity} in SI units", column, BOUNDS[unit].largest) for column in columns[quantity] or ()]
+    for what, values, largest in asked:
+        line = next((k for k, x in enumerate(values, start=2) if not math.fabs(x) <= largest), None)
+        if line is not None:
+            expected, found = f"{what} of a magnitude of {largest:g} at most", f"{values[line - 2]:g} in line {line}"
+            place = node.entries["csv"][1].place
+            context.report.add(place, f"{path}.csv", expected, f"{csv.path}: {found}", "correct the column")
+            return False
+    return True

@@ -1,0 +1,80 @@
+"""`armsim reference` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+
+def test_it_prints_where_joints_go_and_how_fast(armsim):
+    done = armsim("reference", "arm5_move")
+    assert (done.code, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert lines[0] == "arm5_move: the reference of arm5 holds from 1.5 s on"
+    # 0.8 rad in 1.5 s by minimum jerk: speed 15/8, acceleration 10/sqrt(3)
+    assert lines[4].split()[:4] == ["R1", "0", "0.8", "1"]
+    assert float(lines[4].split()[5]) == pytest.approx(10 / math.sqrt(3) * 0.8 / 1.5**2, rel=1e-4)
+    assert lines[-1] == "* within all limits of joints and motors that there are"
+
+
+def test_what_is_beyond_a_joint_or_a_motor_is_told_line_by_line(armsim):
+    done = armsim(
+        "reference", "arm5_move", "--set", "control.reference.via[0][1]=0.9", "--set", "control.reference.times=[0.3]",
+        "--set", "control.limit=24",
+    )  # fmt: skip
+    assert done.code == 0
+    text = " ".join(done.out.split())
+    assert "! R2 leaves its range: 0.9 rad, beyond 0.7, at t = 0.3 s, from t = 0.2" in text
+    assert "! R1 needs " in text
+    assert " at most with 24 V, at t = " in text
+
+
+def test_a_motion_that_comes_back_is_told_by_its_extremes(armsim):
+    done = armsim("reference", "arm5_move", "--set", "control.reference.via=[[1,0,0,0,0],[0,-1.1,0.3,0,0]]",
+                  "--set", "control.reference.times=[1,2]", "--set", "control.reference.profile=quintic", "--deg")  # fmt: skip
+    lines = done.out.splitlines()
+    assert lines[2].split()[:3] == ["joint", "least", "greatest"]
+    assert lines[4].split()[:3] == ["R1", "0", "57.296"]
+
+
+def test_a_reference_that_the_run_cuts_short_is_told(armsim):
+    done = armsim("reference", "arm5_move", "--set", "control.reference.times=[2.6]")
+    assert "! the run ends before it, at 2 s: `--set duration=3`" in done.out
+
+
+def test_an_arm_that_begins_beside_its_reference_is_told(armsim):
+    done = armsim("reference", "arm5_move", "--set", "initial.q[R1]=0.1", "--set", "control.reference.times=[0.0, 1]",
+                  "--set", "control.reference.via=[[0,-1.1,0.3,0,0],[0,0,0,0,0]]")  # fmt: skip
+    assert "* R1 begins 0.1 rad beside it" in done.out
+
+
+def test_json_has_all_of_it_and_degrees_where_they_are_asked_for(armsim):
+    plain, turned = (json.loads(armsim("reference", "arm5_move", "--json", *more).out) for more in ((), ("--deg",)))
+    assert list(plain) == ["scenario", "end", "duration", "joints", "exceeded", "file"]
+    (first, *_) = plain["joints"]
+    keys = ["joint", "first", "last", "least", "greatest", "beside", "peak_speed", "peak_acceleration", "peak_torque"]
+    assert list(first) == keys
+    assert turned["joints"][0]["last"] == pytest.approx(math.degrees(first["last"]))
+    assert turned["joints"][0]["peak_torque"] == first["peak_torque"]
+
+
+def test_its_file_is_refused_where_one_is_there(armsim, empty_folder):
+    (empty_folder / "reference.csv").write_text("mine")
+    done = armsim("reference", "arm5_move", "-o", "reference.csv")
+    assert done.code == 2
+    assert (empty_folder / "reference.csv").read_text() == "mine"
+    done = armsim("reference", "arm5_move", "-o", "reference.csv", "--force")
+    assert done.out.splitlines()[-1] == "written reference.csv: 151 rows"
+
+
+def test_a_scenario_without_a_reference_is_refused(armsim):
+    done = armsim("reference", "arm5_hold")
+    assert done.code == 2
+    assert done.err == (
+        "arm5_hold: control.reference\n"
+        "  expected: a motion to follow\n"
+        "  found:    a target that is held\n"
+        "  mend:     write for example `control: {reference: {via: [[...]], times: [1.5]}, ...}`\n"
+    )
