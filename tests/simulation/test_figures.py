@@ -152,3 +152,36 @@ def test_a_run_that_diverges_has_no_figures():
     assert run.status == "diverged"
     assert run.figures == {}
     assert "figures" not in run.summary()
+
+
+def test_a_joint_that_follows_minimum_jerk_has_the_rise_of_minimum_jerk():
+    run = armsim.simulate("arm5_move")
+    shares = np.linspace(0, 1, 100_001)
+    way = 10 * shares**3 - 15 * shares**4 + 6 * shares**5
+    rise = 1.5 * (shares[np.searchsorted(way, 0.9)] - shares[np.searchsorted(way, 0.1)])
+    summary = run.summary()
+    for joint in summary["joints"]:
+        assert joint["rise_time"] == pytest.approx(rise, abs=2 * summary["figures"]["every"])
+        assert joint["peak_error"] < 1e-9
+        assert joint["overshoot"] < 1e-6
+    assert summary["figures"]["follows"]
+    assert summary["figures"]["peak_tool_error"] < 1e-9
+    assert summary["problems"] == []
+
+
+def test_a_joint_that_lags_behind_its_reference_is_told_with_its_travel():
+    # soft gains without feedforward: it comes after, and settles, but it does not follow
+    run = armsim.simulate("arm5_move", {"control.feedforward": "none", "control.kp": [3] * 5, "control.kd": [0] * 5})
+    found = {found["joint"]: found for found in run.summary()["problems"] if found["kind"] == "not_followed"}
+    assert found["R1"]["travel"] == pytest.approx(0.8, rel=1e-12)
+    e = run["q_ref_R1_rad"] - run["q_R1_rad"]
+    assert found["R1"]["rms"] == pytest.approx(math.sqrt(np.mean(e * e)), rel=0.02)
+
+
+def test_a_reference_by_a_formula_has_no_end_to_rise_to():
+    changes = {"control.reference": {"q": ["0.1*sin(t)"] * 5}, "duration": 0.1}
+    run = armsim.simulate("arm5_move", changes)
+    assert run.summary()["joints"][0]["rise_time"] is None
+    assert run.summary()["joints"][0]["rms_error"] is not None
+    with pytest.raises(armsim.UsageError, match="a reference that comes to an end"):
+        armsim.simulate("arm5_move", changes, measure=["settling_time_R2"])
