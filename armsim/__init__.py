@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from armsim.batches.simulate_many import simulate_many
     from armsim.control.function import Told
     from armsim.convergence.converge import converge
+    from armsim.derivation.derive import Derivation, derive
     from armsim.errors import ArmsimError, Diverged, FileFaults, ShapeError, UsageError
+    from armsim.exporting.export import export
+    from armsim.figures.animation import animate
+    from armsim.figures.plot import plot
+    from armsim.figures.robot_picture import draw
     from armsim.linear.linearize import linearize
     from armsim.recording.compare import compare
     from armsim.recording.follow import follow
@@ -38,6 +43,7 @@ else:
 
 __all__ = [
     "ArmsimError",
+    "Derivation",
     "Diverged",
     "FileFaults",
     "ForwardModel",
@@ -48,11 +54,16 @@ __all__ = [
     "ShapeError",
     "Told",
     "UsageError",
+    "animate",
     "compare",
     "converge",
+    "export",
+    "derive",
+    "draw",
     "follow",
     "linearize",
     "load_robot",
+    "plot",
     "prepare",
     "record",
     "reference",
@@ -69,12 +80,17 @@ _HOMES = {
     "ShapeError": "errors",
     "UsageError": "errors",
     "Told": "control.function",
+    "Derivation": "derivation.derive",
     "ForwardModel": "recording.forward_model",
     "Robot": "arm.robot",
     "Run": "simulation.run",
+    "animate": "figures.animation",
     "compare": "recording.compare",
     "converge": "convergence.converge",
+    "derive": "derivation.derive",
+    "draw": "figures.robot_picture",
     "follow": "recording.follow",
+    "export": "exporting.export",
     "linearize": "linear.linearize",
     "load_robot": "arm.robot",
     "record": "recording.record",
@@ -83,6 +99,7 @@ _HOMES = {
     "simulate": "simulation.simulate",
     "Many": "batches.many",
     "Prepared": "batches.prepare",
+    "plot": "figures.plot",
     "prepare": "batches.prepare",
     "simulate_many": "batches.simulate_many",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import os
 import subprocess
@@ -116,7 +117,23 @@ def test_no_name_is_taken_for_html():
 def test_a_robots_names_do_not_inject_html():
     arm = armsim.load_robot("rr").arm
     hostile = replace(arm, name=HOSTILE, joints=tuple(replace(joint, name=HOSTILE) for joint in arm.joints))
-    assert "img" not in Cells(armsim.Robot(hostile)._repr_html_()).tags
+    shown = armsim.Robot(hostile)._repr_html_()
+    assert "img" not in Cells(shown.replace('<img alt="its picture" src="data:image/png;base64,', "")).tags
+
+
+def test_a_run_and_a_robot_show_their_pictures(run):
+    pytest.importorskip("matplotlib")
+    for shown in (run, armsim.load_robot("rr"), armsim.Robot(armsim.load_robot("rr").arm)):
+        before, _, image = shown._repr_html_().partition('<img alt="its picture" src="data:image/png;base64,')
+        assert base64.b64decode(image.partition('"')[0]).startswith(b"\x89PNG")
+        assert "</table>" in before
+
+
+def test_without_matplotlib_tables_alone_are_shown(run, monkeypatch):
+    import importlib.util
+
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert "<img" not in run._repr_html_() + armsim.load_robot("rr")._repr_html_()
 
 
 def test_columns_are_those_of_the_table(run):

@@ -2,6 +2,7 @@
 
 import math
 import re
+import runpy
 import shlex
 from pathlib import Path
 
@@ -18,9 +19,9 @@ from armsim.loading.check import check
 from armsim.recording.measured_log import read_log
 
 DOCS = Path(__file__).parent.parent / "docs"
-MOTORS, FRICTION, LINEAR, BATCHES, YOUR_ARM = (
+MOTORS, FRICTION, LINEAR, BATCHES, YOUR_ARM, ASSIGNMENT = (
     (DOCS / f"{name}.md").read_text(encoding="utf-8")
-    for name in ("motors", "friction", "linear", "batches", "your-arm")
+    for name in ("motors", "friction", "linear", "batches", "your-arm", "assignment")
 )
 FILE = re.compile(r"^<!-- file: (\S+) -->\n```yaml\n(.*?)^```", re.DOTALL | re.MULTILINE)
 OUTPUT = re.compile(r"^<!-- output: (.+?) -->\n```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -41,7 +42,7 @@ def test_the_data_sheet_makes_a_sound_robot(files):
     assert (checked.faults, checked.warnings) == ((), ())
 
 
-@pytest.mark.parametrize(("command", "shown"), OUTPUT.findall(MOTORS + LINEAR + YOUR_ARM))
+@pytest.mark.parametrize(("command", "shown"), OUTPUT.findall(MOTORS + LINEAR + YOUR_ARM + ASSIGNMENT))
 def test_a_command_prints_what_the_page_shows(files, capsys, command, shown):
     cli.main(shlex.split(command)[1:], prog_name="armsim", standalone_mode=False)
     assert steady(capsys.readouterr().out) == steady(shown)
@@ -193,3 +194,33 @@ def test_the_page_on_many_runs_has_every_status_and_every_array_of_the_result():
     }
     fields = {field.name for field in dataclasses.fields(armsim.Many)}
     assert fields - told == {"scenario", "joints", "given", "status", "reason", "measures", "headings"}
+
+
+def test_every_command_of_the_assignment_runs(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```sh\n(.*?)^```", ASSIGNMENT, re.DOTALL | re.MULTILINE)
+    commands = [shlex.split(line)[1:] for block in blocks for line in block.splitlines()]
+    runs = [command for command in commands if command[0] == "simulate"]
+    assert len(runs) == 8
+    for command in commands:
+        if command in runs[1:]:  # one of them is drawn, too
+            command = command[: command.index("--plot")]
+        short = ["--set", "duration=0.04", "-q"] if command[0] == "simulate" else []
+        assert not cli.main([*command, *short], prog_name="armsim", standalone_mode=False), command
+    assert {"rr.png", "config1.png", "config1.gif", "torques.png", "sine-poses.png"} < {
+        x.name for x in tmp_path.iterdir()
+    }
+
+
+def test_images_are_drawn_by_commands_that_stand_beside_them_and_are_small():
+    read = runpy.run_path(str(DOCS / "write_images.py"))
+    shown = set()
+    for page in read["PAGES"]:
+        text = page.read_text(encoding="utf-8")
+        named = set(re.findall(r"images/([\w.-]+)", text))
+        assert named <= {word for line in read["commands"](text) for word in line}
+        shown |= named
+    images = list(read["IMAGES"].iterdir())
+    assert {image.name for image in images} == shown
+    assert sum(image.stat().st_size for image in images) < 1e6

@@ -3,6 +3,7 @@
 from armsim.actuation.drive import against_dry_friction, drive_torques
 from armsim.actuation.friction import any_sticks, dry_bounds, sticks
 from armsim.actuation.joint_torque import (
+    COUNTED,
     OUTPUTS,
     WORKS,
     JointTorque,
@@ -13,26 +14,33 @@ from armsim.actuation.joint_torque import (
     motor_limited,
     powers,
     slowed_to,
+    stall_force,
     unpowered,
 )
 from armsim.actuation.limit import limit_torque, stop_law
+from armsim.actuation.saturation import LIMITS, acting_limits, limit_kinds
 
 __all__ = [
+    "LIMITS",
+    "COUNTED",
     "WORKS",
     "JointTorque",
     "OUTPUTS",
     "Output",
     "Works",
+    "acting_limits",
     "against_dry_friction",
     "any_sticks",
     "drive_torques",
     "driven",
     "dry_bounds",
     "largest_force",
+    "limit_kinds",
     "limit_torque",
     "motor_limited",
     "powers",
     "slowed_to",
+    "stall_force",
     "sticks",
     "stop_law",
     "unpowered",

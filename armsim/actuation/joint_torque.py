@@ -26,15 +26,18 @@ class Works:
         friction: By friction of all kinds; not positive.
         stops: By the joints' stops.
         external: By external wrenches.
+        error: Estimated error of all of them; 0 of methods that do not estimate it.
     """
 
     motors: Scalar
     friction: Scalar
     stops: Scalar
     external: Scalar
+    error: Scalar = 0.0
 
 
-WORKS = tuple(field.name for field in fields(Works))
+COUNTED = tuple(field.name for field in fields(Works))
+WORKS = COUNTED[:-1]
 
 
 @dataclass(slots=True)
@@ -189,10 +192,24 @@ def largest_force(joint: Joint, output: Output, bound: Scalar | None) -> Scalar 
     if motor is not None and motor.limits.torque is not None:
         bounds.append(absolute(motor.gear) * motor.limits.torque)
     if electric is not None:
-        volts = [electric.limits.voltage, bound if output == "voltage" else None]
-        bounds += [None if x is None else absolute(dc.voltage_gain(electric)) * x for x in volts]
         amperes = [electric.limits.current, bound if output == "current" else None]
-        bounds += [None if x is None else absolute(dc.torque(electric, x)) for x in amperes]
+        bounds += [
+            stall_force(joint, output, bound),
+            *(None if x is None else absolute(dc.torque(electric, x)) for x in amperes),
+        ]
+    return _least(bounds)
+
+
+def stall_force(joint: Joint, output: Output, bound: Scalar | None) -> Scalar | None:
+    """The same by the limits of voltage alone [N·m or N]: the stall torque of an electric motor; see `largest_force`."""
+    motor = joint.electric_motor
+    if motor is None:
+        return None
+    volts = _least([motor.limits.voltage, bound if output == "voltage" else None])
+    return None if volts is None else absolute(dc.voltage_gain(motor)) * volts
+
+
+def _least(bounds: Sequence[Scalar | None]) -> Scalar | None:
     known = [x for x in bounds if x is not None]
     return reduce(minimum, known) if known else None
 

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from armsim.actuation import driven, dry_bounds
 from armsim.actuation import motor as dc
+from armsim.actuation.winding import steady_rise
 from armsim.arm.answers import demand
 from armsim.arm.golden import greatest
 from armsim.arm.integration import real_number
@@ -61,7 +62,9 @@ def motor_curve(arm: Arm, joint: str, voltage: float | None = None, points: int 
         joint, type, voltage [V], direction (1 or -1: in which the motor holds the joint at the arm's initial pose), stall
         (torque [N·m or N], current [A]), no_load (speed [rad/s or m/s], current, limited: whether the motor's limit of speed
         comes first), most_power (power [W], speed, torque), holding (torque at the initial pose, voltage, current, heat [W],
-        of_stall: its share, and of_limits: its shares of the limits of voltage, current and torque that there are) and
+        of_stall: its share, of_limits: its shares of the limits of voltage, current and torque that there are, of_nominal:
+        that of the nominal current, winding: the temperature that the winding comes to, winding_max: that it may have [°C];
+        None where these are not known) and
         curve: points of speed, torque, current, power [W], electrical [W] and efficiency. no_load and most_power are
         None, and there is no curve, where friction leaves nothing at stall; no_load is None, too, where nothing bounds the speed.
 
@@ -187,10 +190,14 @@ def _holding(
     limits, resistance = motor.limits, cast(float, motor.Ra)
     taken = {"voltage": (voltage, limits.voltage), "current": (current, limits.current)}
     taken["torque"] = (torque / motor.gear, limits.torque)
+    heat, nominal, thermal = resistance * current * current, motor.nominal_current, motor.thermal
     return {
-        **{"torque": torque, "voltage": voltage, "current": current, "heat": resistance * current * current},
+        **{"torque": torque, "voltage": voltage, "current": current, "heat": heat},
         "of_stall": abs(torque) / stall if stall > 0.0 else None if torque else 0.0,
         "of_limits": {key: abs(x) / limit for key, (x, limit) in taken.items() if limit is not None},
+        "of_nominal": None if nominal is None else abs(current) / nominal,
+        "winding": None if thermal is None else thermal.ambient + steady_rise(thermal, heat),
+        "winding_max": None if thermal is None else thermal.max,
     }
 
 

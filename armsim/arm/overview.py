@@ -6,6 +6,7 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from os import PathLike
 from typing import Any, Literal
 
@@ -164,9 +165,10 @@ def at_pose(arm: Arm, q: Sequence[float]) -> dict[str, Any]:
 
     Returns:
         q, torque that holds it [N·m or N], voltage [V] and current [A] for it (None without a motor), mass_matrix (n rows of
-        n, rotors included), tool (position, quaternion, rpy), outside: joints outside their range, and slipping: joints
-        that dry friction alone does not hold (None for an arm without).
+        n, rotors included), tool (position, quaternion, rpy), outside: joints outside their range, slipping: joints
+        that dry friction alone does not hold (None for an arm without), and above_nominal, see `armsim.arm.nominal`.
     """
+    from armsim.arm.nominal import above_nominal
     from armsim.dynamics import tool_pose
 
     zeros = [0.0] * arm.n
@@ -177,6 +179,7 @@ def at_pose(arm: Arm, q: Sequence[float]) -> dict[str, Any]:
         "tool": placed(tool_pose(arm, q)),
         "outside": [found["joint"] for found in outside(arm, q, zeros)],
         "slipping": slipping(arm, q),
+        "above_nominal": above_nominal(arm, held["current"]),
     }
 
 
@@ -267,13 +270,16 @@ def _joint(joint: Joint) -> dict[str, Any]:
 
 def _motor(motor: Motor, armature: Scalar) -> dict[str, Any]:
     """A motor and its armature, the rotor inertia reflected to the joint; absent values are None."""
-    keys = ("Kp", "Ke", "Ra", "gear", "rotor_inertia", "viscous", "efficiency", "inductance")
-    brushes, limits = motor.brush_drop, motor.limits
+    keys = ("Kp", "Ke", "Ra", "gear", "rotor_inertia", "viscous", "efficiency", "inductance", "nominal_current")
+    brushes, limits, thermal = motor.brush_drop, motor.limits, motor.thermal
     return {
         **{key: _float(getattr(motor, key)) for key in keys},
         "coulomb": None if motor.coulomb is None else _sides(motor.coulomb),
         "brush_drop": None if brushes is None else {"max": float(brushes.max), "half": float(brushes.half)},
         "limits": {key: _float(getattr(limits, key)) for key in ("voltage", "current", "torque", "speed")},
+        "thermal": None
+        if thermal is None
+        else {key.name: _float(getattr(thermal, key.name)) for key in fields(thermal)},
         "model": motor.model,
         "armature": float(armature),
         "torque_per_volt": None if motor.Kp is None else float(dc.voltage_gain(motor)),

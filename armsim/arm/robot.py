@@ -63,8 +63,8 @@ def load_robot(
     Raises:
         FileFaults: The file cannot be used; says where and why.
     """
-    arm, _ = read_robot(robot, overrides)
-    return Robot(arm, engine)
+    arm, data = read_robot(robot, overrides)
+    return Robot(arm, engine, data)
 
 
 class Robot:
@@ -81,13 +81,17 @@ class Robot:
     Args:
         arm: The arm.
         engine: "llvm" or "python"; both give the same bits.
+        data: Of its file, as `armsim.loading.load_robot_file` reads it; what the arm looks like is taken from it.
     """
 
-    def __init__(self, arm: Arm, engine: Literal["llvm", "python"] = "llvm") -> None:
+    def __init__(
+        self, arm: Arm, engine: Literal["llvm", "python"] = "llvm", data: dict[str, Any] | None = None
+    ) -> None:
         if engine not in ENGINES:
             raise UsageError(f"engine: expected one of {', '.join(ENGINES)}, found {engine!r}")
         self.arm = arm
         self.engine = engine
+        self.data = data
         self._algorithm = dynamics.fastest_algorithm(arm)
         self._kernels: dict[str, BatchKernel] = {}
 
@@ -100,8 +104,9 @@ class Robot:
 
     def _repr_html_(self) -> str:
         from armsim.arm.robot_table import robot_html
+        from armsim.notebook import image_html
 
-        return robot_html(self.arm)
+        return robot_html(self.arm) + image_html(self)
 
     @property
     def joints(self) -> list[str]:
@@ -206,6 +211,27 @@ class Robot:
     def bias(self, q: ArrayLike, qd: ArrayLike | None = None) -> Array:
         """Coriolis, centrifugal and gravity torques C qd + g [N·m or N], shape of q."""
         return self._ask("bias", lambda q, qd: dynamics.bias(self.arm, q, qd), q=q, qd=qd)
+
+    @property
+    def inertial_parameters(self) -> Array:
+        """Of each link in turn, about its own frame's origin and payload included: mass M [kg], first moments MX MY MZ [kg m],
+        moments of inertia XX YY ZZ XY XZ YZ and armature Ia [kg m²]; shape (11 n,)."""
+        return np.array([float(x) for x in dynamics.inertial_parameters(self.arm)])
+
+    def regressor(self, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayLike | None = None) -> Array:
+        """The regressor Y(q, qd, qdd), shape (..., n, 11 n): Y @ inertial_parameters are M qdd + bias, without friction.
+
+        Args:
+            q: Joint positions [rad or m].
+            qd: Joint velocities [rad/s or m/s]; zero if not given.
+            qdd: Joint accelerations [rad/s² or m/s²]; zero if not given.
+        """
+        n = self.arm.n
+
+        def body(q, qd, qdd):
+            return [x for row in dynamics.regressor(self.arm, q, qd, qdd) for x in row]
+
+        return self._ask("regressor", body, (n, 11 * n), q=q, qd=qd, qdd=qdd)
 
     def gravity_torque(self, q: ArrayLike) -> Array:
         """Torques that hold the arm against gravity [N·m or N], shape of q, without those of its stops."""

@@ -32,7 +32,16 @@ def solids(
     Raises:
         FileFaults: The file cannot be used; says where and why.
     """
-    data = settle(load_robot_file(robot, overrides).data)
+    return solids_of(load_robot_file(robot, overrides).data)
+
+
+def solids_of(robot: dict[str, Any]) -> dict[str, Any]:
+    """`solids` of a robot file that has been read.
+
+    Args:
+        robot: Its data, as `armsim.loading.load_robot_file` reads it.
+    """
+    data = settle(robot)
     degrees = data["units"]["angle"] == "deg"
     links = []
     for joint in data["joints"]:

@@ -20,7 +20,7 @@ from armsim.loading.written import file_with_numbers
 from armsim.plant import Plant
 from armsim.simulation.driver import Progress
 from armsim.simulation.engine import Clock, doubles, finished, repeated
-from armsim.simulation.loop_plan import AS_ASKED, SUMMARISED, Accuracy, LoopPlan
+from armsim.simulation.loop_plan import AS_ASKED, Accuracy, LoopPlan
 from armsim.simulation.run import Run
 from armsim.simulation.simulate import carried_out
 from armsim.stability.advice import Advice
@@ -106,7 +106,7 @@ class Prepared:
     def _family(self, written: Written, values: Sequence[float]) -> tuple[Family, SteppingLoop]:
         key = tuple(written.items())
         if key not in self._families:
-            family = Family(self._opened, written, values, self._measure, True, True, [SUMMARISED], refinable=True)
+            family = Family(self._opened, written, values, self._measure, True, True, True, refinable=True)
             loop = family.loop(lanes=1)
             loop.code  # noqa: B018  compiled or fetched
             self._families[key] = family, loop
@@ -130,7 +130,7 @@ class OpenEngine:
 
     def __init__(self, plan: LoopPlan, loop: SteppingLoop, values: Sequence[float]) -> None:
         self.plan, self.plant, self.preparation = plan, plan.plant, dict[str, float]()
-        self._loop, self._values = loop, list(values)
+        self._loop, self._values, self._rare = loop, list(values), plan.rare_every or 1
         self._open = doubles([*values, *plan.opened().values()])
         state, check = doubles([0.0] * len(self.plant.slots)), doubles([0.0])
         loop.blocks.begin(1, 0, 0, *map(ctypes.addressof, (self._open, state, check)))
@@ -148,7 +148,9 @@ class OpenEngine:
         time_ratio: tuple[int, int],
     ) -> int:
         """Carry out steps; see `armsim.compile.SteppingLoop.run`."""
-        return self._loop.run(state, rows, kept, first, last, log_every, sample_every, time_ratio, self._open)
+        return self._loop.run(
+            state, rows, kept, first, last, log_every, sample_every, time_ratio, self._open, self._rare
+        )
 
     def run_again(
         self, state: ctypes.Array, first: int, last: int, clock: Clock, accuracy: Accuracy = AS_ASKED

@@ -15,10 +15,11 @@ from armsim.expr import Scalar
 from armsim.loading import Scenario
 from armsim.loading.definite import determined, undetermined
 from armsim.loading.open_numbers import OpenNumbers, Written
-from armsim.measures import measures_of
+from armsim.measures import Measure, measures_of
+from armsim.measures.figures import figures_of
 from armsim.plant import Plant
 from armsim.simulation.content import content_of, content_of_file, tables_of
-from armsim.simulation.loop_plan import LoopPlan, Made, plant_of_run
+from armsim.simulation.loop_plan import SUMMARISED, LoopPlan, Made, plant_of_run, rarely
 from armsim.simulation.step_doubling import can_refine
 from armsim.stability.many import StepAdviser
 from armsim.stability.method_choice import with_method
@@ -37,7 +38,7 @@ class Family:
         measure: Names of what is measured.
         rows: Whether rows are computed.
         audit: Whether work is counted, whether or not a measure needs it.
-        summarised: Names of what is measured besides, for a summary.
+        summary: Whether what the summary of a run has is measured besides.
         refinable: Whether the accuracy is open, if it can be.
     """
 
@@ -49,14 +50,16 @@ class Family:
         measure: Sequence[str] | str = (),
         rows: bool = False,
         audit: bool = False,
-        summarised: Sequence[str] = (),
+        summary: bool = False,
         refinable: bool = False,
     ) -> None:
         self.opened, self.written = opened, dict(written)
         self.scenario = self.variant(values)
         plant = plant_of_run(self.scenario, audit)
         asked = measures_of(measure, plant)
-        besides = [one for one in measures_of(summarised, plant) if one.names not in [other.names for other in asked]]
+        peaks = measures_of(SUMMARISED, plant) if summary else []
+        besides: list[Measure] = [one for one in peaks if one.names not in [other.names for other in asked]]
+        besides += [figures_of(plant)] if summary else []
         self.measures = (*asked, *besides)
         silent = tuple(name for one in besides for name in one.names)
         self.audit = audit or any(one.needs_work for one in self.measures)
@@ -73,6 +76,7 @@ class Family:
             landing=self.scenario.landing,
             parts=self.scenario.moments,
             refinable=refinable and can_refine(plant),
+            rare_every=rarely(self.scenario.steps, self.scenario.moments) if summary else 0,
         )
 
     def variant(self, values: Sequence[Scalar]) -> Scenario:

@@ -15,6 +15,7 @@ from armsim.cli.options import (
     joint_values,
     json_option,
     number_value,
+    plot_option,
     print_json,
     q_option,
     qd_option,
@@ -36,6 +37,7 @@ from armsim.terminal.streams import echo
 Examples:
   armsim advance arm5 --for 0.1             let go at its initial pose
   armsim advance two_link --deg --q 30,-45 --qd 10,0 --torque 20,5 --for 0.5
+  armsim advance rr --for 2 --plot fall.png
   armsim advance rr --q 0,pi/2 --torque 47,15.7 --for 1/30 --rtol 1e-10
 """,
 )
@@ -46,6 +48,7 @@ Examples:
 @click.option("--for", "duration", metavar="S", help="How long [s]; exactly so long is the motion.")
 @click.option("--rtol", metavar="X", default="1e-5", show_default=True, help="Relative error in a step.")
 @click.option("--method", metavar="METHOD", default="auto", help="One that chooses its steps. [default: rk54]")
+@plot_option("Draw the motion into a picture.")
 @deg_option
 @json_option
 @quiet_option
@@ -58,6 +61,7 @@ def command(
     duration: str | None,
     rtol: str,
     method: str,
+    plot: str | None,
     degrees: bool,
     as_json: bool,
     quiet: bool,
@@ -86,6 +90,10 @@ def command(
             "write for example --for 0.1",
         )
     end = model.advance(pose, rates, tau, seconds, number_value("rtol", rtol), method=method)
+    if plot is not None:
+        from armsim.figures.motion import plot_motion
+
+        plot_motion(plot, model, pose, rates, tau, seconds, number_value("rtol", rtol), method, degrees)
     types = [joint.type for joint in arm.joints]
 
     def at(**values: Sequence[float]) -> dict[str, list[float]]:
@@ -106,7 +114,8 @@ def command(
         where = ", from its initial pose" if q is None else ""
         notes = "".join(f"\n{note}" for note in outside_notes(arm, end.q.tolist(), end.qd.tolist(), degrees))
         shown_table = _table(arm, answer, degrees, 10 if verbose else 5)
-        echo(f"{arm.name}: after {seconds:g} s under {drive}{where}\n\n{shown_table}{notes}")
+        drawn = "" if plot is None else f"\ndrawn  {plot}"
+        echo(f"{arm.name}: after {seconds:g} s under {drive}{where}\n\n{shown_table}{notes}{drawn}")
     return 0
 
 

@@ -21,7 +21,14 @@ from armsim.cli.options import (
     verbose_option,
 )
 from armsim.errors import UsageError
-from armsim.reports.state import demand_table, derived_notes, friction_notes, outside_notes, overload_notes
+from armsim.reports.state import (
+    demand_table,
+    derived_notes,
+    friction_notes,
+    nominal_notes,
+    outside_notes,
+    overload_notes,
+)
 from armsim.reports.table import number, shown, table
 from armsim.terminal.streams import echo
 
@@ -76,6 +83,7 @@ def command(
     a line says by how much that may falsify the torques.
     """
     from armsim.arm.answers import demand, slipping
+    from armsim.arm.nominal import above_nominal
     from armsim.arm.overload import overloads
     from armsim.files.new_file import refuse_to_overwrite
     from armsim.loading import read_robot
@@ -109,6 +117,7 @@ def command(
     holding = not any(x for values in motion for x in values)
     answer["slipping"] = slipping(arm, pose) if holding else None
     answer["exceeded"] = overloads(arm, motion[0], answer)
+    answer["above_nominal"] = above_nominal(arm, answer["current"]) if holding else []
     answer["q"] = [shown(x, joint.type, degrees) for x, joint in zip(answer["q"], arm.joints, strict=True)]
     if as_json:
         print_json(answer)
@@ -116,7 +125,7 @@ def command(
         what = "torques that hold it" if holding else "torques for this motion"
         where = " at its initial pose" if q is None else ""
         remarks = [*friction_notes(answer["slipping"], arm.n), *outside_notes(arm, pose, motion[0], degrees)]
-        remarks += overload_notes(answer["exceeded"])
+        remarks += [*overload_notes(answer["exceeded"]), *nominal_notes(answer["above_nominal"], "this pose")]
         notes = "".join(f"\n{note}" for note in remarks)
         rows = demand_table([joint.type for joint in arm.joints], answer, degrees, 10 if verbose else 5)
         echo(f"{arm.name}: {what}{where}\n\n{rows}{notes}")
@@ -135,6 +144,7 @@ def _along(
     robot: str, overrides: dict[str, Any], trajectory: str, output: str, as_json: bool, quiet: bool, verbose: bool
 ) -> int:
     from armsim.arm.inverse import demand_table, derived, motion_of
+    from armsim.arm.nominal import above_nominal_along
     from armsim.arm.overload import overloads_along
     from armsim.arm.robot import load_robot
     from armsim.files.csv_writer import write_csv
@@ -147,19 +157,23 @@ def _along(
     made = derived(arm, columns)
     skipped = len(columns["t_s"]) - len(t)
     headings, rows = demand_table(arm, t, q, qd, qdd)
-    exceeded = overloads_along(arm, t, qd, rows[:, 1 : 1 + arm.arm.n])
+    tau = rows[:, 1 : 1 + arm.arm.n]
+    exceeded, lasting = overloads_along(arm, t, qd, tau), above_nominal_along(arm.arm, t, arm.motor_demand(qd, tau)[1])
     try:
         write_csv(output, headings, rows.ravel())
     except OSError as error:
         raise unwritable(output, error) from None
     if as_json:
         about = {"robot": arm.arm.name, "rows": len(rows), "skipped": skipped, "columns": headings, "file": output}
-        print_json({**about, "derived": None if made is None else vars(made), "exceeded": exceeded})
+        print_json(
+            {**about, "derived": None if made is None else vars(made), "exceeded": exceeded, "above_nominal": lasting}
+        )
     elif not quiet:
         echo(f"{output}: {len(rows)} rows of {', '.join(headings[:3])}{', ...' if len(headings) > 3 else ''}")
         if skipped:
             echo(f"* {skipped} of {len(columns['t_s'])} rows skipped, with a cell missing")
-        for note in [*derived_notes(arm.arm, made), *overload_notes(exceeded, len(rows))]:
+        remarks = [*overload_notes(exceeded, len(rows)), *nominal_notes(lasting, "this motion (root mean square)")]
+        for note in [*derived_notes(arm.arm, made), *remarks]:
             echo(note)
         if verbose:
             echo(f"\n{_extremes(headings, rows)}")

@@ -22,6 +22,8 @@ COMMANDS = {
         "record": "Run a scenario; keep the full state and inputs of every sample.",
         "replay": "Run a model on recorded inputs; compare it with the recording or log.",
         "compare": "Differences of two runs, column by column.",
+        "plot": "A run over time in a picture, or several and how they differ.",
+        "animate": "The arm of a run in motion: GIF, MP4, or a strip of poses.",
         "linearize": "How a scenario moves near one of its states: modes, matrices, gains.",
     },
     "Ask an arm": {
@@ -31,10 +33,15 @@ COMMANDS = {
         "advance": "Where it is after some time under constant torques.",
         "fk": "Where every link and the tool stand.",
         "motor": "What motors can do at their joints, and how much of it holding takes.",
+        "derive": "Its equations of motion in symbols, and as programs of few operations.",
+    },
+    "Take it elsewhere": {
+        "export": "Dynamics and steps as C, Fortran, Python, JavaScript, CasADi.",
     },
     "Look into files": {
         "check": "All that is wrong or doubtful about files, without running them.",
         "info": "What a robot or scenario file says, in numbers, and what follows.",
+        "draw": "A robot at a pose, in a picture: frames, ranges, lengths, masses.",
         "inertia": "Every solid of a robot with its inertia, and their sums.",
         "list": "Robots and scenarios that come with armsim.",
         "docs": "The documentation that comes with armsim.",

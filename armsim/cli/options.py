@@ -111,14 +111,61 @@ def plot_option(what: str) -> Callable[[Callable[..., int]], Callable[..., int]]
         @functools.wraps(command)
         def drawing(*args: Any, plot: str | None, force: bool, **others: Any) -> int:
             if plot is not None:
-                from armsim.figures.comparison import check_plot
+                from armsim.figures.picture import check_picture
 
-                check_plot(plot, force)
+                check_picture(plot, force)
             return command(*args, plot=plot, **others)
 
         return drawing
 
     return adding
+
+
+def picture_options(film: bool = False) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Adds --plot, and --animate for a film, of a run that the command writes; `draw_run` draws them.
+
+    Both are tried before the work begins. The command's own --force lets them replace files that are there.
+    """
+
+    def adding(command: Callable[..., int]) -> Callable[..., int]:
+        takes = 'Takes matplotlib: pip install "armsim[plot]".'
+
+        @click.option("--plot", metavar="FILE", help=f"Draw the run over time, as `armsim plot` does. {takes}")
+        @functools.wraps(command)
+        def drawing(*args: Any, plot: str | None, force: bool, animate: str | None = None, **others: Any) -> int:
+            if plot is not None:
+                from armsim.figures.picture import check_picture
+
+                check_picture(plot, force)
+            if animate is not None:
+                from armsim.figures.animation import check_animation
+
+                check_animation(animate, force, "--animate")
+            return command(*args, plot=plot, force=force, **({"animate": animate} if film else {}), **others)
+
+        if not film:
+            return drawing
+        text = "Draw the arm in motion, .gif or .mp4, or poses, .png, as `armsim animate` does."
+        return click.option("--animate", metavar="FILE", help=text)(drawing)
+
+    return adding
+
+
+def draw_run(folder: object, plot: str | None, animate: str | None, degrees: bool, quiet: bool) -> None:
+    """Draw the pictures that `picture_options` asks for of a run in its folder."""
+    if plot is not None:
+        from armsim.figures.plot import plot as drawn
+
+        drawn(str(folder), plot, degrees=degrees, force=True, option="--plot")
+    if animate is not None:
+        from armsim.figures.animation import animate as filmed
+        from armsim.terminal.progress import progress_bar
+
+        with progress_bar("drawing", not quiet) as progress:
+            filmed(str(folder), animate, force=True, progress=progress, option="--animate")
+    if not quiet:
+        for name in filter(None, (plot, animate)):
+            echo(f"drawn    {name}")
 
 
 def settings_of(assigned: tuple[str, ...], unset: tuple[str, ...] = ()) -> Settings:

@@ -10,7 +10,9 @@ from armsim.cli.options import (
     SETTINGS,
     Settings,
     check_folder,
+    draw_run,
     json_option,
+    picture_options,
     print_json,
     quiet_option,
     scenario_argument,
@@ -40,8 +42,9 @@ Examples:
 @scenario_argument
 @click.option("-o", "--output", metavar="DIR", help="Folder for it [default: runs/<scenario>-001, next free number].")
 @set_option
-@click.option("--force", is_flag=True, help="Replace an earlier armsim run in the output folder.")
+@click.option("--force", is_flag=True, help="Replace an earlier armsim run in the output folder, and the picture.")
 @click.option("--force-step", is_flag=True, help="Run even if the step is known to be too long.")
+@picture_options()
 @json_option
 @quiet_option
 @verbose_option
@@ -51,6 +54,7 @@ def command(
     settings: Settings,
     force: bool,
     force_step: bool,
+    plot: str | None,
     as_json: bool,
     quiet: bool,
     verbose: bool,
@@ -91,6 +95,7 @@ def command(
         print_json(summary)
     elif not quiet:
         echo(_report(summary, recording.inputs.shape[1], verbose))
+    draw_run(folder, plot, None, False, quiet or as_json)
     if recording.diverged is not None:
         time = recording.steps * made.time_ratio[0] / made.time_ratio[1]
         lost = {"slot": recording.diverged, "time": time, **recording.causes, "stable": recording.stable}

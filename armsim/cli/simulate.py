@@ -8,7 +8,9 @@ from armsim.cli.options import (
     SETTINGS,
     Settings,
     check_folder,
+    draw_run,
     json_option,
+    picture_options,
     print_json,
     quiet_option,
     scenario_argument,
@@ -32,6 +34,7 @@ Examples:
   armsim simulate arm5_hold --set "control.kp[0]=80" --set duration=2
   armsim simulate arm5_hold --set "robot.joints[R2].motor.Ra=1.2" --deg
   armsim simulate arm5_hold --measure iae --measure "max(abs(tau_R2))"
+  armsim simulate arm5_reach --plot reach.png --animate reach.gif
   armsim simulate runs/arm5_hold-001/run.yaml -o again    the same, to the bit
 """,
 )
@@ -47,7 +50,7 @@ Examples:
     multiple=True,
     help="Also measure this over all steps: iae, settling_time_R2, max(abs(tau_R2)), ... (docs/measures.md); repeatable.",
 )
-@click.option("--force", is_flag=True, help="Replace an earlier armsim run in the output folder.")
+@click.option("--force", is_flag=True, help="Replace an earlier armsim run in the output folder, and pictures.")
 @click.option(
     "--engine",
     type=click.Choice(["llvm", "python"]),
@@ -57,6 +60,7 @@ Examples:
 )
 @click.option("--force-step", is_flag=True, help="Run even if the step is known to be too long.")
 @click.option("--deg", "degrees", is_flag=True, help="Print and write joint angles in degrees.")
+@picture_options(film=True)
 @json_option
 @quiet_option
 @verbose_option
@@ -69,6 +73,8 @@ def command(
     engine: str,
     force_step: bool,
     degrees: bool,
+    plot: str | None,
+    animate: str | None,
     as_json: bool,
     quiet: bool,
     verbose: bool,
@@ -99,6 +105,7 @@ def command(
         from armsim.simulation.folder import tables_of
 
         echo(report({**summary, "tables": tables_of(run.scenario)}, degrees, verbose))
+    draw_run(folder, plot, animate, degrees, quiet or as_json)
     if run.failure:
         found = f"{run.failure} after {run.count} rows"
         mend = f"make room, or log less often\n({folder} has these rows, and the run is marked as interrupted)"

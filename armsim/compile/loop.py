@@ -89,12 +89,13 @@ class SteppingLoop:
 
     @cached_property
     def native(self) -> Callable[..., int]:
-        """The native loop: (state, after, rows, kept, open, first, last, log_every, sample_every, num, den), see `run`.
+        """The native loop: (state, after, rows, kept, open, first, last, log_every, sample_every,
+        rare_every, num, den), see `run`.
 
         Addresses, whole numbers, and den as a double. Where a step leads a lane out of bounds, the state is that before
         this step, and the one it led to is in `after`.
         """
-        function: Callable[..., int] = self._function("run", WHOLE, *[POINTER] * 5, *[WHOLE] * 5, REAL)
+        function: Callable[..., int] = self._function("run", WHOLE, *[POINTER] * 5, *[WHOLE] * 6, REAL)
         return function
 
     @cached_property
@@ -109,7 +110,7 @@ class SteppingLoop:
         common = (WHOLE, POINTER, WHOLE)
         return Blocks(
             self._function("begin_blocks", None, *common, *[POINTER] * 3),
-            self._function("run_blocks", None, *common, *[POINTER] * 5, *[WHOLE] * 5, REAL),
+            self._function("run_blocks", None, *common, *[POINTER] * 5, *[WHOLE] * 6, REAL),
             self._function("finish_blocks", None, *common, *[POINTER] * 4, REAL, WHOLE),
         )
 
@@ -124,6 +125,7 @@ class SteppingLoop:
         sample_every: int,
         time_ratio: tuple[int, int],
         open: ctypes.Array | None = None,
+        rare_every: int = 1,
     ) -> int:
         """Carry out the steps first <= k < last of one run, each from t = k num / den.
 
@@ -137,13 +139,15 @@ class SteppingLoop:
             sample_every: Steps between samples.
             time_ratio: (num, den).
             open: The open numbers, if there are any.
+            rare_every: Steps between updates of the rare accumulators.
 
         Returns:
             `last`; or the step that led out of bounds, and `state` is then what it led to.
         """
         num, den = time_ratio
         after = (ctypes.c_double * len(state))()
-        done = self.native(state, after, rows, kept, open, first, last, log_every, sample_every, num, float(den))
+        every = log_every, sample_every, rare_every
+        done = self.native(state, after, rows, kept, open, first, last, *every, num, float(den))
         if done < last:
             state[:] = list(after)
         return int(done)

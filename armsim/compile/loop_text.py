@@ -34,7 +34,7 @@ SIGNATURES = {
     "begin": (("open", "state", "checks"), "", "void"),
     "run": (
         ("state", "after", "rows", "kept", "open"),
-        "i64 %first, i64 %last, i64 %log_every, i64 %sample_every, i64 %num, double %den",
+        "i64 %first, i64 %last, i64 %log_every, i64 %sample_every, i64 %rare_every, i64 %num, double %den",
         "i64",
     ),
     "finish": (("state", "kept", "open", "results"), "double %now, i64 %due", "void"),
@@ -56,9 +56,9 @@ class _Printer:
             module.declare(line)
 
     def run(self) -> str:
-        """The loop. Basic blocks: the step, the row (when due), the sample (when due), the check of bounds."""
+        """The loop. Basic blocks: sample (when due), step, rare accumulators (when due), row (when due), check of bounds."""
         module, body, real = self.module, self.body, self.real
-        n, m = body.states, body.kept
+        n, m, often = body.states, body.kept, body.kept - body.rare
         cycle = lower(body.cycle, pack=self.pack, first=n + m)
         after, kept, row = cycle.outputs[:n], cycle.outputs[n : n + m], cycle.outputs[n + m :]
         time, *inputs = cycle.inputs
@@ -68,8 +68,9 @@ class _Printer:
         names |= {node: f"%o{i}" for i, node in enumerate(inputs[n + m :])}
         fixed = invariant(cycle, inputs[n + m :])
         fixed_lines = module.lines(fixed, names, prefix="f")
-        step_lines = module.lines(self._ordered(cycle.live([*after, *kept]), names), names)
+        step_lines = module.lines(self._ordered(cycle.live([*after, *kept[:often]]), names), names)
         next_state = [module.operand(out, names) for out in after]
+        rare_lines = self._rare_block(cycle, kept, often, names)
         row_lines = module.lines(self._ordered(cycle.live(row), names), names)
         row_values = [module.operand(out, names) for out in row]
         sample_lines = self._sample_block()
@@ -82,11 +83,13 @@ class _Printer:
             *self._load("%state", "init", n),
             *self._load("%open", "o", self.open),
         ]
-        out += ["  %log_rest = urem i64 %first, %log_every", "  %sample_rest = urem i64 %first, %sample_every"]
+        counters = ("log", "sample")
+        out += self._next_rare()
+        out += [f"  %{counter}_rest = urem i64 %first, %{counter}_every" for counter in counters]
         out += [*fixed_lines, "  br label %begun", "begun:", "  br label %head", "head:"]
         out += ["  %k = phi i64 [ %first, %begun ], [ %k1, %next ]"]
-        out += ["  %log_in = phi i64 [ %log_rest, %begun ], [ %log_next, %next ]"]
-        out += ["  %sample_in = phi i64 [ %sample_rest, %begun ], [ %sample_next, %next ]"]
+        out += [f"  %{of}_in = phi i64 [ %{of}_rest, %begun ], [ %{of}_next, %next ]" for of in counters]
+        out += ["  %rare_at = phi i64 [ %rare_first, %begun ], [ %rare_then, %next ]"] if body.rare else []
         out += ["  %room = phi ptr [ %rows, %begun ], [ %room_next, %next ]"]
         if self.resident:
             out += [f"  %h{i} = phi {real} [ %init{i}, %begun ], [ {next_state[i]}, %next ]" for i in range(n)]
@@ -99,8 +102,8 @@ class _Printer:
         ]
         out += [*self._splat("t", "%now"), *sample_lines]
         out += ["step:", *(f"  %s{i} = phi {real} {source}" for i, source in enumerate(self._step_sources()))]
-        out += [*self._load("%kept", "q", m), *step_lines, "  br label %stepped", "stepped:"]
-        out += self._store([module.operand(value, names) for value in kept], "%kept", "e")
+        out += [*self._load("%kept", "q", often), *step_lines, "  br label %stepped", "stepped:"]
+        out += [*self._store([module.operand(value, names) for value in kept[:often]], "%kept", "e"), *rare_lines]
         out += ["  %due = icmp eq i64 %log_in, 0", "  br i1 %due, label %log, label %check", "log:", *row_lines]
         out += ["  br label %logged", "logged:"]
         # rows have no signed zeros: folding 0 * x to 0 loses the sign, and every engine is to give the same bits
@@ -108,10 +111,13 @@ class _Printer:
         out += [f"  %unsigned{i} = fadd {real} {value}, {zero}" for i, value in enumerate(row_values)]
         out += self._store([f"%unsigned{i}" for i in range(len(row))], "%room", "r")
         out += [f"  %room_after = getelementptr {real}, ptr %room, i64 {len(row)}", "  br label %check", "check:"]
-        out += ["  %room_next = phi ptr [ %room, %stepped ], [ %room_after, %logged ]", *self._sound(next_state)]
+        out += [
+            f"  %room_next = phi ptr [ %room, %{'told' if body.rare else 'stepped'} ], [ %room_after, %logged ]",
+            *self._sound(next_state),
+        ]
         out += ["  br i1 %sound, label %next, label %bad", "next:", "  %k1 = add i64 %k, 1"]
         out += [] if self.resident else self._store(next_state, "%state", "v")
-        for counter in ("log", "sample"):
+        for counter in counters:
             out += [
                 f"  %{counter}_1 = add i64 %{counter}_in, 1",
                 f"  %{counter}_full = icmp eq i64 %{counter}_1, %{counter}_every",
@@ -129,6 +135,30 @@ class _Printer:
         reached = self._store([f"%h{i}" for i in range(n)], "%state", "v") if self.resident else []
         out += ["done:", *reached, *self.leave, "  ret i64 %last", "}"]
         return "\n".join(out)
+
+    def _rare_block(self, cycle: Function, kept: Sequence[Expr], often: int, names: dict[Expr, str]) -> list[str]:
+        """The block that updates the rare accumulators when it is due, and the branch around it."""
+        if not self.body.rare:
+            return []
+        module, own = self.module, dict(names)  # what is printed here does not reach other blocks
+        lines = module.lines(self._ordered(cycle.live(kept[often:]), own), own, prefix="g")
+        out = ["  %rare_due = icmp eq i64 %k, %rare_at", "  br i1 %rare_due, label %rare, label %told", "rare:"]
+        out += [*self._load("%kept", "q", self.body.kept, often), *lines, "  br label %updated", "updated:"]
+        out += self._store([module.operand(value, own) for value in kept[often:]], "%kept", "g", often)
+        out += ["  %rare_next = add i64 %rare_at, %rare_every", "  br label %told", "told:"]
+        return [*out, "  %rare_then = phi i64 [ %rare_at, %stepped ], [ %rare_next, %updated ]"]
+
+    def _next_rare(self) -> list[str]:
+        """The first step at which rare accumulators are updated: every step compares its number with it, which is one branch."""
+        if not self.body.rare:
+            return []
+        return [
+            "  %rare_rest = urem i64 %first, %rare_every",
+            "  %rare_left = sub i64 %rare_every, %rare_rest",
+            "  %rare_later = add i64 %first, %rare_left",
+            "  %rare_now = icmp eq i64 %rare_rest, 0",
+            "  %rare_first = select i1 %rare_now, i64 %first, i64 %rare_later",
+        ]
 
     def begin(self, function: Function) -> str:
         """The state at the start, from the open numbers."""
@@ -237,16 +267,16 @@ class _Printer:
             f"  %{name} = shufflevector {self.real} %{name}1, {self.real} poison, <{self.module.width} x i32> zeroinitializer",
         ]
 
-    def _load(self, pointer: str, prefix: str, count: int) -> list[str]:
+    def _load(self, pointer: str, prefix: str, count: int, first: int = 0) -> list[str]:
         lines = []
-        for i in range(count):
+        for i in range(first, count):
             lines.append(f"  %{prefix}p{i} = getelementptr {self.real}, ptr {pointer}, i64 {i}")
             lines.append(f"  %{prefix}{i} = load {self.real}, ptr %{prefix}p{i}, align 8")
         return lines
 
-    def _store(self, values: Sequence[str], pointer: str, prefix: str) -> list[str]:
+    def _store(self, values: Sequence[str], pointer: str, prefix: str, first: int = 0) -> list[str]:
         lines = []
-        for i, value in enumerate(values):
+        for i, value in enumerate(values, first):
             lines.append(f"  %{prefix}p{i} = getelementptr {self.real}, ptr {pointer}, i64 {i}")
             lines.append(f"  store {self.real} {value}, ptr %{prefix}p{i}, align 8")
         return lines

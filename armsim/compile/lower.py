@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -15,7 +15,12 @@ PACK = 4  # angles whose sines and cosines are computed in one vector register
 TRIGONOMETRIC = ("sin", "cos")
 
 
-def lower(function: Function, pack: bool = False, first: int = 0) -> Function:
+def lower(
+    function: Function,
+    pack: bool = False,
+    first: int = 0,
+    elementary: Mapping[str, Callable[[Any], Any]] | None = None,
+) -> Function:
     """The same function in machine operations: sin, cos, exp and log expanded, functions with a single call inlined.
 
     A function that is called from several places stays one, and is lowered itself.
@@ -24,6 +29,7 @@ def lower(function: Function, pack: bool = False, first: int = 0) -> Function:
         function: The function as traced.
         pack: Vectorise sine and cosine of several angles in the lanes of one "pack" node; for scalar code.
         first: Number of leading outputs whose angles are packed among themselves.
+        elementary: What becomes of sin, cos, exp and log, in place of their expansion.
     """
     graph = Graph(function.graph.depth)
     inputs = [graph.input(str(node.args[0])) for node in function.inputs]
@@ -43,6 +49,7 @@ def lower(function: Function, pack: bool = False, first: int = 0) -> Function:
         "cos": lambda x: sine_and_cosine(x)[1],
         "exp": exponential,
         "log": logarithm,
+        **(elementary or {}),
     }
 
     def calls_of(outer: Function) -> Call:
@@ -56,7 +63,7 @@ def lower(function: Function, pack: bool = False, first: int = 0) -> Function:
                     known.update(_packed(where, inner, args, machine))
                 return replay(inner, args, machine, calls_of)
             if inner not in lowered:
-                lowered[inner] = lower(inner, pack)
+                lowered[inner] = lower(inner, pack, elementary=elementary)
             node = where.node("call", lowered[inner], *args)
             outs = enumerate(lowered[inner].outputs)
             return [where.node("out", node, i) if isinstance(out, Expr) else out for i, out in outs]

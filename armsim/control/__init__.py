@@ -7,7 +7,7 @@ from armsim.control.encoder import Encoder, step_of
 from armsim.control.expressions import Expressions
 from armsim.control.feedforward import Feedforward
 from armsim.control.function import FunctionLaw, LawFunction, Told
-from armsim.control.law import Kept, Law, Now, Seen
+from armsim.control.law import FeedbackLaw, Kept, Now, Seen
 from armsim.control.memory import Memory
 from armsim.control.pid import Pid
 from armsim.control.reference import Constant, Desired, Reference
@@ -27,7 +27,7 @@ __all__ = [
     "Feedforward",
     "FunctionLaw",
     "Kept",
-    "Law",
+    "FeedbackLaw",
     "LawFunction",
     "Memory",
     "Now",

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from armsim.actuation import Output
 from armsim.control.drive import against_viscous, commands_for
-from armsim.control.law import Kept, Law, Now
+from armsim.control.law import FeedbackLaw, Kept, Now
 from armsim.dynamics import rnea
 from armsim.expr import Scalar, fma
 from armsim.model import Arm
 
 
 @dataclass(frozen=True)
-class ComputedTorque(Law):
+class ComputedTorque(FeedbackLaw):
     """tau = M(q) (qdd_ref + kd ed + kp e) + C(q, qd) qd + g(q) + viscous friction, by the controller's model of the arm.
 
     With an exact model every joint's error obeys dd(e) + kd d(e) + kp e = 0 (Luh, Walker and Paul 1980; Siciliano et al.,

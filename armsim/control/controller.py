@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from armsim.actuation import Output
 from armsim.control.encoder import Encoder
 from armsim.control.feedforward import Feedforward
-from armsim.control.law import Kept, Law, Now, Seen
+from armsim.control.law import FeedbackLaw, Kept, Now, Seen
 from armsim.control.memory import Memory
 from armsim.control.pid import within
 from armsim.control.reference import Reference
@@ -32,7 +32,7 @@ class Controller:
         delay: From a sample to its command, in periods.
     """
 
-    law: Law
+    law: FeedbackLaw
     output: Output
     reference: Reference
     limit: tuple[Scalar | None, ...]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from armsim.control.law import Kept, Law, Now
+from armsim.control.law import FeedbackLaw, Kept, Now
 from armsim.expr import Scalar
 
 
@@ -20,7 +20,7 @@ class Evaluable(Protocol):
 
 
 @dataclass(frozen=True)
-class Expressions(Law):
+class Expressions(FeedbackLaw):
     """u = expressions of time, measurement, errors, reference and parameters.
 
     Of the joint itself: q, qd, e, ed, integral (∫e dt), q_ref, qd_ref, qdd_ref; of joint R2: q_R2, and so on.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from armsim.control.law import Kept, Law, Now, Seen
+from armsim.control.law import FeedbackLaw, Kept, Now, Seen
 from armsim.control.reference import Desired
 from armsim.errors import UsageError
 from armsim.expr import Scalar, trace
@@ -43,7 +43,7 @@ LawFunction = Callable[[Told], Sequence[Any]]
 
 
 @dataclass(frozen=True)
-class FunctionLaw(Law):
+class FunctionLaw(FeedbackLaw):
     """u = function(told), n numbers; the function has to depend on nothing else.
 
     Attributes:

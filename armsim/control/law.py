@@ -65,7 +65,7 @@ class Kept:
     filtered: list[Scalar] = field(default_factory=list)
 
 
-class Law:
+class FeedbackLaw:
     """A law of feedback for n joints.
 
     `command` is all that a law needs. One that remembers says what, by `begin`; how that varies in continuous control, by

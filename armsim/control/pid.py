@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from armsim.control.law import Kept, Law, Now
+from armsim.control.law import FeedbackLaw, Kept, Now
 from armsim.expr import Scalar, absolute, both, clip, either, exp, fma, is_number, where
 
 
 @dataclass(frozen=True)
-class Pid(Law):
+class Pid(FeedbackLaw):
     """u = kp e + ki ∫e dt + kd de/dt, for each joint.
 
     Two ways keep the integral from winding up while commands saturate (Åström and Hägglund, *Advanced PID Control*, section 3.5):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from armsim.control.law import Kept, Law, Now
+from armsim.control.law import FeedbackLaw, Kept, Now
 from armsim.expr import Scalar, dot
 
 
 @dataclass(frozen=True)
-class StateFeedback(Law):
+class StateFeedback(FeedbackLaw):
     """u = -K (x - x_ref), with x the positions and velocities of all joints, and armature currents where they are states.
 
     `Regulator.K` of `armsim.linearize(...)` is such a K; the command that holds the operating point is the feedforward's part.

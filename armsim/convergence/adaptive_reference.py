@@ -16,7 +16,7 @@ from itertools import count, pairwise
 
 from armsim.control import Controller
 from armsim.convergence.ladder import largest_step
-from armsim.convergence.reference import Reference, SettingRun, changes, distance
+from armsim.convergence.reference import ReferenceSolution, SettingRun, changes, distance
 from armsim.convergence.runs import Runs, now
 from armsim.convergence.sensitivity import ROUNDING
 from armsim.loading import Scenario
@@ -41,7 +41,7 @@ LANDINGS, MOST_LANDINGS = 1000, 100_000  # in a run, about and at most
 Made = dict[str, list[SettingRun]]  # by method, from coarse to fine
 
 
-def adaptive_reference(runs: Runs, accuracy: float, ends: float) -> Reference | None:
+def adaptive_reference(runs: Runs, accuracy: float, ends: float) -> ReferenceSolution | None:
     """The reference of adaptive runs; None where fewer than two complete in time.
 
     Args:
@@ -50,7 +50,7 @@ def adaptive_reference(runs: Runs, accuracy: float, ends: float) -> Reference | 
         ends: When the time is out.
     """
     made: Made = {method: [] for method in METHODS}
-    known: Reference | None = None
+    known: ReferenceSolution | None = None
     for level in count():
         if not sum(_advance(runs, method, made[method], level, ends) for method in METHODS):
             break
@@ -105,7 +105,7 @@ def next_tolerance(made: Sequence[SettingRun], longest: float) -> float | None:
     return None
 
 
-def _agreed(made: Made) -> Reference | None:
+def _agreed(made: Made) -> ReferenceSolution | None:
     """What the answers agree on; None of fewer than two.
 
     The doubt is the distance of the two methods at the finest tolerance that both reached, and what the change of the answer
@@ -131,7 +131,7 @@ def _agreed(made: Made) -> Reference | None:
             falls = len(steps) < 2 or steps[-1] < steps[-2]
             gain = min(1.0, GAIN * last.value / made[name][-2].value)
             doubts.append(steps[-1] * (gain if falls and last.value in both else 1.0))
-    return Reference(last.answer, max(doubts), f"{' and '.join(moved)} at rtol {last.value:g}")
+    return ReferenceSolution(last.answer, max(doubts), f"{' and '.join(moved)} at rtol {last.value:g}")
 
 
 def landing(scenario: Scenario, level: int) -> float:

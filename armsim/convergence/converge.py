@@ -12,7 +12,7 @@ from armsim.arm.integration import real_number
 from armsim.convergence.adaptive_reference import adaptive_reference
 from armsim.convergence.errors import Convergence
 from armsim.convergence.order_loss import is_smooth
-from armsim.convergence.reference import Reference, agreed
+from armsim.convergence.reference import ReferenceSolution, agreed
 from armsim.convergence.refinement import Refinement
 from armsim.convergence.runs import Look, Runs, now
 from armsim.errors import UsageError
@@ -82,7 +82,7 @@ def converge(
     chosen = _methods(methods, base.method)
     runs = Runs(scenario, overrides or {}, base, look)
     made: list[Refinement] = []
-    known: Reference | None = None
+    known: ReferenceSolution | None = None
     interrupted = False
     try:
         if not is_smooth(base):

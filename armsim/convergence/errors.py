@@ -14,7 +14,7 @@ from armsim.convergence.sensitivity import ROUNDING
 from armsim.notebook import counted
 
 if TYPE_CHECKING:
-    from armsim.convergence.reference import Reference, SettingRun
+    from armsim.convergence.reference import ReferenceSolution, SettingRun
     from armsim.convergence.sensitivity import Sensitivity
 
 Verdict = Literal["settled", "rounding", "sensitive", "budget", "unstable", "unknown", "interrupted"]
@@ -217,7 +217,9 @@ class Convergence:
         }
 
 
-def settings(trials: Sequence[SettingRun], against: Reference | None, joints: Sequence[str]) -> tuple[Setting, ...]:
+def settings(
+    trials: Sequence[SettingRun], against: ReferenceSolution | None, joints: Sequence[str]
+) -> tuple[Setting, ...]:
     """Trials with their errors and observed orders, from coarse to fine.
 
     Args:

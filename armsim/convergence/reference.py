@@ -39,7 +39,7 @@ class SettingRun:
 
 
 @dataclass(frozen=True)
-class Reference:
+class ReferenceSolution:
     """The answer from which errors are taken.
 
     Attributes:
@@ -66,7 +66,7 @@ def changes(trials: Sequence[SettingRun]) -> list[float]:
     return [distance(a, b) for a, b in pairwise(answers)]
 
 
-def richardson(trials: Sequence[SettingRun]) -> Reference:
+def richardson(trials: Sequence[SettingRun]) -> ReferenceSolution:
     """The reference that trials of falling steps give; at least two, none diverged.
 
     Where they converge at a steady order, it is the Richardson extrapolation of the last two, with the order observed in the
@@ -77,17 +77,19 @@ def richardson(trials: Sequence[SettingRun]) -> Reference:
     last = trials[-1].answer
     assert last is not None
     # two answers may agree by chance: a change counts as no less than a tenth of the one before
-    plain = Reference(last, max(moved[-1], moved[-2] / 10.0) if len(moved) > 1 else moved[-1], "the finest step")
+    plain = ReferenceSolution(
+        last, max(moved[-1], moved[-2] / 10.0) if len(moved) > 1 else moved[-1], "the finest step"
+    )
     if len(trials) < TO_EXTRAPOLATE:
         return plain
     better, earlier = _extrapolated(trials[-3:], moved[-2:]), _extrapolated(trials[-4:-1], moved[-3:-1])
     if better is None or earlier is None:
         return plain
     doubt = distance(better, earlier)
-    return Reference(better, doubt, "Richardson extrapolation") if doubt < moved[-1] else plain
+    return ReferenceSolution(better, doubt, "Richardson extrapolation") if doubt < moved[-1] else plain
 
 
-def finest(trials: Sequence[SettingRun]) -> Reference:
+def finest(trials: Sequence[SettingRun]) -> ReferenceSolution:
     """The reference that trials give whose tolerances fall tenfold: the last answer; at least two, none diverged.
 
     Their errors follow the tolerance too loosely for extrapolation. The error estimate is the last change times its ratio to the
@@ -96,10 +98,10 @@ def finest(trials: Sequence[SettingRun]) -> Reference:
     answers = [trial.answer for trial in trials if trial.answer is not None]
     moved = changes(trials)
     gained = moved[-1] / moved[-2] if len(moved) > 1 and moved[-2] > 0.0 else 1.0
-    return Reference(answers[-1], moved[-1] * min(1.0, max(0.1, gained)), "the finest tolerance")
+    return ReferenceSolution(answers[-1], moved[-1] * min(1.0, max(0.1, gained)), "the finest tolerance")
 
 
-def agreed(references: Sequence[Reference]) -> Reference | None:
+def agreed(references: Sequence[ReferenceSolution]) -> ReferenceSolution | None:
     """The reference of least doubt, its doubt raised to its distance from every one that contradicts it; None of none.
 
     Two references contradict each other where they are further apart than their doubts allow: one of the two claims too much,

@@ -11,7 +11,7 @@ from armsim.convergence.order_loss import is_smooth, order_losses
 from armsim.convergence.reference import (
     APART,
     TO_EXTRAPOLATE,
-    Reference,
+    ReferenceSolution,
     SettingRun,
     changes,
     distance,
@@ -51,7 +51,9 @@ class Refinement:
         seconds: Wall time of all runs [s].
     """
 
-    def __init__(self, runs: Runs, method: str, accuracy: float, budget: float, given: Reference | None) -> None:
+    def __init__(
+        self, runs: Runs, method: str, accuracy: float, budget: float, given: ReferenceSolution | None
+    ) -> None:
         self.runs = runs
         self.base = runs.base
         self.method = method
@@ -65,7 +67,7 @@ class Refinement:
         self.fine: list[SettingRun] = []
         self.coarse: list[SettingRun] = []
         self.verdict: Verdict = "budget"
-        self.reference: Reference | None = None
+        self.reference: ReferenceSolution | None = None
         self.sensitivity: Sensitivity | None = None
 
     @property
@@ -87,7 +89,7 @@ class Refinement:
             self.reference = replace(self.reference, source=f"{self.reference.source} of {self.method}")
         self.seconds = now() - self.began
 
-    def found(self, best: Reference | None) -> MethodConvergence:
+    def found(self, best: ReferenceSolution | None) -> MethodConvergence:
         """The convergence found, with errors against the best reference of all methods."""
         joints = [joint.name for joint in self.base.arm.joints]
         made = settings(self.trials, best, joints)
@@ -221,7 +223,7 @@ class Refinement:
         """The runs after the last that diverged, from coarse to fine."""
         return list(takewhile(lambda trial: trial.answer is not None, reversed(self.fine)))[::-1]
 
-    def _reference(self) -> Reference | None:
+    def _reference(self) -> ReferenceSolution | None:
         """The reference that was given, or that the runs so far give; None while fewer than two complete."""
         if self.given is not None:
             return self.given
@@ -250,7 +252,7 @@ class Refinement:
                 break
         return self.sensitivity is not None and self.sensitivity.horizon(self.accuracy) < self.runs.duration
 
-    def _good_until(self, best: Reference | None) -> float | None:
+    def _good_until(self, best: ReferenceSolution | None) -> float | None:
         """Time until which the finest answer is within the accuracy [s]; None if it has converged, or there are not two runs."""
         sound = self._sound()
         if self.verdict in ("settled", "rounding", "unstable", "unknown") or len(sound) < 2:

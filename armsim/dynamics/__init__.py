@@ -8,8 +8,9 @@ from armsim.dynamics.external import ExternalWrench, external_power, link_wrench
 from armsim.dynamics.factor import ldl, pivots, solve_held, solve_ldl
 from armsim.dynamics.forward import Algorithm, fastest_algorithm, forward_dynamics
 from armsim.dynamics.jacobian import tool_jacobian
-from armsim.dynamics.kinematics import link_poses, link_velocities, own_poses, tool_pose, tool_velocity
+from armsim.dynamics.kinematics import link_poses, link_velocities, own_poses, tool_pose, tool_position, tool_velocity
 from armsim.dynamics.momentum import momenta, momenta_and_forces
+from armsim.dynamics.regressor import inertial_parameters, regressor
 from armsim.dynamics.rnea import Wrench, bias, gravity_torque, rnea
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "fastest_algorithm",
     "forward_dynamics",
     "gravity_torque",
+    "inertial_parameters",
     "kinetic_energy",
     "ldl",
     "leeway",
@@ -36,10 +38,12 @@ __all__ = [
     "own_poses",
     "pivots",
     "potential_energy",
+    "regressor",
     "rnea",
     "solve_held",
     "solve_ldl",
     "tool_jacobian",
     "tool_pose",
+    "tool_position",
     "tool_velocity",
 ]

@@ -45,6 +45,14 @@ def tool_pose(arm: Arm, q) -> Pose:
     return own_poses(arm, q)[-1] @ arm.tool_in_link
 
 
+def tool_position(arm: Arm, q) -> Vector:
+    """The tool's origin in the world [m], at joint positions q [rad or m]: from tip to base, without orientations."""
+    p = arm.tool_in_link.position
+    for R, origin in reversed(joint_poses(arm, q)):
+        p = R @ p + origin
+    return arm.base.point(p)
+
+
 def tool_velocity(arm: Arm, q, qd) -> tuple[Vector, Vector]:
     """Angular velocity [rad/s] and velocity of the origin [m/s] of the tool, in world axes.
 

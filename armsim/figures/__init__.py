@@ -1,9 +1,15 @@
-"""Everything that is drawn, by matplotlib, without a window.
+"""Everything that is drawn, by matplotlib, without a window unless one is asked for.
 
 What others use:
 
-- `comparison.check_plot`: refuses a picture that cannot be drawn, before any work is done;
-- `comparison.plot_comparison`: two time series of each quantity, and their difference;
-- `convergence.plot_convergence`: error over step and over wall time, by method;
-- `motor.plot_motor`: torque, current and power of a joint's motor over its speed.
+- `plot.plot`: runs over time, `armsim.plot`; it takes what `drawn_run.drawn` takes: runs in memory, folders, tables;
+- `animation.animate`: an arm in motion, `armsim.animate`; `animation.check_animation` refuses before the work;
+- `robot_picture.draw`: a robot at a pose, `armsim.draw`;
+- `motion.plot_motion`, `comparison.plot_comparison`, `convergence.plot_convergence`, `motor.plot_motor`: `--plot` of commands;
+- `picture.check_picture`: refuses a picture that cannot be drawn, before any work is done;
+- `notebook.png`: what a notebook shows, asked for by `armsim.notebook`;
+- `style`: how all of it looks.
+
+A run's figure is made in three steps: `panels` says which columns are drawn together, `envelope` makes curves of them, `run` and
+`overlay` draw them. An arm's: `mesh` has solids, `scene` poses and paints them, `animation` and `robot_picture` show them.
 """

@@ -7,13 +7,9 @@ from os import PathLike
 from typing import Any
 
 from armsim.convergence.errors import Convergence, MethodConvergence
-from armsim.figures.comparison import check_plot, save
+from armsim.figures.picture import check_picture, save
+from armsim.figures.style import GREY, look, new_figure, worded
 
-BLUE, ORANGE, GREEN, RED = "#1f77b4", "#ff7f0e", "#2a7f3f", "#b22222"
-VIOLET, BROWN, CYAN, OLIVE, PINK, BLACK = "#7a5195", "#8c564b", "#17a2b8", "#a0a020", "#d6619c", "#222222"
-GREY = "#555555"
-COLORS = (BLUE, ORANGE, GREEN, RED, VIOLET, BROWN, CYAN, OLIVE, PINK, BLACK)
-MARKERS = "osD^vPX<>*"
 INCHES = (11.0, 5.2)
 BELOW = 0.35  # of the error: where the reference slope of an order is drawn
 KNOBS = {"dt": "step dt [s]", "rtol": "relative tolerance"}
@@ -29,11 +25,9 @@ def plot_convergence(path: str | PathLike[str], found: Convergence) -> None:
     Raises:
         UsageError: It cannot be drawn or written.
     """
-    check_plot(path)
-    from matplotlib.figure import Figure  # without pyplot: no window, nothing global
-
-    figure = Figure(figsize=INCHES, layout="constrained")
-    figure.suptitle(f"{found.scenario}: {found.duration:g} s of {found.robot}")
+    check_picture(path)
+    figure = new_figure(*INCHES)
+    figure.suptitle(worded(f"{found.scenario}: {found.duration:g} s of {found.robot}"))
     axes: Any = figure.subplots(1, 2, sharey=True)
     left, right = axes
     known = [s.error for method in found.methods for s in method.settings if s.error]
@@ -43,7 +37,7 @@ def plot_convergence(path: str | PathLike[str], found: Convergence) -> None:
     orders: set[int] = set()
     unstable: list[float] = []
     for i, method in enumerate(found.methods):
-        color, marker = COLORS[i % len(COLORS)], MARKERS[i % len(MARKERS)]
+        color, marker = look(i).color, look(i).mark
         drawn = [s for s in method.settings if s.error]
         errors = [s.error for s in drawn]
         order = "" if method.order is None or method.knob != "dt" else f", order {method.order:.2f}"

@@ -8,10 +8,10 @@ from os import PathLike
 from typing import Any
 
 from armsim.errors import UsageError, spelled
-from armsim.figures.comparison import check_plot, save
+from armsim.figures.picture import check_picture, save
+from armsim.figures.style import BLUE, GREEN, GREY, VERMILION, new_figure, plain, worded
 from armsim.model import JOINT_TYPES
 
-BLUE, ORANGE, GREEN, GREY = "#1f77b4", "#d95f02", "#2a7f3f", "#555555"
 INCHES = (8.0, 8.0)
 
 
@@ -27,9 +27,7 @@ def plot_motor(path: str | PathLike[str], found: dict[str, Any], title: str, deg
     Raises:
         UsageError: There is no curve, or it cannot be drawn or written.
     """
-    check_plot(path)
-    from matplotlib.figure import Figure  # without pyplot: no window, nothing global
-
+    check_picture(path)
     points = found["curve"]
     if not points:
         raise UsageError.of(
@@ -44,8 +42,8 @@ def plot_motor(path: str | PathLike[str], found: dict[str, Any], title: str, deg
     speed = [turn * point["speed"] for point in points]
     keys = ("torque", "current", "power", "electrical")
     drawn: dict[str, list[float]] = {key: [point[key] for point in points] for key in keys}
-    figure = Figure(figsize=INCHES, layout="constrained")
-    figure.suptitle(f"{title}: its motor at {found['voltage']:g} V, seen from the joint")
+    figure = new_figure(*INCHES)
+    figure.suptitle(worded(f"{title}: its motor at {found['voltage']:g} V, seen from the joint"))
     axes: Any = figure.subplots(3, 1, sharex=True, height_ratios=(3, 2, 3))
     top, middle, bottom = axes
 
@@ -55,18 +53,18 @@ def plot_motor(path: str | PathLike[str], found: dict[str, Any], title: str, deg
         drop = [drawn["torque"][-1], 0.0]
         top.plot([speed[-1]] * 2, drop, color=BLUE, linewidth=2.2, linestyle=":", label="limit of speed")
     holding = f"holding the initial pose: {held:.3g} {force}, {100 * share:.3g} % of stall"
-    top.axhline(held, color=ORANGE, linestyle="--", label=holding)
+    top.axhline(held, color=VERMILION, linestyle="--", label=holding)
     top.plot([turn * best["speed"]], [best["torque"]], "o", color=BLUE)
     top.set_ylabel(f"torque [{force}]" if kind.turns else f"force [{force}]")
     top.set_ylim(0.0, 1.08 * max(*drawn["torque"], held))
     top.legend(loc="best", framealpha=0.9)
 
-    middle.plot(speed, drawn["current"], color=ORANGE, linewidth=2.2)
-    middle.axhline(abs(found["holding"]["current"]), color=ORANGE, linestyle="--")
+    middle.plot(speed, drawn["current"], color=VERMILION, linewidth=2.2)
+    middle.axhline(abs(found["holding"]["current"]), color=VERMILION, linestyle="--")
     middle.set_ylabel("current [A]")
     middle.set_ylim(0.0, 1.08 * max(*drawn["current"], abs(found["holding"]["current"])))
 
-    bottom.plot(speed, drawn["electrical"], color=GREY, linewidth=1.4, label="electrical power")
+    bottom.plot(speed, drawn["electrical"], color=GREY, linewidth=1.4, linestyle="-.", label="electrical power")
     bottom.plot(speed, drawn["power"], color=GREEN, linewidth=2.2, label="power to the arm")
     at_best = f"{best['power']:.3g} W at {turn * best['speed']:.3g} {rate}"
     bottom.plot([turn * best["speed"]], [best["power"]], "o", color=GREEN, label=at_best)
@@ -76,5 +74,5 @@ def plot_motor(path: str | PathLike[str], found: dict[str, Any], title: str, deg
     bottom.set_xlabel(f"speed of the joint [{rate}]")
     bottom.legend(loc="best", framealpha=0.9)
     for axis in axes:
-        axis.grid(alpha=0.3)
+        plain(axis, x=True)
     save(figure, path)

@@ -12,7 +12,7 @@ import math
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import IO
@@ -82,9 +82,9 @@ def _read(path: str, strict: bool) -> DataTable:
 def _table(file: IO[bytes], path: str, strict: bool) -> DataTable:
     report = Report()
     sha = hashlib.sha256()
-    blocks = _blocks(file, path, sha)
+    blocks = csv_blocks(file, path, sha)
     first, _, beneath = next(blocks, b"").partition(b"\n")
-    headings = _headings(first, path)
+    headings = csv_headings(first, path)
     findings = Findings(headings, report, strict)
     for name in [name for name, count in Counter(headings).items() if count > 1]:
         found = f"`{clipped(name)}` twice"
@@ -122,7 +122,7 @@ def _table(file: IO[bytes], path: str, strict: bool) -> DataTable:
     return DataTable(path, cells, findings.columns, findings.missing, findings.gaps, sha.hexdigest(), text)
 
 
-def _blocks(file: IO[bytes], path: str, sha: hashlib._Hash) -> Iterator[bytes]:
+def csv_blocks(file: IO[bytes], path: str, sha: hashlib._Hash) -> Iterator[bytes]:
     """Blocks of whole lines, each ended by LF whatever ended it in the file; without blank lines at the file's end.
 
     Args:
@@ -149,12 +149,36 @@ def _blocks(file: IO[bytes], path: str, sha: hashlib._Hash) -> Iterator[bytes]:
         yield _with_line_feeds(rest.rstrip(BLANK)) + b"\n"
 
 
+def csv_rows(block: bytes, headings: Sequence[str], path: str, first: int) -> list[float]:
+    """The numbers of a block of lines, row by row; NaN where a cell is none.
+
+    Args:
+        block: Whole lines, ended by LF; see `csv_blocks`.
+        headings: One per cell of a line.
+        path: As messages show it.
+        first: Number of the first line in the file.
+
+    Raises:
+        FileFaults: A line has not as many cells as there are headings.
+    """
+    values = _json_numbers(block, len(headings))
+    if values is None:
+        report = Report()
+        findings = Findings(headings, report, strict=False)
+        lines = _decoded(block, path).removesuffix("\n").split("\n")
+        values = [x for k, line in enumerate(lines, first) for x in _row(line, Place(path, k), findings)]
+        report.raise_if_any()
+        for i in findings.text:  # `_row` skips what is known to be text
+            values[i :: len(headings)] = [math.nan] * len(lines)
+    return values
+
+
 def _with_line_feeds(block: bytes) -> bytes:
     """Lines ended by LF instead of CR LF or CR."""
     return block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
 
 
-def _headings(line: bytes, path: str) -> list[str]:
+def csv_headings(line: bytes, path: str) -> list[str]:
     """The cells of the first line."""
     text = _decoded(line, path).removeprefix("\ufeff")
     try:

@@ -60,12 +60,13 @@ def find_file(kind: str, path_or_name: str) -> str:
     return path
 
 
-def open_table(path: str, what: str) -> IO[bytes]:
+def open_table(path: str, what: str, most: float = MOST_BYTES) -> IO[bytes]:
     """A file of numbers, opened: a regular one, as pipes and devices may have no end.
 
     Args:
         path: The file; messages show it as given.
         what: Its kind, for example "a CSV file".
+        most: Bytes it may have.
 
     Raises:
         FileFaults: It is not there, no regular file, too large, or cannot be read.
@@ -73,7 +74,7 @@ def open_table(path: str, what: str) -> IO[bytes]:
     place = Place(path)
     try:
         found = os.stat(path)  # first: to open a pipe is to wait for who writes it
-        if stat.S_ISREG(found.st_mode) and found.st_size <= MOST_BYTES:
+        if stat.S_ISREG(found.st_mode) and found.st_size <= most:
             return open(path, "rb")
     except FileNotFoundError:
         raise refuse(place, "", what, "no file of this name", "check the name and the folder") from None

@@ -50,6 +50,8 @@ BOUNDS: dict[str, Bounds] = {
     "H": Bounds(1e6, 1e-12),
     "V": Bounds(1e9, 1e-9),
     "A": Bounds(1e9, 1e-9),
+    "K/W": Bounds(1e9, 1e-9),
+    "°C": Bounds(1e6, 1e-6),
     "V, N·m or N": Bounds(1e12, 1e-12),
     "V/rad or N·m/rad": Bounds(1e12, 1e-12),
     "V/(rad·s) or N·m/(rad·s)": Bounds(1e12, 1e-12),

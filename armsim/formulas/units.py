@@ -18,10 +18,13 @@ WRITTEN = re.compile(
     r"\s*(?P<number>(?>[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?))\s*(?P<unit>[^\W\d_].*|[°%].*)", re.DOTALL
 )
 TOKEN = re.compile(
-    r"(?P<blank>\s+)|(?P<power>(?:\^|\*\*)(?P<k>-?[0-9])(?![0-9])|[²³])|(?P<sign>[*·⋅/()])|(?P<name>[^\W\d_²³]+|[°%]|1(?=\s*/))"
+    r"(?P<blank>\s+)|(?P<power>(?:\^|\*\*)(?P<k>-?[0-9])(?![0-9])|[²³])|(?P<sign>[*·⋅/()])|(?P<name>°C|[^\W\d_²³]+|[°%]|1(?=\s*/))"
 )
 LONGEST = 100  # characters of a unit
 SUPERSCRIPTS = {"²": 2, "³": 3}
+
+
+Powers = tuple[int, int, int, int, int, int, int]
 
 
 class Unit(NamedTuple):
@@ -29,16 +32,16 @@ class Unit(NamedTuple):
 
     Attributes:
         factor: By which a number in it is multiplied to be in SI units.
-        powers: Of m, kg, s, A and rad.
+        powers: Of m, kg, s, A, K, °C and rad: a temperature is no difference of temperatures.
     """
 
     factor: Fraction
-    powers: tuple[int, int, int, int, int]
+    powers: Powers
 
     def times(self, other: Unit, k: int = 1) -> Unit:
         """The product with the k-th power of another unit."""
-        m, kg, s, A, rad = (a + k * b for a, b in zip(self.powers, other.powers, strict=True))
-        return Unit(self.factor * other.factor**k, (m, kg, s, A, rad))
+        m, kg, s, A, K, C, rad = (a + k * b for a, b in zip(self.powers, other.powers, strict=True))
+        return Unit(self.factor * other.factor**k, (m, kg, s, A, K, C, rad))
 
     def measures(self, other: Unit) -> bool:
         """Whether it is of another unit's dimension; rad below a fraction bar may be left out, as in N·m·s for N·m·s/rad."""
@@ -47,42 +50,46 @@ class Unit(NamedTuple):
         return mine == theirs and (turn == their_turn or (turn == 0 and their_turn == -1))
 
 
-ONE = Unit(Fraction(1), (0, 0, 0, 0, 0))
+ONE = Unit(Fraction(1), (0, 0, 0, 0, 0, 0, 0))
 DEGREE, TURN = PI / 180, 2 * PI
 POUND, GRAVITY, INCH = Fraction("0.45359237"), Fraction("9.80665"), Fraction("0.0254")
 PREFIXES = {"": 0, "n": -9, "u": -6, "µ": -6, "μ": -6, "m": -3, "c": -2, "k": 3, "M": 6}
 
-# by name: factor, powers of m, kg, s, A and rad, and the prefixes that it takes
-_NAMED: tuple[tuple[str, Fraction, tuple[int, int, int, int, int], str], ...] = (
-    ("m", Fraction(1), (1, 0, 0, 0, 0), "nuµμmck"),
-    ("g", Fraction(1, 1000), (0, 1, 0, 0, 0), "uµμmk"),
-    ("s", Fraction(1), (0, 0, 1, 0, 0), "nuµμm"),
-    ("min", Fraction(60), (0, 0, 1, 0, 0), ""),
-    ("A", Fraction(1), (0, 0, 0, 1, 0), "uµμmk"),
-    ("rad", Fraction(1), (0, 0, 0, 0, 1), "uµμm"),
-    ("deg", DEGREE, (0, 0, 0, 0, 1), ""),
-    ("°", DEGREE, (0, 0, 0, 0, 1), ""),
-    ("rev", TURN, (0, 0, 0, 0, 1), ""),
-    ("rpm", TURN / 60, (0, 0, -1, 0, 1), "k"),
-    ("Hz", Fraction(1), (0, 0, -1, 0, 0), "mkM"),
-    ("N", Fraction(1), (1, 1, -2, 0, 0), "uµμmckM"),
-    ("Nm", Fraction(1), (2, 1, -2, 0, 0), "uµμmck"),
-    ("Ncm", Fraction(1, 100), (2, 1, -2, 0, 0), ""),
-    ("Nms", Fraction(1), (2, 1, -1, 0, 0), "uµμm"),
-    ("V", Fraction(1), (2, 1, -3, -1, 0), "uµμmk"),
-    ("ohm", Fraction(1), (2, 1, -3, -2, 0), "uµμmkM"),
-    ("Ohm", Fraction(1), (2, 1, -3, -2, 0), "uµμmkM"),
-    ("Ω", Fraction(1), (2, 1, -3, -2, 0), "uµμmkM"),  # the Greek letter
-    ("Ω", Fraction(1), (2, 1, -3, -2, 0), "uµμmkM"),  # the sign of its own
-    ("H", Fraction(1), (2, 1, -2, -2, 0), "nuµμm"),
-    ("in", INCH, (1, 0, 0, 0, 0), ""),
-    ("ft", 12 * INCH, (1, 0, 0, 0, 0), ""),
-    ("lb", POUND, (0, 1, 0, 0, 0), ""),
-    ("oz", POUND / 16, (0, 1, 0, 0, 0), ""),
-    ("lbf", POUND * GRAVITY, (1, 1, -2, 0, 0), ""),
-    ("ozf", POUND / 16 * GRAVITY, (1, 1, -2, 0, 0), ""),
-    ("kgf", GRAVITY, (1, 1, -2, 0, 0), ""),
-    ("%", Fraction(1, 100), (0, 0, 0, 0, 0), ""),
+# by name: factor, powers of m, kg, s, A, K, °C and rad, and the prefixes that it takes
+_NAMED: tuple[tuple[str, Fraction, Powers, str], ...] = (
+    ("m", Fraction(1), (1, 0, 0, 0, 0, 0, 0), "nuµμmck"),
+    ("g", Fraction(1, 1000), (0, 1, 0, 0, 0, 0, 0), "uµμmk"),
+    ("s", Fraction(1), (0, 0, 1, 0, 0, 0, 0), "nuµμm"),
+    ("min", Fraction(60), (0, 0, 1, 0, 0, 0, 0), ""),
+    ("A", Fraction(1), (0, 0, 0, 1, 0, 0, 0), "uµμmk"),
+    ("rad", Fraction(1), (0, 0, 0, 0, 0, 0, 1), "uµμm"),
+    ("deg", DEGREE, (0, 0, 0, 0, 0, 0, 1), ""),
+    ("°", DEGREE, (0, 0, 0, 0, 0, 0, 1), ""),
+    ("rev", TURN, (0, 0, 0, 0, 0, 0, 1), ""),
+    ("rpm", TURN / 60, (0, 0, -1, 0, 0, 0, 1), "k"),
+    ("Hz", Fraction(1), (0, 0, -1, 0, 0, 0, 0), "mkM"),
+    ("N", Fraction(1), (1, 1, -2, 0, 0, 0, 0), "uµμmckM"),
+    ("Nm", Fraction(1), (2, 1, -2, 0, 0, 0, 0), "uµμmck"),
+    ("Ncm", Fraction(1, 100), (2, 1, -2, 0, 0, 0, 0), ""),
+    ("Nms", Fraction(1), (2, 1, -1, 0, 0, 0, 0), "uµμm"),
+    ("V", Fraction(1), (2, 1, -3, -1, 0, 0, 0), "uµμmk"),
+    ("ohm", Fraction(1), (2, 1, -3, -2, 0, 0, 0), "uµμmkM"),
+    ("Ohm", Fraction(1), (2, 1, -3, -2, 0, 0, 0), "uµμmkM"),
+    ("Ω", Fraction(1), (2, 1, -3, -2, 0, 0, 0), "uµμmkM"),  # the Greek letter
+    ("Ω", Fraction(1), (2, 1, -3, -2, 0, 0, 0), "uµμmkM"),  # the sign of its own
+    ("H", Fraction(1), (2, 1, -2, -2, 0, 0, 0), "nuµμm"),
+    ("W", Fraction(1), (2, 1, -3, 0, 0, 0, 0), "mk"),
+    ("K", Fraction(1), (0, 0, 0, 0, 1, 0, 0), "mk"),
+    ("°C", Fraction(1), (0, 0, 0, 0, 0, 1, 0), ""),
+    ("degC", Fraction(1), (0, 0, 0, 0, 0, 1, 0), ""),
+    ("in", INCH, (1, 0, 0, 0, 0, 0, 0), ""),
+    ("ft", 12 * INCH, (1, 0, 0, 0, 0, 0, 0), ""),
+    ("lb", POUND, (0, 1, 0, 0, 0, 0, 0), ""),
+    ("oz", POUND / 16, (0, 1, 0, 0, 0, 0, 0), ""),
+    ("lbf", POUND * GRAVITY, (1, 1, -2, 0, 0, 0, 0), ""),
+    ("ozf", POUND / 16 * GRAVITY, (1, 1, -2, 0, 0, 0, 0), ""),
+    ("kgf", GRAVITY, (1, 1, -2, 0, 0, 0, 0), ""),
+    ("%", Fraction(1, 100), (0, 0, 0, 0, 0, 0, 0), ""),
 )
 UNITS = {
     prefix + name: Unit(factor * Fraction(10) ** PREFIXES[prefix], powers)
@@ -99,6 +106,7 @@ ROWS = (  # as documentation lists them
     ("force", "N mN kN lbf ozf kgf"),
     ("torque", "N*m mN*m N*cm and so on, also written Nm mNm uNm kNm Ncm; ozf*in lbf*ft kgf*cm"),
     ("electrical", "V mV kV; A mA uA; ohm mohm kohm, also with Ω; H mH uH"),
+    ("heat", "W mW kW; K mK, and K/W; °C degC"),
     ("ratio", "%"),
 )
 
@@ -127,6 +135,8 @@ COMMON: dict[str, tuple[str, ...]] = {
     "H": ("mH", "uH"),
     "V": ("mV",),
     "A": ("mA",),
+    "K/W": ("mK/W",),
+    "°C": ("degC",),
     "": ("%",),
 }
 

@@ -33,6 +33,7 @@ from armsim.integrate.events import first_met, least
 from armsim.integrate.extension import OPEN, Ahead, Extension, interpolated
 from armsim.integrate.method import EXHAUSTED, FAILED, Tolerance
 from armsim.integrate.motion import Motion, calmed
+from armsim.integrate.quadrature import Course, refined
 from armsim.integrate.system import System
 
 MEMORY = ("step_length", "step_error", "steps_taken", "steps_refused")
@@ -197,15 +198,16 @@ def _attempted(
         tried = where(locating, bracket.estimate(located), proposed)
 
         smooth = system.branch(t + now.done, start, tried)
-        end, estimate, inner = trial(smooth, t + now.done, start, tried)
-        error = _error_norm(start, end, estimate, tolerance)
-        guard = least([*smooth.crossings(start, end), *smooth.holding(t + now.done + tried, end)])
-        end = smooth.arrest(start, end, tried)
-        end = end._replace(q=calmed(end.q), v=calmed(end.v))
-        coefficients = [mapped(lambda after, before: after - before, end, start), *inner]
+        reached, estimate, inner = trial(smooth, t + now.done, start, tried)
+        error = _error_norm(start, reached, estimate, tolerance)
+        guard = least([*smooth.crossings(start, reached), *smooth.holding(t + now.done + tried, reached)])
+        end = smooth.arrest(start, reached._replace(w=mapped(lambda x: 0.0, start.w)), tried)
+        arrested = end.w
+        end = Motion(calmed(end.q), calmed(end.v), end.z, None)
+        bare = [*map(_without_w, inner)]
         accurate = error <= 1.0
         share, guard, vague = first_met(
-            smooth, t + now.done, tried, start, end, coefficients, guard, tolerance.atol, accurate
+            smooth, t + now.done, tried, start, end, [_difference(end, start), *bare], guard, tolerance.atol, accurate
         )
         error = where(vague, maximum(error, VAGUE), error)
         accurate = error <= 1.0
@@ -223,10 +225,15 @@ def _attempted(
         length = where(accepting, fresh, where(rejecting, minimum(wanted, SAFETY * tried), now.length))
         failing = both(rejecting, length < VANISHED + ROUNDING * h)
 
+        still = _without_w(reached)
+        course = Course(smooth, t + now.done, tried, still, [_difference(still, start), *bare], start.w)
+        w = refined(course, start.w, reached.w, estimate.w, tolerance, accepting)
+        end = end._replace(w=mapped(lambda x, work: x + work, w, arrested))
         y = mapped(lambda after, before: where(accepting, after, before), end, start)
         extension = None
         if now.extension is not None:
-            found = Extension(now.done, coefficients, list(smooth.mode))
+            change = mapped(lambda after, before: after - before, end, start)
+            found = Extension(now.done, [change, *inner], list(smooth.mode))
             extension = mapped(lambda after, before: where(accepting, after, before), found, now.extension)
         return [
             Attempt(
@@ -246,6 +253,15 @@ def _attempted(
     (end,) = loop([begin], body, lambda now: now.done >= until, MOST)
     out_of_time = end.done < until
     return end, end.y._replace(v=[where(out_of_time, EXHAUSTED, v) for v in end.y.v])
+
+
+def _without_w(y: Motion) -> Motion:
+    return y._replace(w=None)
+
+
+def _difference(end: Motion, start: Motion) -> Motion:
+    """end - start, without quadratures."""
+    return mapped(lambda after, before: after - before, _without_w(end), _without_w(start))
 
 
 def _error_norm(start: Motion, end: Motion, estimate: Motion, tolerance: Tolerance) -> Scalar:

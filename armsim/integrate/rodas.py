@@ -14,10 +14,11 @@ from collections.abc import Callable, Sequence
 
 from armsim.expr import Scalar, dot, flatten, fma, leaves, mapped, unflatten, where
 from armsim.integrate.adaptive import MEMORY, Trial, adaptive_advance, adaptive_follow
-from armsim.integrate.extension import Ahead, interpolated
+from armsim.integrate.extension import Ahead
 from armsim.integrate.lu import LU, welded
 from armsim.integrate.method import Method, Tolerance
 from armsim.integrate.motion import Motion
+from armsim.integrate.quadrature import Course
 from armsim.integrate.rate_jacobian import RateJacobian
 from armsim.integrate.system import System
 
@@ -55,22 +56,24 @@ def trial(smooth: System, t: Scalar, y: Motion, h: Scalar) -> Trial:
     at = y
     for a, c, time, by_time in zip(A, C, TIMES, BY_TIME, strict=True):
         at = _weighted(y, a, stages)
-        rates = smooth.rates(t + time * h, at) if stages else start
+        rates = smooth.rates(t + time * h, at._replace(w=None)) if stages else start
         before = _weighted(nothing, c, stages)
         stages.append(solve(rates._replace(w=None).plus(1.0 / h, before), h * by_time))
     end = _weighted(at, (1.0,), stages[-1:])
     low, upper = (_weighted(nothing, row, stages[:5]) for row in DENSE)
-    if leaves(y.w):  # quadratures by Simpson's rule, with dense output at mid-step
+    error = stages[-1]
+    if leaves(y.w):
         change = mapped(lambda after, before: after - before, end._replace(w=None), y._replace(w=None))
-        middle = interpolated(end._replace(w=None), [change, low, upper], 0.5)._replace(w=y.w)
-        inner, last = smooth.powers(t + h / 2, middle), smooth.powers(t + h, end)
-        change = mapped(lambda a, b, c: h / 6 * (a + 4.0 * b + c), start.w, inner, last)
-        end = end._replace(w=mapped(lambda before, d: before + d, y.w, change))
-        low = low._replace(w=mapped(lambda power, d: fma(h, power, -d), start.w, change))
-        upper = upper._replace(w=mapped(lambda d, c, power: (d - c) - h * power, change, low.w, last))
+        course = Course(smooth, t, h, end._replace(w=None), [change, low, upper], y.w)
+        # where something may be held, the guards need the forces at the end anyway
+        last = smooth.rates(t + h, end).w if smooth.mode else smooth.powers(t + h, end)
+        d, doubt = course.panel(0.0, 1.0, start.w, last)
+        end, error = end._replace(w=mapped(lambda before, dw: before + dw, y.w, d)), error._replace(w=doubt)
+        low = low._replace(w=mapped(lambda power, dw: fma(h, power, -dw), start.w, d))
+        upper = upper._replace(w=mapped(lambda dw, c, power: (dw - c) - h * power, d, low.w, last))
     else:
-        low, upper = low._replace(w=y.w), upper._replace(w=y.w)
-    return Trial(end, stages[-1], [low, upper])
+        error, low, upper = (x._replace(w=y.w) for x in (error, low, upper))
+    return Trial(end, error, [low, upper])
 
 
 def _stage_solver(slopes: RateJacobian, scale: Scalar) -> Callable[[Motion, Scalar], Motion]:

@@ -43,6 +43,10 @@ class System:
         """The rates of the quadratures alone."""
         return self.rates(t, y).w
 
+    def doubted(self, w: Any, error: Any) -> Any:
+        """Quadratures whose last change has an estimated error; see `Method.adaptive`."""
+        return w
+
     def jacobian(self, t: Scalar, y: Motion, k: Motion) -> RateJacobian:
         """The exact Jacobian at (t, y), where the rates are k."""
 

@@ -123,14 +123,8 @@ class Regulator:
     @property
     def full_control(self) -> dict[str, Any]:
         """The `control` block with the full matrix K; gravity, fed forward, is carried in the pose itself."""
-        return self._block(
-            {
-                "law": "state_feedback",
-                "K": [[float(f"{k:.6g}") for k in row] for row in self.K],
-                "feedforward": "gravity",
-            },
-            np.array(self.about.q),
-        )
+        K = [[float(f"{k:.6g}") for k in row] for row in self.K]
+        return self._block({"law": "state_feedback", "K": K, "feedforward": "gravity"}, np.array(self.about.q))
 
     def _block(self, law: dict[str, Any], place: Array) -> dict[str, Any]:
         """A `control` block with a target [rad or m], in the file's units; limit and period are the scenario's."""

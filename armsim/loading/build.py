@@ -12,7 +12,7 @@ from typing import Any
 
 from armsim.expr import is_number, sqrt
 from armsim.loading.settle import settle
-from armsim.model import JOINT_TYPES, Arm, BrushDrop, Coulomb, Joint, Limit, Motor, MotorLimits, bodies
+from armsim.model import JOINT_TYPES, Arm, BrushDrop, Coulomb, Joint, Limit, Motor, MotorLimits, Thermal, bodies
 from armsim.spatial import (
     IDENTITY,
     Inertia,
@@ -110,6 +110,8 @@ def build_motor(motor: dict[str, Any]) -> Motor:
         inductance=None if is_absent("inductance", motor["inductance"]) else motor["inductance"],
         brush_drop=None if brushes is None or is_absent("max", brushes["max"]) else BrushDrop(**brushes),
         limits=MotorLimits(**motor["limits"]),
+        nominal_current=motor["nominal_current"],
+        thermal=None if motor["thermal"] is None else Thermal(**motor["thermal"]),
         model=motor["model"],
     )
 

@@ -10,9 +10,9 @@ from armsim.control import (
     Controller,
     Encoder,
     Expressions,
+    FeedbackLaw,
     Feedforward,
     FunctionLaw,
-    Law,
     OpenLoop,
     Pid,
     Reference,
@@ -71,7 +71,7 @@ def build_law(
     arm: Arm,
     model: Arm,
     limit: tuple[Scalar | None, ...],
-) -> Law:
+) -> FeedbackLaw:
     """The law of feedback; arguments as of `build_controller`, and the limits of its commands."""
     law = control["law"]
     if law == "state_feedback":

@@ -18,7 +18,7 @@ from armsim.formulas.quantity import plain_number
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.default_lists import default_lists
 from armsim.loading.open_data import STRUCTURAL, OpenData, Requirement
-from armsim.loading.open_paths import doubtful, lacking, places_of, stand_ins
+from armsim.loading.open_paths import doubtful, lacking, places_of, stand_ins, unit_of
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.scenario_file import Given, load_scenario_file
 from armsim.spec.paths import parse_path
@@ -165,10 +165,18 @@ class OpenNumbers:
 
     def number(self, place: str) -> float:
         """The value of one of `places` in its file; a stand-in where the file has none."""
+        return float(self._quantity(place).value)
+
+    def unit(self, place: str) -> str:
+        """The unit of one of `places` in its file; empty for a pure number, or where it depends on the joint."""
+        data = self.file.robot.data if place.startswith(ROBOT) else self.file.data
+        return unit_of(self._quantity(place), data["units"]["angle"] == "deg")
+
+    def _quantity(self, place: str) -> Any:
         here: Any = _whole(self.file)
         for step in parse_path(place):
             here = here[step]
-        return float(here.value)
+        return here
 
 
 def open_numbers(

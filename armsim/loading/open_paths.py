@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from armsim.errors import UsageError
-from armsim.formulas.quantity import Quantity
+from armsim.files.faults import Report
+from armsim.formulas.quantity import Context, Quantity
 from armsim.loading.settle import numbers_at, with_indices
 from armsim.spec.paths import EVERY, PathError, joint_index, parse_path, path_text
 
@@ -99,3 +100,8 @@ def doubtful(data: dict[str, Any], places: Sequence[str]) -> dict[str, float]:
         if {"friction", "motor"}.intersection(steps) and here.value in (0.0, here.kind.default):
             found[place] = STAND_IN
     return found
+
+
+def unit_of(quantity: Quantity, degrees: bool) -> str:
+    """The unit that a number of a file is in; empty for a pure number, or where it depends on the joint."""
+    return str(quantity.kind.unit_in(Context(Report(), degrees=degrees))) if quantity.kind is not None else ""

@@ -15,7 +15,7 @@ from armsim.formulas.quantity import Context, plain, plain_number
 from armsim.loading.build import build_robot
 from armsim.loading.definite import determined
 from armsim.loading.open_data import OpenData
-from armsim.loading.open_paths import doubtful, places_of, stand_ins
+from armsim.loading.open_paths import doubtful, places_of, stand_ins, unit_of
 from armsim.loading.robot_file import check_robot, load_root, refuse_undetermined
 from armsim.model import Arm
 from armsim.spec.overrides import apply_overrides
@@ -36,6 +36,7 @@ class OpenRobot:
         arm: The arm with the numbers of the file.
         structure: The arm with its open numbers as expressions of a trace that has ended: what there is of joints and motors.
         written: The file's numbers there, in its units; NaN where it has none.
+        units: These units; empty for a pure number.
 
     Raises:
         FileFaults: The file cannot be used; says where and why.
@@ -62,6 +63,7 @@ class OpenRobot:
                 self._lists[path_text(place[:-1])] = plain(_at(self._data, place[:-1]))
         read = [_at(data, place) for place in steps]
         self.written = [math.nan if item is None else float(item.value) for item in read]
+        self.units = [unit_of(_at(self._data, place), data["units"]["angle"] == "deg") for place in steps]
         self._checked(set_before | doubtful(self._data, self._places), report)
 
     @cached_property

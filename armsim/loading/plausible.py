@@ -16,6 +16,7 @@ from armsim.files.document import Place
 from armsim.files.faults import Fault
 from armsim.formulas.quantity import Quantity
 from armsim.loading.build import build_body, build_tensor
+from armsim.loading.motor_ratings import ratings_doubts
 from armsim.loading.principal import principal_moments
 from armsim.loading.settle import values_of
 from armsim.loading.units import angle_doubts, other_units, too_heavy
@@ -60,6 +61,7 @@ def doubts(
             found += _of_body(body, f"{where}.bodies[{k}]", link, length, degrees)
         found += too_heavy({f"{where}.bodies[{k}]": body for k, body in enumerate(joint["bodies"])}, link, length)
         found += _of_pitch(joint["pitch"], where)
+        found += [] if joint["motor"] is None else ratings_doubts(joint["motor"], f"{where}.motor")
     own = payload is None
     carried = data["payload"] if own else payload
     if carried is not None:

@@ -6,10 +6,11 @@ Integrals are by the trapezoid rule over the moments, so they are exact for quan
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from math import inf
 from typing import Any
 
-from armsim.expr import Scalar, absolute, divided, sqrt, where
+from armsim.expr import Scalar, absolute, divided, maximum, sqrt, where
 from armsim.measures.measure import Measure, Quantities
 from armsim.measures.moment import Moment
 
@@ -169,3 +170,23 @@ class Final(Aggregated):
 
     def result(self, kept: Any, end: Moment) -> list[Scalar]:
         return [*self.of(end)]
+
+
+@dataclass(frozen=True)
+class Worst(Measure):
+    """The largest result of a measure, as of all joints.
+
+    Attributes:
+        of: The measure.
+    """
+
+    of: Measure
+
+    def begin(self) -> Any:
+        return self.of.begin()
+
+    def update(self, kept: Any, now: Moment) -> Any:
+        return self.of.update(kept, now)
+
+    def result(self, kept: Any, end: Moment) -> list[Scalar]:
+        return [reduce(maximum, self.of.result(kept, end))]

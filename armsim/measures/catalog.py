@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from armsim.actuation import LIMITS
 from armsim.measures.aggregates import (
     Final,
     First,
@@ -16,20 +17,27 @@ from armsim.measures.aggregates import (
     TimeIntegral,
     TimeOf,
 )
+from armsim.measures.disturbance import disturbance_peak, recovery_time
+from armsim.measures.effort import peak_winding_temperature, rms_current, rms_torque, winding_temperature
 from armsim.measures.energy import energy, energy_drawn, energy_fed_back, work_by
 from armsim.measures.kind import MeasureKind, Request
-from armsim.measures.limits import time_at_limit, time_at_stop
+from armsim.measures.limits import first_at, first_at_limit, first_at_stop, time_at, time_at_limit, time_at_stop
 from armsim.measures.measure import Measure, Quantities
 from armsim.measures.overshoot import overshoot
 from armsim.measures.peak_torque import peak_torque
 from armsim.measures.pose import pose
+from armsim.measures.rise import rise_time
 from armsim.measures.settling import settling_time
-from armsim.measures.tracking import error, iae, ise, itae
+from armsim.measures.tracking import error, iae, ise, itae, peak_error, peak_tool_error, rms_error, rms_tool_error
 
 
 def duration(request: Request) -> Measure:
     """The time reached."""
     return Final((request.name,), ("s",), lambda end: [end.t])
+
+
+def _of(kind: str) -> str:
+    return "the command's `limit`" if kind == "command" else f"the motor's limit of {kind}"
 
 
 KINDS: dict[str, MeasureKind] = {
@@ -49,15 +57,32 @@ KINDS: dict[str, MeasureKind] = {
     ),
     "ise": MeasureKind("integral of the squared error, likewise", "rad²·s or m²·s", ise),
     "itae": MeasureKind("integral of time times absolute error, likewise", "rad·s² or m·s²", itae),
+    "rms_error": MeasureKind(
+        "root of the mean square of target - q over time; of the arm the largest of its joints'", "rad or m", rms_error
+    ),
+    "peak_error": MeasureKind("largest |target - q|; of the arm the largest of its joints'", "rad or m", peak_error),
+    "rms_tool_error": MeasureKind(
+        "root of the mean square of the distance from the tool to where it would be at the target",
+        "m",
+        rms_tool_error,
+        "arm",
+    ),
+    "peak_tool_error": MeasureKind("largest such distance", "m", peak_tool_error, "arm"),
+    "rise_time": MeasureKind(
+        "from when q is first a tenth of its way from start to goal to when it is first nine tenths of it; infinite if it"
+        " never is, 0 without a way to go; of the arm the longest of its joints'",
+        "s",
+        rise_time,
+    ),
     "settling_time": MeasureKind(
-        "the last time at which |target - q| is above 2 % of |target - start|, or above a band [rad or m] in brackets:"
+        "the last time at which |target - q| is above 2 % of |goal - start|, or above a band [rad or m] in brackets:"
         " `settling_time(1e-3)`; infinite where it is at the end; of the arm the latest of its joints'",
         "s",
         settling_time,
         banded=True,
     ),
     "overshoot": MeasureKind(
-        "how far q goes beyond the target, as a share of |target - start|; 0 if it does not, or if it starts at the target;"
+        "how far q goes beyond the goal, as a share of |goal - start|; 0 if it does not, or if it starts there;"
         " of the arm the largest of its joints'",
         "1",
         overshoot,
@@ -68,24 +93,58 @@ KINDS: dict[str, MeasureKind] = {
         "s",
         time_at_limit,
     ),
+    "first_at_limit": MeasureKind("when one first acts; infinite if none does", "s", first_at_limit),
+    **{
+        f"{word}_at_{kind}_limit": MeasureKind(f"the same of {_of(kind)} alone", "s", make(kind))
+        for kind in LIMITS
+        for word, make in (("time", time_at), ("first", first_at))
+    },
     "time_at_stop": MeasureKind(
         "time outside the joint's range, whether or not it has stops; of the arm, of any joint", "s", time_at_stop
+    ),
+    "first_at_stop": MeasureKind("when the joint is first outside; infinite if it never is", "s", first_at_stop),
+    "disturbance_peak": MeasureKind(
+        "largest deviation of target - q from what it was when an external force began, over all of them; of the arm the"
+        " largest of its joints'",
+        "rad or m",
+        disturbance_peak,
+    ),
+    "recovery_time": MeasureKind(
+        "from the beginning of the last external force to the last time at which that deviation is above 5 % of its peak, or"
+        " above a band [rad or m] in brackets: `recovery_time(1e-3)`; infinite where it is at the end; of the arm of any joint",
+        "s",
+        recovery_time,
+        banded=True,
     ),
     "peak_torque": MeasureKind(
         "largest magnitude of `tau_motor`; of the arm one number per joint", "N·m or N", peak_torque
     ),
+    "rms_torque": MeasureKind("root of its mean square over time, likewise", "N·m or N", rms_torque),
+    "rms_current": MeasureKind(
+        "root of the mean square of `current`, which heats the motor; of the arm one number per electric motor",
+        "A",
+        rms_current,
+    ),
+    "winding_temperature": MeasureKind(
+        "temperature of the motor's winding at the end, by its `thermal`; of the arm one number per motor that has it",
+        "°C",
+        winding_temperature,
+    ),
+    "peak_winding_temperature": MeasureKind("highest temperature, likewise", "°C", peak_winding_temperature),
     "work_motors": MeasureKind("work of motors and ideal drives on the arm", "J", work_by("motors"), "arm"),
     "work_friction": MeasureKind("work of friction of all kinds, not positive", "J", work_by("friction"), "arm"),
     "work_stops": MeasureKind("work of the joints' stops", "J", work_by("stops"), "arm"),
     "work_external": MeasureKind("work of external forces", "J", work_by("external"), "arm"),
     "energy_drawn": MeasureKind(
-        "electrical energy that the motors draw: integral of the positive part of the sum of their `power`",
+        "electrical energy that the motor draws: integral of the positive part of `power`; of the arm that of the sum of all"
+        " motors' `power`, as one motor may feed another",
         "J",
         energy_drawn,
-        "arm",
     ),
     "energy_fed_back": MeasureKind(
-        "electrical energy that they feed back: of the negative part, as a positive number", "J", energy_fed_back, "arm"
+        "electrical energy that it regenerates: of the negative part, as a positive number; of the arm likewise",
+        "J",
+        energy_fed_back,
     ),
 }
 

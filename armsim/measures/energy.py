@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from armsim.actuation import WORKS
-from armsim.errors import UsageError
 from armsim.expr import Scalar, maximum
 from armsim.measures.aggregates import Final, TimeIntegral
 from armsim.measures.kind import Request
@@ -55,16 +54,12 @@ def energy_fed_back(request: Request) -> Measure:
 
 
 def _exchanged(request: Request, sign: float) -> Measure:
-    if all(joint.electric_motor is None for joint in request.joints):
-        raise UsageError.of(
-            f"measure `{request.name}`",
-            "a joint with an electric motor",
-            "none: no motor has `Kp` and `Ra`",
-            "give the motors their constants, or ask for `work_motors`, the mechanical work of the drives",
-        )
+    powered = request.powered(
+        "give the motors their constants, or ask for `work_motors`, the mechanical work of the drives"
+    )
 
     def flow(now: Moment) -> list[Scalar]:
-        powers = [now.torques[i].power for i in request.indices if now.torques[i].power is not None]
+        powers = [now.torques[i].power for i in powered]
         return [maximum(sign * summed(powers), 0.0)]
 
     return TimeIntegral((request.name,), ("J",), flow)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 from armsim.control import Controller
@@ -53,6 +54,33 @@ class Request:
                 "a run without `control`",
                 "ask for it where a scenario has `control`",
             )
+
+    def need_goal(self) -> None:
+        """Raises UsageError without a feedback law whose reference comes to an end."""
+        self.need_target()
+        command = self.plant.command
+        if isinstance(command, Controller) and command.reference.timed:
+            raise UsageError.of(
+                f"measure `{self.name}`",
+                "a reference that comes to an end, as a step and a path of points do",
+                "one by a formula of time",
+                "ask for `peak_error` or `rms_error`",
+            )
+
+    def powered(self, mend: str) -> list[int]:
+        """Indices of those with an electric motor; raises UsageError, which says how to mend it, if there is none."""
+        found = [i for i in self.indices if self.plant.arm.joints[i].electric_motor is not None]
+        if not found:
+            joint = "a joint" if self.joint is None else f"joint {self.joints[0].name}"
+            bare = "none: no motor has `Kp` and `Ra`" if self.joint is None else "none: no `Kp` and `Ra`"
+            raise UsageError.of(f"measure `{self.name}`", f"{joint} with an electric motor", bare, mend)
+        return found
+
+    def checked_band(self, mend: str) -> float | None:
+        """The band in brackets; raises UsageError, which says how to mend it, unless it is above 0."""
+        if self.band is not None and not 0 < self.band < inf:
+            raise UsageError.of(f"measure `{self.name}`", "a band above 0 rad or m", f"{self.band:g}", mend)
+        return self.band
 
 
 def length(joint: Joint) -> str:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any
 
-from armsim.actuation import JointTorque
+from armsim.actuation import JointTorque, acting_limits
 from armsim.control import Controller
-from armsim.expr import Scalar
+from armsim.dynamics import tool_position
+from armsim.expr import Scalar, absolute
 from armsim.plant import Plant
 from armsim.plant.columns import Instant, value_of
 from armsim.plant.state import State
+from armsim.spatial import Vector
+
+END = 1e9  # s: a reference holds its last pose by then
 
 
 class Moment:
@@ -21,11 +26,11 @@ class Moment:
         plant: The plant.
         t: Time [s].
         state: Its state then; under sampled control, after the sample.
-        dt: Time from one moment to the next [s]: the step, or a part of it.
+        dt: Time from the moment before to this one [s]: the step, a part of it, or several of them.
         start: Joint positions at the start of the run [rad or m].
     """
 
-    def __init__(self, plant: Plant, t: Scalar, state: Sequence[Scalar], dt: float, start: Sequence[Scalar]) -> None:
+    def __init__(self, plant: Plant, t: Scalar, state: Sequence[Scalar], dt: Scalar, start: Sequence[Scalar]) -> None:
         self.plant = plant
         self.t = t
         self.dt = dt
@@ -52,6 +57,26 @@ class Moment:
         """Whether a limit of its drive acts on every joint: conditions."""
         return self.plant.saturated(self.t, self._state)
 
+    def after(self, t: Scalar, start: Sequence[Scalar]) -> Moment:
+        """The same instant, the moment before it having been at time t [s], of a run from other joint positions."""
+        same = copy(self)  # with what is computed already
+        same.dt, same.start = self.t - t, start
+        return same
+
+    @cached_property
+    def limits(self) -> list[dict[str, Any]]:
+        """Which limits of its drive act on every joint: conditions by kind, of `armsim.actuation.LIMITS`, of those there are."""
+        plant, command = self.plant, self.plant.command
+        if command is None:
+            return [{} for _ in plant.arm.joints]
+        commands = plant.loads.commands(self.t, plant.motion_of(self.x), plant.held(self.t, self.x))
+        bounds = command.limit if isinstance(command, Controller) else (None,) * plant.arm.n
+        found = []
+        for i, (joint, u, bound) in enumerate(zip(plant.arm.joints, commands, bounds, strict=True)):
+            bounded = {} if bound is None else {"command": absolute(u) >= bound}
+            found.append(bounded | acting_limits(joint, command.output, u, self.torques[i], self.x.qd[i]))
+        return found
+
     @cached_property
     def target(self) -> Sequence[Scalar] | None:
         """Where the controller's reference is then [rad or m]; None without a controller."""
@@ -59,10 +84,25 @@ class Moment:
         return command.reference.at(self.t).q if isinstance(command, Controller) else None
 
     @cached_property
+    def goal(self) -> Sequence[Scalar] | None:
+        """Where the controller's reference comes to its end [rad or m]; None without one that does, as a formula of time."""
+        command = self.plant.command
+        if not isinstance(command, Controller) or command.reference.timed:
+            return None
+        return command.reference.at(END).q
+
+    @cached_property
     def errors(self) -> list[Scalar]:
         """Target less joint position, under a controller [rad or m]."""
         assert self.target is not None
         return [target - q for target, q in zip(self.target, self.x.q, strict=True)]
+
+    @cached_property
+    def off_target(self) -> Vector:
+        """From the tool to where it would be at the target, in the world [m]."""
+        assert self.target is not None
+        arm = self.plant.arm
+        return tool_position(arm, self.target) - tool_position(arm, self.x.q)
 
     def column(self, name: str) -> Scalar:
         """A column of the row, in SI units; in degrees where its heading says so.

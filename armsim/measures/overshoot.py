@@ -26,7 +26,9 @@ class Overshoot(Measure):
         return [0.0] * len(self.indices)
 
     def update(self, kept: list[Scalar], now: Moment) -> list[Scalar]:
-        beyond = [where(span < 0.0, e, -e) for span, e in zip(self._spans(now), self._of(now.errors), strict=True)]
+        assert now.goal is not None
+        errors = [goal - q for goal, q in zip(self._of(now.goal), self._of(now.x.q), strict=True)]
+        beyond = [where(span < 0.0, e, -e) for span, e in zip(self._spans(now), errors, strict=True)]
         return [maximum(x, most) for x, most in zip(beyond, kept, strict=True)]
 
     def result(self, kept: list[Scalar], end: Moment) -> list[Scalar]:
@@ -37,8 +39,8 @@ class Overshoot(Measure):
         return [reduce(maximum, shares)]
 
     def _spans(self, now: Moment) -> list[Scalar]:
-        assert now.target is not None
-        return [target - start for target, start in zip(self._of(now.target), self._of(now.start), strict=True)]
+        assert now.goal is not None
+        return [goal - start for goal, start in zip(self._of(now.goal), self._of(now.start), strict=True)]
 
     def _of(self, values: Sequence[Scalar]) -> list[Scalar]:
         return [values[i] for i in self.indices]
@@ -46,5 +48,5 @@ class Overshoot(Measure):
 
 def overshoot(request: Request) -> Measure:
     """The overshoot."""
-    request.need_target()
+    request.need_goal()
     return Overshoot((request.name,), ("",), tuple(request.indices))

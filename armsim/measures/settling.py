@@ -8,7 +8,6 @@ from functools import reduce
 from math import inf
 from typing import Any
 
-from armsim.errors import UsageError
 from armsim.expr import Scalar, absolute, both, negated, where
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
@@ -44,18 +43,12 @@ class SettlingTime(Measure):
     def _band(self, i: int, now: Moment) -> Scalar:
         if self.band is not None:
             return self.band
-        assert now.target is not None
-        return SHARE * absolute(now.target[i] - now.start[i])
+        assert now.goal is not None
+        return SHARE * absolute(now.goal[i] - now.start[i])
 
 
 def settling_time(request: Request) -> Measure:
     """The settling time."""
-    request.need_target()
-    if request.band is not None and not 0 < request.band < inf:
-        raise UsageError.of(
-            f"measure `{request.name}`",
-            "a band above 0 rad or m",
-            f"{request.band:g}",
-            "give the largest error of a joint that has settled, for example `settling_time(1e-3)`",
-        )
-    return SettlingTime((request.name,), ("s",), tuple(request.indices), request.band)
+    request.need_goal()
+    band = request.checked_band("give the largest error of a joint that has settled, for example `settling_time(1e-3)`")
+    return SettlingTime((request.name,), ("s",), tuple(request.indices), band)

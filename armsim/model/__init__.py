@@ -3,6 +3,17 @@
 from armsim.model.arm import Arm
 from armsim.model.joint import Joint, Limit
 from armsim.model.joint_type import JOINT_TYPES, JointType
-from armsim.model.motor import BrushDrop, Coulomb, Motor, MotorLimits
+from armsim.model.motor import BrushDrop, Coulomb, Motor, MotorLimits, Thermal
 
-__all__ = ["JOINT_TYPES", "Arm", "BrushDrop", "Coulomb", "Joint", "JointType", "Limit", "Motor", "MotorLimits"]
+__all__ = [
+    "JOINT_TYPES",
+    "Arm",
+    "BrushDrop",
+    "Coulomb",
+    "Joint",
+    "JointType",
+    "Limit",
+    "Motor",
+    "MotorLimits",
+    "Thermal",
+]

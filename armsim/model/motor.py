@@ -51,6 +51,23 @@ class MotorLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class Thermal:
+    """A motor's winding as one body that heats up to a steady rise: first order.
+
+    Attributes:
+        resistance: Between winding and ambient [K/W].
+        time_constant: [s].
+        ambient: Temperature of the ambient, and of the winding at the start [°C].
+        max: That the winding may have [°C]; None where it is not known.
+    """
+
+    resistance: Scalar
+    time_constant: Scalar
+    ambient: Scalar = 25.0
+    max: Scalar | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Motor:
     """A permanent-magnet DC motor on a joint, all quantities on the motor's side of the gear.
 
@@ -66,6 +83,8 @@ class Motor:
         inductance: Of the armature [H]; None where the current follows the voltage at once.
         brush_drop: None for none.
         limits: Of motor and amplifier.
+        nominal_current: That the winding stands for long [A]; None where it is not known.
+        thermal: Of the winding; None where it is not known.
         model: "dc", or "dynamechs" for the motor of DynaMechs with its faults (`armsim.plant.dynamechs`).
     """
 
@@ -80,4 +99,6 @@ class Motor:
     inductance: Scalar | None = None
     brush_drop: BrushDrop | None = None
     limits: MotorLimits = MotorLimits()
+    nominal_current: Scalar | None = None
+    thermal: Thermal | None = None
     model: str = "dc"

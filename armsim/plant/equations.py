@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
-from armsim.actuation import JointTorque, Works
+from armsim.actuation import JointTorque, Works, powers
 from armsim.dynamics import (
     Algorithm,
     Law,
@@ -139,31 +139,39 @@ class Equations:
         self.arm = loads.arm
         self.algorithm = algorithm
 
-    @cached_property
-    def rates(self) -> Callable[[Scalar, Motion, Held], Rates]:
-        """The rates without dry friction."""
+    def rates(self, t: Scalar, y: Motion, held: Held) -> Rates:
+        """The rates without dry friction; powers only where works are among the quadratures."""
+        return self._rates[y.w is not None](t, y._replace(w=None), held)
 
-        def rates(t: Scalar, y: Motion, held: Held) -> Rates:
+    @cached_property
+    def _rates(self) -> list[Callable[[Scalar, Motion, Held], Rates]]:
+        """Without powers, and with them."""
+
+        def rates(t: Scalar, y: Motion, held: Held, powered: bool) -> Rates:
             acting, wrenches = self.loads.acting(t, y, held), self.loads.wrenches(y.q, held)
             torques = acting.torques
             qdd = forward_dynamics(self.arm, y.q, y.v, [x.total for x in torques], wrenches, self.algorithm)
-            return Rates(qdd, acting.further, self.loads.powers(y.q, y.v, torques, wrenches))
+            return Rates(qdd, acting.further, self._powers(y.q, y.v, torques, held) if powered else None)
 
-        return shared(rates, "rates")
+        return [shared(partial(rates, powered=powered), "rates") for powered in (False, True)]
+
+    def forces(self, t: Scalar, y: Motion, held: Held) -> Forces:
+        """The equation of motion; powers likewise."""
+        return self._forces[y.w is not None](t, y._replace(w=None), held)
 
     @cached_property
-    def forces(self) -> Callable[[Scalar, Motion, Held], Forces]:
-        """The equation of motion."""
+    def _forces(self) -> list[Callable[[Scalar, Motion, Held], Forces]]:
+        """Without powers, and with them."""
 
-        def forces(t: Scalar, y: Motion, held: Held) -> Forces:
+        def forces(t: Scalar, y: Motion, held: Held, powered: bool) -> Forces:
             acting, wrenches = self.loads.acting(t, y, held), self.loads.wrenches(y.q, held)
             torques = acting.torques
             f = less_bias(self.arm, y, [x.total for x in torques], wrenches)
-            powers = self.loads.powers(y.q, y.v, torques, wrenches)
+            w = self._powers(y.q, y.v, torques, held) if powered else None
             M, motors = crba(self.arm, y.q), [torques[i].motor for i in self.loads.governed]
-            return Forces(M, f, acting.lower, acting.upper, acting.slower, motors, acting.further, powers)
+            return Forces(M, f, acting.lower, acting.upper, acting.slower, motors, acting.further, w)
 
-        return shared(forces, "forces")
+        return [shared(partial(forces, powered=powered), "forces") for powered in (False, True)]
 
     @cached_property
     def damped(self) -> Callable[[Scalar, Motion, Held], Damped]:
@@ -192,13 +200,28 @@ class Equations:
         return shared(damped, "damped")
 
     @cached_property
-    def powers(self) -> Callable[[Scalar, Motion, Sequence[Scalar], Held], Works | None]:
+    def powers(self) -> Callable[[Scalar, Motion, Sequence[Scalar], Held], Works]:
         """The powers [W] of the loads at (t, y) on velocities v, without dry friction."""
 
-        def powers(t: Scalar, y: Motion, v: Sequence[Scalar], held: Held) -> Works | None:
-            return self.loads.powers(y.q, v, self.loads.torques(t, y, held), self.loads.wrenches(y.q, held))
+        def of_loads(t: Scalar, y: Motion, v: Sequence[Scalar], held: Held) -> Works:
+            return self._powers(y.q, v, self.loads.torques(t, y, held), held)
 
-        return shared(powers, "powers")
+        return shared(of_loads, "powers")
+
+    @cached_property
+    def working(self) -> Callable[[Scalar, Motion, Held], Forces]:
+        """As `forces`, of what does work alone: powers and bounds of dry friction, without M and f."""
+
+        def working(t: Scalar, y: Motion, held: Held) -> Forces:
+            acting, motors = self.loads.acting(t, y, held), self.loads.governed
+            w = self._powers(y.q, y.v, acting.torques, held)
+            drives = [acting.torques[i].motor for i in motors]
+            return Forces([], [], acting.lower, acting.upper, acting.slower, drives, Further([], []), w)
+
+        return shared(working, "working")
+
+    def _powers(self, q: Sequence[Scalar], v: Sequence[Scalar], torques: Sequence[JointTorque], held: Held) -> Works:
+        return powers(torques, v, external_power(self.arm, q, v, self.loads.wrenches(q, held)))
 
     @cached_property
     def slopes(self) -> Callable[..., tuple[list[Slopes], list[Slopes]]]:

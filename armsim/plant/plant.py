@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
-from armsim.actuation import WORKS, JointTorque, Works, slowed_to
+from armsim.actuation import COUNTED, JointTorque, Works, slowed_to
 from armsim.actuation import motor as dc
 from armsim.control import Command, Constant, Controller, Memory, Seen
 from armsim.dynamics import Algorithm, ExternalWrench
@@ -68,7 +68,9 @@ class Plant:
     def loads(self) -> Loads:
         """The loads on the arm. Error control lets an adaptive integrator advance currents and resolve jumps itself."""
         adaptive = self.integrator.adaptive is not None
-        return Loads(self.arm, self.command, self.external, adaptive, self.integrator.locates, self.audit)
+        return Loads(
+            self.arm, self.command, self.external, adaptive, self.integrator.locates, self.audit and not adaptive
+        )
 
     @cached_property
     def equations(self) -> Equations:
@@ -95,8 +97,8 @@ class Plant:
 
     @property
     def works(self) -> tuple[str, ...]:
-        """Names of the state's works, if they are counted."""
-        return tuple(f"work_{of}" for of in WORKS) if self.audit else ()
+        """Names of the state's works and of their estimated error, if they are counted."""
+        return tuple(f"work_{of}" for of in COUNTED) if self.audit else ()
 
     @property
     def run_ahead(self) -> tuple[str, ...]:

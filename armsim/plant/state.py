@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from armsim.actuation import WORKS, Works
+from armsim.actuation import COUNTED, Works
 from armsim.control import Memory
 from armsim.expr import Scalar, leaves
 from armsim.integrate import Ahead
@@ -67,7 +67,7 @@ class State:
             *(f"held_{name}" for name in joints if sampled),
             *(f"current_{joints[i]}" for i in inductive),
             *memory,
-            *(f"work_{of}" for of in WORKS if audit),
+            *(f"work_{of}" for of in COUNTED if audit),
         )
 
 

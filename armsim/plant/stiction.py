@@ -42,7 +42,7 @@ class StickSlip(ArmSystem):
 
     def forces(self, t: Scalar, y: Motion) -> Forces:
         """The equation of motion at (t, y)."""
-        return self.equations.forces(t, y._replace(w=None), self.held)
+        return self.equations.forces(t, y, self.held)
 
     def kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
         """Velocities after h seconds: exactly zero where a joint sticks."""
@@ -151,10 +151,10 @@ class StickSlipMode(StickSlip):
 
     def powers(self, t: Scalar, y: Motion) -> Works | None:
         """The powers [W]; None where they are not wanted."""
-        now = self.forces(t, y)
-        if not self.latches.limits:
-            return self.worked(now, self._sliding(now), y.v)
-        return self._rates_of(t, y).w
+        if y.w is None or self.latches.limits:
+            return self._rates_of(t, y).w
+        now = self.equations.working(t, y._replace(w=None), self.held)
+        return self.worked(now, self._sliding(now), y.v)
 
     def _powers(self, now: Forces, sliding: Sequence[Scalar], a: Sequence[Scalar], v: Sequence[Scalar]) -> Works | None:
         """The powers at accelerations a [W]; those of a joint held at rest are zero, those of one held at a speed are not."""

@@ -8,7 +8,7 @@ from functools import reduce
 
 from armsim.actuation import Works
 from armsim.dynamics import Law, crba
-from armsim.expr import Scalar, dot, lookup, minimum, where
+from armsim.expr import Scalar, absolute, dot, leaves, lookup, minimum, where
 from armsim.integrate import MomentumEquation, Motion, RateJacobian, System, advanced
 from armsim.plant.equations import Damped, Equations
 from armsim.plant.midpoint import ArmMomentum
@@ -32,7 +32,7 @@ class ArmSystem(System):
         self.timed = equations.loads.timed
 
     def _rates_of(self, t: Scalar, y: Motion) -> Motion:
-        found = self.equations.rates(t, y._replace(w=None), self.held)
+        found = self.equations.rates(t, y, self.held)
         return Motion(y.v, found.qdd, found.z, found.w)
 
     def damped(self, t: Scalar, y: Motion) -> Damped:
@@ -46,6 +46,10 @@ class ArmSystem(System):
     def powers_at(self, t: Scalar, y: Motion, v: Sequence[Scalar]) -> Works | None:
         """The powers of the loads at (t, y) on velocities v, without dry friction [W]; None where not wanted."""
         return None if y.w is None else self.equations.powers(t, y._replace(w=None), v, self.held)
+
+    def doubted(self, w: Works, error: Works) -> Works:
+        """Works with the estimated error of their last change added."""
+        return replace(w, error=sum((absolute(x) for x in leaves(error)), start=w.error))
 
     def kick(self, t: Scalar, y: Motion, h: Scalar) -> Motion:
         """Velocities, further states and works after h seconds at the rates of (t, y); positions unchanged.

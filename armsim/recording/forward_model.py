@@ -144,6 +144,16 @@ class ForwardModel:
         """Names of the joints, from base to tip."""
         return [joint.name for joint in self.arm.joints]
 
+    @property
+    def headings(self) -> list[str]:
+        """The heading of every number of the state in a file, with its unit."""
+        return self._vector.headings()
+
+    @property
+    def input_headings(self) -> list[str]:
+        """The heading of every input, with its unit."""
+        return self._vector.input_headings()
+
     def state(
         self,
         q: ArrayLike | None = None,
@@ -227,7 +237,7 @@ class ForwardModel:
         limits = dict(zip(vector.plant.slots, bounds(vector.plant), strict=True))
         found = [math.inf if slot.source is None else limits[vector.plant.slots[slot.source]] for slot in vector.slots]
         magnitudes = [None if limit == math.inf else limit for limit in found]
-        call = SingleKernel(self._trace("step"), magnitudes, self._target).call
+        call = SingleKernel(self.traced("step"), magnitudes, self._target).call
         if not self._more:
             return plain_step(call, self._size, self._n, self._step_other, self._divergence)
         places = len(self._places)
@@ -293,20 +303,20 @@ class ForwardModel:
         return found
 
     def _batch(self, name: str) -> BatchKernel:
-        """The kernel of `_trace` on arrays, compiled once."""
+        """The kernel of `traced` on arrays, compiled once."""
         kernel = self._batches.get(name)
         if kernel is None:
             widths = [*self._widths(name).values()]
-            kernel = self._batches[name] = BatchKernel(self._trace(name), self._target, widths=widths)
+            kernel = self._batches[name] = BatchKernel(self.traced(name), self._target, widths=widths)
         return kernel
 
     def _widths(self, name: str) -> dict[str, int]:
-        """How many numbers each argument of `_trace` has."""
+        """How many numbers each argument of `traced` has."""
         n = self._n
         return ({"state": self._size, "u": n} if name == "step" else {"q": n, "qd": n, "u": n}) | self._more
 
-    def _trace(self, name: str) -> Function:
-        """The plant's "step", or "begin" (its initial state), as a function of vectors."""
+    def traced(self, name: str) -> Function:
+        """The plant's "step", or "begin" (its initial state), as a function of all the numbers of its arguments."""
         widths = self._widths(name)
 
         def body(*x):

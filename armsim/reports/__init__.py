@@ -2,5 +2,5 @@
 
 What others use:
     table: `table`, `number`, `shown`, `joint_unit`, `wrapped`.
-    simulation, state, info, comparison, convergence, linear: one kind of result each.
+    simulation, state, info, reference, comparison, convergence, linear, export, derivation: one kind of result each.
 """

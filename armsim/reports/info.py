@@ -7,7 +7,7 @@ from typing import Any
 
 from armsim.arm.provenance import Origin
 from armsim.reports.simulation import method_notes
-from armsim.reports.state import demand_table, friction_notes
+from armsim.reports.state import demand_table, friction_notes, nominal_notes
 from armsim.reports.table import Cell, fixed, force_unit, joint_unit, number, numbers, shown, table, wrapped
 from armsim.terminal.streams import bold
 
@@ -177,8 +177,9 @@ def _at_pose(facts: dict[str, Any], angle: str, digits: int, where: str) -> list
     for name, key, unit in TOOL:
         values = "  ".join(fixed(x, digits) for x in pose["tool"][key])
         lines.append(f"{name:<18}  {values} {angle if unit == 'angle' else unit}".rstrip())
+    lasting = "".join(f"\n{note}" for note in nominal_notes(pose["above_nominal"], "this pose"))
     return [
-        f"{bold(f'What holds it at {where}')}\n{held}{friction}{outside}",
+        f"{bold(f'What holds it at {where}')}\n{held}{friction}{outside}{lasting}",
         f"{bold(title)}\n{table(['', *names], rows)}",
         "\n".join(lines),
     ]
@@ -209,6 +210,8 @@ def _flat(item: dict[str, Any]) -> dict[str, Any]:
     dry = item["coulomb"] or {"positive": None, "negative": None}
     brushes = item.get("brush_drop") or {"max": None, "half": None}
     more = {"brushes": brushes["max"], "half": brushes["half"], **item.get("limits", {})}
+    heat = item.get("thermal") or {"resistance": None, "time_constant": None, "max": None}
+    more |= {"thermal_resistance": heat["resistance"], "time_constant": heat["time_constant"], "winding": heat["max"]}
     return {**item, **dict(zip(DRY, dry.values(), strict=True)), **more}
 
 
@@ -249,9 +252,16 @@ def _motor_table(joints: list[dict[str, Any]], digits: int) -> str:
     }
     wanted |= {"armature": "armature", "torque_per_volt": "per volt", "efficiency": "efficiency", "inductance": "L"}
     wanted |= {"brushes": "brushes", "half": "half at", **{key: f"max {key}" for key in LIMITS}}
+    wanted |= {
+        "nominal_current": "nominal",
+        "thermal_resistance": "Rth",
+        "time_constant": "heats in",
+        "winding": "winding",
+    }
     units = {"Kp": "N·m/A", "Ke": "V·s/rad", "Ra": "ohm", "gear": "", "rotor_inertia": "kg·m²", "viscous": "N·m·s/rad"}
     units |= {"armature": "kg·m²", "torque_per_volt": "N·m/V", "efficiency": "", "inductance": "H"}
     units |= {"brushes": "V", "half": "V", **dict.fromkeys(DRY, "N·m"), **LIMITS}
+    units |= {"nominal_current": "A", "thermal_resistance": "K/W", "time_constant": "s", "winding": "°C"}
     motors = [_flat(joint["motor"]) for joint in powered]
     headings, rows = _columns(motors, wanted, digits, lambda key, _: units[key])
     return table(["joint", *headings], [[joint["name"], *row] for joint, row in zip(powered, rows, strict=True)])

@@ -6,9 +6,12 @@ import math
 from typing import Any
 
 from armsim.actuation import WORKS
+from armsim.model import JOINT_TYPES
+from armsim.reports.merit import figure_lines, figure_table, figures_in_degrees, problem_lines
 from armsim.reports.table import Cell, fixed, force_unit, joint_unit, number, shown, table, wrapped
 from armsim.spec.timing import seconds
 
+IN_POSITIONS = ("not_followed", "unsettled")  # kinds of problems whose numbers are positions
 STATUS = {"complete": "", "interrupted": " (interrupted)", "diverged": " (diverged)"}
 
 
@@ -16,10 +19,14 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
     """The summary of a run as text."""
     title = f"{summary['scenario']}: {summary['duration']:g} s of {summary['robot']}, {steps_by(summary)}"
     lines = [wrapped(title + STATUS[summary["status"]]), *method_notes(summary)]
+    wrong = problem_lines(summary, degrees)
+    lines += ["", *wrong] if wrong else []
     if "joints" in summary:
         lines += ["", _joint_table(summary["joints"], degrees, 10 if verbose else 5), *_notes(summary, degrees), ""]
+        lines += figure_table(summary, degrees)[1:] if verbose else []
         x, y, z = (fixed(value, 6) for value in summary["tool"]["position"])
         lines.append(f"tool     x {x}  y {y}  z {z} m")
+        lines += figure_lines(summary, degrees)
         lines += [*_energy_lines(summary, 6 if verbose else 3), *step_error_lines(summary)]
     else:
         lines.append("")
@@ -138,8 +145,11 @@ def in_degrees(summary: dict[str, Any]) -> dict[str, Any]:
     types = {joint["name"]: joint["type"] for joint in summary.get("joints", ())}
     turned = dict(summary)
     if "joints" in summary:
-        turned["joints"] = [
-            _turned(joint, joint["type"], ("q", "target", "error", "droop")) for joint in summary["joints"]
+        joints = [_turned(joint, joint["type"], ("q", "target", "error", "droop")) for joint in summary["joints"]]
+        turned["joints"] = [figures_in_degrees(j) if JOINT_TYPES[j["type"]].turns else j for j in joints]
+        turned["problems"] = [
+            _turned(of, types[of["joint"]], ("rms", "travel", "error", "band")) if of["kind"] in IN_POSITIONS else of
+            for of in summary.get("problems", ())
         ]
         if "ending" in summary:
             away = [_turned(x, types[x["joint"]], ("from", "to")) for x in summary["ending"]["departing"]]
@@ -195,8 +205,10 @@ def _notes(summary: dict[str, Any], degrees: bool) -> list[str]:
         )
     types = {joint["name"]: joint["type"] for joint in summary["joints"]}
     ending = summary.get("ending", {"saturated": (), "departing": ()})
-    if ending["saturated"]:
-        notes.append(f"! at the end a limit of its drive acts on {', '.join(ending['saturated'])}")
+    told = [of["joint"] for of in summary.get("problems", ()) if of["kind"] == "limit"]
+    untold = [joint for joint in ending["saturated"] if joint not in told]
+    if untold:
+        notes.append(f"! at the end a limit of its drive acts on {', '.join(untold)}")
     for away in ending["departing"]:
         type = types[away["joint"]]
         first, last = (number(shown(away[when], type, degrees), 3) for when in ("from", "to"))

@@ -92,6 +92,22 @@ def overload_notes(overloads: Sequence[dict[str, Any]], rows: int = 1) -> list[s
     return notes
 
 
+def nominal_notes(found: Sequence[dict[str, Any]], what: str) -> list[str]:
+    """A line for every motor of which more than its nominal current is asked.
+
+    Args:
+        found: As of `armsim.arm.nominal.above_nominal`.
+        what: What asks for it, for example "this pose".
+    """
+    return [
+        wrapped(
+            f"! {of['joint']} takes {number(of['current'])} A for {what}, {number(100 * of['current'] / of['nominal'], 3)} % of "
+            f"its nominal {number(of['nominal'])} A: its winding does not stand that for long"
+        )
+        for of in found
+    ]
+
+
 def derived_notes(arm: Arm, derived: Derived | None) -> list[str]:
     """What of a motion was differentiated, how, and the estimated error of the torques; empty for nothing."""
     if derived is None:

@@ -112,7 +112,7 @@ def repeated(
     rows, kept = doubles([0.0] * len(plan.plant.columns)), doubles(plan.kept)
     numbers, parts = doubles([*open, *plan.opened(accuracy).values()]), accuracy.parts
     times = (NEVER, parts * sample_every, (num, parts * den))
-    return loop.run(state, rows, kept, parts * first, parts * last, *times, numbers) == parts * last
+    return loop.run(state, rows, kept, parts * first, parts * last, *times, numbers, NEVER) == parts * last
 
 
 class NativeEngine:
@@ -135,7 +135,7 @@ class NativeEngine:
         rest = time.perf_counter() - began - sum(self.loop.seconds.values())
         self.preparation = {**self.loop.seconds, "fetch_s" if self.cached else "compile_s": rest}
         self._open = doubles([*self.plan.opened().values()])
-        self.run = partial(self.loop.run, open=self._open)
+        self.run = partial(self.loop.run, open=self._open, rare_every=self.plan.rare_every or 1)
 
     def run_again(
         self, state: ctypes.Array, first: int, last: int, clock: Clock, accuracy: Accuracy = AS_ASKED
@@ -175,9 +175,9 @@ class PythonEngine:
             try:
                 if self.plant.sampled and k % sample_every == 0:
                     x = self.plant.sample(t, x)
-                after, gathered = self.plan.stepped(
-                    self.plant, self.plan.made(())[1], t, x, list(kept)[: len(self.plan.kept)]
-                )
+                known = list(kept)[: len(self.plan.kept)]
+                due = k % (self.plan.rare_every or 1) == 0
+                after, gathered = self.plan.stepped(self.plant, self.plan.made(())[1], t, x, known, rare=due)
                 kept[:] = gathered or [0.0]
                 if k % log_every == 0:
                     rows[filled : filled + width] = [value + 0.0 for value in self.plant.observe(t, x)]  # 0 for -0

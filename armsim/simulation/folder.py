@@ -205,6 +205,8 @@ def record(run: Result, summary: dict[str, Any], degrees: bool) -> dict[str, Any
                 "energy",
                 "audit",
                 "joints",
+                "figures",
+                "problems",
                 "outside_limits",
                 "measures",
             )

@@ -12,6 +12,7 @@ from armsim.compile import LoopBody
 from armsim.expr import Scalar, flatten, leaves, loop, trace, unflatten, where
 from armsim.integrate import Tolerance
 from armsim.loading import Scenario
+from armsim.measures.figures import every, figures_of
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
@@ -40,6 +41,11 @@ def bounds(plant: Plant) -> list[float]:
     """The magnitude of every state beyond which a run has diverged; inf for work and for the integrator's own states."""
     free = {*plant.integrator.memory, *plant.works, *plant.run_ahead}
     return [math.inf if slot in free else BOUNDS[slot.split("_", 1)[0]] for slot in plant.slots]
+
+
+def rarely(steps: int, parts: int) -> int:
+    """Steps between the moments at which figures are gathered, 0 for every moment; see `LoopPlan`."""
+    return every(steps) if parts == 1 else 0
 
 
 def plant_of_run(scenario: Scenario, audit: bool = True) -> Plant:
@@ -86,6 +92,8 @@ class LoopPlan:
         sound: Whether a plant can be run, as a condition; None where that is known.
         landing: Of made plants that run ahead: time between landings [s].
         refinable: Whether its accuracy is open, too, by the last of the open numbers; see `opened`.
+        rare_every: Steps between the moments at which figures of merit are gathered, where they are the last measure; 0 where
+            they are gathered at every moment.
         sampled_outside: Whether commands are sampled by who runs the loop.
     """
 
@@ -102,6 +110,7 @@ class LoopPlan:
     landing: float = 0.0
     parts: int = 1
     refinable: bool = False
+    rare_every: int = 0
     sampled_outside: bool = False
 
     @classmethod
@@ -113,8 +122,9 @@ class LoopPlan:
         start: Sequence[float] | None = None,
         parts: int = 1,
         refinable: bool = False,
+        steps: int | None = None,
     ) -> LoopPlan:
-        """What `armsim.simulate` computes: rows, the largest motor torques for its summary, and what is measured besides.
+        """What `armsim.simulate` computes: rows, what its summary has, and what is measured besides.
 
         Args:
             plant: The plant.
@@ -123,23 +133,33 @@ class LoopPlan:
             start: Joint positions at the start [rad or m], for these.
             parts: Number of moments of a step at which they are gathered.
             refinable: Whether its accuracy is open.
+            steps: Number of steps of a run whose figures of merit are wanted; None where they are not.
         """
-        summarised = peak_torque(Request(SUMMARISED, plant))
-        if not measure:
-            return cls(plant, dt, (summarised,), summarised.names, parts=parts, refinable=refinable)
-        from armsim.measures.names import measures_of
+        known: list[Measure] = [peak_torque(Request(SUMMARISED, plant))]
+        asked: list[Measure] = []
+        if measure:
+            from armsim.measures.names import measures_of
 
-        asked = measures_of(measure, plant)
-        known = [summarised] if summarised.names not in [one.names for one in asked] else []
-        silent = tuple(name for one in known for name in one.names)
-        begun = None if start is None else tuple(start)
-        return cls(plant, dt, (*known, *asked), silent, begun, parts=parts, refinable=refinable)
+            asked = measures_of(measure, plant)
+            known = [one for one in known if one.names not in [other.names for other in asked]]
+        figures = [] if steps is None else [figures_of(plant)]
+        silent = tuple(name for one in (*known, *figures) for name in one.names)
+        begun = None if start is None or not asked else tuple(start)
+        rare = 0 if steps is None else rarely(steps, parts)
+        return cls(
+            plant, dt, (*known, *asked, *figures), silent, begun, parts=parts, refinable=refinable, rare_every=rare
+        )
+
+    @property
+    def rare(self) -> int:
+        """How many of the accumulators are updated only every `rare_every` steps: those of the figures."""
+        return len(leaves(self.measures[-1].begin())) if self.rare_every else 0
 
     @property
     def key(self) -> str:
         """Names all that the loop depends on; empty if that cannot be put into words."""
         made = self.content if self.make is not None else content_of([self.plant, self.start])
-        asked = content_of([self.dt, self.parts, self.results, self.rows, self.plant.audit, self.refinable])
+        asked = content_of([self.dt, self.parts, self.results, self.rows, self.plant.audit, self.refinable, self.rare])
         return f"{made} {asked} {self.open}" if made and asked else ""
 
     @cached_property
@@ -202,6 +222,7 @@ class LoopPlan:
             bounds=bounds(self.plant),
             begin=None if self.make is None else trace(begin, list(self.open), "begin"),
             finish=trace(finish, names, "finish"),
+            rare=self.rare,
         )
 
     def made(self, values: Sequence[Scalar]) -> Made:
@@ -218,11 +239,16 @@ class LoopPlan:
         state: Sequence[Scalar],
         kept: Sequence[Scalar],
         dt: Scalar | None = None,
+        rare: bool = True,
     ) -> tuple[list[Scalar], list[Scalar]]:
-        """The state a step of dt [s] after time t, the plan's own unless given; and the accumulators after its moments."""
+        """The state a step of dt [s] after time t, the plan's own unless given; and the accumulators after its moments.
+
+        Those that are rare stay as they are unless `rare`.
+        """
         part = self.dt / self.parts
         if self.parts == 1:
-            return plant.step(t, state, self.dt if dt is None else dt), self.updated(plant, start, t, state, kept)
+            after = plant.step(t, state, self.dt if dt is None else dt)
+            return after, self.updated(plant, start, t, state, kept, rare)
 
         def body(k: Scalar, state: list[Scalar], kept: list[Scalar]) -> list[Any]:
             at = t + k * part
@@ -232,13 +258,20 @@ class LoopPlan:
         return after, gathered
 
     def updated(
-        self, plant: Plant, start: Sequence[Scalar], t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar]
+        self,
+        plant: Plant,
+        start: Sequence[Scalar],
+        t: Scalar,
+        state: Sequence[Scalar],
+        kept: Sequence[Scalar],
+        rare: bool = True,
     ) -> list[Scalar]:
-        """The accumulators after the moment at time t."""
+        """The accumulators after the moment at time t; see `stepped`."""
         moment = Moment(plant, t, state, self.dt / self.parts, start)
-        return leaves(
-            [measure.update(part, moment) for measure, part in zip(self.measures, self._parts(kept), strict=True)]
-        )
+        parts = self._parts(kept)
+        due = len(parts) if rare or not self.rare_every else len(parts) - 1
+        pairs = zip(self.measures[:due], parts[:due], strict=True)
+        return leaves([*(measure.update(part, moment) for measure, part in pairs), *parts[due:]])
 
     def measured(
         self, plant: Plant, start: Sequence[Scalar], t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar]

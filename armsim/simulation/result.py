@@ -59,7 +59,9 @@ class Result(Mapping[str, Any]):
         count: Number of rows.
         end: The row of the state reached, whether or not one was due.
         measures: Results of the measures by name, over all steps, or moments.
-        units: Of those that were asked for; empty for a pure number, or one of no single unit.
+        figures: Figures of merit by the names of their measures, gathered at some of the moments, see `armsim.measures.figures`;
+            empty of a run that diverged.
+        units: Of the measures that were asked for; empty for a pure number, or one of no single unit.
         state: The state reached; of a diverged run, the last one within bounds.
         approach: Of a diverged run, the last states within bounds, one step apart; else empty.
         engine: "llvm" or "python".
@@ -94,6 +96,7 @@ class Result(Mapping[str, Any]):
     gathered: RowTotals | None = field(default=None, repr=False)
     spilled: Spill | None = field(default=None, repr=False)
     estimated: Callable[[], StepError | str] = field(default=partial(_known, ""), repr=False)
+    figures: dict[str, float] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         ran = f"{self.scenario.brief}, {self.status}"

@@ -105,9 +105,10 @@ class Run(Result):
         return next(iter(found.values())) if len(names) == len(found) == 1 else found
 
     def _repr_html_(self) -> str:
+        from armsim.notebook import image_html
         from armsim.simulation.run_table import run_html
 
-        return run_html(self)
+        return run_html(self) + image_html(self)
 
     def summary(self) -> dict[str, Any]:
         """What the command line prints, as plain data; see `armsim.simulation.summary`."""

@@ -13,6 +13,7 @@ from typing import Any
 from armsim.control import LawFunction
 from armsim.files.run_folder import new_run_folder
 from armsim.loading import Scenario, scenario_of
+from armsim.measures.figures import parted
 from armsim.plant import Plant, make_plant
 from armsim.simulation.called import CalledEngine, is_called, under_function
 from armsim.simulation.driver import FIRST_STRETCH, Driver, Progress, next_stretch
@@ -135,7 +136,9 @@ def _simulated(
     scenario = with_method(scenario)
     plant = make_plant(scenario)
     of_run = plant_of_run(scenario)
-    plan = LoopPlan.of(of_run, scenario.dt, measure, scenario.initial_q, scenario.moments, can_refine(of_run))
+    plan = LoopPlan.of(
+        of_run, scenario.dt, measure, scenario.initial_q, scenario.moments, can_refine(of_run), scenario.steps
+    )
     called = is_called(plant)
     made = CalledEngine(plan) if called and engine == "llvm" else make_engine(engine, plan)
     ready = time.perf_counter()
@@ -260,6 +263,7 @@ def _driven(
     if status == "diverged":  # there is no end to measure at, but the summary tells how large torques became
         peaks = {f"{SUMMARISED}_{joint.name}" for joint in plant.arm.joints}
         measured = [x if name in peaks else math.nan for name, x in zip(engine.plan.results, measured, strict=True)]
+    asked_for, figures = parted(dict(zip(engine.plan.results, measured, strict=True)))
     kept = min(-(-(done + (status == "diverged")) // scenario.log_every), count)
     parts = {"loop_s": ended - looped - log.waited, **({"rows_s": log.waited} if log.waited else {})}
     rows = log.finish(kept, end if status == "complete" and done % scenario.log_every == 0 else None)
@@ -271,7 +275,8 @@ def _driven(
         steps=done,
         **vars(rows),
         end=end,
-        measures=dict(zip(engine.plan.results, measured, strict=True)),
+        measures=asked_for,
+        figures={} if status == "diverged" else figures,
         units={
             name: unit
             for name, unit in zip(engine.plan.results, engine.plan.units, strict=True)

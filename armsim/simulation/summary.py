@@ -12,6 +12,7 @@ from armsim.loading import Scenario
 from armsim.plant.statics import steady_droop
 from armsim.simulation.ending import ending
 from armsim.simulation.energy_balance import audit
+from armsim.simulation.merit import of_joint, of_run, problems
 from armsim.simulation.result import Result
 from armsim.spec.timing import time_at
 from armsim.stability.departure import causes
@@ -26,7 +27,8 @@ def summarize(run: Result) -> dict[str, Any]:
     the step, of chattering stops only those that were met; `would_chatter` has all of these, with the largest stable step with
     the stop engaged [s]. `step_error` estimates the error by the step, see `armsim.simulation.step_error`, or
     `no_step_error` says why there is none. `ending` tells of limits and errors that grow, see `armsim.simulation.ending`.
-    `measures` has what was asked for. Of a diverged run, `diverged` has its diagnosis.
+    `measures` has what was asked for. Joints have their figures of merit, `figures` those of the arm, `problems` what they say
+    went wrong; see `armsim.simulation.merit`. Of a diverged run, `diverged` has its diagnosis.
     """
     plant, scenario = run.plant, run.scenario
     summary: dict[str, Any] = {
@@ -70,6 +72,10 @@ def summarize(run: Result) -> dict[str, Any]:
         summary["outside_limits"] = outside
         if run.status != "diverged":
             summary["ending"] = ending(run)
+        if run.figures:
+            summary["joints"] = [entry | of_joint(run, i) for i, entry in enumerate(summary["joints"])]
+            summary["figures"] = of_run(run)
+            summary["problems"] = problems(run, summary["joints"], summary["ending"]["saturated"])
     if run.units:
         summary["measures"] = {name: {"value": run.measures[name], "unit": unit} for name, unit in run.units.items()}
     if run.status == "diverged":

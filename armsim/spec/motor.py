@@ -11,7 +11,7 @@ from armsim.spec.schema import Choice, Number, Record, join
 
 # keys that a voltage requires, keys that require those, and keys that `model: dynamechs` excludes
 CONSTANTS = ("Kp", "Ra")
-ELECTRICAL = ("Ke", "inductance", "brush_drop")
+ELECTRICAL = ("Ke", "inductance", "brush_drop", "nominal_current", "thermal")
 ELECTRICAL_LIMITS = ("voltage", "current")
 NOT_IN_DYNAMECHS = ("gear", "efficiency", "inductance", "limits")
 
@@ -86,6 +86,19 @@ class MotorLimitKeys(Record):
     )
 
 
+class ThermalKeys(Record):
+    """A first-order thermal model of a motor's winding: it heats up to `resistance` times its loss above the ambient."""
+
+    other_words = words.THERMAL
+
+    resistance = Number("K/W", above=0, doc="thermal resistance from the winding to the ambient", example="6.2")
+    time_constant = Number("s", above=0, doc="in which the winding comes within 37 % of its steady rise", example="25")
+    ambient = Number(
+        "°C", default=25.0, doc="temperature around the motor, and of its winding at the start", example="40"
+    )
+    max = Number("°C", default=None, doc="that the winding may have", note="none", example="155")
+
+
 class MotorKeys(Record):
     """A permanent-magnet DC motor on a joint; all quantities on the motor's side of the gear."""
 
@@ -132,6 +145,10 @@ class MotorKeys(Record):
     )
     brush_drop = BrushDropKeys(default=None, doc="voltage that the brushes take", note="none")
     limits = MotorLimitKeys(default={}, doc="what motor and amplifier can do at most", note="none")
+    nominal_current = Number(
+        "A", above=0, default=None, doc="that the winding stands for long: the data sheet's", note="none", example="2.1"
+    )
+    thermal = ThermalKeys(default=None, doc="how the winding heats up", note="none")
     model = Choice(
         "dc",
         "dynamechs",

@@ -71,9 +71,26 @@ MOTOR = {
     **_all("eta gear_efficiency", "efficiency"),
     **_all("voltage max_voltage nominal_voltage supply", "write `limits: {voltage: 24}`"),
     **_all("current max_current", "write `limits: {current: 5}`"),
+    **_all("rated_current continuous_current max_continuous_current i_n", "nominal_current"),
+    **_all(
+        "rated_torque nominal_torque continuous_torque max_continuous_torque",
+        "give `nominal_current`: the nominal torque over `Kp`",
+    ),
+    **_all(
+        "thermal_resistance rth thermal_time_constant",
+        "write `thermal: {resistance: 6.2, time_constant: 25}`, in K/W and s",
+    ),
+    **_all("max_temperature max_winding_temperature", "it is a key of `thermal`: write `thermal: {max: 155, ...}`"),
     **_all("torque max_torque effort peak_torque", "write `limits: {torque: 0.3}`"),
     **_all("speed max_speed velocity no_load_speed", "write `limits: {speed: 600}`"),
     **_all("stall_torque", "give `Kp` and `Ra`: at stall the torque is Kp times the voltage over Ra"),
+}
+THERMAL = {
+    **_all("rth r thermal_resistance rth1 rth2", "resistance"),
+    **_all("tau t thermal_time_constant winding_time_constant", "time_constant"),
+    **_all("ambient_temperature temperature", "ambient"),
+    **_all("max_temperature max_winding_temperature limit", "max"),
+    **_all("capacity heat_capacity capacitance cth", "give `time_constant`: heat capacity times thermal resistance"),
 }
 LIMITS = {
     **_all("min low", "lower"),

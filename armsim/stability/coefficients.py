@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from armsim.actuation import largest_force
+from armsim.actuation import largest_force, stall_force
+from armsim.actuation.motor import back_emf_damping, voltage_gain
 from armsim.control import Controller
 from armsim.expr import Scalar, where
 from armsim.plant import Linearization
@@ -29,8 +30,9 @@ class Coefficients:
         Fi: Shape (..., n, k).
         Fu: Shape (..., n, m).
         I: Shape (..., k, 2 n + k + m).
-        bounds: What bounds the motion of every joint, shape (..., 3, n): the reciprocal of the largest force of its feedback
-            [1/(N·m) or 1/N], 0 if it has no bound; the error target - q [rad or m]; 1 where dry friction holds it, else 0.
+        bounds: What bounds the motion of every joint, shape (..., 4, n): the reciprocal of the largest force of its feedback
+            [1/(N·m) or 1/N], 0 if it has no bound; the error target - q [rad or m]; 1 where dry friction holds it, else 0;
+            the back-EMF damping that is gone at that force [N·m·s/rad], as limits of current or torque hold it constant.
         law: The feedback; None for plants without.
         period: Of its samples [s]; None where it is continuous.
     """
@@ -50,7 +52,7 @@ class Coefficients:
         """Those of one linearisation; of one by expressions as arrays of objects."""
         n, k, m = about.n, len(about.currents), len(about.u)
         blocks = (about.M, about.Fq, about.Fv, about.Fi, about.Fu, about.I, _bounds(about))
-        widths = ((n, n), (n, n), (n, n), (n, k), (n, m), (k, 2 * n + k + m), (3, n))
+        widths = ((n, n), (n, n), (n, n), (n, k), (n, m), (k, 2 * n + k + m), (4, n))
         arrays: list[Array] = [
             np.array(rows, dtype=dtype).reshape(size) for rows, size in zip(blocks, widths, strict=True)
         ]
@@ -100,7 +102,22 @@ def _bounds(about: Linearization) -> list[list[Scalar]]:
     command, joints = about.plant.command, about.plant.arm.joints
     held = [where(stuck, 1.0, 0.0) for stuck in about.held]
     if not isinstance(command, Controller):
-        return [[0.0] * about.n, [0.0] * about.n, held]
+        return [[0.0] * about.n, [0.0] * about.n, held, [0.0] * about.n]
     largest = [largest_force(joint, command.output, bound) for joint, bound in zip(joints, command.limit, strict=True)]
     errors = [target - q for target, q in zip(command.reference.at(about.t).q, about.q, strict=True)]
-    return [[0.0 if force is None else 1.0 / force for force in largest], errors, held]
+    gone = [_back_emf_gone(about, i, force) for i, force in enumerate(largest)]
+    return [[0.0 if force is None else 1.0 / force for force in largest], errors, held, gone]
+
+
+def _back_emf_gone(about: Linearization, i: int, force: Scalar | None) -> Scalar:
+    """Back-EMF damping of a joint's commanded voltage that is gone at its largest force [N·m·s/rad]; 0 if voltage limits it.
+
+    Fu is 0 where the motor is at that limit already, or where its current is a state.
+    """
+    command, joint = about.plant.command, about.plant.arm.joints[i]
+    motor = joint.electric_motor
+    if not isinstance(command, Controller) or command.output != "voltage" or motor is None or force is None:
+        return 0.0
+    damping = back_emf_damping(motor) * (about.Fu[i][i] / voltage_gain(motor))
+    stall = stall_force(joint, command.output, command.limit[i])
+    return damping if stall is None else where(force < stall, damping, 0.0)

@@ -10,6 +10,7 @@ from armsim.errors import Refusal, UsageError, spelled
 from armsim.loading import Scenario
 from armsim.plant import Plant
 from armsim.stability.advice import Advice, is_judged
+from armsim.stability.overload import overload
 
 
 def advice_on(scenario: Scenario, plant: Plant) -> Advice:
@@ -19,6 +20,9 @@ def advice_on(scenario: Scenario, plant: Plant) -> Advice:
         scenario: What is to be run.
         plant: Its plant.
     """
+    refusal = overload(scenario, plant)
+    if refusal is not None:
+        return Advice(refusal)
     if not is_judged(plant):
         return Advice()
     name = key("advice", scenario)

@@ -15,6 +15,7 @@ from armsim.loading import Scenario
 from armsim.model import Arm
 from armsim.plant import Plant
 from armsim.stability.advice import Advice, listed, short
+from armsim.stability.chatter import chatter
 from armsim.stability.growth import DestabilisedMode
 from armsim.stability.operating_points import (
     NOTICED,
@@ -128,7 +129,10 @@ class StepCheck:
         """Whether saturated commands bound a motion that grows, to less than `CHATTER` of the way to the target."""
         plant, way = instability.point.plant, np.abs(self.free[0].plant.coefficients.bounds[1]).max(initial=0.0)
         period = instability.point.period if instability.by_samples else None
-        if plant.chatter(period or self.dt) >= CHATTER * way:
+        if (
+            chatter(plant.coefficients, period or self.dt, METHODS[self.method].cuts and period is None)
+            >= CHATTER * way
+        ):
             return False
         if period is None:
             return plant.saturated.is_stable(self.method, self.dt)

@@ -81,19 +81,13 @@ class LinearPlant(System):
 
     @cached_property
     def saturated(self) -> LinearPlant:
-        """The plants with the commands at their bounds, where they have one: feedback without slopes there."""
+        """The plants with the commands at their bounds, where they have one: constant, so without slopes."""
         given, law = self.coefficients, self.law
         if law is None:
             return self
         open_ = (given.bounds[..., 0, :, None] == 0.0) * 1.0
-        return LinearPlant(replace(given, law=law._replace(K=law.K * open_, Kz=law.Kz * open_)))
-
-    def chatter(self, h: float) -> Array:
-        """How far joints move in h seconds under all commands at their bounds [rad or m], the farthest, shape (...)."""
-        per_force = self.coefficients.bounds[..., 0, :]
-        forces = np.where(per_force > 0.0, 1.0 / np.where(per_force > 0.0, per_force, 1.0), 0.0)
-        moved = np.linalg.solve(self.M, np.eye(self.n))
-        return np.asarray((np.abs(moved) @ forces[..., None])[..., 0].max(axis=-1) * h * h)
+        Fv = given.Fv + given.bounds[..., 3, :, None] * np.eye(self.n)
+        return LinearPlant(replace(given, Fv=Fv, law=law._replace(K=law.K * open_, Kz=law.Kz * open_)))
 
     @cached_property
     def _identity(self) -> Array:

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from armsim.integrate import METHODS
+from armsim.stability.chatter import chatter
 from armsim.stability.closed_loop import Array
 from armsim.stability.growth import GrowthRates, Mask, Modes
 from armsim.stability.largest_step import CLOSENESS
@@ -215,14 +217,14 @@ class VariantsCheck:
         near, dt = self.free[which], self.times.dt
         way = np.abs(self.points.coefficients.bounds[0, :, 1, :]).max(axis=-1, initial=0.0)
         way, sampled = np.broadcast_to(way, which.shape)[which], by_samples[which]
-        bounded = near.chatter(dt) < CHATTER * way
+        bounded = chatter(near.coefficients, dt, METHODS[self.method].cuts) < CHATTER * way
         if bounded.any():
             bounded[bounded] = near[bounded].saturated.are_stable(self.method, dt)
         if self.period is not None and sampled.any():
             some = near[sampled]
             found = some.saturated.growing_loop(self.method, dt, self.period)
             calm = ~self._shows(found).any(axis=-1)
-            bounded[sampled] = calm & (some.chatter(self.period) < CHATTER * way[sampled])
+            bounded[sampled] = calm & (chatter(some.coefficients, self.period) < CHATTER * way[sampled])
         return bounded
 
     def _settling_times(self) -> Array:

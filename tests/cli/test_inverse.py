@@ -33,7 +33,17 @@ def test_without_a_pose_it_prints_what_holds_the_arm_at_its_initial_pose(armsim)
 
 def test_json_has_the_keys_it_promises_and_null_where_there_is_no_motor(armsim):
     found = answer(armsim, "rr")
-    assert list(found) == ["robot", "joints", "q", "torque", "voltage", "current", "slipping", "exceeded"]
+    assert list(found) == [
+        "robot",
+        "joints",
+        "q",
+        "torque",
+        "voltage",
+        "current",
+        "slipping",
+        "exceeded",
+        "above_nominal",
+    ]
     assert (found["robot"], found["joints"], found["q"]) == ("rr", ["R1", "R2"], [0, 0])
     assert found["torque"] == pytest.approx([4 * G * 1.2, 4 * G * 0.4], rel=1e-14)
     assert found["voltage"] == found["current"] == [None, None]

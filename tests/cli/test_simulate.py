@@ -147,7 +147,9 @@ def test_json_says_in_numbers_what_the_report_says_in_words(armsim, empty_folder
     assert [joint["name"] for joint in summary["joints"]] == ["R1", "R2", "R3", "R4", "R5"]
     assert Path(summary["folder"]) == Path("runs/arm5_hold-001")
     recorded = yaml.safe_load((empty_folder / "runs/arm5_hold-001/run.yaml").read_text())
-    assert recorded["joints"] == summary["joints"]
+    finite = [{k: None if v == math.inf else v for k, v in joint.items()} for joint in recorded["joints"]]
+    assert finite == summary["joints"]
+    assert recorded["figures"] == summary["figures"]
 
 
 def test_quiet_prints_nothing_and_writes_all(armsim, empty_folder):

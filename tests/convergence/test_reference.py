@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from armsim.convergence.reference import Reference, agreed, changes, finest, order_between, richardson
+from armsim.convergence.reference import ReferenceSolution, agreed, changes, finest, order_between, richardson
 
 from .test_errors import TRUE, WORST, falling, trial
 
@@ -81,9 +81,9 @@ def test_changes_that_no_power_explains_have_no_order():
 
 
 def test_references_that_contradict_each_other_are_as_doubtful_as_they_are_apart():
-    best, near = Reference(TRUE, 1e-9), Reference(TRUE + 1e-6, 1e-6)
+    best, near = ReferenceSolution(TRUE, 1e-9), ReferenceSolution(TRUE + 1e-6, 1e-6)
     assert agreed([]) is None
     assert agreed([near, best]) == best
-    far = Reference(TRUE + 1e-3, 1e-6)  # claims a thousandth of what it is off, or the other does
+    far = ReferenceSolution(TRUE + 1e-3, 1e-6)  # claims a thousandth of what it is off, or the other does
     assert agreed([near, best, far]).answer is best.answer
     assert agreed([near, best, far]).doubt == pytest.approx(1e-3)

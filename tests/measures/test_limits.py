@@ -51,8 +51,17 @@ def test_a_limit_acts_from_where_the_command_exceeds_it(
     arms, given, gathered, motor, output, command, qd, limits, acts
 ):
     moments = given(wheel(arms, motor, output, command, **limits), 1.0, STEPS, lambda t: 0.0, qd=[qd])
-    found = gathered(["time_at_limit", "time_at_limit_R1"], moments)
+    found = gathered(["time_at_limit", "time_at_limit_R1", "first_at_limit"], moments)
     assert found["time_at_limit"] == found["time_at_limit_R1"] == pytest.approx(acts, abs=1 / STEPS)
+    # each acts from some time on to the end, or until the back-EMF is 8 V; and it is the one limit that there is
+    end = 0.8 if motor is MOTOR and "speed" in limits else 1.0
+    first = pytest.approx(end - acts, abs=2 / STEPS) if acts else np.inf
+    kinds = ("command", "voltage", "current", "torque", "speed")
+    assert found["first_at_limit"] == first
+    for kind in kinds:
+        own = gathered([f"time_at_{kind}_limit_R1", f"first_at_{kind}_limit_R1"], moments)
+        expected = [found["time_at_limit"], found["first_at_limit"]] if kind in limits else [0.0, np.inf]
+        assert [*own.values()] == expected, kind
 
 
 @pytest.mark.parametrize("period", [None, 0.01])
@@ -63,7 +72,9 @@ def test_a_command_at_its_bound_is_at_a_limit(arms, given, gathered, period):
     if period is not None:
         for now in moments:
             now._state = plant.sample(now.t, now._state)
-    assert gathered(["time_at_limit"], moments)["time_at_limit"] == pytest.approx(0.75, abs=1 / STEPS)
+    found = gathered(["time_at_limit", "time_at_command_limit", "first_at_command_limit_R1"], moments)
+    assert found["time_at_limit"] == found["time_at_command_limit"] == pytest.approx(0.75, abs=1 / STEPS)
+    assert found["first_at_command_limit_R1"] == 0
 
 
 def test_without_a_command_no_limit_acts(arms, given, gathered):
@@ -108,6 +119,23 @@ def test_time_at_a_stop_is_time_outside_the_range(arms, given, gathered, stiffne
     moments = given(Plant(arm, None), 1.0, STEPS, lambda t: t, lambda t: t - 0.5, lambda t: 9.0)
     found = gathered([f"time_at_stop{of}" for of in ("", "_R1", "_R2", "_R3")], moments)
     assert [*found.values()] == pytest.approx([0.3, 0.3, 0, 0], abs=1 / STEPS)
+    first = gathered([f"first_at_stop{of}" for of in ("", "_R1", "_R2")], moments)
+    assert [*first.values()] == [pytest.approx(0.7, abs=2 / STEPS)] * 2 + [np.inf]
     below = given(Plant(arm, None), 1.0, STEPS, lambda t: -t, lambda t: 1.0 - t, lambda t: 9.0)
     found = gathered([f"time_at_stop{of}" for of in ("", "_R1", "_R2")], below)
     assert [*found.values()] == pytest.approx([0.9, 0.8, 0.1], abs=1 / STEPS)
+
+
+def test_the_tighter_of_two_limits_is_the_one_that_acts(arms, given, gathered):
+    # 8 A let through 4 N·m at the shaft, so a limit of 3 N·m acts before
+    moments = given(wheel(arms, MOTOR, "torque", lambda t: 50 * t, torque=3.0, current=8.0), 1.0, STEPS, lambda t: 0.0)
+    found = gathered(["time_at_torque_limit", "time_at_current_limit", "time_at_limit"], moments)
+    assert found["time_at_torque_limit"] == found["time_at_limit"] == pytest.approx(0.4, abs=1 / STEPS)
+    assert found["time_at_current_limit"] == 0
+
+
+def test_a_command_that_is_just_the_supplys_voltage_is_not_at_its_limit(arms, given, gathered):
+    # 12 V let 6 A through at rest, of which the amplifier lets 5 A
+    moments = given(wheel(arms, MOTOR, "voltage", lambda t: 12.0, voltage=12.0, current=5.0), 1.0, 10, lambda t: 0.0)
+    found = gathered(["time_at_voltage_limit", "time_at_current_limit"], moments)
+    assert found == pytest.approx({"time_at_voltage_limit": 0, "time_at_current_limit": 1})

@@ -13,10 +13,14 @@ from armsim.measures import measures_of
 from armsim.measures.catalog import AGGREGATES, KINDS
 from armsim.plant import make_plant
 
+PUSHED = {"external": [{"link": "R2", "force": [0, 0, -5], "from": 0.01}]}
+WARM = {"robot.joints[1].motor.thermal": {"resistance": 1, "time_constant": 10}}
+PER_JOINT = ("peak_torque", "rms_torque", "rms_current", "winding_temperature", "peak_winding_temperature")
+
 
 @pytest.fixture(scope="module")
 def plant():
-    return make_plant(scenario_of("arm5_hold_pi"))
+    return make_plant(scenario_of("arm5_hold_pi", PUSHED | WARM))
 
 
 def units(names, plant):
@@ -32,7 +36,7 @@ def test_every_kind_and_every_aggregate_is_a_measure_with_a_unit_for_each_number
     ]
     for name, measure in zip(names, measures_of(names, plant), strict=True):
         assert len(measure.units) == len(measure.names)
-        assert measure.names == (name,) or name in ("pose", "energy", "peak_torque")
+        assert measure.names == (name,) or name in ("pose", "energy", *PER_JOINT)
 
 
 def test_the_result_has_the_name_as_it_was_written(plant):

@@ -81,11 +81,76 @@ def test_a_second_order_response_overshoots_by_the_exponential_of_its_damping(ar
     assert found["overshoot"] == found["overshoot_R1"] == pytest.approx(expected, rel=(w * DT) ** 2 / 8)
 
 
+@pytest.mark.parametrize("start", [START, 2 * TARGET - START])
+def test_an_exponential_rises_in_the_log_of_nine_time_constants(arms, given, gathered, start):
+    moments = given(holding(arms, "R", (TARGET,)), DURATION, STEPS, relaxing(start, TARGET, T))
+    found = gathered(["rise_time", "rise_time_R1"], moments)
+    assert found["rise_time"] == found["rise_time_R1"] == pytest.approx(T * math.log(9), abs=DT)
+
+
+def test_a_joint_rises_from_its_first_tenth_to_its_first_nine_tenths_of_the_way(arms, given, gathered):
+    # back and forth: a tenth is reached at 0.05 s, left, and reached again; nine tenths are first reached at 0.85 s
+    way = [(0.0, 0.0), (0.1, 0.2), (0.3, 0.0), (0.8, 0.8), (0.9, 1.0), (1.0, 0.0)]
+    t, x = zip(*way, strict=True)
+    moments = given(holding(arms, "R", (1.0,)), 1.0, 1000, lambda now: float(np.interp(now, t, x)))
+    assert gathered(["rise_time"], moments)["rise_time"] == pytest.approx(0.85 - 0.05, abs=2e-3)
+    assert gathered(["rise_time"], moments[:840])["rise_time"] == math.inf
+    still = given(holding(arms, "R", (0.0,)), 1.0, 10, lambda now: math.sin(now))
+    assert gathered(["rise_time"], still)["rise_time"] == 0.0
+
+
+@pytest.mark.parametrize("zeta", [0.2, 0.7])
+def test_errors_of_a_second_order_response_are_their_closed_forms(arms, given, gathered, zeta):
+    # e'' + 2 zeta w e' + w² e = 0 from rest: by parts, the integrals of e² and of t e over all time
+    w, A = 20.0, TARGET - START
+    wd = w * math.sqrt(1 - zeta**2)
+
+    def response(t):
+        return TARGET - A * math.exp(-zeta * w * t) * (math.cos(wd * t) + zeta * w / wd * math.sin(wd * t))
+
+    moments = given(holding(arms, "R", (TARGET,)), DURATION, STEPS, response)
+    found = gathered(["ise", "rms_error", "peak_error", "integral(t*q_R1)", "mean(t)"], moments)
+    ise = A * A * (1 + 4 * zeta**2) / (4 * zeta * w)
+    rule = (w * DT) ** 2  # of the trapezoid rule
+    assert found["ise"] == pytest.approx(ise, rel=rule)
+    assert found["rms_error"] == pytest.approx(math.sqrt(ise / DURATION), rel=rule)
+    assert found["peak_error"] == A
+    # without an overshoot the absolute error is the error, whose moment is A (4 zeta² - 1) / w²
+    if zeta > 1 / math.sqrt(2):
+        assert gathered(["itae"], moments)["itae"] == pytest.approx(A * (4 * zeta**2 - 1) / w**2, rel=rule)
+
+
+def test_a_critically_damped_response_has_the_integrals_of_its_closed_form(arms, given, gathered):
+    # e = A (1 + w t) exp(-w t) never changes sign: IAE = 2 A / w, ITAE = 3 A / w²
+    w, A = 20.0, TARGET - START
+    moments = given(
+        holding(arms, "R", (TARGET,)), DURATION, STEPS, lambda t: TARGET - A * (1 + w * t) * math.exp(-w * t)
+    )
+    found = gathered(["iae", "itae", "overshoot", "rise_time", "settling_time"], moments)
+    assert found["iae"] == pytest.approx(2 * A / w, rel=(w * DT) ** 2)
+    assert found["itae"] == pytest.approx(3 * A / w**2, rel=(w * DT) ** 2)
+    assert found["overshoot"] == 0
+    # (1 + x) exp(-x) is 0.9, 0.1 and 0.02 at x of 0.531812, 3.889720 and 5.833920
+    assert found["rise_time"] == pytest.approx((3.889720 - 0.531812) / w, abs=DT)
+    assert found["settling_time"] == pytest.approx(5.833920 / w, abs=DT)
+
+
+def test_the_tools_error_is_the_chord_between_where_it_is_and_where_it_should_be(arms, given, gathered):
+    arm = arms.serial("R")
+    tool = arm.tool_in_link.position
+    reach = math.hypot(tool.x, tool.y)  # from the joint's axis, the z of its link
+    moments = given(holding(arms, "R", (0.0,)), 1.0, 1000, lambda t: math.pi * t)
+    found = gathered(["peak_tool_error", "rms_tool_error"], moments)
+    assert reach > 0
+    assert found["peak_tool_error"] == pytest.approx(2 * reach, rel=1e-12)  # half a turn away
+    assert found["rms_tool_error"] == pytest.approx(reach * math.sqrt(2), rel=1e-5)  # mean of 4 sin²(a / 2)
+
+
 def test_the_arms_measures_are_the_sum_the_latest_and_the_largest_of_its_joints(arms, given, gathered):
     plant = holding(arms, "RP", (1.0, -2.0))
     overshooting = [lambda t: 1.0 - math.exp(-3 * t), lambda t: -2.0 + 2.0 * math.cos(5 * t) * math.exp(-2 * t)]
     moments = given(plant, 3.0, 1000, *overshooting)
-    kinds = ["iae", "ise", "itae", "settling_time(1e-2)", "overshoot", "error"]
+    kinds = ["iae", "ise", "itae", "settling_time(1e-2)", "overshoot", "error", "rms_error", "peak_error", "rise_time"]
     names = [
         *kinds,
         *(
@@ -104,6 +169,8 @@ def test_the_arms_measures_are_the_sum_the_latest_and_the_largest_of_its_joints(
     assert found["settling_time(1e-2)"] == max(of("settling_time(1e-2)"))
     assert found["overshoot"] == max(of("overshoot")) == of("overshoot")[1] > 0.2
     assert found["error"] == max(map(abs, of("error")))
+    for name in ("rms_error", "peak_error", "rise_time"):
+        assert found[name] == max(of(name))
 
 
 def test_the_error_of_a_joint_keeps_its_sign(arms, given, gathered):

@@ -14,9 +14,13 @@ from armsim.measures import Moment, measures_of
 from armsim.measures.catalog import AGGREGATES, KINDS
 
 IEEE = {**OPERATIONS, "div": divided}
+PUSH = {"force": [0, 0, -50], "from": 0.005, "to": 0.01}
+WARM = {"robot.joints[1].motor.thermal": {"resistance": 1, "time_constant": 10, "max": 155}}
 RUNS = {
-    "arm5_hold_pi": {"integrator.dt": 5e-4, "log.every": 5e-4, "duration": 0.02, "control.limit": 8},
-    "puma560_hold": {"integrator": {"method": "semi_implicit_euler", "dt": 1e-3}, "log.every": 1e-3, "duration": 0.02},
+    "arm5_hold_pi": {"integrator.dt": 5e-4, "log.every": 5e-4, "control.limit": 8}
+    | {"duration": 0.02, "external": [{"link": "R2", **PUSH}], **WARM},
+    "puma560_hold": {"integrator": {"method": "semi_implicit_euler", "dt": 1e-3}, "log.every": 1e-3}
+    | {"duration": 0.02, "external": [{"link": "J2", **PUSH}]},
 }
 
 
@@ -24,7 +28,7 @@ def names_for(plant):
     joint = plant.arm.joints[1].name
     return [
         *(name for name in KINDS if name not in _electrical(plant)),
-        *(f"{name}_{joint}" for name, kind in KINDS.items() if kind.of == "either"),
+        *(f"{name}_{joint}" for name, kind in KINDS.items() if kind.of == "either" and name not in _electrical(plant)),
         *(f"{name}(tau_{joint}*q_{joint} + t)" for name in AGGREGATES),
         *(f"{name}(1/(qd_{joint} - t) + x*kinetic_energy)" for name in AGGREGATES),
         "settling_time(0.01)",
@@ -34,7 +38,8 @@ def names_for(plant):
 
 
 def _electrical(plant):
-    return () if any(joint.electric_motor for joint in plant.arm.joints) else ("energy_drawn", "energy_fed_back")
+    kinds = ("energy_drawn", "energy_fed_back", "rms_current", "winding_temperature", "peak_winding_temperature")
+    return () if any(joint.electric_motor for joint in plant.arm.joints) else kinds
 
 
 def opened(plant, target):

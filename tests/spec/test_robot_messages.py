@@ -389,7 +389,7 @@ bot.yaml:13:12: joints[0].motor.Kp
   mend:     add `Kp: 0.05`
 bot.yaml:13:13: joints[0].motor.Kp:10
   expected: one of the keys Kp, Ke, Ra, gear, rotor_inertia, viscous, coulomb, efficiency, inductance, brush_drop, \
-limits, model
+limits, nominal_current, thermal, model
   found:    the unknown key `Kp:10`
   mend:     write a space after the colon""",
     ),

@@ -84,10 +84,39 @@ def test_a_command_that_chatters_within_its_bounds_is_run_and_told_of_and_close_
     assert run.step_error.share < 0.05
 
 
-def test_a_command_whose_bounds_are_far_is_refused_as_one_without():
-    gains = feedback(kp=[100], kd=[200], limit=[1e4])
+@pytest.mark.parametrize(("limit", "right"), [(1e3, True), (1e4, True), (1e5, False)])
+def test_a_chattering_step_that_is_cut_at_the_commands_bounds_is_refused_only_where_its_motion_is_wrong(limit, right):
+    gains = feedback(kp=[100], kd=[200], limit=[limit])  # in a step it moves by limit / kd dt at most: 0.01, 0.1, 1 rad
     free = axis(joint={"motor": {**MOTOR, "limits": {}}}, control=gains, integrator={"method": "rk4", "dt": 2e-3})
+    run = armsim.simulate(free, force_step=True)
+    exact = armsim.simulate(free, {"integrator": {"method": "rodas", "rtol": 1e-9}})
+    assert bool(np.abs(run.q - exact.q).max() < 0.05) == right
+    assert (advice(free).refusal is None) == right
+
+
+def test_a_command_whose_bounds_are_far_is_refused_as_one_without_by_a_method_that_holds_it_for_a_step():
+    gains = feedback(kp=[100], kd=[200], limit=[1e4])
+    free = axis(
+        joint={"motor": {**MOTOR, "limits": {}}}, control=gains, integrator={"method": "velocity_verlet", "dt": 2e-3}
+    )
     assert "a motion of J1 grows" in advice(free).refusal.expected
+
+
+def test_back_emf_does_not_count_where_a_limit_of_current_holds_the_torque_of_a_commanded_voltage():
+    # 1 A gives 2.5 N·m until back-EMF has taken 23 V; dt / M times the damping of back-EMF is 4.8, of which rk4 takes 2.8
+    gains = {"law": "pd", "output": "voltage", "target": [1], "kp": [30], "kd": [1]}
+    coarse = axis(
+        joint={"motor": {**MOTOR, "limits": {"voltage": 24, "current": 1}}},
+        control=gains,
+        integrator={"method": "rk4", "dt": 0.05},
+        log={"every": 0.5},
+        duration=3,
+    )
+    found = advice(coarse)
+    assert found.refusal is None
+    assert "J1 chatters, within the bounds of its command" in found.warnings[0]
+    exact = armsim.simulate(coarse, {"integrator": {"method": "rodas", "rtol": 1e-9}})
+    assert np.abs(armsim.simulate(coarse).q - exact.q).max() < 0.05
 
 
 @pytest.mark.parametrize("method", ["rk54", "rodas", "rk4"])

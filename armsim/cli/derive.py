@@ -1,0 +1,95 @@
+"""`armsim derive`"""
+
+from __future__ import annotations
+
+import click
+
+from armsim.cli.options import (
+    SETTINGS,
+    Settings,
+    json_option,
+    print_json,
+    quiet_option,
+    robot_argument,
+    set_option,
+    verbose_option,
+)
+from armsim.terminal.streams import echo
+
+FORMS = ("text", "latex", "markdown", "python", "c", "fortran")
+
+
+@click.command(
+    "derive",
+    context_settings=SETTINGS,
+    epilog="""\b
+Examples:
+  armsim derive two_link                  M, C, g, energies, and two programs
+  armsim derive two_link --to c > arm.c   its programs, compiled anywhere
+  armsim derive rr --symbols m1,m2        the other parameters as numbers
+  armsim derive arm5 --symbols "m=joints[R2].bodies[0].cylinder.mass"
+  armsim derive arm5 --base-parameters    what the motion can tell of masses
+""",
+)
+@robot_argument
+@set_option
+@click.option(
+    "--symbols",
+    metavar="NAME,NAME=PATH,...",
+    help="What stays a symbol: parameters of the file, or other numbers by their path; none for no symbols. "
+    "[default: all parameters]",
+)
+@click.option(
+    "--to",
+    "form",
+    type=click.Choice(FORMS),
+    default="text",
+    show_default=True,
+    help="What to print, and in which language.",
+)
+@click.option(
+    "--base-parameters", "base", is_flag=True, help="Print the inertial parameters that the motion can tell apart."
+)
+@json_option
+@quiet_option
+@verbose_option
+def command(
+    robot: str,
+    settings: Settings,
+    symbols: str | None,
+    form: str,
+    base: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Derive the equations of motion of ROBOT in symbols, twice, and compare.
+
+    By Newton and Euler's recursion, the text that simulates, and by Lagrange's equations from energies; what is printed
+    is compared with the compiled engine, too. Common factors and sums are found for programs of few operations. Friction
+    and stops are left out. It takes SymPy: pip install "armsim[symbolic]".
+    """
+    from armsim.derivation.extra import require_sympy
+
+    require_sympy()
+    kept = (
+        None if symbols is None else [part.strip() for part in symbols.split(",") if part.strip() not in ("", "none")]
+    )
+    if base:
+        from armsim.derivation.base import base_parameters
+        from armsim.reports.derivation import base_report
+
+        found = base_parameters(robot, kept, settings)
+        if as_json:
+            print_json(found.summary())
+        elif not quiet:
+            echo(base_report(found))
+        return 0
+    from armsim.derivation.derive import derive
+
+    derivation = derive(robot, kept, settings)
+    if as_json:
+        print_json(derivation.summary())
+    elif not quiet:
+        echo(derivation.to(form, everything=verbose), nl=False)
+    return 0

@@ -1,0 +1,244 @@
+"""Base parameters: the combinations of inertial parameters that an arm's motion can tell apart.
+
+Joint forces are linear in the inertial parameters, tau = Y(q, qd, qdd) p. Columns of Y that are combinations of others, whatever
+the motion, make parameters that only show in combination (Khalil and Dombre, *Modeling, Identification and Control of Robots*,
+section 9.4). Written as polynomials of the motion, the columns are compared coefficient by coefficient.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import sympy
+from sympy.polys.matrices import DomainMatrix
+
+from armsim.arm.robot import Robot
+from armsim.derivation.agreement import REPORT, Disagreement
+from armsim.derivation.exact import ExactArm, exact, exact_arm
+from armsim.derivation.motion import Motion, TooLarge
+from armsim.derivation.recursion import traced
+from armsim.dynamics import regressor
+from armsim.dynamics.regressor import PARAMETERS
+from armsim.expr import replay
+from armsim.loading import build_robot, load_robot_file
+from armsim.model import Arm
+
+ORDER = (
+    "ZZ",
+    "MX",
+    "MY",
+    "XX",
+    "XY",
+    "XZ",
+    "YZ",
+    "Ia",
+    "YY",
+    "MZ",
+    "M",
+)  # of a link: those before stand for those behind
+MOST_ROWS = 1000  # of coefficients with symbols in them
+STATES = 200  # of the rank check
+ROUNDING = 1e-10  # of the longest column
+SMALL = 1e-9  # of a factor
+
+
+@dataclass(frozen=True)
+class BaseParameter:
+    """A combination of inertial parameters.
+
+    Attributes:
+        combination: Of the links' parameters `armsim.dynamics.regressor.PARAMETERS`, numbered by link.
+        value: In the symbols of the arm.
+        number: Its value in the file.
+        unit: kg, kg m or kg m².
+    """
+
+    combination: sympy.Expr
+    value: sympy.Expr
+    number: float
+    unit: str
+
+
+@dataclass(frozen=True)
+class BaseParameters:
+    """The base parameters of an arm.
+
+    Attributes:
+        robot: Name of the arm.
+        parameters: The combinations; as many as the regressor's rank.
+        of: How many inertial parameters there are, 11 a link.
+        unseen: Parameters that no motion shows.
+        rank: Of the regressor at random states, by singular values.
+        notes: What the reader should know, a sentence each.
+    """
+
+    robot: str
+    parameters: list[BaseParameter]
+    of: int
+    unseen: list[str]
+    rank: int
+    notes: list[str]
+
+    def summary(self) -> dict[str, Any]:
+        """As plain data; expressions as text."""
+        listed = [
+            {"combination": str(p.combination), "value": str(p.value), "number": p.number, "unit": p.unit}
+            for p in self.parameters
+        ]
+        return {
+            "robot": self.robot,
+            "base_parameters": listed,
+            "rank": self.rank,
+            "of": self.of,
+            "unseen": self.unseen,
+            "notes": self.notes,
+        }
+
+
+def base_parameters(
+    robot: str | PathLike[str] | Mapping[str, Any],
+    symbols: Sequence[str] | None = None,
+    overrides: Mapping[str, Any] | None = None,
+) -> BaseParameters:
+    """The base parameters of a robot file, in symbols where it has them, their number compared with the regressor's rank.
+
+    Args:
+        robot: Path or name of a robot file, or its content as plain data.
+        symbols: What stays a symbol, as `armsim.derive` takes it.
+        overrides: Values in place of the file's, by path.
+
+    Raises:
+        FileFaults: The file cannot be used; says where and why.
+        UsageError: There is no such symbol.
+        Disagreement: Their number is not the regressor's rank: a fault of armsim.
+    """
+    data = load_robot_file(robot, overrides).data
+    arm = exact_arm(data, symbols)
+    n = arm.arm.n
+    names = [(i, kind) for i in range(n) for kind in ORDER]
+    notes: list[str] = []
+    engine = Robot(build_robot(data))
+    try:
+        reduced, pivots = _coefficients(arm, names).to_field().rref()
+        rows = reduced.to_Matrix()[: len(pivots), :].tolist()
+    except TooLarge:
+        arm = exact_arm(data, [])
+        rows = _by_numbers(engine, names)
+        notes.append("Too large for symbols: the combinations have the file's numbers.")
+    kinds = dict(zip(PARAMETERS, range(len(PARAMETERS))))
+    values = inertial_values(arm)
+    at = {symbol: sympy.Rational(repr(arm.values[name])) for name, symbol in arm.symbols.items()}
+    found = []
+    for row in rows:
+        combination = value = sympy.Integer(0)
+        for (i, kind), factor in zip(names, row):
+            if factor != 0:
+                combination += factor * sympy.Symbol(f"{kind}{i + 1}")
+                value += factor * values[len(PARAMETERS) * i + kinds[kind]]
+        kind = next(kind for (_, kind), factor in zip(names, row) if factor != 0)
+        unit = "kg" if kind == "M" else "kg m" if kind.startswith("M") else "kg m²"
+        value = sympy.factor_terms(sympy.expand(value))
+        found.append(BaseParameter(combination, value, float(value.subs(at)), unit))
+    shown = {str(x) for p in found for x in p.combination.free_symbols}
+    unseen = [f"{kind}{i + 1}" for i, kind in names if f"{kind}{i + 1}" not in shown]
+    rank = numerical_rank(engine)
+    if rank != len(found):
+        raise Disagreement.of(
+            f"{arm.arm.name}: base parameters", f"{rank}, the regressor's rank", str(len(found)), REPORT
+        )
+    return BaseParameters(arm.arm.name, found, len(names), unseen, rank, notes)
+
+
+def inertial_values(arm: ExactArm) -> list[sympy.Expr]:
+    """The inertial parameters, as `armsim.dynamics.inertial_parameters` has them, exactly."""
+    found: list[Any] = []
+    for joint, inertia in zip(arm.arm.joints, arm.inertias):
+        J = inertia.J
+        found += [inertia.mass, *inertia.h, J.xx, J.yy, J.zz, J.xy, J.xz, J.yz, exact(joint.armature)]
+    return found
+
+
+def numerical_rank(robot: Robot) -> int:
+    """The rank of the regressor over random states: singular values above rounding, columns scaled to one length."""
+    stacked = _stacked(robot)
+    lengths = np.linalg.norm(stacked, axis=0)
+    seen = lengths > ROUNDING * lengths.max()
+    return int(np.linalg.matrix_rank(stacked[:, seen] / lengths[seen], tol=ROUNDING * math.sqrt(seen.sum())))
+
+
+def _stacked(robot: Robot) -> Any:
+    """The regressor at random states, one below the other."""
+    n = robot.arm.n
+    q, qd, qdd = np.random.default_rng(0).uniform(-2, 2, (3, STATES, n))
+    return robot.regressor(q, qd, qdd).reshape(STATES * n, -1)
+
+
+def _regressor(arm: Arm, q: Sequence[Any], qd: Sequence[Any], qdd: Sequence[Any]) -> list[Any]:
+    return [x for row in regressor(arm, q, qd, qdd) for x in row]
+
+
+def _coefficients(arm: ExactArm, names: Sequence[tuple[int, str]]) -> DomainMatrix:
+    """The columns of the regressor: a row for each monomial of the motion in a joint's force.
+
+    Raises:
+        TooLarge: There are too many.
+    """
+    motion = Motion(arm, 2 * MOST_ROWS)
+    recursion = traced(arm, _regressor)
+    rates = [motion.gen(symbol) for symbol in (*motion.qd, *motion.qdd)]
+    args = [*(motion.constant(x) for x in recursion.constants.values()), *motion.positions, *rates]
+    entries = [motion.reduced(motion.ring(x)) for x in replay(recursion.function, args, motion.operations)]
+    atoms, columns = len(motion.atoms), len(names)
+    places = {name: 11 * name[0] + PARAMETERS.index(name[1]) for name in names}
+    domain = sympy.QQ[tuple(motion.atoms)] if motion.atoms else sympy.QQ
+    found: dict[Any, dict[int, Any]] = {}
+    for k, name in enumerate(names):
+        for i in range(arm.arm.n):
+            for m, x in entries[columns * i + places[name]].items():
+                row = found.setdefault((i, m[atoms:]), {})
+                term = domain.from_sympy(
+                    motion.expression(motion.ring.from_dict({(*m[:atoms], *[0] * (len(m) - atoms)): x}))
+                )
+                row[k] = row.get(k, domain.zero) + term
+    rows = _distinct(found.values())
+    if len(rows) > MOST_ROWS:
+        raise TooLarge(f"{len(rows)} coefficients")
+    return DomainMatrix(dict(enumerate(rows)), (len(rows), columns), domain)
+
+
+def _distinct(rows: Any) -> list[dict[int, Any]]:
+    known: dict[Any, dict[int, Any]] = {}
+    for row in rows:
+        kept = {k: x for k, x in row.items() if x}
+        if kept:
+            known.setdefault(frozenset(kept.items()), kept)
+    return list(known.values())
+
+
+def _by_numbers(robot: Robot, names: Sequence[tuple[int, str]]) -> list[list[Any]]:
+    """For each column that is no combination of those before, the combinations with it that later ones are; by least squares."""
+    stacked = _stacked(robot)
+    columns = stacked[:, [len(PARAMETERS) * i + PARAMETERS.index(kind) for i, kind in names]]
+    least = ROUNDING * np.linalg.norm(columns, axis=0).max()
+    chosen: list[int] = []
+    rows: list[list[Any]] = []
+    basis = np.zeros((len(columns), 0))
+    for k, column in enumerate(columns.T):
+        rest = column - basis @ (basis.T @ column)
+        rest -= basis @ (basis.T @ rest)
+        if np.linalg.norm(rest) > max(least, ROUNDING * np.linalg.norm(column)):
+            basis = np.column_stack([basis, rest / np.linalg.norm(rest)])
+            chosen.append(k)
+            rows.append([0] * len(names))
+            rows[-1][k] = sympy.Integer(1)
+        elif np.linalg.norm(column) > least:
+            factors = np.linalg.lstsq(columns[:, chosen], column, rcond=None)[0]
+            for row, factor in zip(rows, factors):
+                whole = round(factor)
+                row[k] = sympy.Integer(whole) if abs(factor - whole) < SMALL else sympy.Float(float(factor), 12)
+    return rows

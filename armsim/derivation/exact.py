@@ -1,0 +1,219 @@
+"""The numbers of a robot file, exactly: `-pi/2` is -π/2, `0.35` is 7/20, and parameters are symbols."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import sympy
+
+from armsim.errors import UsageError
+from armsim.expr import Function, flatten, replay, trace, unflatten
+from armsim.expr.replay import OPERATIONS
+from armsim.files.faults import suggestion
+from armsim.formulas.formula import Formula
+from armsim.formulas.quantity import Quantity
+from armsim.formulas.units import parse_unit, units_of, written_unit
+from armsim.loading import build_robot
+from armsim.loading.settle import numbers_at
+from armsim.model import Arm, Motor
+from armsim.spatial import Inertia
+
+# keys below which there are numbers of rigid-body dynamics
+OF_ARM = ("gravity", "base", "tool", "payload")
+OF_JOINT = ("mdh", "dh", "origin", "bodies", "pitch")
+OF_MOTOR = ("gear", "rotor_inertia")
+STRUCTURE = "axis"  # of a joint by xyz and rpy: it decides which numbers there are
+
+# doubles that stand for multiples of pi in the text of the physics
+OF_PI = {
+    math.pi: sympy.pi,
+    2 * math.pi: 2 * sympy.pi,
+    math.pi / 180: sympy.pi / 180,
+    1 / (2 * math.pi): 1 / (2 * sympy.pi),
+}
+
+
+@dataclass(frozen=True)
+class ExactArm:
+    """An arm whose numbers are exact SymPy expressions.
+
+    Attributes:
+        arm: The arm; of its motors only the armature, as rotor inertia with gear 1.
+        inertias: Its links' inertias, as `Arm.inertias`.
+        regrouped: Its links' inertias, as `Arm.regrouped`.
+        symbols: What is left open, by name.
+        values: The values of the symbols in the file.
+    """
+
+    arm: Arm
+    inertias: tuple[Inertia, ...]
+    regrouped: tuple[Inertia, ...]
+    symbols: dict[str, sympy.Symbol]
+    values: dict[str, float]
+
+
+def exact_arm(data: dict[str, Any], symbols: Sequence[str] | None = None) -> ExactArm:
+    """The arm of a robot file, exactly.
+
+    Args:
+        data: The file's data, as `armsim.loading.load_robot_file` reads it.
+        symbols: What stays a symbol: names of parameters, or NAME=PATH for another number of the file; all parameters
+            unless given.
+
+    Raises:
+        UsageError: There is no such parameter or number, or a name is there twice.
+    """
+    found, values, at = _symbols(data, symbols)
+    named: dict[str, Any] = {"pi": sympy.pi}
+    for name, quantity in data["parameters"].items():
+        of_symbols = quantity.formula is not None and quantity.formula.names & found.keys()
+        named[name] = found[name] if name in found and not of_symbols else exact_number(quantity, named)
+    found = {name: symbol for name, symbol in found.items() if name not in named or named[name] == symbol}
+    numbers = {path: exact_number(quantity, named) for path, quantity in _numbers(data)}
+    numbers |= {path: found[name] for name, paths in at.items() for path in paths}
+    opened = {path: x for path, x in numbers.items() if x not in (0, 1, -1)}
+    structure: list[Any] = []
+
+    def built(*scalars: Any) -> list[Any]:
+        arm = build_robot(data, dict(zip(opened, scalars, strict=True)))
+        arm = replace(
+            arm, joints=tuple(replace(j, motor=_rotor(j.motor), limit=None, coulomb=None) for j in arm.joints)
+        )
+        leaves, form = flatten((arm, arm.inertias, arm.regrouped))
+        structure[:] = [form]
+        return leaves
+
+    function = trace(built, list(opened), "exact_arm")
+    leaves = [sympy.expand(x) for x in replayed(function, list(opened.values()))]
+    arm, inertias, regrouped = unflatten(structure[0], leaves)
+    used = set().union(*(x.free_symbols for x in leaves))
+    kept = {name: symbol for name, symbol in found.items() if symbol in used}
+    return ExactArm(arm, inertias, regrouped, kept, {name: values[name] for name in kept})
+
+
+def exact_number(quantity: Quantity, named: Mapping[str, Any]) -> sympy.Expr:
+    """The exact value of a number of a file, in its key's unit.
+
+    Args:
+        quantity: The number.
+        named: What formulas may use: parameters and pi.
+    """
+    if quantity.formula is not None:
+        return sympy.sympify(_evaluated(quantity.formula, named))
+    if quantity.unit:
+        return _converted(quantity)
+    return sympy.Rational(repr(quantity.value))
+
+
+def exact(x: Any) -> sympy.Expr:
+    """A scalar of the physics as SymPy has it: a double is the decimal number that it prints as, or a multiple of pi."""
+    if isinstance(x, float):
+        return OF_PI[x] if x in OF_PI else sympy.Rational(repr(x))
+    return sympy.sympify(x)
+
+
+def replayed(function: Function, args: Sequence[Any]) -> list[Any]:
+    """The outputs of a traced function on exact numbers; what is undecided for symbols alone does not hold."""
+    return [exact(out) for out in replay(function, args, EXACT_OPERATIONS)]
+
+
+def _exactly(operation: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *x: operation(*(exact(a) for a in x))
+
+
+def _where(condition: Any, a: Any, b: Any) -> Any:
+    """A comparison of symbols with the numbers 0 and ±1 is undecided: it asks for right angles, which a symbol is not."""
+    return a if condition == sympy.true else b
+
+
+EXACT_OPERATIONS = {op: _exactly(call) for op, call in OPERATIONS.items()} | {"where": _exactly(_where)}
+
+
+def _rotor(motor: Motor | None) -> Motor | None:
+    """A motor's armature alone, as a rotor without a gear."""
+    return None if motor is None else Motor(rotor_inertia=motor.gear * motor.gear * motor.rotor_inertia)
+
+
+def _evaluated(formula: Formula, named: Mapping[str, Any]) -> Any:
+    value = formula.evaluate(named, number=sympy.Rational)
+    return sympy.nsimplify(value, rational=True) if isinstance(value, float) else sympy.sympify(value)
+
+
+def _converted(quantity: Quantity) -> sympy.Expr:
+    """A number with a unit: exact but for angles that a file in radians has in other units, which are multiples of pi."""
+    written = written_unit(quantity.text)
+    assert written is not None  # it has a unit
+    number, text = written
+    factor = parse_unit(text).factor / parse_unit(units_of(quantity.kind.unit, (), None)[0]).factor
+    value = sympy.Rational(str(Fraction(number))) * sympy.Rational(factor.numerator, factor.denominator)
+    turns = sympy.nsimplify(value / sympy.pi, tolerance=1e-40, rational=True) if quantity.kind.angle else None
+    if turns is not None and turns.q < 10**9 and abs(float(turns * sympy.pi - quantity.value)) < 1e-12:
+        return turns * sympy.pi
+    return (
+        value
+        if abs(float(value) - quantity.value) <= 1e-12 * abs(quantity.value)
+        else sympy.Rational(repr(quantity.value))
+    )
+
+
+def _numbers(data: dict[str, Any]) -> Iterator[tuple[str, Quantity]]:
+    """The numbers of rigid-body dynamics in a robot file, by path."""
+    for key in OF_ARM:
+        yield from _below(data[key], key)
+    for i, joint in enumerate(data["joints"]):
+        for key in OF_JOINT:
+            yield from _below(joint.get(key), f"joints[{i}].{key}")
+        for key in OF_MOTOR if joint["motor"] is not None else ():
+            yield from _below(joint["motor"][key], f"joints[{i}].motor.{key}")
+
+
+def _below(item: Any, path: str) -> Iterator[tuple[str, Quantity]]:
+    if isinstance(item, Quantity):
+        yield path, item
+    elif isinstance(item, dict):
+        for key, value in item.items():
+            if key != STRUCTURE:
+                yield from _below(value, f"{path}.{key}")
+    elif isinstance(item, list):
+        for i, value in enumerate(item):
+            yield from _below(value, f"{path}[{i}]")
+
+
+def _symbols(
+    data: dict[str, Any], wanted: Sequence[str] | None
+) -> tuple[dict[str, sympy.Symbol], dict[str, float], dict[str, list[str]]]:
+    """Symbols by name, their values in the file, and the paths of those that are no parameters."""
+    parameters = data["parameters"]
+    if wanted is None:
+        wanted = list(parameters)
+    known = dict(_numbers(data))
+    symbols, values, at = {}, {}, {}
+    for item in wanted:
+        name, equals, path = (part.strip() for part in item.partition("="))
+        if name in symbols:
+            raise UsageError.of(f"symbols: {item}", "each name once", f"{name} twice", "take one of them out")
+        if equals:
+            if not name.isidentifier() or name in parameters:
+                found = "the name of a parameter" if name in parameters else f"`{name}`"
+                raise UsageError.of(f"symbols: {item}", "a new name before =", found, "choose another name")
+            at[name] = [place for place in numbers_at(data, path) if place in known]
+            if len(at[name]) != 1:
+                found = f"{len(at[name])} such numbers at {path}"
+                mend = "write for example m1=joints[0].bodies[0].rod.mass"
+                raise UsageError.of(
+                    f"symbols: {item}", "the path of one number of the rigid-body dynamics", found, mend
+                )
+            values[name] = known[at[name][0]].value
+        elif name not in parameters:
+            mend = suggestion(name, parameters, "there are") if parameters else "name a number by NAME=PATH"
+            raise UsageError.of(
+                f"symbols: {item}", "the name of a parameter, or NAME=PATH", f"no parameter `{name}`", mend
+            )
+        else:
+            values[name] = parameters[name].value
+        symbols[name] = sympy.Symbol(name, real=True)
+    return symbols, values, at

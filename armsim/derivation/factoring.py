@@ -1,0 +1,259 @@
+"""Polynomials in few operations: common factors and common sums, found by a greedy search.
+
+The search extracts two kinds of divisors, as logic synthesis does: products of two variables, and sums of two terms without a
+common factor (for polynomials Hosangadi, Fallah and Kastner, "Optimizing polynomial expressions by algebraic factorization and
+common subexpression elimination", IEEE Trans. CAD 25(10), 2006). Each is given a name of its own where that saves most; names
+take part in what is found next, so larger ones grow out of pairs.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+Monomial = tuple[tuple[str, int], ...]  # variables with their exponents, by name
+Polynomial = dict[Monomial, Fraction]
+Pair = tuple[str, str]  # a product of two variables
+Sum = tuple[Monomial, Monomial, Fraction]  # the first monomial + so many times the second
+ONE: Monomial = ()
+
+
+def operations(polynomials: Iterable[Polynomial]) -> tuple[int, int]:
+    """Multiplications and additions that the polynomials take as they stand; negation is free."""
+    products = additions = 0
+    for p in polynomials:
+        products += sum(_products(k, m) for m, k in p.items())
+        additions += max(len(p) - 1, 0)
+    return products, additions
+
+
+def factored(
+    polynomials: Mapping[str, Polynomial], prefix: str = "x", tries: int = 1, constants: Iterable[str] = ()
+) -> dict[str, Polynomial]:
+    """The polynomials in few operations, with further names for what they share.
+
+    Args:
+        polynomials: By name, in an order in which each needs none that follow.
+        prefix: Of the names of what they share, which a number ends.
+        tries: Searches; all but the first choose among divisors that save as much at random, by seeds of their own.
+        constants: Names whose products and sums cost nothing, because they are worked out beforehand.
+
+    Returns:
+        The shortest found, in an order in which each needs none that follow.
+    """
+    best: dict[str, Polynomial] | None = None
+    least = (0, 0)
+    for seed in range(tries):
+        search = _Search(polynomials, prefix, random.Random(seed) if seed else None, frozenset(constants))
+        found = search.run()
+        cost = _cost(p for name, p in found.items() if name not in search.constants)
+        if best is None or cost < least:
+            best, least = found, cost
+    assert best is not None  # one try at least
+    return _ordered(best)
+
+
+def product(a: Monomial, b: Monomial) -> Monomial:
+    """The product of two monomials."""
+    powers = Counter(dict(a))
+    for x, k in b:
+        powers[x] += k
+    return tuple(sorted((x, k) for x, k in powers.items() if k))
+
+
+def _cost(polynomials: Iterable[Polynomial]) -> tuple[int, int]:
+    products, additions = operations(polynomials)
+    return products + additions, products
+
+
+def _products(k: Fraction, m: Monomial) -> int:
+    degree = sum(e for _, e in m)
+    return max(degree - 1, 0) + (degree > 0 and abs(k) != 1)
+
+
+def _common(a: Monomial, b: Monomial) -> Monomial:
+    powers = dict(b)
+    return tuple((x, min(k, powers[x])) for x, k in a if x in powers)
+
+
+def _quotient(a: Monomial, b: Monomial) -> Monomial:
+    powers = dict(b)
+    return tuple((x, k - powers.get(x, 0)) for x, k in a if k > powers.get(x, 0))
+
+
+class _Search:
+    """One greedy search.
+
+    Attributes:
+        polynomials: As far as it has come.
+        constants: Names whose products and sums cost nothing.
+        pairs: How many terms have a product of two variables, by polynomial.
+        sums: What a sum saves in a polynomial, by polynomial.
+    """
+
+    def __init__(
+        self,
+        polynomials: Mapping[str, Polynomial],
+        prefix: str,
+        chance: random.Random | None,
+        constants: frozenset[str],
+    ) -> None:
+        self.polynomials = {name: dict(p) for name, p in polynomials.items()}
+        self.constants = set(constants)
+        self.prefix = prefix
+        self.chance = chance
+        self.count = 0
+        self.pairs: dict[str, Counter[Pair]] = {}
+        self.sums: dict[str, Counter[Sum]] = {}
+        self.all_pairs: Counter[Pair] = Counter()
+        self.all_sums: Counter[Sum] = Counter()
+        for name in self.polynomials:
+            self.note(name)
+
+    def run(self) -> dict[str, Polynomial]:
+        """The polynomials, when nothing saves an operation any more."""
+        while True:
+            value, divisor = self.best()
+            if value <= 0:
+                return self.polynomials
+            self.count += 1
+            name = f"{self.prefix}{self.count}"
+            if self.is_constant(divisor):
+                self.constants.add(name)
+            if len(divisor) == 2:
+                self.extract_pair(name, divisor)
+            else:
+                self.extract_sum(name, divisor)
+
+    def best(self) -> tuple[float, Pair | Sum]:
+        """The divisor that saves most operations."""
+        values: list[tuple[float, Pair | Sum]] = []
+        for pair, count in self.all_pairs.items():
+            if (value := count - (not self.is_constant(pair))) > 0:
+                values.append((value, pair))
+        for divisor, saved in self.all_sums.items():
+            a, b, k = divisor
+            defining = 0 if self.is_constant(divisor) else 1 + _products(Fraction(1), a) + _products(k, b)
+            if (value := saved - defining) > 0:
+                values.append((value, divisor))
+        if not values:
+            return 0, ("", "")
+        most = max(value for value, _ in values)
+        if self.chance is None:
+            return most, min((d for value, d in values if value == most), key=_key)
+        near = sorted((d for value, d in values if value >= most - self.chance.choice((0, 0, 0, 1))), key=_key)
+        return most, self.chance.choice(near)
+
+    def is_constant(self, divisor: Pair | Sum) -> bool:
+        """Whether a divisor is worked out beforehand."""
+        if len(divisor) == 2:
+            return divisor[0] in self.constants and divisor[1] in self.constants
+        return all(x in self.constants for m in divisor[:2] for x, _ in m)
+
+    def note(self, name: str) -> None:
+        """Count the divisors of a polynomial anew."""
+        self.all_pairs.subtract(self.pairs.pop(name, Counter()))
+        self.all_sums.subtract(self.sums.pop(name, Counter()))
+        p = self.polynomials[name]
+        if all(x in self.constants for m in p for x, _ in m):
+            self.constants.add(name)  # worked out beforehand: nothing in it needs to be shorter
+            return
+        pairs: Counter[Pair] = Counter()
+        for m in p:
+            for i, (x, power) in enumerate(m):
+                if power > 1:
+                    pairs[x, x] += power // 2
+                for y, other in m[i + 1 :]:
+                    pairs[x, y] += min(power, other)
+        sums: Counter[Sum] = Counter()
+        taken: dict[Sum, set[Monomial]] = {}
+        terms = list(p.items())
+        for i, (a, j) in enumerate(terms):
+            for b, k in terms[i + 1 :]:
+                divisor, shared, factor = _divided(a, j, b, k)
+                used = taken.setdefault(divisor, set())
+                if a not in used and b not in used:
+                    used |= {a, b}
+                    after = _products(factor, (*shared, ("", 1)))
+                    sums[divisor] += _products(j, a) + _products(k, b) + 1 - after
+        self.pairs[name], self.sums[name] = pairs, sums
+        self.all_pairs.update(pairs)
+        self.all_sums.update(sums)
+
+    def extract_pair(self, name: str, pair: Pair) -> None:
+        """Give a product of two variables a name."""
+        x, y = pair
+        divisor: Monomial = ((x, 2),) if x == y else ((x, 1), (y, 1))
+        for target, p in list(self.polynomials.items()):
+            if target in self.pairs and self.pairs[target][pair]:
+                changed = {}
+                for m, k in p.items():
+                    powers = dict(m)
+                    times = powers.get(x, 0) // 2 if x == y else min(powers.get(x, 0), powers.get(y, 0))
+                    for _ in range(times):
+                        m = _quotient(m, divisor)
+                    changed[product(m, ((name, times),)) if times else m] = k
+                self.polynomials[target] = changed
+                self.note(target)
+        self.polynomials[name] = {divisor: Fraction(1)}
+        self.note(name)
+
+    def extract_sum(self, name: str, divisor: Sum) -> None:
+        """Give a sum of two terms a name."""
+        for target, p in list(self.polynomials.items()):
+            while target in self.sums and self.sums[target][divisor] > 0:
+                found = _found(p, divisor)
+                if found is None:
+                    break
+                a, b, shared, factor = found
+                rest = {m: k for m, k in p.items() if m not in (a, b)}
+                term = product(shared, ((name, 1),))
+                p = rest | {term: rest.get(term, Fraction(0)) + factor}
+                self.polynomials[target] = p
+                self.note(target)
+        a, b, k = divisor
+        self.polynomials[name] = {a: Fraction(1), b: k}
+        self.note(name)
+
+
+def _divided(a: Monomial, j: Fraction, b: Monomial, k: Fraction) -> tuple[Sum, Monomial, Fraction]:
+    """The sum j a + k b as a divisor, and the monomial and number that it is multiplied with."""
+    shared = _common(a, b)
+    a, b = _quotient(a, shared), _quotient(b, shared)
+    if (b, abs(k)) < (a, abs(j)) if abs(j) == abs(k) else abs(k) < abs(j):
+        a, j, b, k = b, k, a, j
+    return (a, b, k / j), shared, j
+
+
+def _found(p: Polynomial, divisor: Sum) -> tuple[Monomial, Monomial, Monomial, Fraction] | None:
+    """Two terms of a polynomial that are a multiple of a sum; the multiple."""
+    terms = list(p.items())
+    for i, (a, j) in enumerate(terms):
+        for b, k in terms[i + 1 :]:
+            other, shared, factor = _divided(a, j, b, k)
+            if other == divisor:
+                return a, b, shared, factor
+    return None
+
+
+def _key(divisor: Pair | Sum) -> tuple[int, str]:
+    return len(divisor), str(divisor)
+
+
+def _ordered(polynomials: Mapping[str, Polynomial]) -> dict[str, Polynomial]:
+    """The same in an order in which each needs none that follow."""
+    done: dict[str, Polynomial] = {}
+
+    def visit(name: str) -> None:
+        if name in done or name not in polynomials:
+            return
+        for m in polynomials[name]:
+            for x, _ in m:
+                visit(x)
+        done[name] = polynomials[name]
+
+    for name in polynomials:
+        visit(name)
+    return done

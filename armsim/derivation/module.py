@@ -1,0 +1,223 @@
+"""Routines of an arm with one set of constants: what is printed as a program in some language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+import sympy
+
+from armsim.derivation.factoring import Polynomial, factored
+from armsim.derivation.program import Assignment, Operations, Solution, count, expression
+
+
+@dataclass(frozen=True)
+class Routine:
+    """A function of the motion.
+
+    Attributes:
+        name: Of the function.
+        doc: What it computes, with units, in one line.
+        inputs: Vectors: their name, and the scalars that the body knows their items by.
+        output: Name of the result.
+        shape: Of the result: (n,), or (rows, columns).
+        body: Its assignments.
+        results: Items of the result, row by row.
+    """
+
+    name: str
+    doc: str
+    inputs: tuple[tuple[str, tuple[str, ...]], ...]
+    output: str
+    shape: tuple[int, ...]
+    body: tuple[Assignment, ...]
+    results: tuple[sympy.Expr, ...]
+
+    @cached_property
+    def symbols(self) -> set[str]:
+        """Names that its expressions contain."""
+        return {x.name for e in (*(value for _, value in self.body), *self.results) for x in e.free_symbols}
+
+
+@dataclass
+class Module:
+    """Routines that share constants.
+
+    Attributes:
+        name: Of the arm.
+        parameters: Values of the arm's symbols in the file, by name.
+        constants: Assignments in order; of intermediate results, too.
+        shared: Names of the constants that routines use, in the order of their array.
+        routines: The functions.
+    """
+
+    name: str
+    parameters: dict[str, float]
+    constants: list[Assignment] = field(default_factory=list)
+    shared: list[str] = field(default_factory=list)
+    routines: list[Routine] = field(default_factory=list)
+
+
+class Constants:
+    """Constants of several solutions under names of their own: equal ones have one name."""
+
+    def __init__(self, taken: Sequence[str]) -> None:
+        self.taken = set(taken)
+        self.values: dict[str, sympy.Expr] = {}  # in the arm's symbols
+        self.later: dict[str, sympy.Expr] = {}  # in other constants
+
+    def add(self, solution: Solution) -> dict[sympy.Symbol, sympy.Expr]:
+        """The names here for the constants of a solution."""
+        names: dict[sympy.Symbol, sympy.Expr] = {}
+        for known, table in ((solution.constants, self.values), (dict(solution.program.constants), self.later)):
+            for name, value in known.items():
+                value = value.xreplace(names) if table is self.later else sympy.expand(value)
+                names[sympy.Symbol(name)] = sympy.Symbol(self._name(name, value, table))
+        return names
+
+    def _name(self, name: str, value: sympy.Expr, table: dict[str, sympy.Expr]) -> str:
+        for other, known in table.items():
+            if known == value:
+                return other
+        if value.is_Symbol and table is self.values:
+            name = str(value)
+        elif name in self.taken or table is self.later:
+            letter = "k" if table is self.later else "r"
+            i = 1
+            while f"{letter}{i}" in self.taken:
+                i += 1
+            name = f"{letter}{i}"
+        self.taken.add(name)
+        table[name] = value
+        return name
+
+    def assignments(self, wanted: set[str]) -> list[Assignment]:
+        """What works out the constants of these names."""
+        later: dict[str, sympy.Expr] = {}
+        needed = set(wanted)
+        for name, value in reversed(list(self.later.items())):
+            if name in needed:
+                later[name] = value
+                needed |= {x.name for x in value.free_symbols}
+        values = {name: value for name, value in self.values.items() if name in needed and str(value) != name}
+        return [*worked_out(values), *reversed(later.items())]
+
+
+def worked_out(values: Mapping[str, sympy.Expr]) -> list[Assignment]:
+    """Assignments of constants that are polynomials of symbols, surds and the like, in few operations."""
+    numbers = {name: value for name, value in values.items() if not value.free_symbols}
+    others = {name: sympy.expand(value) for name, value in values.items() if name not in numbers}
+    atoms: dict[sympy.Expr, str] = {}
+    polynomials: dict[str, Polynomial] = {}
+    for name, value in others.items():
+        polynomials[name] = _polynomial(value, atoms)
+    found: list[Assignment] = list(numbers.items())
+    found += [(name, atom) for atom, name in atoms.items() if name != str(atom)]
+    small = sum(map(len, polynomials.values())) <= 60
+    if polynomials:
+        found += [(n, expression(p)) for n, p in factored(polynomials, "p_", 20 if small else 1).items()]
+    return _merged(found, values)
+
+
+def _merged(assignments: list[Assignment], wanted: Mapping[str, sympy.Expr]) -> list[Assignment]:
+    """Assignments without those that only give an intermediate result a wanted name: it has that name from the start."""
+    names = {
+        value: sympy.Symbol(name)
+        for name, value in reversed(assignments)
+        if value.is_Symbol and str(value) not in wanted
+    }
+    kept = [(str(names.get(sympy.Symbol(n), n)), v.xreplace(names)) for n, v in assignments]
+    return [(n, v) for n, v in kept if n != str(v)]
+
+
+def operations_of(assignments: Sequence[Assignment]) -> Operations:
+    """The operations of assignments; numbers alone take none."""
+    return count(value for _, value in assignments if value.free_symbols)
+
+
+def routine(
+    solution: Solution,
+    names: Mapping[sympy.Symbol, sympy.Expr],
+    name: str,
+    doc: str,
+    inputs: Sequence[tuple[str, Sequence[str]]],
+    output: str,
+    shape: tuple[int, ...],
+) -> Routine:
+    """The routine of a solution, its temporaries numbered.
+
+    Args:
+        solution: Its results are its outputs.
+        names: Of its constants.
+        name: Of the routine.
+        doc: What it computes.
+        inputs: Vectors and their scalars.
+        output: Name of the result.
+        shape: Of the result.
+    """
+    renamed = dict(names)
+    outputs = set(solution.program.outputs)
+    body: list[Assignment] = []
+    taken = {str(x) for x in names.values()} | {x for _, scalars in inputs for x in scalars}
+    results: dict[str, sympy.Expr] = {}
+    for target, value in solution.program.body:
+        value = value.xreplace(renamed)
+        if target in outputs:
+            results[target] = value
+            continue
+        new = target if target[0] in "cswa" and target[1:2].isdigit() and target not in taken else _fresh(taken)
+        taken.add(new)
+        renamed[sympy.Symbol(target)] = sympy.Symbol(new)
+        body.append((new, value))
+    ordered = []
+    for target in solution.program.outputs:  # an output that others use is a temporary, too
+        symbol = sympy.Symbol(target)
+        users = [v for v in (*(v for _, v in body), *results.values()) if symbol in v.free_symbols]
+        if users and target in results:
+            body.append((target, results[target]))
+            ordered.append(symbol)
+        else:
+            ordered.append(results[target])
+    return Routine(
+        name, doc, tuple((v, tuple(s)) for v, s in inputs), output, shape, tuple(_sorted(body)), tuple(ordered)
+    )
+
+
+def _sorted(body: list[Assignment]) -> list[Assignment]:
+    """Assignments, each after those that it needs."""
+    known = {name for name, _ in body}
+    done: list[Assignment] = []
+    placed: set[str] = set()
+    left = list(body)
+    while left:
+        ready = next(i for i, (_, v) in enumerate(left) if not ({x.name for x in v.free_symbols} & known) - placed)
+        done.append(left.pop(ready))
+        placed.add(done[-1][0])
+    return done
+
+
+def _fresh(taken: set[str]) -> str:
+    i = 1
+    while f"x{i}" in taken:
+        i += 1
+    return f"x{i}"
+
+
+def _polynomial(value: sympy.Expr, atoms: dict[sympy.Expr, str]) -> Polynomial:
+    """An expression as a polynomial of symbols, and of names for what else is in it."""
+    found: Polynomial = {}
+    for term in sympy.Add.make_args(value):
+        k, factors = term.as_coeff_mul()
+        powers: dict[str, int] = {}
+        for factor in factors:
+            base, power = factor.as_base_exp()
+            if not (power.is_Integer and power > 0):
+                base, power = factor, sympy.Integer(1)
+            if base not in atoms:
+                atoms[base] = str(base) if base.is_Symbol else f"p_a{len(atoms)}"
+            powers[atoms[base]] = powers.get(atoms[base], 0) + int(power)
+        m = tuple(sorted(powers.items()))
+        found[m] = found.get(m, Fraction(0)) + Fraction(int(k.p), int(k.q))
+    return found

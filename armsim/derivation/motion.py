@@ -1,0 +1,220 @@
+"""The motion of an arm as a polynomial ring: sines, cosines and lengths of its joints, velocities, accelerations.
+
+The equations of motion of a serial arm are polynomials in them, with coefficients that are polynomials in the arm's constants. In
+a ring sums and products are carried out at once, and two expressions are equal if they are the same polynomial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import sympy
+from sympy.polys.rings import PolyElement, PolyRing
+
+from armsim.derivation.exact import ExactArm, exact
+from armsim.errors import ArmsimError
+from armsim.expr import leaves
+from armsim.expr.replay import OPERATIONS
+
+MOST_TERMS = 6000  # of one polynomial: some seconds of work
+
+
+class TooLarge(ArmsimError):
+    """A polynomial of more than `MOST_TERMS` terms."""
+
+
+class Angle:
+    """The position of a joint that turns, with its offset, on its way to a sine or cosine.
+
+    Attributes:
+        joint: Index of the joint.
+        length: The same as an element of the ring, for screws.
+    """
+
+    def __init__(self, joint: int, length: PolyElement) -> None:
+        self.joint = joint
+        self.length = length
+
+
+class Motion:
+    """The ring of an arm's motion.
+
+    Attributes:
+        ring: The ring over the rational numbers; its generators are the constants' atoms, then those of the motion.
+        atoms: What the arm's constants are polynomials of: symbols, surds, sines and cosines of constant angles.
+        q, qd, qdd: SymPy symbols of joint positions, velocities and accelerations.
+        turned: Of every joint cosine and sine of q + offset, as elements of the ring; 1 and 0 where it does not turn.
+        along: Of every joint q + offset as an element of the ring.
+        angles: The angle of each generator c_i, s_i that is a cosine or sine: SymPy expressions of q.
+    """
+
+    def __init__(self, exact_arm: ExactArm, most_terms: int = MOST_TERMS) -> None:
+        self.most_terms = most_terms
+        arm = exact_arm.arm
+        numbers = [x for x in leaves((arm, exact_arm.inertias, exact_arm.regrouped)) if not x.is_Rational]
+        numbers += [joint.pitch / (2 * sympy.pi) for joint in arm.joints if joint.kind.has_pitch]
+        self.atoms = _atoms(numbers)
+        taken = {str(atom) for atom in self.atoms} | set(exact_arm.symbols)
+
+        def named(letter: str, i: int) -> sympy.Symbol:
+            name = f"{letter}{i + 1}"
+            while name in taken:
+                name += "_"
+            taken.add(name)
+            return sympy.Symbol(name, real=True)
+
+        n = range(arm.n)
+        self.q, self.qd, self.qdd = ([named(letter, i) for i in n] for letter in ("q", "qd", "qdd"))
+        self.c, self.s = ([named(letter, i) for i in n] for letter in "cs")
+        generators = [*self.atoms]
+        for i, joint in enumerate(arm.joints):
+            generators += [self.c[i], self.s[i]] if joint.kind.turns else []
+            generators += [self.q[i]] if joint.kind.slides else []
+        self.ring = PolyRing([*generators, *self.qd, *self.qdd], sympy.QQ)
+        self.place = {symbol: i for i, symbol in enumerate(self.ring.symbols)}
+        self.squares = self._relations(arm.joints)
+        self.turned: list[tuple[Any, Any]] = []
+        self.angles: list[sympy.Expr] = []
+        for i, joint in enumerate(arm.joints):
+            self.turned.append(self._turned(i, joint.offset) if joint.kind.turns else (self.ring.one, self.ring.zero))
+            shown = self.q[i] if self._quarters(joint.offset) is not None else self.q[i] + joint.offset
+            self.angles.append(shown)
+        self.along = [
+            self.gen(q) + self.constant(j.offset) if j.kind.slides else None for q, j in zip(self.q, arm.joints)
+        ]
+        self.turns = [joint.kind.turns for joint in arm.joints]
+
+    def gen(self, symbol: sympy.Symbol) -> PolyElement:
+        """The generator of that symbol."""
+        return self.ring.gens[self.place[symbol]]
+
+    def constant(self, x: sympy.Expr) -> PolyElement:
+        """A constant of the arm as an element of the ring."""
+        if not self.atoms or x.is_Rational:
+            return self.ring(sympy.QQ(x.p, x.q))
+        poly = sympy.Poly(x, *self.atoms, domain=sympy.QQ)
+        width = len(self.ring.gens) - len(self.atoms)
+        return self.reduced(self.ring.from_dict({(*m, *[0] * width): k for m, k in poly.rep.to_dict().items()}))
+
+    def expression(self, p: PolyElement) -> sympy.Expr:
+        """An element of the ring as a SymPy expression, with c_i and s_i for cosine and sine."""
+        return p.as_expr(*self.ring.symbols)
+
+    def reduced(self, p: PolyElement) -> PolyElement:
+        """The same function with no square of a sine or surd: s² = 1 - c².
+
+        Raises:
+            TooLarge: It has more terms than `most_terms`.
+        """
+        for place, square in self.squares.items():
+            if not any(m[place] > 1 for m in p):
+                continue
+            parts: dict[int, Any] = {}
+            for m, k in p.items():
+                half, rest = divmod(m[place], 2)
+                parts.setdefault(half, self.ring.zero)[(*m[:place], rest, *m[place + 1 :])] = k
+            p = sum((part * square**half for half, part in parts.items()), start=self.ring.zero)
+        if len(p) > self.most_terms:
+            raise TooLarge(f"a polynomial of {len(p)} terms")
+        return p
+
+    def times(self, a: Any, b: Any) -> Any:
+        """The product, reduced."""
+        return self.reduced(a * b)
+
+    def slope(self, p: PolyElement, i: int) -> PolyElement:
+        """The derivative by joint position i."""
+        result = self.ring.zero
+        if self.turns[i]:
+            c, s = self.gen(self.c[i]), self.gen(self.s[i])
+            result = result - p.diff(c) * s + p.diff(s) * c
+        if self.along[i] is not None:
+            result = result + p.diff(self.gen(self.q[i]))
+        return self.reduced(result)
+
+    def rate(self, p: PolyElement) -> PolyElement:
+        """The derivative by time."""
+        result = self.ring.zero
+        for i, (qd, qdd) in enumerate(zip(self.qd, self.qdd)):
+            result = result + self.slope(p, i) * self.gen(qd) + p.diff(self.gen(qd)) * self.gen(qdd)
+        return self.reduced(result)
+
+    @property
+    def operations(self) -> dict[str, Callable[..., Any]]:
+        """What `armsim.expr.replay` takes to evaluate a graph in the ring."""
+
+        def value(x: Any) -> Any:
+            if isinstance(x, (float, int)):
+                return self.constant(exact(x))
+            return x.length if isinstance(x, Angle) else x
+
+        def plus(a: Any, b: Any) -> Any:  # the offset of an angle is part of it
+            for x in (a, b):
+                if isinstance(x, Angle):
+                    return x
+            return value(a) + value(b)
+
+        return {
+            "add": plus,
+            "sub": lambda a, b: a if isinstance(a, Angle) else value(a) - value(b),
+            "mul": lambda a, b: self.times(value(a), value(b)),
+            "div": lambda a, b: self.times(value(a), self.constant(1 / exact(b))),
+            "fma": lambda a, b, c: self.times(value(a), value(b)) + value(c),
+            "neg": lambda a: -value(a),
+            "cos": lambda a: self.turned[a.joint][0],
+            "sin": lambda a: self.turned[a.joint][1],
+        }
+
+    @property
+    def positions(self) -> list[Any]:
+        """Joint positions as a graph takes them."""
+        return [
+            Angle(i, self.along[i]) if turns else self.gen(q) for i, (turns, q) in enumerate(zip(self.turns, self.q))
+        ]
+
+    @property
+    def values(self) -> dict[sympy.Symbol, sympy.Expr]:
+        """What the symbols c_i, s_i stand for: cosine and sine of q_i + offset."""
+        found: dict[sympy.Symbol, sympy.Expr] = {}
+        for c, s, angle in zip(self.c, self.s, self.angles):
+            found |= {c: sympy.cos(angle), s: sympy.sin(angle)}
+        return found
+
+    def _relations(self, joints: Iterable[Any]) -> dict[int, PolyElement]:
+        squares = {}
+        for i, joint in enumerate(joints):
+            if joint.kind.turns:
+                squares[self.place[self.s[i]]] = 1 - self.gen(self.c[i]) ** 2
+        for atom in self.atoms:
+            if isinstance(atom, sympy.sin):
+                squares[self.place[atom]] = 1 - self.gen(sympy.cos(atom.args[0])) ** 2
+            elif isinstance(atom, sympy.Pow) and atom.exp == sympy.Rational(1, 2) and atom.base.is_Rational:
+                squares[self.place[atom]] = self.ring(sympy.QQ(atom.base.p, atom.base.q))
+        return squares
+
+    @staticmethod
+    def _quarters(offset: sympy.Expr) -> int | None:
+        """An offset in right angles, if it is a whole number of them."""
+        turns = sympy.nsimplify(2 * offset / sympy.pi)
+        return int(turns) % 4 if turns.is_Integer else None
+
+    def _turned(self, i: int, offset: sympy.Expr) -> tuple[PolyElement, PolyElement]:
+        c, s = self.gen(self.c[i]), self.gen(self.s[i])
+        quarters = self._quarters(offset)
+        return {None: (c, s), 0: (c, s), 1: (-s, c), 2: (-c, -s), 3: (s, -c)}[quarters]
+
+
+def _atoms(numbers: list[sympy.Expr]) -> list[sympy.Expr]:
+    """What these numbers are polynomials of."""
+    if not numbers:
+        return []
+    _, options = sympy.parallel_poly_from_expr([*numbers, sympy.Symbol("_x")], expand=True)
+    atoms = [gen for gen in options.gens if str(gen) != "_x"]
+    for atom in list(atoms):
+        if isinstance(atom, sympy.sin) and sympy.cos(atom.args[0]) not in atoms:
+            atoms.append(sympy.cos(atom.args[0]))
+    return sorted(atoms, key=lambda atom: (not atom.is_Symbol, str(atom)))
+
+
+__all__ = ["OPERATIONS", "Angle", "Motion", "TooLarge"]

@@ -1,0 +1,52 @@
+"""The regressor of inverse dynamics: joint forces as a linear function of the inertial parameters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from armsim.dynamics.rnea import rnea
+from armsim.model import Arm
+from armsim.spatial import ZERO, Inertia, Scalar, Symmetric, X, Y, Z
+
+# of every link, about its own frame's origin, after Khalil and Dombre; Ia is the armature of its joint
+PARAMETERS = ("M", "MX", "MY", "MZ", "XX", "YY", "ZZ", "XY", "XZ", "YZ", "Ia")
+UNITS: dict[str, Inertia] = {
+    "M": Inertia(1.0),
+    "MX": Inertia(h=X),
+    "MY": Inertia(h=Y),
+    "MZ": Inertia(h=Z),
+    **{name: Inertia(h=ZERO, J=Symmetric(**{name.lower(): 1.0})) for name in PARAMETERS[4:10]},
+}
+
+
+def inertial_parameters(arm: Arm) -> list[Scalar]:
+    """The inertial parameters, `PARAMETERS` of each link in turn, payload included: 11 n scalars [kg, kg m and kg m²]."""
+    found: list[Scalar] = []
+    for joint, inertia in zip(arm.joints, arm.inertias, strict=True):
+        J = inertia.J
+        found += [inertia.mass, *inertia.h, J.xx, J.yy, J.zz, J.xy, J.xz, J.yz, joint.armature]
+    return found
+
+
+def regressor(arm: Arm, q, qd, qdd) -> list[list[Scalar]]:
+    """The regressor Y with tau = Y p, p the `inertial_parameters`: n rows of 11 n.
+
+    A column is what the recursive Newton-Euler algorithm gives for an arm that has a unit of one parameter and nothing else.
+
+    Args:
+        arm: The arm, n joints; its inertias do not matter.
+        q: Joint positions [rad or m], n scalars.
+        qd: Joint velocities [rad/s or m/s], n scalars.
+        qdd: Joint accelerations [rad/s² or m/s²], n scalars.
+    """
+    bare = replace(
+        arm, joints=tuple(replace(joint, inertia=Inertia(), motor=None) for joint in arm.joints), payload=Inertia()
+    )
+    columns: list[list[Scalar]] = []
+    for i in range(arm.n):
+        for name in PARAMETERS[:10]:
+            one = replace(bare)
+            vars(one)["regrouped"] = tuple(UNITS[name] if j == i else Inertia() for j in range(arm.n))
+            columns.append(rnea(one, q, qd, qdd))
+        columns.append([qdd[j] if j == i else 0.0 for j in range(arm.n)])
+    return [list(row) for row in zip(*columns, strict=True)]

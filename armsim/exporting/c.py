@@ -1,0 +1,262 @@
+"""C: C99 with libm, without allocation and without state of its own; as well C++."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from armsim.compile.schedule import scheduled
+from armsim.exporting.body import Body
+from armsim.exporting.c_files import FLAGS, cmake, header, makefile, signature, test_program
+from armsim.exporting.interface import Argument, Entry, Model
+from armsim.exporting.language import Language, Style, indented
+from armsim.exporting.names import identifiers, words
+from armsim.exporting.program import Program, prepared
+from armsim.exporting.syntax import Iteration
+from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term
+from armsim.expr import Expr, Function, Table
+
+LARGEST, SMALLEST = 3.4028234e38, 1.4e-45  # of single precision
+FEW = 4  # arguments that are passed one by one; more lie in an array
+RESERVED = words(
+    """auto break case char const continue default do double else enum extern float for goto if inline int long register
+    restrict return short signed sizeof static struct switch typedef union unsigned void volatile while bool true false
+    class delete friend mutable namespace new operator private protected public template this throw try using virtual
+    main exp log sin cos tan sqrt fma fabs infinity nan gamma j0 j1 jn y0 y1 yn bit k due numbers"""
+)
+
+
+# exact powers of two, exponents and low bits by the bits of a double
+HELPERS = {
+    "bit": """\
+static inline int bit(double shifted, int i)  /* bit i of the integer k, given as k + 1.5 * 2^52 */
+{
+    uint64_t bits;
+    memcpy(&bits, &shifted, sizeof bits);
+    return (int)(bits >> i & 1u);
+}
+""",
+    "exp2": """\
+static inline double power_of_two(double k)  /* 2^k, for an integer k from -1022 to 1023 */
+{
+    double found = k + 6755399441055744.0;
+    uint64_t bits;
+    memcpy(&bits, &found, sizeof bits);
+    bits = (bits + 1023u) << 52;
+    memcpy(&found, &bits, sizeof found);
+    return found;
+}
+""",
+    "exponent": """\
+static inline double exponent(double x)  /* e of x = m 2^e, with m from sqrt(1/2) to sqrt(2) */
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (double)((int)(bits >> 52) - (int)((bits & 0xFFFFFFFFFFFFFu) < 0x6A09E667F3BCDu) - 1022);
+}
+""",
+    "mantissa": """\
+static inline double mantissa(double x)  /* m of x = m 2^e, with m from sqrt(1/2) to sqrt(2) */
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits &= 0xFFFFFFFFFFFFFu;
+    bits |= (uint64_t)(bits < 0x6A09E667F3BCDu ? 1023 : 1022) << 52;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+""",
+}
+
+
+class C(Language):
+    """C99. `hardware` calls libm's `fma`, too, and refuses to be compiled where that is not the machine's instruction."""
+
+    name = "c"
+    fused = ("exact", "hardware", "none")
+    singles = True
+    reserved = RESERVED
+
+    def __init__(self, style: Style | None = None) -> None:
+        super().__init__(style)
+        f = "f" if self.style.single else ""
+        self.real = "float" if self.style.single else "double"
+        self.operations = {
+            **ARITHMETIC,
+            **{name: Operation(f"{name}{f}({{}})") for name in ("sin", "cos", "exp", "log", "sqrt")},
+            "abs": Operation(f"fabs{f}({{}})"),
+            "fma": UNFUSED if self.style.fma == "none" else Operation(f"fma{f}({{}}, {{}}, {{}})"),
+            "and": Operation("{} && {}", AND, (AND, NOT)),
+            "not": Operation("!{}", NOT, (NAME,)),
+            "where": Operation("{} ? {} : {}", CHOICE, (AND, NEGATION, NEGATION)),
+            "bit": Operation("bit({}, {})"),
+            "exp2": Operation("power_of_two({})"),
+            "exponent": Operation("exponent({})"),
+            "mantissa": Operation("mantissa({})"),
+        }
+
+    def ordered(self, nodes: Sequence[Expr]) -> Sequence[Expr]:
+        """In double precision independent chains interleaved, as compilers do not; for small processors as they stand."""
+        return nodes if self.style.single else scheduled(nodes)
+
+    def literal(self, value: float) -> Term:
+        largest, smallest = (LARGEST, SMALLEST) if self.style.single else (math.inf, 0.0)
+        if abs(value) >= largest:
+            text = "INFINITY"
+        else:
+            text = repr(abs(value)) if abs(value) >= smallest else "0.0"
+            text += "f" if self.style.single else ""
+        return Term(text, NAME) if value >= 0 else Term(f"-{text}", NEGATION)
+
+    def local(self, name: str, text: str, truth: bool) -> list[str]:
+        return [f"const {'int' if truth else self.real} {name} = {text};"]
+
+    def assign(self, place: str, text: str) -> str:
+        return f"{place} = {text};"
+
+    def call(self, name: str, function: str, args: Sequence[str], results: int) -> list[str]:
+        given = ", ".join(args)
+        passed = given if len(args) <= FEW else f"(const {self.real}[]){{{given}}}"
+        return [f"{self.real} {name}[{results}];", f"{function}({passed}, {name});"]
+
+    def loop(self, loop: Iteration) -> list[str]:
+        state = f"{self.real} {loop.name}[{len(loop.begin)}] = {{{', '.join(loop.begin)}}};"
+        if loop.at_most == 1:
+            return [state, *loop.test, f"if (!({loop.done})) {{", *indented(loop.work), "}"]
+        return [
+            state,
+            f"for (int {loop.counter} = 0; {loop.counter} < {loop.at_most}; {loop.counter}++) {{",
+            *indented([*loop.test, f"if ({loop.done})", "    break;", *loop.work]),
+            "}",
+        ]
+
+    def function(self, function: Function, name: str, names: Mapping[Function | Table, str]) -> str:
+        texts = identifiers([str(node.args[0]) for node in function.inputs], self.reserved)
+        few = len(texts) <= FEW
+        taken = dict(zip(function.inputs, texts, strict=True))
+        body = Body(self, names, taken)
+        results = body.compute(function)
+        live = set(function.live())
+        given = ", ".join(f"{self.real} {text}" for text in texts) if few else f"const {self.real} *given"
+        lines = [f"static inline void {name}({given}, {self.real} *found)", "{"]
+        for i, (node, text) in enumerate(taken.items()):
+            if node in live and not few:
+                lines.append(f"    const {self.real} {text} = given[{i}];")
+            elif node not in live and few:
+                lines.append(f"    (void){text};")
+        ends = [f"found[{i}] = {text};" for i, text in enumerate(results)]
+        return "\n".join([*lines, *indented([*body.lines, *ends]), "}", ""])
+
+    def table(self, table: Table, name: str) -> str:
+        n = len(table.x)
+        xs, ys = (", ".join(self.literal(value).text for value in part) for part in (table.x, table.y))
+        lines = [
+            f"static const {self.real} xs[{n}] = {{{xs}}};",
+            f"static const {self.real} ys[{n}] = {{{ys}}};",
+            f"long low = 0, high = {n};",
+            "while (high - low > 1) {",
+            "    const long middle = (low + high) / 2;",
+            "    if (xs[middle] <= x)",
+            "        low = middle;",
+            "    else",
+            "        high = middle;",
+            "}",
+        ]
+        if table.hold == "linear" and n > 1:
+            lines += [
+                f"if (x > xs[0] && low < {n - 1})",
+                "    return ys[low] + (x - xs[low]) / (xs[low + 1] - xs[low]) * (ys[low + 1] - ys[low]);",
+            ]
+        return "\n".join(
+            [
+                f"static {self.real} {name}({self.real} x)  /* {table.hold} hold */",
+                "{",
+                *indented([*lines, "return ys[low];"]),
+                "}",
+                "",
+            ]
+        )
+
+    def entry(self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]) -> str:
+        """A function of the interface."""
+        stated = self.stated(model, entry, function, names)
+        lines = [f"const {self.real} {text} = {place};" for text, place in stated.loads]
+        lines += [f"(void){name};" for name in stated.unused]
+        lines += stated.body.lines
+        lines += [f"{entry.result.name}[{i}] = {text};" for i, text in enumerate(stated.results)]
+        return "\n".join([signature(model, entry, self.real), "{", *indented(lines), "}", ""])
+
+    def places(self, argument: Argument, model: Model) -> list[str]:
+        name, items = argument.name, argument.items
+        if argument.kind == "scalar":
+            return [name]
+        if argument.kind == "numbers":
+            return [f"{name}->{field}" for field in identifiers([item.name for item in items], self.reserved)]
+        if argument.kind == "clock":
+            assert model.clock is not None  # an argument is one only then
+            clock = model.clock
+            time = f"(double)(k * {clock.numerator}) / {float(clock.denominator)!r}"
+            time = f"({self.real})({time})" if self.style.single else time
+            return [time, f"k % {clock.sample_every or 1} == 0 ? 1 : 0"]
+        return [f"{name}[{i}]" for i in range(len(items))]
+
+    def helpers(self, program: Program) -> list[str]:
+        return [text for name, text in HELPERS.items() if name in program.operations]
+
+    def source(self, model: Model, program: Program) -> str:
+        """The functions of a model."""
+        names = program.names()
+        helpers = self.helpers(program)
+        parts = [*helpers]
+        parts += [self.table(table, names[table]) for table in program.tables]
+        parts += [self.function(callee, names[callee], names) for callee in program.callees]
+        if model.numbers:
+            fields = identifiers([item.name for item in model.numbers], self.reserved)
+            values = [
+                f"    numbers->{field} = {self.literal(item.value).text};" for field, item in zip(fields, model.numbers)
+            ]
+            head = f"void {model.name}_defaults({model.name}_numbers *numbers)"
+            parts.append("\n".join([head, "{", *values, "}", ""]))
+        parts += [self.entry(model, e, f, names) for e, f in zip(model.entries, program.entries, strict=True)]
+        return "\n".join([*self._preamble(model, bool(helpers)), *parts])
+
+    def _preamble(self, model: Model, bits: bool) -> list[str]:
+        lines = [f"/* {line} */" for line in model.about]
+        lines += ["", f'#include "{model.name}.h"', "#include <float.h>", "#include <math.h>"]
+        lines += ["#include <string.h>"] if bits else []
+        lines += [
+            "",
+            "#ifdef __FAST_MATH__",
+            '#error "compile without -ffast-math: it regroups sums and drops comparisons with NaN"',
+            "#endif",
+            "#ifdef __clang__",
+            "#pragma STDC FP_CONTRACT OFF",
+            "#endif",
+        ]
+        if self.style.own:
+            lines += [
+                "#if DBL_MANT_DIG != 53",
+                '#error "double is not of 64 bits here: export with --float"',
+                "#endif",
+                "#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD == 2",
+                '#error "sums are of 80 bits here: compile with -msse2 -mfpmath=sse"',
+                "#endif",
+            ]
+        if self.style.fma == "hardware":
+            has = "defined(__FMA__) || defined(FP_FAST_FMA) || defined(__ARM_FEATURE_FMA) || defined(__AVX2__)"
+            lines += [
+                f"#if !({has})",
+                '#error "no fused multiply-add here: compile with -mfma or -march=native, or export with --fma exact"',
+                "#endif",
+            ]
+        return [*lines, ""]
+
+    def files(self, model: Model) -> dict[str, str]:
+        program = prepared([entry.function for entry in model.entries], self.style.own)
+        return {
+            f"{model.name}.h": header(model, self.real, self.reserved),
+            f"{model.name}.c": self.source(model, program),
+            f"test_{model.name}.c": test_program(model, self, self.real),
+            "Makefile": makefile(model, FLAGS, self.style),
+            "CMakeLists.txt": cmake(model, FLAGS, self.style),
+        }

@@ -1,0 +1,219 @@
+"""The export of a robot or scenario: source text in a folder."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from os import PathLike
+from typing import Literal
+
+from armsim.arm.overview import kind_of
+from armsim.errors import UsageError, spelled
+from armsim.exporting.interface import Model, Named
+from armsim.exporting.language import Fma, Language, Style
+from armsim.exporting.languages import LANGUAGES
+from armsim.exporting.library import build, compiler
+from armsim.exporting.names import identifier
+from armsim.exporting.reference import with_cases
+from armsim.files.faults import suggestion
+from armsim.files.new_file import whole_file
+from armsim.version import __version__
+
+Given = str | PathLike[str]
+TAKEN = frozenset(name.lower() for name in sys.stdlib_module_names)  # a module of that name would hide Python's own
+DEFAULTS = {"robot": ("fd", "id", "fk", "mass"), "scenario": ("step", "observe")}
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was exported.
+
+    Attributes:
+        name: What all functions of it begin with.
+        functions: Their names, without that.
+        files: Paths of the files that were written.
+        numbers: The numbers that are left open.
+        states: Size of the state of a step; 0 without one.
+    """
+
+    name: str
+    functions: tuple[str, ...]
+    files: tuple[str, ...]
+    numbers: tuple[Named, ...]
+    states: int
+
+    def __repr__(self) -> str:
+        return f"Exported({self.name}: {', '.join(self.functions)})"
+
+
+def export(
+    given: Given,
+    to: str,
+    folder: Given,
+    what: Sequence[str] | None = None,
+    open: Sequence[str] = (),
+    single: bool = False,
+    fma: Fma | None = None,
+    dt: float | None = None,
+    method: str = "semi_implicit_euler",
+    inputs: Literal["voltage", "torque"] = "voltage",
+    force: bool = False,
+) -> Exported:
+    """Write the functions of a robot or the steps of a scenario as source text that needs nothing but a compiler.
+
+        armsim.export("arm5_hold", "c", "arm5_hold_c")
+        armsim.export("arm5", "fortran", "arm5_f", what=["fd", "mass"], open=["payload.mass"])
+
+    Args:
+        given: A robot or scenario file, or the name of a shipped one.
+        to: A language: c, fortran, python, javascript, casadi; or library, C that is compiled here.
+        folder: For the files; absent or empty.
+        what: Functions. Of a robot fd, id, fk, mass, bias, gravity, limits, jacobian, energy, and step, its forward model; of
+            a scenario step and observe.
+        open: Paths of numbers that are left open, as `--set` names them.
+        single: Whether in single precision; C and Fortran.
+        fma: How fused multiply-adds are computed, see `armsim.exporting.language.Style`; the language's first unless given.
+        dt: Length of a step of a robot's forward model [s].
+        method: Its integrator.
+        inputs: Of its drives.
+        force: Whether files of an earlier export are replaced.
+
+    Raises:
+        FileFaults: The file cannot be used; says where and why.
+        UsageError: An argument is unknown, or the folder cannot be written.
+        CompileError: The compiler refuses the source.
+    """
+    language = language_of(to, single, fma)
+    path = os.fspath(folder)
+    check_folder(path, force)
+    if to == "library":
+        compiler()
+    model = model_of(given, what, open, dt, method, inputs, language)
+    texts = language.files(with_cases(model))
+    files = write_files(path, texts)
+    if to == "library":
+        files.append(build(path, model.name))
+    states = next((len(e.result.items) for e in model.entries if e.name == "step"), 0)
+    return Exported(model.name, tuple(e.name for e in model.entries), tuple(files), model.numbers, states)
+
+
+def language_of(to: str, single: bool = False, fma: str | None = None) -> Language:
+    """The language of a name, with its way of computing.
+
+    Raises:
+        UsageError: There is none of that name, or it cannot compute so.
+    """
+    if to not in LANGUAGES:
+        expected = f"one of {', '.join(LANGUAGES)}"
+        raise UsageError.of(spelled(f"--to {to}", f"to={to!r}"), expected, repr(to), suggestion(to, LANGUAGES, "take"))
+    kind = LANGUAGES[to]
+    ways = ("none", *(way for way in kind.fused if way != "none")) if single else kind.fused
+    if fma is not None and fma not in ways:
+        expected = f"{' or '.join(ways)} for {to}"
+        raise UsageError.of(spelled(f"--fma {fma}", f"fma={fma!r}"), expected, fma, f"take {ways[0]}, or leave it out")
+    if single and not kind.singles:
+        mend = "leave it out, or export to c or fortran"
+        raise UsageError.of(spelled("--float", "single=True"), "a language with single precision", to, mend)
+    return kind(Style(fma or ways[0], single))  # type: ignore[arg-type]  # one of the ways
+
+
+def model_of(
+    given: Given,
+    what: Sequence[str] | None,
+    open: Sequence[str],
+    dt: float | None,
+    method: str,
+    inputs: str,
+    language: Language,
+) -> Model:
+    """What is exported of a robot or scenario, without reference values; arguments and errors as of `export`."""
+    kind = kind_of(given)
+    chosen = _chosen(kind, what, dt)
+    if kind == "robot":
+        from armsim.exporting.robot import Stepping, entries_of_robot
+
+        stepping = None if dt is None else Stepping(dt, method, inputs)
+        arm, numbers, entries = entries_of_robot(given, chosen, open, stepping)
+        name, clock = arm.name, None
+    else:
+        from armsim.exporting.scenario import entries_of_scenario
+
+        if dt is not None:
+            mend = "leave it out"
+            raise UsageError.of(
+                spelled(f"--dt {dt!r}", f"dt={dt!r}"), "a robot", "a scenario, with a step of its own", mend
+            )
+        scenario, numbers, clock, entries = entries_of_scenario(given, chosen, open)
+        name = scenario.name
+    about = [
+        f"{name}: {kind}, exported by armsim {__version__}",
+        f"{_precision(language)}",
+    ]
+    return Model(identifier(name, TAKEN | language.reserved).lower(), about, entries, numbers, clock)
+
+
+def _precision(language: Language) -> str:
+    style = language.style
+    if style.own:
+        return "Double precision; its bits are those of armsim."
+    return f"{'Single' if style.single else 'Double'} precision; it agrees with armsim to rounding."
+
+
+def _chosen(kind: str, what: Sequence[str] | None, dt: float | None) -> Sequence[str]:
+    if kind == "robot":
+        from armsim.exporting.robot import WHAT
+
+        known = [name for name in WHAT if name != "begin"]
+    else:
+        known = ["step", "observe"]
+    if what is None:
+        return (*DEFAULTS[kind], "step") if dt is not None else DEFAULTS[kind]
+    what = [*what, "step"] if dt is not None else what
+    for name in what:
+        if name not in known:
+            expected = f"functions of a {kind}: {', '.join(known)}"
+            where = spelled(f"--what {','.join(what)}", "what")
+            raise UsageError.of(where, expected, repr(name), suggestion(name, known, "take"))
+    return tuple(dict.fromkeys(what))
+
+
+def check_folder(folder: str, force: bool) -> None:
+    """Refuse a folder that has files already, before the work begins.
+
+    Raises:
+        UsageError: It has; or it is no folder.
+    """
+    where = spelled(f"-o {folder}", folder)
+    if os.path.lexists(folder) and not os.path.isdir(folder):
+        raise UsageError.of(where, "a folder", "a file", "choose another name")
+    if not force and os.path.isdir(folder) and os.listdir(folder):
+        mend = f"choose another name, or add {spelled('--force', 'force=True')} to replace files of the same names"
+        raise UsageError.of(where, "a folder that is absent or empty", "one with files", mend)
+
+
+def write_files(folder: str, texts: Mapping[str, str]) -> list[str]:
+    """Write files into a folder, which is made; none is left half written.
+
+    Raises:
+        UsageError: They cannot be written.
+    """
+    fresh = not os.path.isdir(folder)
+    paths = [os.path.join(folder, name) for name in texts]
+    try:
+        os.makedirs(folder, exist_ok=True)
+        for path, text in zip(paths, texts.values(), strict=True):
+            with whole_file(path) as file:
+                file.write(text.encode())
+    except OSError as error:
+        found = error.strerror or str(error)
+        mend = "check the folder and its permissions"
+        raise UsageError.of(spelled(f"-o {folder}", folder), "a folder that can be written", found, mend) from None
+    except BaseException:
+        for path in paths if fresh else ():
+            with suppress(OSError):
+                os.remove(path)
+        raise
+    return paths

@@ -1,0 +1,340 @@
+"""Fortran 2018: a module of pure subroutines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from armsim.exporting.body import Body
+from armsim.exporting.interface import Argument, Case, Entry, Model
+from armsim.exporting.language import Language, Style, indented
+from armsim.exporting.names import identifiers, words
+from armsim.exporting.program import Program, prepared
+from armsim.exporting.syntax import Iteration
+from armsim.exporting.terms import AND, ARITHMETIC, NAME, NEGATION, NOT, UNFUSED, Operation, Term
+from armsim.expr import Function, Table
+
+COLUMNS = 118  # of a line, without what continues it
+CHUNK = 200  # numbers of a table in one statement
+FEW = 4  # arguments that are passed one by one; more lie in an array
+RESERVED = words(
+    """abs sin cos tan exp log sqrt merge mod real int transfer btest shiftl fma infinity if do end exit call function
+    subroutine module program type use only implicit none contains interface result pure intent in out value parameter
+    integer logical character complex exponent fraction found given k due numbers real64 real32 int64 print stop"""
+)
+HELPERS = {
+    "exp2": """\
+pure function power_of_two(k) result(found)  ! 2**k, for an integer k from -1022 to 1023
+    real(real64), intent(in) :: k
+    real(real64) :: found
+    found = transfer(shiftl(transfer(k + 6755399441055744.0_real64, 0_int64) + 1023_int64, 52), found)
+end function
+""",
+    "exponent": """\
+pure function exponent_of(x) result(found)  ! e of x = m 2**e, with m from sqrt(1/2) to sqrt(2)
+    real(real64), intent(in) :: x
+    real(real64) :: found
+    found = real(exponent(x) - merge(1, 0, fraction(x) < 0.7071067811865476_real64), real64)
+end function
+""",
+    "mantissa": """\
+pure function mantissa_of(x) result(found)  ! m of x = m 2**e, with m from sqrt(1/2) to sqrt(2)
+    real(real64), intent(in) :: x
+    real(real64) :: found
+    found = fraction(x)
+    if (found < 0.7071067811865476_real64) found = 2 * found
+end function
+""",
+}
+
+
+class Fortran(Language):
+    """A module of pure subroutines; a fused multiply-add is that of the C library."""
+
+    name = "fortran"
+    singles = True
+    reserved = RESERVED
+
+    def __init__(self, style: Style | None = None) -> None:
+        super().__init__(style)
+        self.kind = "real32" if self.style.single else "real64"
+        self.real = f"real({self.kind})"
+        self.operations = {
+            **ARITHMETIC,
+            **{name: Operation(f"{name}({{}})") for name in ("abs", "sin", "cos", "exp", "log", "sqrt")},
+            "fma": UNFUSED if self.style.fma == "none" else Operation("fma({}, {}, {})"),
+            "and": Operation("{} .and. {}", AND, (AND, NOT)),
+            "not": Operation(".not. {}", NOT, (NAME,)),
+            "where": Operation("merge({1}, {2}, {0})"),
+            "bit": Operation("btest(transfer({}, 0_int64), {})"),
+            "exp2": Operation("power_of_two({})"),
+            "exponent": Operation("exponent_of({})"),
+            "mantissa": Operation("mantissa_of({})"),
+        }
+
+    def literal(self, value: float) -> Term:
+        text = f"{abs(value)!r}_{self.kind}"
+        if math.isinf(value) or (self.style.single and abs(value) >= 3.4028234e38):
+            text = "infinity"
+        elif self.style.single and abs(value) < 1.2e-38:
+            text = f"0.0_{self.kind}"
+        return Term(text, NAME) if value >= 0 else Term(f"-{text}", NEGATION)
+
+    def local(self, name: str, text: str, truth: bool) -> list[str]:
+        return [f"{name} = {text}"]
+
+    def item(self, array: str, i: int) -> str:
+        return f"{array}({i + 1})"
+
+    def call(self, name: str, function: str, args: Sequence[str], results: int) -> list[str]:
+        given = ", ".join(args)
+        return [f"call {function}({given if len(args) <= FEW else f'[{given}]'}, {name})"]
+
+    def loop(self, loop: Iteration) -> list[str]:
+        state = f"{loop.name} = [{', '.join(loop.begin)}]"
+        if loop.at_most == 1:
+            return [state, *loop.test, f"if (.not. ({loop.done})) then", *indented(loop.work), "end if"]
+        return [
+            state,
+            f"do {loop.counter} = 1, {loop.at_most}",
+            *indented([*loop.test, f"if ({loop.done}) exit", *loop.work]),
+            "end do",
+        ]
+
+    def _declared(self, body: Body) -> list[str]:
+        """Declarations of all that a body names."""
+        found = []
+        for declared, names in (
+            (self.real, [name for name, truth in body.locals if not truth]),
+            ("logical", [name for name, truth in body.locals if truth]),
+            (self.real, [f"{name}({size})" for name, size in body.arrays]),
+            ("integer", body.counters),
+        ):
+            found += [f"{declared} :: {', '.join(names[i : i + 16])}" for i in range(0, len(names), 16)]
+        return found
+
+    def function(self, function: Function, name: str, names: Mapping[Function | Table, str]) -> str:
+        texts = identifiers([str(node.args[0]) for node in function.inputs], self.reserved)
+        few = len(texts) <= FEW
+        places = texts if few else [self.item("given", i) for i in range(len(texts))]
+        body = Body(self, names, dict(zip(function.inputs, places, strict=True)))
+        results = body.compute(function)
+        given = texts if few else ["given"]
+        declared = given if few else [f"given({len(texts)})"]
+        lines = [f"{self.real}, intent(in) :: {', '.join(declared)}"] if texts else []
+        lines += [f"{self.real}, intent(out) :: found({len(results)})", *self._declared(body), *body.lines]
+        lines += [f"{self.item('found', i)} = {text}" for i, text in enumerate(results)]
+        head = f"pure subroutine {name}({', '.join([*given, 'found'])})"
+        return _wrapped([head, *indented(lines), "end subroutine", ""])
+
+    def table(self, table: Table, name: str) -> str:
+        n = len(table.x)
+        lines = [f"{self.real}, intent(in) :: x", f"{self.real} :: found", "integer :: low, high, middle"]
+        for letter, numbers in (("x", table.x), ("y", table.y)):
+            parts = range(0, n, CHUNK)
+            for part in parts:
+                texts = [self.literal(value).text for value in numbers[part : part + CHUNK]]
+                lines.append(f"{self.real}, parameter :: {letter}{part}({len(texts)}) = [{', '.join(texts)}]")
+            whole = ", ".join(f"{letter}{part}" for part in parts)
+            lines.append(f"{self.real}, parameter :: {letter}s({n}) = [{whole}]")
+        lines += [
+            "low = 1",
+            f"high = {n + 1}",
+            "do while (high - low > 1)",
+            "    middle = (low + high) / 2",
+            "    if (xs(middle) <= x) then",
+            "        low = middle",
+            "    else",
+            "        high = middle",
+            "    end if",
+            "end do",
+            "found = ys(low)",
+        ]
+        if table.hold == "linear" and n > 1:
+            rise = "(x - xs(low)) / (xs(low + 1) - xs(low)) * (ys(low + 1) - ys(low))"
+            lines.append(f"if (x > xs(1) .and. low < {n}) found = ys(low) + {rise}")
+        return _wrapped(
+            [f"pure function {name}(x) result(found)  ! {table.hold} hold", *indented(lines), "end function", ""]
+        )
+
+    def places(self, argument: Argument, model: Model) -> list[str]:
+        if argument.kind == "scalar":
+            return [argument.name]
+        if argument.kind == "numbers":
+            return [f"numbers%{field}" for field in identifiers([x.name for x in argument.items], self.reserved)]
+        if argument.kind == "clock":
+            assert model.clock is not None  # an argument is one only then
+            clock = model.clock
+            time = f"real(k * {clock.numerator}, real64) / {float(clock.denominator)!r}_real64"
+            time = f"real({time}, {self.kind})" if self.style.single else time
+            ones = f"1.0_{self.kind}, 0.0_{self.kind}"
+            return [time, f"merge({ones}, mod(k, {clock.sample_every or 1}_int64) == 0)"]
+        return [self.item(argument.name, i) for i in range(len(argument.items))]
+
+    def entry(self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]) -> str:
+        """A subroutine of the interface."""
+        stated = self.stated(model, entry, function, names)
+        parameters = [argument.name for argument in (*entry.arguments, entry.result)]
+        lines = [f"! {entry.what}"]
+        for argument in entry.arguments:
+            size = f"({len(argument.items)})" if argument.kind == "array" else ""
+            kind = {"clock": "integer(int64)", "numbers": f"type({model.name}_numbers)"}.get(argument.kind, self.real)
+            lines.append(f"{kind}, intent(in) :: {argument.name}{size}  ! {argument.described}")
+        result = entry.result
+        lines.append(f"{self.real}, intent(out) :: {result.name}({len(result.items)})  ! {result.described}")
+        texts = [text for text, _ in stated.loads]
+        lines += [f"{self.real} :: {', '.join(texts[i : i + 8])}" for i in range(0, len(texts), 8)]
+        lines += [*self._declared(stated.body), *(f"{text} = {place}" for text, place in stated.loads)]
+        lines += stated.body.lines
+        lines += [f"{self.item(result.name, i)} = {text}" for i, text in enumerate(stated.results)]
+        head = f"pure subroutine {model.name}_{entry.name}({', '.join(parameters)})"
+        return _wrapped([head, *indented(lines), "end subroutine", ""])
+
+    def helpers(self, program: Program) -> list[str]:
+        return [text for name, text in HELPERS.items() if name in program.operations]
+
+    def source(self, model: Model, program: Program) -> str:
+        """The module."""
+        names = program.names()
+        public = [f"{model.name}_{entry.name}" for entry in model.entries]
+        public += [f"{model.name}_numbers"] if model.numbers else []
+        kinds = "int64, real32, real64" if self.style.single else "int64, real64"
+        lines = [f"! {line}" for line in model.about]
+        lines += [f"module {model.name}", f"    use, intrinsic :: iso_fortran_env, only: {kinds}", "    implicit none"]
+        lines += ["    private", f"    public :: {', '.join(public)}", ""]
+        bits, whole = ("7F800000", "int32") if self.style.single else ("7FF0000000000000", "int64")
+        parts = self.helpers(program)
+        parts += [self.table(table, names[table]) for table in program.tables]
+        parts += [self.function(callee, names[callee], names) for callee in program.callees]
+        parts += [self.entry(model, e, f, names) for e, f in zip(model.entries, program.entries, strict=True)]
+        if any("infinity" in part for part in parts):
+            lines[len(model.about) + 1] += ", int32" if self.style.single else ""
+            lines += [
+                f"    {self.real}, parameter :: infinity = transfer(int(z'{bits}', {whole}), 1.0_{self.kind})",
+                "",
+            ]
+        if model.numbers:
+            lines += [
+                "    ! numbers that were left open, in the units of the file",
+                f"    type :: {model.name}_numbers",
+            ]
+            for field, item in zip(
+                identifiers([x.name for x in model.numbers], self.reserved), model.numbers, strict=True
+            ):
+                unit = f" [{item.unit}]" if item.unit else ""
+                lines.append(f"        {self.real} :: {field} = {self.literal(item.value).text}  ! {item.name}{unit}")
+            lines += ["    end type", ""]
+        if self.style.fma != "none" and "fma" in program.operations:
+            lines += indented(_fma(self.style.single))
+        lines.append("contains\n")
+        return "\n".join(
+            [_wrapped(lines), *("\n".join(indented(part.split("\n"))) for part in parts), "end module", ""]
+        )
+
+    def files(self, model: Model) -> dict[str, str]:
+        program = prepared([entry.function for entry in model.entries], self.style.own)
+        return {
+            f"{model.name}.f90": self.source(model, program),
+            f"test_{model.name}.f90": self._test(model),
+            "Makefile": _makefile(model),
+        }
+
+    def _test(self, model: Model) -> str:
+        """A program that compares every subroutine with reference values."""
+        lines = [f"! compares {model.name} with reference values; stops with 1 if something differs"]
+        lines += [f"program test_{model.name}", "    use, intrinsic :: iso_fortran_env, only: real32, real64, int64"]
+        lines += [f"    use {model.name}", "    implicit none", "    integer :: wrong = 0"]
+        lines += [f"    type({model.name}_numbers) :: numbers"] if model.numbers else []
+        for case in model.cases:
+            lines += indented(self._case(model, case))
+        calls = f"'{model.name}: {len(model.cases)} calls, ', wrong, ' wrong numbers'"
+        lines += [f"    print '(a, i0, a)', {calls}", "    if (wrong > 0) stop 1", "contains"]
+        unlike = "found(i) == expected(i)"
+        if not self.style.own:
+            unlike = f"abs(found(i) - expected(i)) <= {self.style.tolerance!r}_{self.kind} * (1 + abs(expected(i)))"
+        lines += indented(
+            [
+                "subroutine compare(name, found, expected)",
+                "    character(*), intent(in) :: name",
+                f"    {self.real}, intent(in) :: found(:), expected(:)",
+                "    integer :: i",
+                "    do i = 1, size(found)",
+                f"        if ({unlike}) cycle",
+                "        print *, name, i, found(i), 'instead of', expected(i)",
+                "        wrong = wrong + 1",
+                "    end do",
+                "end subroutine",
+            ]
+        )
+        return _wrapped([*lines, "end program", ""])
+
+    def _case(self, model: Model, case: Case) -> list[str]:
+        given = []
+        for argument, values in zip(case.entry.arguments, case.given, strict=True):
+            texts = [self.literal(value).text for value in values]
+            array = f"[{self.real} :: {', '.join(texts)}]"
+            kinds = {"numbers": "numbers", "clock": f"{int(values[0])}_int64", "scalar": texts[0]}
+            given.append(kinds.get(argument.kind, array))
+        expected = ", ".join(self.literal(value).text for value in case.found)
+        name, size = f"{model.name}_{case.entry.name}", len(case.found)
+        return [
+            "block",
+            f"    {self.real} :: found({size})",
+            f"    call {name}({', '.join([*given, 'found'])})",
+            f"    call compare('{case.entry.name}', found, [{self.real} :: {expected}])",
+            "end block",
+        ]
+
+
+def _fma(single: bool) -> list[str]:
+    """The interface of the C library's fused multiply-add."""
+    kind, name = ("c_float", "fmaf") if single else ("c_double", "fma")
+    return [
+        "interface",
+        "    ! a b + c with one rounding, of the C library",
+        f'    pure function fma(a, b, c) bind(c, name="{name}") result(found)',
+        f"        use, intrinsic :: iso_c_binding, only: {kind}",
+        f"        real({kind}), value :: a, b, c",
+        f"        real({kind}) :: found",
+        "    end function",
+        "end interface",
+        "",
+    ]
+
+
+def _wrapped(lines: Sequence[str]) -> str:
+    """Lines, those that are too long continued."""
+    found = []
+    for line in lines:
+        own = line
+        comment = own.lstrip().startswith("!") or "  ! " in own[:COLUMNS]
+        indent = " " * (len(own) - len(own.lstrip()) + 4)
+        while len(own) > COLUMNS:
+            cut = own.rfind(" ", len(indent) + 1, COLUMNS)
+            if cut < 0:
+                break
+            found.append(own[:cut] if comment else f"{own[:cut]} &")
+            own = f"{indent[:-4]}!     {own[cut + 1 :]}" if comment else indent + own[cut + 1 :]
+        found.append(own)
+    return "\n".join(found)
+
+
+def _makefile(model: Model) -> str:
+    return f"""\
+# make: the module; make test: compares with reference values
+FC = gfortran
+FFLAGS ?= -O2
+FLAGS = -std=f2018 -ffp-contract=off
+
+{model.name}.o: {model.name}.f90
+\t$(FC) $(FFLAGS) $(FLAGS) -c -o $@ $<
+
+test: test_{model.name}.f90 {model.name}.o
+\t$(FC) $(FFLAGS) $(FLAGS) -o test_{model.name} $^ -lm
+\t./test_{model.name}
+
+clean:
+\trm -f {model.name}.o {model.name}.mod test_{model.name}
+
+.PHONY: test clean
+"""

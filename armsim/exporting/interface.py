@@ -1,0 +1,127 @@
+"""What is exported: functions with arguments and results that have names and units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from armsim.expr import Function
+
+Kind = Literal["array", "scalar", "numbers", "clock"]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """One number of an argument or result.
+
+    Attributes:
+        name: As armsim names it: "q_R1", "payload.mass".
+        unit: SI, or the file's own of an open number; empty for a pure number.
+        value: Of an open number, the file's.
+    """
+
+    name: str
+    unit: str = ""
+    value: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument or a result.
+
+    Attributes:
+        name: Of the parameter.
+        what: In words.
+        items: Its numbers.
+        kind: An array; a scalar; the open numbers, a structure with a field for each; or the clock, a whole number k of which
+            the function takes the time t_k [s] and whether a sample is due, 1 or 0.
+    """
+
+    name: str
+    what: str
+    items: tuple[Named, ...]
+    kind: Kind = "array"
+
+    @property
+    def described(self) -> str:
+        """It in words: its name, what it is, its items with their units."""
+        if self.kind in ("clock", "numbers"):
+            return f"{self.name}: {self.what}"
+        names = ", ".join(f"{item.name} [{item.unit}]" if item.unit else item.name for item in self.items)
+        return f"{self.name}{'' if self.kind == 'scalar' else f'[{len(self.items)}]'}: {self.what}: {names}"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A function that is exported.
+
+    Attributes:
+        name: Without the model's.
+        what: In words.
+        function: As traced; its inputs are the arguments' items, its outputs the results'.
+        arguments: In order.
+        result: An array.
+    """
+
+    name: str
+    what: str
+    function: Function
+    arguments: tuple[Argument, ...]
+    result: Argument
+
+
+@dataclass(frozen=True, slots=True)
+class StepClock:
+    """Times of steps: t_k = k numerator / denominator [s].
+
+    Attributes:
+        numerator: Whole.
+        denominator: Whole.
+        sample_every: Steps between samples of the command; None where it is not sampled.
+    """
+
+    numerator: int
+    denominator: int
+    sample_every: int | None
+
+    def at(self, k: int) -> tuple[float, float]:
+        """Time [s] of step k, and whether a sample is due, 1 or 0."""
+        due = self.sample_every is not None and k % self.sample_every == 0
+        return k * self.numerator / self.denominator, 1.0 if due else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A call with reference values, for the test program.
+
+    Attributes:
+        entry: Which.
+        given: Numbers of each argument; of the clock k.
+        found: Numbers of the result, in double precision.
+    """
+
+    entry: Entry
+    given: tuple[tuple[float, ...], ...]
+    found: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Model:
+    """All that is exported of a robot or scenario.
+
+    Attributes:
+        name: An identifier in all languages, in lower case.
+        about: Lines that say what it is of.
+        entries: Its functions.
+        numbers: The open numbers; empty without any.
+        clock: Of a scenario.
+        cases: For the test program.
+    """
+
+    name: str
+    about: Sequence[str]
+    entries: Sequence[Entry]
+    numbers: tuple[Named, ...] = ()
+    clock: StepClock | None = None
+    cases: Sequence[Case] = ()

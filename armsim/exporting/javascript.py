@@ -1,0 +1,261 @@
+"""JavaScript: an ES module."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from armsim.exporting.body import Body
+from armsim.exporting.interface import Argument, Case, Entry, Model
+from armsim.exporting.language import Language, Style, indented
+from armsim.exporting.names import identifiers, words
+from armsim.exporting.program import Program, prepared
+from armsim.exporting.syntax import Iteration
+from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term
+from armsim.expr import Function, Table
+
+RESERVED = words(
+    """arguments await break case catch class const continue debugger default defaults delete do else enum eval export
+    extends false finally for function if implements import in infinity instanceof interface let math nan new null number
+    object package private protected public return static super switch this throw true try typeof undefined var void while
+    with yield fma fused bit exponent mantissa k due numbers words doubles low"""
+)
+BITS = """\
+const doubles = new Float64Array(1);
+const words = new Uint32Array(doubles.buffer);
+const low = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1 ? 0 : 1;
+"""
+NEEDS_BITS = ("fma", "bit", "exp2", "mantissa", "exponent")
+HELPERS = {
+    "fma": """\
+// a b + c with one rounding: the product in two parts (Dekker 1971), the sum by rounding to odd (Boldo and Melquiond 2008).
+// Results below 1e-308 may be off by their last bit.
+function fma(a, b, c) {
+    const p = a * b;
+    if (a === 0 || b === 0) return c;
+    if (!(Math.abs(p) < 1e300 && Math.abs(a) < 1e300 && Math.abs(b) < 1e300 && Math.abs(c) < 1e300)) return p + c;
+    if (Math.abs(p) < 1e-250) {
+        if (Math.abs(c) > 1e-200) return c;
+        const scale = 2 ** 600;
+        return fused(a * scale, b * scale, c * scale * scale) / scale / scale;
+    }
+    return fused(a, b, c);
+}
+
+function fused(a, b, c) {
+    const p = a * b;
+    let ah = a * 134217729, bh = b * 134217729;
+    ah -= ah - a;
+    bh -= bh - b;
+    const al = a - ah, bl = b - bh;
+    const e = al * bl - (p - ah * bh - al * bh - ah * bl);
+    const th = c + e, tx = th - c;
+    const tl = (c - (th - tx)) + (e - tx);
+    const vh = p + th, vx = vh - p;
+    const vl = (p - (vh - vx)) + (th - vx);
+    const z = tl + vl, zx = z - tl;
+    const rest = (tl - (z - zx)) + (vl - zx);
+    if (rest === 0) return vh + z;
+    doubles[0] = z;
+    if ((words[low] & 1) === 0) {
+        if (rest > 0 === z > 0) words[low] += 1;
+        else {
+            if (words[low] === 0) words[1 - low] -= 1;
+            words[low] -= 1;
+        }
+    }
+    return vh + doubles[0];
+}
+""",
+    "bit": """\
+// whether bit i of the integer k is set, given as k + 1.5 * 2^52
+function bit(shifted, i) {
+    doubles[0] = shifted;
+    return (words[low] >>> i & 1) === 1;
+}
+""",
+    "exp2": """\
+// 2^k, for an integer k from -1022 to 1023
+function powerOfTwo(k) {
+    words[low] = 0;
+    words[1 - low] = (k + 1023) << 20;
+    return doubles[0];
+}
+""",
+    "exponent": """\
+// e of x = m 2^e, with m from sqrt(1/2) to sqrt(2)
+function exponent(x) {
+    doubles[0] = x;
+    const e = (words[1 - low] >>> 20) - 1023;
+    words[1 - low] = (words[1 - low] & 0xFFFFF) | 1023 << 20;
+    return doubles[0] < 1.4142135623730951 ? e : e + 1;
+}
+""",
+    "mantissa": """\
+// m of x = m 2^e, with m from sqrt(1/2) to sqrt(2)
+function mantissa(x) {
+    doubles[0] = x;
+    words[1 - low] = (words[1 - low] & 0xFFFFF) | 1023 << 20;
+    return doubles[0] < 1.4142135623730951 ? doubles[0] : doubles[0] / 2;
+}
+""",
+}
+
+
+class JavaScript(Language):
+    """An ES module of functions from arrays to new arrays; a fused multiply-add is made of products and sums."""
+
+    name = "javascript"
+    reserved = RESERVED
+
+    def __init__(self, style: Style | None = None) -> None:
+        super().__init__(style)
+        self.operations = {
+            **ARITHMETIC,
+            **{name: Operation(f"Math.{name}({{}})") for name in ("abs", "sin", "cos", "exp", "log", "sqrt")},
+            "fma": UNFUSED if self.style.fma == "none" else Operation("fma({}, {}, {})"),
+            "and": Operation("{} && {}", AND, (AND, NOT)),
+            "not": Operation("!{}", NOT, (NAME,)),
+            "where": Operation("{} ? {} : {}", CHOICE, (AND, NEGATION, NEGATION)),
+            "bit": Operation("bit({}, {})"),
+            "exp2": Operation("powerOfTwo({})"),
+            "exponent": Operation("exponent({})"),
+            "mantissa": Operation("mantissa({})"),
+        }
+
+    def literal(self, value: float) -> Term:
+        text = "Infinity" if math.isinf(value) else repr(abs(value))
+        return Term(text, NAME) if value >= 0 else Term(f"-{text}", NEGATION)
+
+    def local(self, name: str, text: str, truth: bool) -> list[str]:
+        return [f"const {name} = {text};"]
+
+    def assign(self, place: str, text: str) -> str:
+        return f"{place} = {text};"
+
+    def call(self, name: str, function: str, args: Sequence[str], results: int) -> list[str]:
+        return [f"const {name} = {function}({', '.join(args)});"]
+
+    def loop(self, loop: Iteration) -> list[str]:
+        state = f"const {loop.name} = [{', '.join(loop.begin)}];"
+        if loop.at_most == 1:
+            return [state, *loop.test, f"if (!({loop.done})) {{", *indented(loop.work), "}"]
+        head = f"for (let {loop.counter} = 0; {loop.counter} < {loop.at_most}; {loop.counter}++) {{"
+        return [state, head, *indented([*loop.test, f"if ({loop.done}) break;", *loop.work]), "}"]
+
+    def function(self, function: Function, name: str, names: Mapping[Function | Table, str]) -> str:
+        texts = identifiers([str(node.args[0]) for node in function.inputs], self.reserved)
+        body = Body(self, names, dict(zip(function.inputs, texts, strict=True)))
+        results = body.compute(function)
+        lines = [*body.lines, f"return [{', '.join(results)}];"]
+        return "\n".join([f"function {name}({', '.join(texts)}) {{", *indented(lines), "}", ""])
+
+    def table(self, table: Table, name: str) -> str:
+        n = len(table.x)
+        xs, ys = (", ".join(self.literal(value).text for value in part) for part in (table.x, table.y))
+        lines = [
+            f"let first = 0, last = {n};",
+            "while (last - first > 1) {",
+            "    const middle = (first + last) >>> 1;",
+            f"    if ({name}_x[middle] <= x) first = middle;",
+            "    else last = middle;",
+            "}",
+        ]
+        if table.hold == "linear" and n > 1:
+            lines += [
+                f"if (x > {name}_x[0] && first < {n - 1}) {{",
+                f"    const share = (x - {name}_x[first]) / ({name}_x[first + 1] - {name}_x[first]);",
+                f"    return {name}_y[first] + share * ({name}_y[first + 1] - {name}_y[first]);",
+                "}",
+            ]
+        lines.append(f"return {name}_y[first];")
+        head = [
+            f"const {name}_x = [{xs}];",
+            f"const {name}_y = [{ys}];",
+            f"function {name}(x) {{  // {table.hold} hold",
+        ]
+        return "\n".join([*head, *indented(lines), "}", ""])
+
+    def places(self, argument: Argument, model: Model) -> list[str]:
+        if argument.kind == "scalar":
+            return [argument.name]
+        if argument.kind == "numbers":
+            return [f"numbers.{field}" for field in identifiers([x.name for x in argument.items], self.reserved)]
+        if argument.kind == "clock":
+            assert model.clock is not None  # an argument is one only then
+            clock = model.clock
+            time = f"k * {clock.numerator} / {clock.denominator}"
+            return [time, f"k % {clock.sample_every or 1} === 0 ? 1 : 0"]
+        return [self.item(argument.name, i) for i in range(len(argument.items))]
+
+    def entry(self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]) -> str:
+        """A function of the interface."""
+        stated = self.stated(model, entry, function, names)
+        parameters = ", ".join(argument.name for argument in entry.arguments)
+        lines = ["/**", f" * {entry.what}", *(f" * @param {argument.described}" for argument in entry.arguments)]
+        lines += [f" * @returns {entry.result.described}", " */", f"export function {entry.name}({parameters}) {{"]
+        lines += [f"    const {text} = {place};" for text, place in stated.loads]
+        lines += indented([*stated.body.lines, f"return [{', '.join(stated.results)}];"])
+        return "\n".join([*lines, "}", ""])
+
+    def helpers(self, program: Program) -> list[str]:
+        used = [
+            name for name in HELPERS if name in program.operations and not (name == "fma" and self.style.fma == "none")
+        ]
+        bits = [BITS] if any(name in NEEDS_BITS for name in used) else []
+        return [*bits, *(HELPERS[name] for name in used)]
+
+    def files(self, model: Model) -> dict[str, str]:
+        program = prepared([entry.function for entry in model.entries], self.style.own)
+        names = program.names()
+        parts = ["\n".join([*(f"// {line}" for line in model.about), ""]), *self.helpers(program)]
+        if model.numbers:
+            lines = [
+                "/** The numbers that were left open, as in the file and in its units. */",
+                "export function defaults() {",
+            ]
+            lines.append("    return {")
+            fields = identifiers([item.name for item in model.numbers], self.reserved)
+            for field, item in zip(fields, model.numbers, strict=True):
+                unit = f" [{item.unit}]" if item.unit else ""
+                lines.append(f"        {field}: {self.literal(item.value).text},  // {item.name}{unit}")
+            parts.append("\n".join([*lines, "    };", "}", ""]))
+        parts += [self.table(table, names[table]) for table in program.tables]
+        parts += [self.function(callee, names[callee], names) for callee in program.callees]
+        parts += [self.entry(model, e, f, names) for e, f in zip(model.entries, program.entries, strict=True)]
+        return {f"{model.name}.mjs": "\n".join(parts), f"test_{model.name}.mjs": self._test(model)}
+
+    def _test(self, model: Model) -> str:
+        """A program that compares every function with reference values."""
+        lines = [f"// compares {model.name} with reference values; exits with 1 if something differs"]
+        lines += [f'import * as {model.name} from "./{model.name}.mjs";', "", "const cases = ["]
+        lines += [f"    [{self._call(model, case)}, [{self._numbers(case.found)}]]," for case in model.cases]
+        tolerance = self.style.tolerance
+        unlike = "x !== y" if not tolerance else f"!(Math.abs(x - y) <= {tolerance!r} * (1 + Math.abs(y)))"
+        lines += [
+            "];",
+            "let wrong = 0;",
+            "for (const [found, expected] of cases)",
+            "    for (let i = 0; i < expected.length; i++) {",
+            "        const x = found[i], y = expected[i];",
+            f"        if ({unlike}) wrong++;",
+            "    }",
+            f"console.log(`{model.name}: ${{cases.length}} calls, ${{wrong}} wrong numbers`);",
+            "process.exit(wrong > 0 ? 1 : 0);",
+            "",
+        ]
+        return "\n".join(lines)
+
+    def _numbers(self, values: Sequence[float]) -> str:
+        return ", ".join(self.literal(value).text for value in values)
+
+    def _call(self, model: Model, case: Case) -> str:
+        given = []
+        for argument, values in zip(case.entry.arguments, case.given, strict=True):
+            kinds = {
+                "numbers": f"{model.name}.defaults()",
+                "clock": str(int(values[0])),
+                "scalar": self._numbers(values),
+            }
+            given.append(kinds.get(argument.kind, f"[{self._numbers(values)}]"))
+        return f"{model.name}.{case.entry.name}({', '.join(given)})"

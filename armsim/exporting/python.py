@@ -1,0 +1,250 @@
+"""Python: a module of functions on plain floats, without any package."""
+
+from __future__ import annotations
+
+import keyword
+import math
+from collections.abc import Mapping, Sequence
+
+from armsim.exporting.body import Body
+from armsim.exporting.interface import Argument, Case, Entry, Model
+from armsim.exporting.language import Language, Style, indented
+from armsim.exporting.names import identifiers, words
+from armsim.exporting.program import Program, prepared
+from armsim.exporting.syntax import Iteration
+from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term
+from armsim.expr import Expr, Function, Table
+
+WORDS = """abs float int range sin cos exp log sqrt fma divided bit ca done inf nan math mantissa exponent sine cosine
+    exponential logarithm square_root power_of_two bisect_right k due numbers"""
+RESERVED = words(WORDS) | {word.lower() for word in keyword.kwlist}
+HELPERS = {
+    "fma": '''\
+def fma(a, b, c):
+    """a b + c with one rounding: that of Python 3.13, or the product in two parts (Dekker 1971), summed with one rounding."""
+    if not (a and b):
+        return c
+    try:
+        if hasattr(math, "fma"):
+            return math.fma(a, b, c)
+        product = a * b
+        if not (1e-250 < abs(product) < 1e250 and abs(a) < 1e250 and abs(b) < 1e250 and abs(c) < 1e250):
+            return float(Fraction(a) * Fraction(b) + Fraction(c))
+        a_high, b_high = a * 134217729.0, b * 134217729.0
+        a_high, b_high = a_high - (a_high - a), b_high - (b_high - b)
+        a_low, b_low = a - a_high, b - b_high
+        error = a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
+        return math.fsum((product, error, c))
+    except (OverflowError, ValueError):
+        return a * b + c
+''',
+    "div": '''\
+def divided(a, b):
+    """a / b by IEEE 754: infinite or NaN where b is 0."""
+    if b != 0:
+        return a / b
+    return math.copysign(math.inf, a) * math.copysign(1.0, b) if abs(a) > 0 else math.nan
+''',
+    "sqrt": '''\
+def square_root(x):
+    """NaN below 0."""
+    return math.sqrt(x) if x >= 0 else math.nan
+''',
+    "bit": '''\
+def bit(shifted, i):
+    """Whether bit i of the integer k is set, given as k + 1.5 * 2**52."""
+    return math.isfinite(shifted) and bool(int(shifted) >> i & 1)
+''',
+    "exp2": '''\
+def power_of_two(k):
+    """2**k, for an integer k from -1022 to 1023."""
+    return math.ldexp(1.0, int(k)) if math.isfinite(k) else k
+''',
+    "mantissa": '''\
+def mantissa(x):
+    """m of x = m 2**e, with m from sqrt(1/2) to sqrt(2)."""
+    m, _ = math.frexp(x)
+    return 2 * m if m < 0.7071067811865476 else m
+''',
+    "exponent": '''\
+def exponent(x):
+    """e of x = m 2**e, with m from sqrt(1/2) to sqrt(2)."""
+    m, e = math.frexp(x)
+    return float(e - 1) if m < 0.7071067811865476 else float(e)
+''',
+    "sin": """\
+def sine(x):
+    return math.sin(x) if math.isfinite(x) else math.nan
+""",
+    "cos": """\
+def cosine(x):
+    return math.cos(x) if math.isfinite(x) else math.nan
+""",
+    "exp": """\
+def exponential(x):
+    return math.inf if x > 709.0 else math.exp(x)
+""",
+    "log": """\
+def logarithm(x):
+    return math.log(x) if x > 0 else math.nan
+""",
+}
+
+
+class Python(Language):
+    """Functions from lists of floats to lists of floats; NaN and infinities where C has them, and no exceptions."""
+
+    name = "python"
+    reserved = RESERVED
+
+    def __init__(self, style: Style | None = None) -> None:
+        super().__init__(style)
+        self.operations = {
+            **ARITHMETIC,
+            "div": Operation("divided({}, {})"),
+            "abs": Operation("abs({})"),
+            "sqrt": Operation("square_root({})"),
+            "sin": Operation("sine({})"),
+            "cos": Operation("cosine({})"),
+            "exp": Operation("exponential({})"),
+            "log": Operation("logarithm({})"),
+            "fma": UNFUSED if self.style.fma == "none" else Operation("fma({}, {}, {})"),
+            "and": Operation("{} and {}", AND, (AND, NOT)),
+            "not": Operation("not {}", NOT, (NAME,)),
+            "where": Operation("{1} if {0} else {2}", CHOICE, (AND, NEGATION, NEGATION)),
+            "bit": Operation("bit({}, {})"),
+            "exp2": Operation("power_of_two({})"),
+            "exponent": Operation("exponent({})"),
+            "mantissa": Operation("mantissa({})"),
+        }
+
+    def operation(self, node: Expr) -> Operation | None:
+        divides_by_number = node.op == "div" and not isinstance(node.args[1], Expr)
+        return ARITHMETIC["div"] if divides_by_number else super().operation(node)
+
+    def literal(self, value: float) -> Term:
+        text = "math.inf" if math.isinf(value) else repr(abs(value))
+        return Term(text, NAME) if value >= 0 else Term(f"-{text}", NEGATION)
+
+    def local(self, name: str, text: str, truth: bool) -> list[str]:
+        return [f"{name} = {text}"]
+
+    def call(self, name: str, function: str, args: Sequence[str], results: int) -> list[str]:
+        return [f"{name} = {function}({', '.join(args)})"]
+
+    def loop(self, loop: Iteration) -> list[str]:
+        state = f"{loop.name} = [{', '.join(loop.begin)}]"
+        if loop.at_most == 1:
+            return [state, *loop.test, f"if not ({loop.done}):", *indented(loop.work)]
+        return [
+            state,
+            f"for _ in range({loop.at_most}):",
+            *indented([*loop.test, f"if {loop.done}:", "    break", *loop.work]),
+        ]
+
+    def function(self, function: Function, name: str, names: Mapping[Function | Table, str]) -> str:
+        texts = identifiers([str(node.args[0]) for node in function.inputs], self.reserved)
+        body = Body(self, names, dict(zip(function.inputs, texts, strict=True)))
+        results = body.compute(function)
+        lines = [*body.lines, f"return [{', '.join(results)}]"]
+        return "\n".join([f"def {name}({', '.join(texts)}):", *indented(lines), ""])
+
+    def table(self, table: Table, name: str) -> str:
+        xs, ys = (", ".join(self.literal(value).text for value in part) for part in (table.x, table.y))
+        lines = [
+            f"i = max(bisect_right({name}_x, x) - 1, 0) if x == x else 0",
+            f"return {name}_y[i]",
+        ]
+        if table.hold == "linear" and len(table.x) > 1:
+            lines[1:] = [
+                f"if i == {len(table.x) - 1} or not x > {name}_x[0]:",
+                f"    return {name}_y[i]",
+                f"share = (x - {name}_x[i]) / ({name}_x[i + 1] - {name}_x[i])",
+                f"return {name}_y[i] + share * ({name}_y[i + 1] - {name}_y[i])",
+            ]
+        head = [f"{name}_x = [{xs}]", f"{name}_y = [{ys}]", "", "", f"def {name}(x):", f'    """{table.hold} hold"""']
+        return "\n".join([*head, *indented(lines), ""])
+
+    def places(self, argument: Argument, model: Model) -> list[str]:
+        if argument.kind == "scalar":
+            return [argument.name]
+        if argument.kind == "numbers":
+            return [f"numbers.{field}" for field in identifiers([x.name for x in argument.items], self.reserved)]
+        if argument.kind == "clock":
+            assert model.clock is not None  # an argument is one only then
+            clock = model.clock
+            time = f"k * {clock.numerator} / {float(clock.denominator)!r}"
+            return [time, f"1.0 if k % {clock.sample_every or 1} == 0 else 0.0"]
+        return [self.item(argument.name, i) for i in range(len(argument.items))]
+
+    def entry(self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]) -> str:
+        """A function of the interface."""
+        stated = self.stated(model, entry, function, names)
+        parameters = ", ".join(argument.name for argument in entry.arguments)
+        lines = [f'"""{entry.what}', "", "Args:", *(f"    {argument.described}" for argument in entry.arguments)]
+        lines += ["", "Returns:", f"    {entry.result.described}", '"""']
+        lines += [f"{text} = {place}" for text, place in stated.loads]
+        lines += [*stated.body.lines, f"return [{', '.join(stated.results)}]"]
+        return "\n".join([f"def {entry.name}({parameters}):", *indented(lines), ""])
+
+    def helpers(self, program: Program) -> list[str]:
+        unfused = self.style.fma == "none"
+        found = [
+            text for name, text in HELPERS.items() if name in program.operations and not (name == "fma" and unfused)
+        ]
+        imports = ["import math"]
+        imports += ["from bisect import bisect_right"] if program.tables else []
+        imports += ["from fractions import Fraction"] if "fma" in program.operations and not unfused else []
+        return ["\n".join([*imports, ""]), *found]
+
+    def files(self, model: Model) -> dict[str, str]:
+        program = prepared([entry.function for entry in model.entries], self.style.own)
+        names = program.names()
+        parts = ["\n".join([f'"""{model.about[0]}', "", *model.about[1:], '"""', ""]), *self.helpers(program)]
+        parts += self.numbers(model) if model.numbers else []
+        parts += [self.table(table, names[table]) for table in program.tables]
+        parts += [self.function(callee, names[callee], names) for callee in program.callees]
+        parts += [self.entry(model, e, f, names) for e, f in zip(model.entries, program.entries, strict=True)]
+        return {f"{model.name}.py": "\n\n".join(parts), f"test_{model.name}.py": self._test(model)}
+
+    def numbers(self, model: Model) -> list[str]:
+        """The class of the open numbers."""
+        lines = [
+            "@dataclass",
+            "class Numbers:",
+            '    """The numbers that were left open, in the units of the file."""',
+            "",
+        ]
+        fields = identifiers([item.name for item in model.numbers], self.reserved)
+        for field, item in zip(fields, model.numbers, strict=True):
+            unit = f" [{item.unit}]" if item.unit else ""
+            lines.append(f"    {field}: float = {self.literal(item.value).text}  # {item.name}{unit}")
+        return ["\n".join(["from dataclasses import dataclass", "", "", *lines, ""])]
+
+    def _test(self, model: Model) -> str:
+        """A program that compares every function with reference values."""
+        lines = [f'"""Compares {model.name} with reference values; exits with 1 if something differs."""', ""]
+        lines += ["import math", "import sys", "", f"import {model.name}", "", "CASES = ["]
+        lines += [f"    ({self._call(model, case)}, {list(case.found)!r})," for case in model.cases]
+        tolerance = self.style.tolerance
+        unlike = "x != y" if not tolerance else f"not abs(x - y) <= {tolerance!r} * (1 + abs(y))"
+        lines += [
+            "]",
+            f"wrong = sum({unlike} for found, expected in CASES for x, y in zip(found, expected, strict=True))",
+            f'print(f"{model.name}: {{len(CASES)}} calls, {{wrong}} wrong numbers")',
+            "sys.exit(wrong > 0)",
+            "",
+        ]
+        return "\n".join(lines).replace("inf,", "math.inf,").replace("inf]", "math.inf]")
+
+    def _call(self, model: Model, case: Case) -> str:
+        given = []
+        for argument, values in zip(case.entry.arguments, case.given, strict=True):
+            numbers = f"{model.name}.Numbers()"
+            kinds = {"numbers": numbers, "clock": repr(int(values[0])), "scalar": repr(values[0])}
+            given.append(kinds.get(argument.kind, repr(list(values))))
+        return self.call_of(model, case.entry.name, ", ".join(given))
+
+    def call_of(self, model: Model, entry: str, given: str) -> str:
+        """A call of a function of the module."""
+        return f"{model.name}.{entry}({given})"

@@ -1,0 +1,88 @@
+"""How a language writes operations and statements."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from armsim.exporting.terms import Operation, Term
+from armsim.expr import Expr
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """A loop as statements.
+
+    Attributes:
+        name: Of the array of its state.
+        counter: Of its iterations.
+        begin: The state at the start.
+        captured: Values from outside.
+        at_most: Bound on the number of iterations.
+        test: Statements before every iteration.
+        done: The condition that ends it, after them.
+        work: Statements of an iteration; they assign the next state.
+    """
+
+    name: str
+    counter: str
+    begin: list[str]
+    captured: list[str]
+    at_most: int
+    test: list[str]
+    done: str
+    work: list[str]
+
+
+class Syntax(ABC):
+    """Operations and statements of a language.
+
+    Attributes:
+        name: As users name it.
+        operations: Text of every operation.
+    """
+
+    name: ClassVar[str]
+    operations: Mapping[str, Operation]
+
+    def operation(self, node: Expr) -> Operation | None:
+        """How an operation is written; None for one that the language lacks."""
+        return self.operations.get(node.op)
+
+    def ordered(self, nodes: Sequence[Expr]) -> Sequence[Expr]:
+        """Nodes in the order of their statements: that of the algorithms, unless the language interleaves them."""
+        return nodes
+
+    @abstractmethod
+    def literal(self, value: float) -> Term:
+        """A number."""
+
+    @abstractmethod
+    def local(self, name: str, text: str, truth: bool) -> list[str]:
+        """Statements that name a value, a condition or a number."""
+
+    @abstractmethod
+    def call(self, name: str, function: str, args: Sequence[str], results: int) -> list[str]:
+        """Statements that call a function and name the array of its results."""
+
+    @abstractmethod
+    def loop(self, loop: Iteration) -> list[str]:
+        """Statements that iterate."""
+
+    def captured(self, loop: str, i: int, term: Term) -> Term:
+        """A captured value within a loop: as it is called outside, unless the language closes loops off."""
+        return term
+
+    def assign(self, place: str, text: str) -> str:
+        """A statement that assigns a value to an item of an array."""
+        return f"{place} = {text}"
+
+    def item(self, array: str, i: int) -> str:
+        """An item of an array of results."""
+        return f"{array}[{i}]"
+
+    def lookup(self, table: str, at: str) -> str:
+        """The value of a table."""
+        return f"{table}({at})"

@@ -1,0 +1,54 @@
+"""Terms: texts of expressions, with how tightly they bind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# how tightly an expression binds, calls and names last: a term of a lower level than its place asks for is bracketed
+CHOICE, AND, NOT, COMPARISON, NEGATION, SUM, PRODUCT, ATOM, NAME = range(9)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """The text of an expression.
+
+    Attributes:
+        text: In some language.
+        level: How tightly its outermost operation binds.
+    """
+
+    text: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """How a language writes an operation.
+
+    Attributes:
+        template: With {} for every operand.
+        level: How tightly it binds.
+        operands: The lowest level at which each operand needs no brackets; 0 for all unless given.
+    """
+
+    template: str
+    level: int = ATOM
+    operands: tuple[int, ...] = ()
+
+
+def bracketed(term: Term, level: int) -> str:
+    """A term where one of a level is needed."""
+    return term.text if term.level >= level else f"({term.text})"
+
+
+# as most languages write them; sums and products associate to the left
+ARITHMETIC = {
+    "add": Operation("{} + {}", SUM, (SUM, PRODUCT)),
+    "sub": Operation("{} - {}", SUM, (SUM, PRODUCT)),
+    "mul": Operation("{} * {}", PRODUCT, (PRODUCT, ATOM)),
+    "div": Operation("{} / {}", PRODUCT, (PRODUCT, ATOM)),
+    "neg": Operation("-{}", NEGATION, (PRODUCT,)),
+    "lt": Operation("{} < {}", COMPARISON, (NEGATION, NEGATION)),
+    "le": Operation("{} <= {}", COMPARISON, (NEGATION, NEGATION)),
+}
+UNFUSED = Operation("{} * {} + {}", SUM, (PRODUCT, ATOM, PRODUCT))

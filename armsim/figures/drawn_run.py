@@ -1,0 +1,233 @@
+"""A run as figures see it: columns by their headings, in blocks of rows, and what is known of its arm.
+
+It may be in memory or in a folder, finished or not; a table of numbers over time will do as well.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armsim.arm.robot import Robot
+from armsim.arm.solids import solids_of, summed
+from armsim.errors import UsageError
+from armsim.files.document import Map, Node, Scalar, Seq
+from armsim.files.recovery import TABLES
+from armsim.files.row_blocks import RowBlocks
+from armsim.files.yaml_reader import read_yaml
+from armsim.loading import build_robot, load_robot_file
+from armsim.model import Arm
+from armsim.simulation.result import Result
+
+Array = NDArray[np.float64]
+Blocks = Callable[[Sequence[str]], Iterator[Array]]
+TIME = ("t_s", "t")
+AT_ONCE = 2**15  # rows of a run in memory
+
+
+@dataclass(frozen=True)
+class RowTable:
+    """Columns over time.
+
+    Attributes:
+        time: Heading of the times.
+        headings: Of the other columns.
+        blocks: Rows of the columns of some headings, block by block, each of shape (rows, headings).
+        size: Of its file [bytes]; 0 in memory.
+    """
+
+    time: str
+    headings: tuple[str, ...]
+    blocks: Blocks = field(repr=False)
+    size: int = 0
+
+
+@dataclass(frozen=True)
+class DrawnArm:
+    """An arm with the solids of its file, see `armsim.arm.solids.solids`."""
+
+    arm: Arm
+    solids: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, data: dict[str, Any]) -> DrawnArm:
+        """From a robot file's data, as `armsim.loading.load_robot_file` reads it."""
+        return cls(build_robot(data), solids_of(data))
+
+    @classmethod
+    def of_robot(cls, robot: Robot) -> DrawnArm:
+        """From a robot that has been read; one that was made of an arm has balls for its links' masses."""
+        if robot.data is not None:
+            return cls(robot.arm, solids_of(robot.data))
+        links = []
+        for joint in robot.arm.joints:
+            back = joint.frame.inverse
+            ball = {"shape": "inertia", "sizes": {}, **summed(joint.inertia.moved(back.rotation, back.position))}
+            links.append({"name": joint.name, "solids": [{**ball, "center": ball["com"]}]})
+        return cls(robot.arm, {"robot": robot.arm.name, "links": links, "payload": None})
+
+
+@dataclass(frozen=True)
+class DrawnRun:
+    """A run.
+
+    Attributes:
+        name: As the user named it; of a run in memory, its scenario.
+        tables: Its rows.
+        status: "complete", "interrupted" or "diverged"; empty where nobody knows.
+        scenario: What was run as plain data, angles in radians; empty where nobody knows.
+        audit: Its energy balance, see `armsim.simulation.energy_balance.balance`; None where there is none.
+        method: The integrator; empty where nobody knows.
+    """
+
+    name: str
+    tables: tuple[RowTable, ...]
+    status: str = ""
+    scenario: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    audit: Mapping[str, Any] | None = None
+    method: str = ""
+
+    @property
+    def headings(self) -> list[str]:
+        """Of all columns but the times, each once."""
+        return list(dict.fromkeys(heading for table in self.tables for heading in table.headings))
+
+    @property
+    def duration(self) -> float | None:
+        """How long it was to last [s]; None where nobody knows."""
+        return self.scenario.get("duration")
+
+    @property
+    def title(self) -> str:
+        """What was run, in a line."""
+        if not self.scenario:
+            return self.name
+        by = f" by {self.method}" if self.method else ""
+        return f"{self.scenario['name']}: {self.duration:g} s of {self.scenario['robot']['name']}{by}"
+
+    def drawn_arm(self) -> DrawnArm | None:
+        """The arm, with the scenario's payload; None where nobody knows."""
+        if not self.scenario:
+            return None
+        robot = dict(self.scenario["robot"])
+        if self.scenario.get("payload") is not None:
+            robot["payload"] = self.scenario["payload"]
+        return DrawnArm.of(load_robot_file(robot).data)
+
+    def control(self, key: str, n: int) -> list[float] | None:
+        """Numbers of the scenario's control, one per joint; None where it has none, or they change with time."""
+        found = (self.scenario.get("control") or {}).get(key)
+        if isinstance(found, (int, float)):
+            found = [found] * n
+        if not isinstance(found, list) or len(found) != n or not all(isinstance(x, (int, float)) for x in found):
+            return None
+        return [float(x) for x in found]
+
+
+Drawable = str | PathLike[str] | Result | DrawnRun
+
+
+def drawn(run: Drawable, told: Callable[[int], object] = bool) -> DrawnRun:
+    """A run to be drawn.
+
+    Args:
+        run: `armsim.Run`; the folder of a run or a recording, or its run.yaml; or a CSV or Parquet file with a column t_s.
+        told: Called with the number of bytes of every block that is read of a file.
+
+    Raises:
+        FileFaults: A file cannot be read; says where and why.
+        UsageError: There is no such folder, or it holds no run.
+    """
+    if isinstance(run, DrawnRun):
+        return run
+    if isinstance(run, Result):
+        return _in_memory(run)
+    name = os.fspath(run)
+    folder = (os.path.dirname(name) or ".") if os.path.basename(name) == "run.yaml" else name
+    if not os.path.isdir(folder):
+        if os.path.splitext(name)[1].lower() in (".csv", ".parquet"):
+            return DrawnRun(name, (_table(name, told),))
+        found = "a file" if os.path.exists(name) else "nothing of this name"
+        mend = "`armsim simulate SCENARIO` writes one, and says where"
+        raise UsageError.of(name, "the folder of a run, or a CSV file with a column t_s", found, mend)
+    tables = tuple(_table(path, told) for file in TABLES if os.path.isfile(path := os.path.join(folder, file)))
+    if not tables:
+        found = "a folder without trajectory.csv or record.csv"
+        mend = "name a folder that `armsim simulate` or `armsim record` has written"
+        raise UsageError.of(name, "a run or a recording", found, mend)
+    about = os.path.join(folder, "run.yaml")
+    return DrawnRun(name, tables, **_known(_plain(read_yaml(about)[0]) if os.path.isfile(about) else None))
+
+
+def columns_over_time(name: str, columns: Mapping[str, ArrayLike], scenario: Mapping[str, Any]) -> DrawnRun:
+    """A motion in memory as a run.
+
+    Args:
+        name: What it is called.
+        columns: Values by heading, the times `t_s` among them.
+        scenario: What was run, with name, duration and robot at least.
+    """
+    table = np.column_stack([np.asarray(values, float) for values in columns.values()])
+    order = list(columns)
+
+    def blocks(wanted: Sequence[str]) -> Iterator[Array]:
+        yield table[:, [order.index(heading) for heading in wanted]]
+
+    return DrawnRun(name, (RowTable("t_s", tuple(h for h in order if h != "t_s"), blocks),), "complete", scenario)
+
+
+def _in_memory(run: Result) -> DrawnRun:
+    from armsim.simulation.energy_balance import audit
+
+    order = run.columns
+
+    def blocks(wanted: Sequence[str]) -> Iterator[Array]:
+        places = [order.index(heading) if heading != "t_s" else -1 for heading in wanted]
+        times, table = run.t, run.table
+        for first in range(0, run.count, AT_ONCE):
+            rows = slice(first, first + AT_ONCE)
+            yield np.column_stack([times[rows] if i < 0 else table[rows, i] for i in places])
+
+    balance = audit(run) if np.isfinite(run.end).all() else None
+    tables = (RowTable("t_s", tuple(order), blocks),)
+    return DrawnRun(run.scenario.name, tables, run.status, run.scenario.scenario_data, balance, run.plant.method)
+
+
+def _known(record: Any) -> dict[str, Any]:
+    """What a run.yaml says of its run, as far as it is of the kinds that armsim writes."""
+    if not isinstance(record, dict):
+        return {}
+    known = {key: record[key] for key in ("status", "method") if isinstance(record.get(key), str)}
+    scenario, audit = record.get("scenario"), record.get("audit")
+    if isinstance(scenario, dict) and isinstance(scenario.get("robot"), dict):
+        kinds = (str, scenario.get("name")), (float, scenario.get("duration")), (str, scenario["robot"].get("name"))
+        if all(isinstance(value, kind) for kind, value in kinds):
+            known["scenario"] = scenario
+    if isinstance(audit, dict) and all(isinstance(audit.get(key), float) for key in ("residual", "relative")):
+        known["audit"] = audit
+    return known
+
+
+def _table(path: str, told: Callable[[int], object]) -> RowTable:
+    rows = RowBlocks(path, told)
+    time = next((heading for heading in TIME if heading in rows.headings), None)
+    if time is None:
+        mend = "name the column of times `t_s`"
+        raise UsageError.of(path, "a column `t_s`, the time in s", ", ".join(rows.headings[:6]), mend)
+    return RowTable(time, tuple(heading for heading in rows.headings if heading != time), rows.blocks, rows.size)
+
+
+def _plain(node: Node) -> Any:
+    """A document as plain data."""
+    if isinstance(node, Map):
+        return {key: _plain(value) for key, (_, value) in node.entries.items()}
+    if isinstance(node, Seq):
+        return [_plain(item) for item in node.items]
+    assert isinstance(node, Scalar)
+    return node.value

@@ -1,0 +1,31 @@
+"""What notebooks show: the figure of a run, the picture of a robot."""
+
+from __future__ import annotations
+
+import io
+import warnings
+
+from armsim.arm.robot import Robot
+from armsim.figures.drawn_run import DrawnArm, drawn
+from armsim.figures.robot_picture import draw_arm
+from armsim.figures.run import draw_run
+from armsim.simulation.result import Result
+
+DPI = 80
+
+
+def png(shown: Result | Robot) -> bytes:
+    """A run's figure, or a robot at its initial pose, as PNG.
+
+    Raises:
+        ArmsimError: It cannot be drawn.
+    """
+    if isinstance(shown, Robot):
+        figure = draw_arm(DrawnArm.of_robot(shown), shown.initial.tolist())
+    else:
+        figure = draw_run(drawn(shown))
+    made = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # of a name, that the font lacks: a box is drawn
+        figure.savefig(made, format="png", dpi=DPI)
+    return made.getvalue()

@@ -1,0 +1,119 @@
+"""What motors have to give: root mean squares of torques and currents, and the heat of their windings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from armsim.actuation import winding
+from armsim.errors import UsageError
+from armsim.expr import Scalar, maximum, where
+from armsim.measures.aggregates import RootMeanSquare
+from armsim.measures.kind import Request
+from armsim.measures.measure import Measure
+from armsim.measures.moment import Moment
+from armsim.model import Motor, Thermal
+
+
+def rms_torque(request: Request) -> Measure:
+    """The root mean square of the motor torque, felt at the joint, of every joint asked for."""
+    names = tuple(f"rms_torque_{joint.name}" for joint in request.joints)
+    units = tuple(joint.kind.force for joint in request.joints)
+    return RootMeanSquare(names, units, lambda now: [now.torques[i].motor for i in request.indices])
+
+
+def rms_current(request: Request) -> Measure:
+    """The root mean square of the current of every motor asked for."""
+    powered = request.powered("give the motor its constants, or ask for `rms_torque`")
+    names = tuple(f"rms_current_{request.plant.arm.joints[i].name}" for i in powered)
+    return RootMeanSquare(names, ("A",) * len(powered), lambda now: [_current(now, i) for i in powered])
+
+
+def _current(now: Moment, i: int) -> Scalar:
+    current = now.torques[i].current
+    assert current is not None
+    return current
+
+
+@dataclass(slots=True)
+class Winding:
+    """Up to a moment, of each winding.
+
+    Attributes:
+        rises: Temperature rises above the ambient [K].
+        losses: At that moment [W].
+        peaks: Highest rises so far [K].
+    """
+
+    rises: list[Scalar]
+    losses: list[Scalar]
+    peaks: list[Scalar]
+
+
+@dataclass(frozen=True)
+class WindingTemperature(Measure):
+    """The temperatures of motors' windings, which start at the ambient's: at the end.
+
+    From moment to moment their mean loss acts: exact where losses are constant in between.
+
+    Attributes:
+        motors: By joint.
+        models: Their thermal models, likewise.
+    """
+
+    motors: tuple[tuple[int, Motor], ...]
+    models: tuple[Thermal, ...]
+
+    def begin(self) -> Winding:
+        nothing = [0.0] * len(self.models)
+        return Winding(nothing, [*nothing], [*nothing])
+
+    def update(self, kept: Winding, now: Moment) -> Winding:
+        losses = [winding.loss(motor, _current(now, i)) for i, motor in self.motors]
+        rises = [
+            where(now.t > 0.0, winding.rise_after(thermal, rise, (before + loss) / 2, now.dt), 0.0)
+            for thermal, rise, before, loss in zip(self.models, kept.rises, kept.losses, losses, strict=True)
+        ]
+        return Winding(rises, losses, [maximum(x, most) for x, most in zip(rises, kept.peaks, strict=True)])
+
+    def result(self, kept: Winding, end: Moment) -> list[Scalar]:
+        return self._temperatures(kept.rises)
+
+    def _temperatures(self, rises: list[Scalar]) -> list[Scalar]:
+        return [thermal.ambient + rise for thermal, rise in zip(self.models, rises, strict=True)]
+
+
+class PeakWindingTemperature(WindingTemperature):
+    """The same at their highest."""
+
+    def result(self, kept: Winding, end: Moment) -> list[Scalar]:
+        return self._temperatures(kept.peaks)
+
+
+def winding_temperature(request: Request) -> Measure:
+    """The temperature of every winding asked for, at the end."""
+    return WindingTemperature(*_windings(request))
+
+
+def peak_winding_temperature(request: Request) -> Measure:
+    """Its highest temperature."""
+    return PeakWindingTemperature(*_windings(request))
+
+
+Windings = tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[int, Motor], ...], tuple[Thermal, ...]]
+
+
+def _windings(request: Request) -> Windings:
+    kind = request.name.removesuffix(f"_{request.joints[0].name}") if request.joint is not None else request.name
+    joints = request.plant.arm.joints
+    found = [(i, motor, motor.thermal) for i in request.indices if (motor := joints[i].electric_motor) is not None]
+    known = [(i, motor, thermal) for i, motor, thermal in found if thermal is not None]
+    if not known:
+        raise UsageError.of(
+            f"measure `{request.name}`",
+            "a motor whose winding's thermal model is known",
+            "none: no motor has `thermal`",
+            "give the motor for example `thermal: {resistance: 6.2, time_constant: 25}`, in K/W and s",
+        )
+    names = tuple(f"{kind}_{joints[i].name}" for i, _, _ in known)
+    models = tuple(thermal for _, _, thermal in known)
+    return names, ("°C",) * len(known), tuple((i, motor) for i, motor, _ in known), models

@@ -1,0 +1,111 @@
+"""Figures of merit: the measures of every run's summary, gathered at some of its moments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from armsim.control import Controller
+from armsim.expr import Scalar, where
+from armsim.measures.catalog import KINDS
+from armsim.measures.kind import Request
+from armsim.measures.limits import limits_of
+from armsim.measures.measure import Measure
+from armsim.measures.moment import Moment
+from armsim.plant import Plant
+
+PREFIX = "figure "  # of names, to tell them from measures that are asked for
+RESPONSE = ("rise_time", "overshoot", "settling_time")
+TRACKING = ("rms_error", "peak_error", "iae", "ise", "itae")
+TOOL = ("rms_tool_error", "peak_tool_error")
+DISTURBANCE = ("disturbance_peak", "recovery_time")
+ENERGY = ("energy_drawn", "energy_fed_back")
+WINDING = ("winding_temperature", "peak_winding_temperature")
+MOMENTS = 500  # at which they are gathered, at least, where there are as many steps
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Accumulators of figures, which serve runs from any start.
+
+    Attributes:
+        last: Time of the moment before [s].
+        start: Joint positions at the start of the run [rad or m].
+        parts: Those of the measures.
+    """
+
+    last: Scalar
+    start: list[Scalar]
+    parts: list[Any]
+
+
+@dataclass(frozen=True)
+class Figures(Measure):
+    """Measures at some of the moments, whatever the time between them.
+
+    Attributes:
+        parts: The measures.
+        n: Number of joints.
+    """
+
+    parts: tuple[Measure, ...]
+    n: int
+
+    def begin(self) -> Gathered:
+        return Gathered(0.0, [0.0] * self.n, [part.begin() for part in self.parts])
+
+    def update(self, kept: Gathered, now: Moment) -> Gathered:
+        start = [where(now.t > 0.0, x, q) for x, q in zip(kept.start, now.x.q, strict=True)]
+        now = now.after(kept.last, start)
+        return Gathered(now.t, start, [part.update(x, now) for part, x in zip(self.parts, kept.parts, strict=True)])
+
+    def result(self, kept: Gathered, end: Moment) -> list[Scalar]:
+        end = end.after(kept.last, kept.start)
+        return [x for part, inner in zip(self.parts, kept.parts, strict=True) for x in part.result(inner, end)]
+
+
+def figures_of(plant: Plant) -> Figures:
+    """The figures of merit of a plant's runs: those that its command, external forces and motors give it.
+
+    Their names are those of their measures behind `PREFIX`.
+    """
+    parts = []
+    for kind, joint in _asked(plant):
+        name = kind if joint is None else f"{kind}_{plant.arm.joints[joint].name}"
+        parts.append(KINDS[kind].make(Request(name, plant, joint)))
+    names = tuple(f"{PREFIX}{name}" for part in parts for name in part.names)
+    return Figures(names, tuple(unit for part in parts for unit in part.units), tuple(parts), plant.arm.n)
+
+
+def every(steps: int) -> int:
+    """Steps between the moments at which figures are gathered."""
+    return max(1, steps // MOMENTS)
+
+
+def _asked(plant: Plant) -> Iterator[tuple[str, int | None]]:
+    """Kinds of measures, and the joints that they are asked of; None for the whole arm."""
+    joints, limits = plant.arm.joints, limits_of(plant)
+    command = plant.command
+    feedback = isinstance(command, Controller)
+    ends = isinstance(command, Controller) and not command.reference.timed
+    if feedback:
+        yield from ((kind, None) for kind in TOOL)
+    if any(joint.electric_motor is not None for joint in joints):
+        yield from ((kind, None) for kind in ENERGY)
+    for i, joint in enumerate(joints):
+        kinds = [*(RESPONSE if ends else ()), *(TRACKING if feedback else ())]
+        kinds += DISTURBANCE if feedback and plant.external else ()
+        motor = joint.electric_motor
+        kinds += ["rms_torque"] if joint.motor is not None or plant.command is not None else []
+        kinds += ["rms_current", *ENERGY] if motor is not None else []
+        kinds += WINDING if motor is not None and motor.thermal is not None else ()
+        kinds += [f"{word}_at_{kind}_limit" for kind in limits[i] for word in ("time", "first")]
+        kinds += ["time_at_stop", "first_at_stop"] if joint.limit is not None else []
+        yield from ((kind, i) for kind in kinds)
+
+
+def parted(results: Mapping[str, float]) -> tuple[dict[str, float], dict[str, float]]:
+    """Results of measures by name: those that were asked for, and figures."""
+    asked = {name: x for name, x in results.items() if not name.startswith(PREFIX)}
+    return asked, {name.removeprefix(PREFIX): x for name, x in results.items() if name.startswith(PREFIX)}

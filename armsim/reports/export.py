@@ -1,0 +1,53 @@
+"""What `armsim export` prints."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from armsim.exporting.export import Exported
+
+TESTS = {  # how a folder's test program is run, by the suffix of the source
+    ".h": "make test",
+    ".f90": "make test",
+    ".py": "python {test}",
+    ".mjs": "node {test}",
+}
+
+
+def report(done: Exported) -> str:
+    """The files with what is in them, and how to try them."""
+    width = max(len(path) for path in done.files)
+    lines = [f"{path:<{width}}  {_what(path, done)}" for path in done.files]
+    if done.numbers:
+        names = ", ".join(item.name for item in done.numbers[:4]) + (", ..." if len(done.numbers) > 4 else "")
+        lines += ["", f"open: {names}"]
+    folder = os.path.dirname(done.files[0])
+    test = next((os.path.basename(path) for path in done.files if os.path.basename(path).startswith("test_")), "")
+    suffix = os.path.splitext(done.files[0])[1]
+    return "\n".join([*lines, "", f"next: cd {folder} && {TESTS[suffix].format(test=test)}"])
+
+
+def _what(path: str, done: Exported) -> str:
+    name, suffix = os.path.splitext(os.path.basename(path))
+    if name.startswith("test_"):
+        return "compares them with reference values"
+    if suffix in (".so", ".dylib", ".dll"):
+        return "the same, compiled for this machine"
+    if suffix == ".c":
+        return "the source"
+    if name in ("Makefile", "CMakeLists"):
+        return "what builds them"
+    return f"functions: {', '.join(done.functions)}"
+
+
+def as_data(done: Exported) -> dict[str, Any]:
+    """It as plain data."""
+    return {
+        "name": done.name,
+        "functions": list(done.functions),
+        "files": list(done.files),
+        "open": [{"path": item.name, "unit": item.unit, "value": item.value} for item in done.numbers],
+        "states": done.states,
+    }

@@ -1,0 +1,98 @@
+"""Forces that no run follows: under them a joint is beyond all bounds before an adaptive method has counted its turns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from armsim.control import OpenLoop
+from armsim.dynamics import bias, forward_dynamics
+from armsim.dynamics.external import link_wrenches
+from armsim.dynamics.kinematics import own_poses
+from armsim.errors import Refusal
+from armsim.loading import Scenario
+from armsim.plant import DynaMechsPlant, Plant
+
+WILD = 1e10  # rad/s² or m/s²: a joint that is less accelerated is followed, however far it gets
+FAR = 1e6  # rad or m: bound of a position in a run
+
+
+@dataclass(frozen=True)
+class Push:
+    """Generalised forces at the start of a run.
+
+    Attributes:
+        path: Key of the scenario that gives them.
+        force: [N·m or N], n of them.
+        lasting: How long they act [s].
+    """
+
+    path: str
+    force: Sequence[float]
+    lasting: float
+
+
+def overload(scenario: Scenario, plant: Plant) -> Refusal | None:
+    """Why an adaptive method would count turns in vain; None where the forces of a scenario are such as it can follow.
+
+    Applied loads and torque inputs count that would take a joint beyond `FAR`, from rest at the start, if nothing but what
+    damps and holds the joint itself opposed them. Such a run takes millions of steps before it leaves its bounds.
+
+    Args:
+        scenario: What is to be run.
+        plant: Its plant.
+    """
+    if plant.integrator.adaptive is None or isinstance(plant, DynaMechsPlant):
+        return None
+    q, arm = list(scenario.initial_q), plant.arm
+    for push in _pushes(scenario, plant):
+        weight = bias(arm, q, [0.0] * arm.n)
+        tau = [f + g for f, g in zip(push.force, weight, strict=True)]
+        found = forward_dynamics(arm, q, [0.0] * arm.n, tau, None, plant.algorithm)
+        for i, (joint, a) in enumerate(zip(arm.joints, found, strict=True)):
+            time = (2 * FAR / abs(a)) ** 0.5 if abs(a) > WILD else push.lasting
+            if time < push.lasting and _opposed(plant, q, i, push) > FAR:
+                unit = joint.kind.length
+                return Refusal(
+                    push.path,
+                    f"forces under which a joint stays within 1e6 {unit}, the bound of a run",
+                    f"{joint.name} is accelerated at {abs(a):.2g} {unit}/s², and is there {time:.2g} s later",
+                    "check the unit and the exponent of the force, and the inertia of what it acts on",
+                )
+    return None
+
+
+def _pushes(scenario: Scenario, plant: Plant) -> list[Push]:
+    arm, q, duration = plant.arm, list(scenario.initial_q), scenario.steps * scenario.dt
+    still, found = [0.0] * arm.n, []
+    for k, wrench in enumerate(plant.external):
+        begin = 0.0 if wrench.start is None else float(wrench.start)
+        end = duration if wrench.end is None else min(duration, float(wrench.end))
+        applied = link_wrenches(arm, begin, own_poses(arm, q), [wrench])
+        force = [free - x for free, x in zip(bias(arm, q, still), bias(arm, q, still, applied), strict=True)]
+        found.append(Push(f"external[{k}]", force, end - begin))
+    if isinstance(plant.command, OpenLoop) and plant.command.output == "torque":
+        for t in (0.0, duration / 2):
+            torques = plant.torques(t, _sampled(plant, t, q, still))
+            found.append(Push("inputs.torque", [torque.motor for torque in torques], duration - t))
+    return found
+
+
+def _opposed(plant: Plant, q: Sequence[float], i: int, push: Push) -> float:
+    """How far a force takes a joint at most against its own damping and stiffness [rad or m]."""
+
+    def total(at: float, v: float) -> float:
+        positions, velocities = ([x if j == i else y for j, y in enumerate(like)] for x, like in ((at, q), (v, still)))
+        return plant.torques(0.0, _sampled(plant, 0.0, positions, velocities))[i].total
+
+    still, limit = [0.0] * plant.arm.n, plant.arm.joints[i].limit
+    damping, stiffness = total(q[i], 0.0) - total(q[i], 1.0), total(q[i], 0.0) - total(q[i] + 1.0, 0.0)
+    if limit is not None and limit.stiffness is not None:
+        stiffness = max(stiffness, limit.stiffness)
+    force = abs(push.force[i])
+    return min(force * push.lasting / max(damping, 1e-30), force / max(stiffness, 1e-30))
+
+
+def _sampled(plant: Plant, t: float, q: Sequence[float], qd: Sequence[float]) -> list[float]:
+    state = plant.initial_state(q, qd)
+    return plant.sample(t, state) if plant.sampled else state

@@ -1,0 +1,45 @@
+"""Writes docs/images: carries out the commands of README.md and docs/assignment.md that draw them, in a folder of its own.
+
+Run it after figures have changed: `python docs/write_images.py`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+DOCS = Path(__file__).parent
+IMAGES = DOCS / "images"
+PAGES = (DOCS.parent / "README.md", DOCS / "assignment.md")
+
+
+def commands(page: str) -> list[list[str]]:
+    """The commands of a page that draw an image of it, and those that write the runs which these are of."""
+    shown = set(re.findall(r"images/([\w.-]+)", page))
+    lines = [shlex.split(line)[1:] for block in re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+             for line in block.splitlines() if line.startswith("armsim ")]  # fmt: skip
+    drawing = [line for line in lines if shown & set(line)]
+    runs = {word for line in drawing for word in line if line[0] in ("plot", "animate")}
+    return [line for line in lines if line in drawing or ("-o" in line and line[line.index("-o") + 1] in runs)]
+
+
+def main() -> None:
+    """Carry out the commands, and keep the images."""
+    IMAGES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for page in PAGES:
+            text = page.read_text(encoding="utf-8")
+            for line in commands(text):
+                subprocess.run([sys.executable, "-m", "armsim", *line, "--force"], cwd=folder, check=True)
+            for name in sorted(set(re.findall(r"images/([\w.-]+)", text))):
+                shutil.copyfile(Path(folder, name), IMAGES / name)
+    print(f"{sum(image.stat().st_size for image in IMAGES.iterdir()) / 1e3:.0f} kB in {IMAGES}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""`armsim export` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import armsim as library
+from armsim.exporting.languages import LANGUAGES
+
+
+def test_it_writes_a_folder_and_says_how_to_try_it(armsim, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = armsim("export", "rr", "--to", "c", "-o", "out")
+    assert (done.code, done.err) == (0, "")
+    assert (
+        done.out
+        == """\
+out/rr.h            functions: fd, id, fk, mass
+out/rr.c            the source
+out/test_rr.c       compares them with reference values
+out/Makefile        what builds them
+out/CMakeLists.txt  what builds them
+
+next: cd out && make test
+"""
+    )
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "CMakeLists.txt",
+        "Makefile",
+        "rr.c",
+        "rr.h",
+        "test_rr.c",
+    ]
+
+
+def test_json_has_functions_files_and_open_numbers(armsim, tmp_path):
+    given = [
+        "rr_config1",
+        "--to",
+        "python",
+        "--what",
+        "step",
+        "--open",
+        "initial.q",
+        "-o",
+        str(tmp_path / "out"),
+        "--json",
+    ]
+    found = json.loads(armsim("export", *given).out)
+    assert found["functions"] == ["begin", "step"]
+    assert [item["path"] for item in found["open"]] == ["initial.q[0]", "initial.q[1]"]
+    assert found["states"] == 4
+
+
+@pytest.mark.parametrize("to", [name for name in LANGUAGES if name != "library"])
+def test_the_same_question_gives_the_same_text(armsim, to, tmp_path):
+    for name in ("a", "b"):
+        assert armsim("export", "rr", "--to", to, "--what", "fd", "-o", str(tmp_path / name)).code == 0
+    for path in (tmp_path / "a").iterdir():
+        assert path.read_text() == (tmp_path / "b" / path.name).read_text()
+        assert max(map(len, path.read_text().splitlines())) <= (132 if to == "fortran" else 2000)
+
+
+REFUSED = {
+    "lisp": (["rr", "--to", "lisp"], "--to lisp\n  expected: one of c, fortran, python, javascript, casadi, library\n"),
+    "a misspelt function": (
+        ["rr", "--to", "c", "--what", "fd,steps"],
+        "--what fd,steps\n  expected: functions of a robot: fd, id, fk, mass, bias, gravity, limits, jacobian, energy, step\n"
+        "  found:    'steps'\n  mend:     did you mean `step`?\n",
+    ),
+    "a function of the other kind": (
+        ["rr_config1", "--to", "c", "--what", "fd"],
+        "--what fd\n  expected: functions of a scenario: step, observe\n",
+    ),
+    "a step of no length": (
+        ["rr", "--to", "c", "--what", "step"],
+        "--what step\n  expected: the length of a step, as a robot has none\n  found:    none\n"
+        "  mend:     add --dt 1e-3, or export a scenario\n",
+    ),
+    "two steps": (["rr_config1", "--to", "c", "--dt", "1e-3"], "--dt 0.001\n  expected: a robot\n"),
+    "single precision in Python": (["rr", "--to", "python", "--float"], "--float\n  expected: a language with single"),
+    "an instruction in JavaScript": (
+        ["rr", "--to", "javascript", "--fma", "hardware"],
+        "--fma hardware\n  expected: exact or none for javascript\n",
+    ),
+    "adaptive steps for CasADi": (
+        ["arm5_reach", "--to", "casadi", "--what", "step"],
+        "--to casadi\n  expected: loops of at most 1000 iterations, as CasADi carries out all of them\n"
+        "  found:    one of 1000000, as a step of an adaptive method may take\n"
+        "  mend:     set integrator.method to one with fixed steps, or export to another language\n",
+    ),
+    "no such number": (
+        ["rr_config1", "--to", "c", "--open", "control.kq"],
+        "--open control.kq\n  expected: a number that the file has\n  found:    no control\n",
+    ),
+    "a number that the file lacks": (
+        ["rr_config1", "--to", "c", "--open", "payload.mass"],
+        "--open payload.mass\n  expected: a number that the file has\n  found:    no payload\n"
+        "  mend:     write it into the file, as the default\n",
+    ),
+    "a number that a robot lacks": (
+        ["rr", "--to", "c", "--open", "payload.mass"],
+        "--open payload.mass\n  expected: a number",
+    ),
+    "a stranger": (["arm6", "--to", "c"], "arm6\n  expected: a robot or scenario file"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_exported_is_refused_and_leaves_nothing(case, armsim, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given, message = REFUSED[case]
+    done = armsim("export", *given, "-o", "out")
+    assert done.code == 2
+    assert done.err.startswith(message), done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_with_files_is_left_alone_unless_forced(armsim, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine.txt").write_text("mine")
+    done = armsim("export", "rr", "--to", "c", "-o", "out")
+    assert done.code == 2
+    assert done.err.startswith("-o out\n  expected: a folder that is absent or empty\n  found:    one with files\n")
+    assert armsim("export", "rr", "--to", "c", "-o", "out", "--force").code == 0
+    assert (tmp_path / "out" / "mine.txt").read_text() == "mine"
+    assert armsim("export", "rr", "--to", "c", "-o", "out/mine.txt").err.startswith(
+        "-o out/mine.txt\n  expected: a folder\n"
+    )
+
+
+def test_the_library_says_the_same_in_its_own_words(tmp_path):
+    done = library.export("rr", "python", tmp_path / "out", ["fd"])
+    assert repr(done) == "Exported(rr: fd)"
+    with pytest.raises(library.UsageError, match="or add force=True to replace files"):
+        library.export("rr", "python", tmp_path / "out")
+    with pytest.raises(library.UsageError, match=r"to='lisp'\n  expected: one of"):
+        library.export("rr", "lisp", tmp_path / "other")

@@ -1,0 +1,119 @@
+"""Exported steps against those of machine code by LLVM: bit by bit, over a hundred thousand of them."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+import pytest
+
+import armsim
+
+from .conftest import Steps, c_library, fortran_library, needs
+
+COUNT, EVERY = 100_000, 997  # steps; of which all states are compared that lie so far apart
+SCENARIOS = ["arm5_hold", "puma560_hold", "sliding", "everything"]
+
+
+def walk(steps: Steps, step, observe) -> None:
+    """Compare the states and rows of a library with machine code's."""
+    state = (ctypes.c_double * len(steps.start))(*steps.start)
+    row = (ctypes.c_double * len(steps.plant.columns))()
+    for k in range(COUNT):
+        if k % EVERY == 0:
+            assert steps.driver.advance(k)
+            assert bytes(state) == bytes(steps.driver.state), f"step {k}"
+            observe(k, state, row)
+            # rows of machine code have no signed zeros, and row k follows the sample that is due then
+            assert [x + 0.0 for x in row] == steps.driver.row(), f"row {k}"
+        step(k, state, state)
+
+
+@needs("gcc")
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_exported_c_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, exported):
+    library = c_library(exported(name, "c"), name)
+    steps = Steps.of(scenarios[name])
+    step, observe, begin = (getattr(library, f"{name}_{what}") for what in ("step", "observe", "begin"))
+    for function in (step, observe):
+        function.argtypes = [ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p]
+    found = (ctypes.c_double * len(steps.start))()
+    begin(found)
+    assert list(found) == steps.start
+    walk(steps, step, observe)
+
+
+@needs("gfortran")
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_exported_fortran_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, exported):
+    library = fortran_library(exported(name, "fortran"), name)
+
+    def called(what: str):
+        function = getattr(library, f"__{name}_MOD_{name}_{what}")  # as gfortran names it
+        spare = (ctypes.c_double * 200)()
+
+        def call(k, state, result) -> None:
+            function(ctypes.byref(ctypes.c_int64(k)), state, spare)
+            ctypes.memmove(result, spare, ctypes.sizeof(result))
+
+        return call
+
+    walk(Steps.of(scenarios[name]), called("step"), called("observe"))
+
+
+@needs("gcc")
+def test_the_forward_model_of_a_robot_steps_to_the_bit_with_numbers_left_open(tmp_path):
+    opened = ["joints[R2].motor.Kp", "joints[R3].bodies[0].cylinder.mass"]
+    armsim.export("arm5", "c", tmp_path, ["step"], opened, dt=1e-4, fma="hardware")
+    library = c_library(tmp_path, "arm5")
+    model = armsim.ForwardModel("arm5", 1e-4, open=opened)
+    values, inputs = [11.5, 2.25], [3.0, -20.0, 12.0, 2.0, -1.0]
+    state = model.state([0.2, -1.0, 0.4, 0.1, -0.3], [0.0] * 5, inputs, values=values)
+    found, given, numbers = ((ctypes.c_double * len(x))(*x) for x in (state, inputs, values))
+    for k in range(20_000):
+        library.arm5_step(found, given, numbers, found)
+        if k % 100 == 0:
+            given[k // 100 % 5] = inputs[k // 100 % 5] = inputs[k // 100 % 5] * -0.9
+    inputs = [3.0, -20.0, 12.0, 2.0, -1.0]
+    for k in range(20_000):
+        state = model.step(state, inputs, values=values)
+        if k % 100 == 0:
+            inputs[k // 100 % 5] *= -0.9
+    assert state.tolist() == list(found)
+
+
+@needs("gcc")
+def test_questions_about_one_state_have_the_bits_of_the_library(tmp_path):
+    what = ["fd", "id", "fk", "mass", "bias", "gravity", "limits", "jacobian", "energy"]
+    armsim.export("puma560", "c", tmp_path, what)
+    library, arm = c_library(tmp_path, "puma560"), armsim.load_robot("puma560")
+    rng = np.random.default_rng(5)
+    q, qd, x = rng.uniform(-2, 2, (3, 6))
+    pose = arm.forward_kinematics(q)
+    expected = {
+        "fd": ((q, qd, x), arm.forward_dynamics(q, qd, x)),
+        "id": ((q, qd, x), arm.inverse_dynamics(q, qd, x)),
+        "fk": ((q,), np.concatenate([pose.position, pose.quaternion])),
+        "mass": ((q,), arm.mass_matrix(q)),
+        "bias": ((q, qd), arm.bias(q, qd)),
+        "gravity": ((q,), arm.gravity_torque(q)),
+        "limits": ((q, qd), arm.limit_torque(q, qd)),
+        "jacobian": ((q,), arm.jacobian(q)),
+        "energy": ((q, qd), [arm.kinetic_energy(q, qd), arm.potential_energy(q)]),
+    }
+    for name, (given, result) in expected.items():
+        found = np.empty(np.size(result))
+        getattr(library, f"puma560_{name}")(*(ctypes.c_void_p(x.ctypes.data) for x in (*given, found)))
+        np.testing.assert_array_equal(found, np.ravel(result), err_msg=name)
+
+
+def test_exported_python_takes_the_steps_of_machine_code_to_the_bit(scenarios, exported, monkeypatch):
+    monkeypatch.syspath_prepend(str(exported("everything", "python")))
+    import everything  # type: ignore[import-not-found]  # made by the fixture
+
+    steps = Steps.of(scenarios["everything"])
+    state = everything.begin()
+    for k in range(150):
+        assert steps.driver.advance(k)
+        assert state == list(steps.driver.state), f"step {k}"
+        state = everything.step(k, state)
