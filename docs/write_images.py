@@ -21,7 +21,7 @@ PAGES = (DOCS.parent / "README.md", DOCS / "assignment.md")
 def commands(page: str) -> list[list[str]]:
     """The commands of a page that draw an image of it, and those that write the runs which these are of."""
     shown = set(re.findall(r"images/([\w.-]+)", page))
-    lines = [shlex.split(line)[1:] for block in re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    lines = [shlex.split(line, comments=True)[1:] for block in re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
              for line in block.splitlines() if line.startswith("armsim ")]  # fmt: skip
     drawing = [line for line in lines if shown & set(line)]
     runs = {word for line in drawing for word in line if line[0] in ("plot", "animate")}

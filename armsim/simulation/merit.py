@@ -102,8 +102,9 @@ def problems(run: Result, joints: Sequence[dict[str, Any]], saturated: Sequence[
                 found.append({"kind": "limit", "joint": entry["name"], "which": kind, **of, "at_end": at_end})
     pairs = list(zip(joints, run.plant.arm.joints, travels(run), strict=True))
     for entry, joint, _ in pairs:
-        if entry["of_nominal"] is not None and entry["of_nominal"] > 1:
-            nominal = {"rms": entry["rms_current"], "nominal": entry["rms_current"] / entry["of_nominal"]}
+        motor = joint.motor
+        if motor is not None and motor.nominal_current is not None and (entry["of_nominal"] or 0.0) > 1:
+            nominal = {"rms": entry["rms_current"], "nominal": float(motor.nominal_current)}
             found.append({"kind": "nominal_current", "joint": joint.name, **nominal})
     for entry, joint, _ in pairs:
         thermal = None if joint.motor is None else joint.motor.thermal
