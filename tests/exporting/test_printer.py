@@ -13,6 +13,7 @@ from importlib.util import find_spec
 
 import pytest
 
+import armsim
 from armsim.exporting.interface import Argument, Case, Entry, Model, Named
 from armsim.exporting.language import Style
 from armsim.exporting.languages import LANGUAGES
@@ -36,7 +37,7 @@ from armsim.expr import (
     where,
 )
 
-from .conftest import STRICT, needs, succeeds
+from .conftest import AHEAD, STRICT, needs, succeeds
 
 HOLD = Table([-1.0, 0.0, 0.5], [3.0, -2.0, 5.0], "zero")
 LINES = Table([-0.5, 0.25, 0.75, 2.0], [1.0, -1.0, 4.0, 0.5], "linear")
@@ -215,3 +216,14 @@ def test_names_are_identifiers_that_differ_in_any_case():
 def test_nothing_is_imported_from_casadi_to_print_for_it():
     code = "import sys; from armsim.exporting.languages import LANGUAGES; sys.exit('casadi' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_loops_of_a_million_iterations_are_refused_for_casadi(tmp_path):
+    with pytest.raises(armsim.UsageError) as refused:
+        armsim.export(AHEAD, "casadi", tmp_path / "out", ["step"])
+    assert str(refused.value).splitlines()[1:] == [
+        "  expected: loops of at most 1000 iterations, as CasADi carries out all of them",
+        "  found:    one of 1000000, as a step of an adaptive method may take",
+        "  mend:     set integrator.method to one with fixed steps, or export to another language",
+    ]
+    assert not (tmp_path / "out").exists()
