@@ -11,7 +11,7 @@ import armsim
 
 from .conftest import Steps, c_library, fortran_library, needs
 
-COUNT, EVERY = 100_000, 997  # steps; of which all states are compared that lie so far apart
+COUNT, EVERY = 100_000, 997  # steps; states are compared that lie so many apart
 SCENARIOS = ["arm5_hold", "puma560_hold", "sliding", "everything"]
 
 
@@ -30,7 +30,7 @@ def walk(steps: Steps, step, observe) -> None:
 
 
 @needs("gcc")
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("name", [*SCENARIOS, "ahead"])
 def test_exported_c_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, exported):
     library = c_library(exported(name, "c"), name)
     steps = Steps.of(scenarios[name])
