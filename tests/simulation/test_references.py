@@ -172,7 +172,9 @@ def write(folder, head, rows):
 @pytest.mark.parametrize("method", ["rk4", "rk54"])
 def test_rows_of_a_file_are_followed_by_both_engines_alike_and_come_back_from_run_yaml(method, tmp_path):
     file = write(tmp_path, "t_s,q_shoulder_rad,q_elbow_deg", [(t, a, math.degrees(b)) for t, a, b in ROWS])
-    data = scenario({"csv": file}, integrator={"method": method, **({"dt": 1e-3} if method == "rk4" else {"rtol": 1e-3})})
+    data = scenario(
+        {"csv": file}, integrator={"method": method, **({"dt": 1e-3} if method == "rk4" else {"rtol": 1e-3})}
+    )
     run = armsim.simulate(data, {"duration": 0.12})
     at_rows = [run.scenario.command.reference.at(t).q for t, *_ in ROWS]
     assert at_rows == [pytest.approx(row[1:], rel=1e-12) for row in ROWS]
