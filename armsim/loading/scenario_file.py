@@ -13,7 +13,8 @@ from armsim.files.run_folder import RUN_FORMAT
 from armsim.files.shipped import looks_like_a_file
 from armsim.files.source import Source, beside, digest, find_file
 from armsim.files.yaml_reader import read_yaml
-from armsim.formulas.quantity import Context, Quantity
+from armsim.formulas.quantity import Context, Quantity, plain
+from armsim.loading.build import is_absent
 from armsim.loading.checked import RobotFile, ScenarioFile
 from armsim.loading.default_lists import default_lists
 from armsim.loading.robot_file import check_robot, load_root, refuse_undetermined
@@ -261,7 +262,8 @@ def _check_fit(root: Map, robot: dict[str, Any], path: str, context: Context) ->
     if not isinstance(control, Map) or _is_off(control):
         return
     K, encoder, volts = control.get("K"), control.get("encoder"), getattr(control.get("output"), "value", None)
-    inductive = sum(1 for joint in joints if joint["motor"] is not None and joint["motor"]["inductance"] is not None)
+    motors = [joint["motor"] for joint in joints if joint["motor"] is not None]
+    inductive = sum(not is_absent("inductance", plain(motor["inductance"])) for motor in motors)
     currents, n = inductive if volts == "voltage" else 0, len(joints)
     for i, row in enumerate(K.items if isinstance(K, Seq) else ()):
         width = len(row.items) if isinstance(row, Seq) else 2 * n

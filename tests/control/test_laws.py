@@ -381,6 +381,7 @@ def test_what_no_arm_has_is_refused_where_it_is_written():
     motor = {"Kp": 0.05, "Ra": 1.0, "gear": 50, "inductance": 1e-3}
     K = {"law": "state_feedback", "K": [[30, 4, 1]]}
     for control, more, message in (
+        ({**K, "output": "voltage"}, {"motor": {**motor, "inductance": 0}}, "control.K[0]\n  expected: 2 numbers"),
         (K, {}, "control.K[0]\n  expected: 2 numbers: gains of positions and velocities\n  found:    3"),
         ({**K, "output": "current"}, {"motor": motor}, "control.K[0]\n  expected: 2 numbers"),
         (
@@ -444,3 +445,10 @@ def test_a_function_that_looks_a_number_up_is_called():
     table = dict.fromkeys(range(6), 2.0)
     run = armsim.simulate(python, law=lambda told: [table[round(told.t / 1e-2)]])
     assert math.isclose(run.qd[-1, 0], 2.0 * 0.05 / INERTIA, rel_tol=1e-12)
+
+
+def test_sampled_back_calculation_is_steady_however_short_its_tracking_time():
+    # kp / ki is a tenth of the period: as a rate it would throw the integral from bound to bound
+    control = {"law": "pi", "kp": 1, "ki": 1000, "limit": 3, "target": [1.0], "period": 1e-2}
+    run = armsim.simulate(axis({**control, "anti_windup": "back_calculation"}, 0.2), force_step=True)
+    assert np.array_equal(run["tau_motor_R1_Nm"], [1.0] * 10 + [3.0] * 191)
