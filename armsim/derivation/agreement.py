@@ -23,6 +23,7 @@ from armsim.expr import leaves
 POINTS = 3
 DIGITS = 60  # of numbers at a point that are not rational
 CLOSE = sympy.Float("1e-40", DIGITS)
+ROUNDED = 1e-12  # with numbers that are doubles
 STATES = 5
 ROUNDING = 1e-9  # of the largest item; accelerations of badly conditioned mass matrices lose some digits
 REPORT = "this is a fault of armsim: please report it with the file"
@@ -49,8 +50,14 @@ class Check:
     difference: float
 
 
-def compare_polynomials(motion: Motion, equations: Equations, tau: Sequence[Any]) -> list[Check]:
+def compare_polynomials(motion: Motion, equations: Equations, tau: Sequence[Any], rounded: bool) -> list[Check]:
     """Newton and Euler's joint forces against Lagrange's, and M, C and g against those.
+
+    Args:
+        motion: The ring.
+        equations: Lagrange's.
+        tau: Newton and Euler's.
+        rounded: Whether some of the arm's numbers are doubles.
 
     Raises:
         Disagreement: They differ.
@@ -58,14 +65,14 @@ def compare_polynomials(motion: Motion, equations: Equations, tau: Sequence[Any]
     n = range(len(tau))
     qd, qdd = ([motion.gen(x) for x in symbols] for symbols in (motion.qd, motion.qdd))
     for i in n:
-        _require(f"joint force {i + 1}, by Newton-Euler and by Lagrange", motion, tau[i] - equations.tau[i])
+        _require(f"joint force {i + 1}, by Newton-Euler and by Lagrange", motion, tau[i] - equations.tau[i], rounded)
         whole = sum((equations.M[i][j] * qdd[j] + equations.C[i][j] * qd[j] for j in n), start=equations.g[i])
-        _require(f"joint force {i + 1} and row {i + 1} of M qdd + C qd + g", motion, whole - tau[i])
+        _require(f"joint force {i + 1} and row {i + 1} of M qdd + C qd + g", motion, whole - tau[i], rounded)
         for j in n:
             rate = motion.rate(equations.M[i][j])
             skew = rate - equations.C[i][j] - equations.C[j][i]  # (dM/dt - 2 C) + its transpose, halved
-            _require(f"dM/dt - 2 C, row {i + 1}, column {j + 1}", motion, skew)
-    same = "identical polynomials"
+            _require(f"dM/dt - 2 C, row {i + 1}, column {j + 1}", motion, skew, rounded)
+    same = "identical polynomials" + (", but for the rounding of oblique axes" if rounded else "")
     return [
         Check("Newton-Euler and Lagrange", same, 0.0),
         Check("M qdd + C qd + g and Newton-Euler", same, 0.0),
@@ -73,8 +80,8 @@ def compare_polynomials(motion: Motion, equations: Equations, tau: Sequence[Any]
     ]
 
 
-def _require(what: str, motion: Motion, difference: Any) -> None:
-    """Raise unless an element of the ring is zero; where irrational constants hide it, to 40 digits at random points."""
+def _require(what: str, motion: Motion, difference: Any, rounded: bool) -> None:
+    """Raise unless an element of the ring is zero; where irrational or rounded constants hide it, at a random point."""
     left = motion.reduced(difference)
     if left == 0:
         return
@@ -84,7 +91,7 @@ def _require(what: str, motion: Motion, difference: Any) -> None:
         values[c], values[s] = _on_circle(rng)
     expression = motion.expression(left)
     size = sum(abs(term.subs(values).evalf(DIGITS)) for term in sympy.Add.make_args(expression))
-    if not abs(expression.subs(values).evalf(DIGITS)) <= CLOSE * size:
+    if not abs(expression.subs(values).evalf(DIGITS)) <= (ROUNDED if rounded else CLOSE * size):
         raise Disagreement.of(
             what, "the same polynomial", f"a difference of {sympy.Add.make_args(expression)[0]} ...", REPORT
         )
@@ -159,7 +166,7 @@ def _at_point(exact: ExactArm, rng: random.Random, number: Any) -> float:
     second = lagrange_at(exact, turned, along, qd, qdd, number)
     size = max(abs(x) for x in second) or 1
     difference = max(abs(a - b) for a, b in zip(first, second)) / size
-    if difference > Fraction(1, 10**40):
+    if difference > (Fraction(1, 10**12) if exact.rounded else Fraction(1, 10**40)):
         raise Disagreement.of(
             f"{exact.arm.name}: joint forces by Newton-Euler and by Lagrange",
             "the same numbers",

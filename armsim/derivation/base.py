@@ -126,10 +126,10 @@ def base_parameters(
     try:
         reduced, pivots = _coefficients(arm, names).to_field().rref()
         rows = reduced.to_Matrix()[: len(pivots), :].tolist()
-    except TooLarge:
+    except TooLarge as large:
         arm = exact_arm(data, [])
         rows = _by_numbers(engine, names)
-        notes.append("Too large for symbols: the combinations have the file's numbers.")
+        notes.append(f"Not in symbols ({large}): the combinations have the file's numbers.")
     kinds = dict(zip(PARAMETERS, range(len(PARAMETERS))))
     values = inertial_values(arm)
     at = {symbol: sympy.Rational(repr(arm.values[name])) for name, symbol in arm.symbols.items()}
@@ -189,6 +189,8 @@ def _coefficients(arm: ExactArm, names: Sequence[tuple[int, str]]) -> DomainMatr
         TooLarge: There are too many.
     """
     motion = Motion(arm, 2 * MOST_ROWS)
+    if not all(atom.is_Symbol for atom in motion.atoms):
+        raise TooLarge("constants that are no polynomials of the symbols")  # fractions of them have no normal form
     recursion = traced(arm, _regressor)
     rates = [motion.gen(symbol) for symbol in (*motion.qd, *motion.qdd)]
     args = [*(motion.constant(x) for x in recursion.constants.values()), *motion.positions, *rates]

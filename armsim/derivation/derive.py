@@ -44,21 +44,20 @@ class Derivation:
     """
 
     def __init__(self, exact: ExactArm, data: dict[str, Any]) -> None:
-        n = exact.arm.n
         self.exact = exact
         self.name = exact.arm.name
         self.joints = [joint.name for joint in exact.arm.joints]
         self.symbols = exact.values
         self.motion = Motion(exact)
         self.q, self.qd, self.qdd = self.motion.q, self.motion.qd, self.motion.qdd
-        self.tau = [sympy.Symbol(f"tau{i + 1}", real=True) for i in range(n)]
+        self.tau = self.motion.tau
         self.notes = _notes(data)
         self.equations: Equations | None = None
         forces: Sequence[Any] = ()
         try:
             forces = newton_euler(exact, self.motion)
             self.equations = lagrange(exact, self.motion)
-            self.checks = compare_polynomials(self.motion, self.equations, forces)
+            self.checks = compare_polynomials(self.motion, self.equations, forces, exact.rounded)
         except TooLarge as large:
             self.equations = None
             self.notes.append(
@@ -74,7 +73,7 @@ class Derivation:
             f"{counted.additions} additions, {counted.trigonometric} sines and cosines)"
         )
 
-    @property
+    @cached_property
     def operations(self) -> dict[str, Any]:
         """Operation counts: of inverse_dynamics, forward_dynamics and constants, each with multiplications, additions,
         trigonometric and divisions; divisions are among the multiplications. published: others' counts for such an arm."""

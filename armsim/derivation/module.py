@@ -115,9 +115,8 @@ def worked_out(values: Mapping[str, sympy.Expr]) -> list[Assignment]:
         polynomials[name] = _polynomial(value, atoms)
     found: list[Assignment] = list(numbers.items())
     found += [(name, atom) for atom, name in atoms.items() if name != str(atom)]
-    small = sum(map(len, polynomials.values())) <= 60
     if polynomials:
-        found += [(n, expression(p)) for n, p in factored(polynomials, "p_", 20 if small else 1).items()]
+        found += [(n, expression(p)) for n, p in factored(polynomials, "%p", 10).items()]
     return _merged(found, values)
 
 
@@ -129,7 +128,10 @@ def _merged(assignments: list[Assignment], wanted: Mapping[str, sympy.Expr]) -> 
         if value.is_Symbol and str(value) not in wanted
     }
     kept = [(str(names.get(sympy.Symbol(n), n)), v.xreplace(names)) for n, v in assignments]
-    return [(n, v) for n, v in kept if n != str(v)]
+    found = [(n, v) for n, v in kept if n != str(v)]
+    inner = [n for n, _ in found if n.startswith("%")]
+    numbered = {sympy.Symbol(n): sympy.Symbol(f"{n[1]}_{i}") for i, n in enumerate(inner, 1)}
+    return [(str(numbered.get(sympy.Symbol(n), n)), v.xreplace(numbered)) for n, v in found]
 
 
 def operations_of(assignments: Sequence[Assignment]) -> Operations:
@@ -167,7 +169,7 @@ def routine(
         if target in outputs:
             results[target] = value
             continue
-        new = target if target[0] in "cswa" and target[1:2].isdigit() and target not in taken else _fresh(taken)
+        new = target if target[:1] in "cswa" and target[1:2].isdigit() and target not in taken else _fresh(taken)
         taken.add(new)
         renamed[sympy.Symbol(target)] = sympy.Symbol(new)
         body.append((new, value))
@@ -216,7 +218,7 @@ def _polynomial(value: sympy.Expr, atoms: dict[sympy.Expr, str]) -> Polynomial:
             if not (power.is_Integer and power > 0):
                 base, power = factor, sympy.Integer(1)
             if base not in atoms:
-                atoms[base] = str(base) if base.is_Symbol else f"p_a{len(atoms)}"
+                atoms[base] = str(base) if base.is_Symbol else f"%a{len(atoms)}"
             powers[atoms[base]] = powers.get(atoms[base], 0) + int(power)
         m = tuple(sorted(powers.items()))
         found[m] = found.get(m, Fraction(0)) + Fraction(int(k.p), int(k.q))

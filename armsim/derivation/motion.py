@@ -43,7 +43,7 @@ class Motion:
     Attributes:
         ring: The ring over the rational numbers; its generators are the constants' atoms, then those of the motion.
         atoms: What the arm's constants are polynomials of: symbols, surds, sines and cosines of constant angles.
-        q, qd, qdd: SymPy symbols of joint positions, velocities and accelerations.
+        q, qd, qdd, tau: SymPy symbols of joint positions, velocities, accelerations and forces.
         turned: Of every joint cosine and sine of q + offset, as elements of the ring; 1 and 0 where it does not turn.
         along: Of every joint q + offset as an element of the ring.
         angles: The angle of each generator c_i, s_i that is a cosine or sine: SymPy expressions of q.
@@ -66,6 +66,7 @@ class Motion:
 
         n = range(arm.n)
         self.q, self.qd, self.qdd = ([named(letter, i) for i in n] for letter in ("q", "qd", "qdd"))
+        self.tau = [named("tau", i) for i in n]
         self.c, self.s = ([named(letter, i) for i in n] for letter in "cs")
         generators = [*self.atoms]
         for i, joint in enumerate(arm.joints):

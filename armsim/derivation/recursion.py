@@ -146,7 +146,7 @@ def unrolled(exact: ExactArm, algorithm: Algorithm, inputs: Sequence[str], outpu
         outputs: Names of the results.
     """
     recursion = traced(exact, algorithm)
-    names = [*inputs, *(f"no{i}" for i in range(3 * exact.arm.n - len(inputs)))]  # what it does not depend on
+    names = [*inputs, *(f"%no{i}" for i in range(3 * exact.arm.n - len(inputs)))]  # what it does not depend on
     definitions = graph_definitions(recursion.function, [*recursion.constants, *names], outputs)
     program = assembled(definitions, outputs, recursion.constants)
     return Solution(program, program.needed(recursion.constants), "recursive")
