@@ -10,13 +10,13 @@ from typing import Any
 import sympy
 
 from armsim.derivation.exact import ExactArm
-from armsim.derivation.factoring import Polynomial
-from armsim.derivation.forms import FORMS, Form, Writer, parallel_runs
+from armsim.derivation.forms import FORMS, EquationForm, Writer, parallel_runs
 from armsim.derivation.grouping import Grouping
-from armsim.derivation.motion import Motion
-from armsim.derivation.program import Call, Definition, Solution, assembled, graph_definitions
+from armsim.derivation.motion import MotionRing
 from armsim.dynamics.factor import solve_ldl
 from armsim.expr import trace
+from armsim.programs.factoring import Polynomial
+from armsim.programs.program import Call, Definition, Solution, assembled, graph_definitions
 
 MANY = 120  # terms, beyond which they are not searched for common factors
 TRIES, TRIES_OF_OTHERS = 40, 4  # searches of few terms
@@ -33,7 +33,7 @@ class Closed:
     """
 
     exact: ExactArm
-    motion: Motion
+    motion: MotionRing
     writer: Writer
     grouping: Grouping
     torque: list[Polynomial] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Closed:
         return sum(map(len, self.torque))
 
 
-def closed_form(exact: ExactArm, motion: Motion, tau: Sequence[Any], form: Form) -> Closed:
+def closed_form(exact: ExactArm, motion: MotionRing, tau: Sequence[Any], form: EquationForm) -> Closed:
     """The equations of motion in a form, with grouped constants.
 
     Args:
@@ -62,7 +62,7 @@ def closed_form(exact: ExactArm, motion: Motion, tau: Sequence[Any], form: Form)
     return Closed(exact, motion, writer, grouping, list(grouping.group(sums).values()))
 
 
-def closed_forms(exact: ExactArm, motion: Motion, tau: Sequence[Any]) -> list[Closed]:
+def closed_forms(exact: ExactArm, motion: MotionRing, tau: Sequence[Any]) -> list[Closed]:
     """The forms that differ, of joint forces that are not too long to be searched."""
     runs, _ = parallel_runs(exact)
     parallel = any(len(run) > 1 for run in runs)
@@ -82,7 +82,7 @@ def inverse_dynamics(closed: Closed, names: Sequence[str]) -> Solution:
     return solution(closed, dict(zip(names, closed.torque)), names)
 
 
-def polynomials(exact: ExactArm, motion: Motion, items: Sequence[Any], outputs: Sequence[str]) -> list[Solution]:
+def polynomials(exact: ExactArm, motion: MotionRing, items: Sequence[Any], outputs: Sequence[str]) -> list[Solution]:
     """Programs of some elements of the ring in the forms that differ; none where they are too long to be searched.
 
     Args:
@@ -93,7 +93,7 @@ def polynomials(exact: ExactArm, motion: Motion, items: Sequence[Any], outputs: 
     """
     if sum(map(len, items)) > MANY:
         return []
-    forms = [Form(harmonics, links=False) for harmonics in (True, False)]
+    forms = [EquationForm(harmonics, links=False) for harmonics in (True, False)]
     closed = [closed_form(exact, motion, items, form) for form in forms]
     return [solution(one, dict(zip(outputs, one.torque)), outputs, TRIES_OF_OTHERS) for one in closed]
 

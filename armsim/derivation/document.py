@@ -6,16 +6,14 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy
 
-from armsim.derivation.program import Assignment, Operations
 from armsim.model import JOINT_TYPES
+from armsim.programs.program import Assignment, Operations
 
-if TYPE_CHECKING:
-    from armsim.derivation.derive import Derivation
-
+Derivation = Any  # `armsim.derivation.derive.Derivation`, which calls upon this module
 LONGEST = 40  # terms of an entry that is written out
 WIDTH = 80
 GREEK = {"tau": r"\tau", "w": r"\omega", "a": r"\alpha", "qdd": r"\ddot q", "qd": r"\dot q"}

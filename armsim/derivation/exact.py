@@ -83,7 +83,8 @@ def exact_arm(data: dict[str, Any], symbols: Sequence[str] | None = None) -> Exa
     def built(*scalars: Any) -> list[Any]:
         arm = build_robot(data, dict(zip(opened, scalars, strict=True)))
         arm = replace(
-            arm, joints=tuple(replace(j, motor=_rotor(j.motor), limit=None, coulomb=None) for j in arm.joints)
+            arm,
+            joints=tuple(replace(j, motor=_rotor(j.motor), limit=None, coulomb=None, initial=0.0) for j in arm.joints),
         )
         leaves, form = flatten((arm, arm.inertias, arm.regrouped))
         structure[:] = [form]

@@ -10,8 +10,8 @@ from typing import Any
 import sympy
 from sympy.polys.rings import PolyElement
 
-from armsim.derivation.factoring import ONE, Polynomial, product
 from armsim.derivation.forms import Sum
+from armsim.programs.factoring import ONE, Polynomial, product
 
 PLAIN = 4  # a whole number up to it stays a number
 

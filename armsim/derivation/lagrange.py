@@ -14,7 +14,7 @@ from typing import Any
 import sympy
 
 from armsim.derivation.exact import ExactArm, exact
-from armsim.derivation.motion import Motion
+from armsim.derivation.motion import MotionRing
 from armsim.model import Arm, Joint
 from armsim.spatial import Inertia, Pose
 
@@ -22,8 +22,8 @@ Square = list[list[Any]]  # 4x4, or n x n
 
 
 @dataclass(frozen=True)
-class Equations:
-    """M(q) qdd + C(q, qd) qd + g(q) = tau, as elements of a `Motion`'s ring.
+class LagrangeEquations:
+    """M(q) qdd + C(q, qd) qd + g(q) = tau, as elements of a `MotionRing`'s ring.
 
     Attributes:
         M: Mass matrix, armature included, n rows of n.
@@ -42,7 +42,7 @@ class Equations:
     tau: list[Any]
 
 
-def lagrange(exact_arm: ExactArm, motion: Motion) -> Equations:
+def lagrange(exact_arm: ExactArm, motion: MotionRing) -> LagrangeEquations:
     """Lagrange's equations of an arm.
 
     Raises:
@@ -76,7 +76,7 @@ def lagrange(exact_arm: ExactArm, motion: Motion) -> Equations:
         ]
         for i in range(n)
     ]
-    return Equations(M, C, [motion.slope(potential, i) for i in range(n)], kinetic, potential, tau)
+    return LagrangeEquations(M, C, [motion.slope(potential, i) for i in range(n)], kinetic, potential, tau)
 
 
 def lagrange_at(

@@ -37,7 +37,7 @@ class Angle:
         self.length = length
 
 
-class Motion:
+class MotionRing:
     """The ring of an arm's motion.
 
     Attributes:
@@ -49,8 +49,8 @@ class Motion:
         angles: The angle of each generator c_i, s_i that is a cosine or sine: SymPy expressions of q.
     """
 
-    def __init__(self, exact_arm: ExactArm, most_terms: int = MOST_TERMS) -> None:
-        self.most_terms = most_terms
+    def __init__(self, exact_arm: ExactArm, most_terms: int | None = None) -> None:
+        self.most_terms = MOST_TERMS if most_terms is None else most_terms
         arm = exact_arm.arm
         numbers = [x for x in leaves((arm, exact_arm.inertias, exact_arm.regrouped)) if not x.is_Rational]
         numbers += [joint.pitch / (2 * sympy.pi) for joint in arm.joints if joint.kind.has_pitch]
@@ -218,4 +218,4 @@ def _atoms(numbers: list[sympy.Expr]) -> list[sympy.Expr]:
     return sorted(atoms, key=lambda atom: (not atom.is_Symbol, str(atom)))
 
 
-__all__ = ["OPERATIONS", "Angle", "Motion", "TooLarge"]
+__all__ = ["OPERATIONS", "Angle", "MotionRing", "TooLarge"]

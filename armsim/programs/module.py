@@ -9,8 +9,8 @@ from functools import cached_property
 
 import sympy
 
-from armsim.derivation.factoring import Polynomial, factored
-from armsim.derivation.program import Assignment, Operations, Solution, count, expression
+from armsim.programs.factoring import Polynomial, factored
+from armsim.programs.program import Assignment, Operations, Solution, count, expression
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Routine:
 
 
 @dataclass
-class Module:
+class PrintedModule:
     """Routines that share constants.
 
     Attributes:

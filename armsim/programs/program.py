@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import sympy
 
-from armsim.derivation.factoring import ONE, Polynomial, factored, product
 from armsim.expr import Expr, Function
+from armsim.programs.factoring import ONE, Polynomial, factored, product
 
 LONGEST = 90  # characters of an expression that a name used once is written into
 TRIG = {"cos": sympy.cos, "sin": sympy.sin}
