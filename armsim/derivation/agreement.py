@@ -160,7 +160,7 @@ def compare_engine(module: PrintedModule, robot: Robot) -> Check:
                     f"a relative difference of {difference:.1e}",
                     REPORT,
                 )
-    return Check("printed program and compiled engine", f"{STATES} random states, to {worst:.0e}", worst)
+    return Check("printed program and compiled engine", f"{STATES} random states, to rounding", worst)
 
 
 def _at_point(exact: ExactArm, rng: random.Random, number: Any) -> float:

@@ -1,7 +1,7 @@
 """The equations of motion by Euler and Lagrange: energies from homogeneous transformations, differentiated.
 
 With the pose T_i of link i as a 4x4 matrix and the pseudo-inertia J_i, the integral of r rᵀ dm over its points r = (x, y, z, 1),
-the kinetic energy is the sum of tr(Ṫ_i J_i Ṫ_iᵀ) / 2 (Paul, *Robot Manipulators*, 1981). Nothing is shared with the recursive
+the kinetic energy is the sum of tr(Ṫ_i J_i Ṫ_iᵀ) / 2 (Uicker's form). Nothing is shared with the recursive
 algorithms of `armsim.dynamics`: no velocities of frames, no regrouped inertias, no forces.
 """
 
@@ -89,7 +89,7 @@ def lagrange_at(
 ) -> list[Any]:
     """Joint forces at a point, of an arm whose equations are too long to be written out, n numbers.
 
-    d/dt dK/dqd_j - dK/dq_j is the sum of tr(dT_i/dq_j J_i T̈_iᵀ) (Hollerbach, IEEE Trans. SMC 10(11), 1980).
+    d/dt dK/dqd_j - dK/dq_j is the sum of tr(dT_i/dq_j J_i T̈_iᵀ) (Hollerbach's recursive Lagrangian).
 
     Args:
         exact_arm: The arm.

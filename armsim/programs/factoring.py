@@ -1,9 +1,8 @@
 """Polynomials in few operations: common factors and common sums, found by a greedy search.
 
-The search extracts two kinds of divisors, as logic synthesis does: products of two variables, and sums of two terms without a
-common factor (for polynomials Hosangadi, Fallah and Kastner, "Optimizing polynomial expressions by algebraic factorization and
-common subexpression elimination", IEEE Trans. CAD 25(10), 2006). Each is given a name of its own where that saves most; names
-take part in what is found next, so larger ones grow out of pairs.
+The search extracts two kinds of divisors, as logic synthesis does with Boolean functions: products of two variables, and sums of
+two terms without a common factor. Each is given a name of its own where that saves most; names take part in what is found next,
+so larger ones grow out of pairs.
 """
 
 from __future__ import annotations
