@@ -21,6 +21,7 @@ PAGES = {  # in the order in which a newcomer reads them
     "batches": "Thousands of runs at once, and numbers that are left open.",
     "logs": "Logs of real machines: columns, formulas of them, units, missing cells.",
     "linear": "Near a pose: modes, matrices, gains.",
+    "derive": "Equations of motion in symbols: closed forms, programs, base parameters.",
     "reliability": "Exit codes, and what is promised of files, folders and the cache.",
     "design": "How armsim is built, and why so.",
     "contributing": "How to change it; what file formats and library names promise.",

@@ -73,6 +73,9 @@ def test_the_thesis_constants_are_found(derived):
         return sympy.Matrix([[row[term] for term in terms] for row in rows]).rank()
 
     assert len(found) == rank(found) == rank(thesis) == rank([*thesis, *found]) == 5
+    r1, r2, r3, r4, r5 = found  # as docs/derive.md says
+    here = [4 * r1, 4 * (r2 + r5), 4 * r4, 8 * r3, 4 * r3, 4 * r5]
+    assert [sympy.expand(a - b) for a, b in zip(thesis, here, strict=True)] == [0] * 6
 
 
 def test_the_thesis_arm_takes_12_products_10_sums_and_4_sines_and_cosines(derived, operations):
