@@ -70,17 +70,13 @@ def _coordinates(d: Derivation) -> Block:
 
 
 def _constants(d: Derivation) -> Block:
-    return Block(
-        "Constants", equations=[(c["name"], factored(c["value"]), c["meaning"]) for c in d.constants]
-    )
+    return Block("Constants", equations=[(c["name"], factored(c["value"]), c["meaning"]) for c in d.constants])
 
 
 def _closed(d: Derivation, everything: bool) -> list[Block]:
     w = d.written
     parts = {x: w.grouped(x) for x in "MCgTVPJ"}  # which names all constants that they need
-    constants = [
-        (name, factored(value), w.meaning(name)) for name, value in w.constants.items() if name != str(value)
-    ]
+    constants = [(name, factored(value), w.meaning(name)) for name, value in w.constants.items() if name != str(value)]
 
     def entries(letter: str, only: Callable[[int, int], bool] = lambda i, j: True, label: str = "") -> list[Any]:
         rows, columns = w.shapes[letter]

@@ -173,31 +173,8 @@ def routine(
         taken.add(new)
         renamed[sympy.Symbol(target)] = sympy.Symbol(new)
         body.append((new, value))
-    ordered = []
-    for target in solution.program.outputs:  # an output that others use is a temporary, too
-        symbol = sympy.Symbol(target)
-        users = [v for v in (*(v for _, v in body), *results.values()) if symbol in v.free_symbols]
-        if users and target in results:
-            body.append((target, results[target]))
-            ordered.append(symbol)
-        else:
-            ordered.append(results[target])
-    return Routine(
-        name, doc, tuple((v, tuple(s)) for v, s in inputs), output, shape, tuple(_sorted(body)), tuple(ordered)
-    )
-
-
-def _sorted(body: list[Assignment]) -> list[Assignment]:
-    """Assignments, each after those that it needs."""
-    known = {name for name, _ in body}
-    done: list[Assignment] = []
-    placed: set[str] = set()
-    left = list(body)
-    while left:
-        ready = next(i for i, (_, v) in enumerate(left) if not ({x.name for x in v.free_symbols} & known) - placed)
-        done.append(left.pop(ready))
-        placed.add(done[-1][0])
-    return done
+    ordered = tuple(results[target] for target in solution.program.outputs)
+    return Routine(name, doc, tuple((v, tuple(s)) for v, s in inputs), output, shape, tuple(body), ordered)
 
 
 def _fresh(taken: set[str]) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+
 import numpy as np
 import pytest
 import sympy
@@ -254,8 +257,8 @@ def test_symbols_that_are_none_are_refused(symbols, message):
     assert str(refused.value) == message
 
 
-def test_parameters_may_have_any_name():
-    names = {"c1": 0.4, "q1": 0.3, "r1": 0.2, "lambda": 0.1, "x1": 0.7, "tau1": 1.5, "M": 2.5, "ℓ": 0.5}
+def test_parameters_may_have_any_name(tmp_path):
+    names = {"c1": 0.4, "q1": 0.3, "r1": 0.2, "lambda": 0.1, "x1": 0.7, "tau1": 1.5, "M": 2.5, "m": 0.5, "ℓ": 0.5}
     joint = {
         "name": "A",
         "type": "revolute",
@@ -264,9 +267,13 @@ def test_parameters_may_have_any_name():
     }
     second = {"name": "B", "type": "prismatic", "mdh": {"a": "c1 + q1*tau1"}, "bodies": joint["bodies"]}
     data = {"format": "armsim/robot/1", "name": "weird name-1", "parameters": names, "joints": [joint, second]}
-    d = armsim.derive(data | {"tool": {"xyz": ["lambda", "ℓ", 0]}})
+    d = armsim.derive(data | {"tool": {"xyz": ["lambda", "ℓ", "m"]}})
     assert d.checks[-1].difference < 1e-12
     assert set(d.symbols) == set(names)
+    for compiler, form, ending in (("gcc", "c", "c"), ("gfortran", "fortran", "f90")):
+        (tmp_path / f"arm.{ending}").write_text(d.to(form))
+        if shutil.which(compiler):
+            subprocess.run([compiler, "-fsyntax-only", "-Werror", tmp_path / f"arm.{ending}"], cwd=tmp_path, check=True)
 
 
 def test_friction_and_stops_are_said_to_be_left_out(derived):
