@@ -25,6 +25,7 @@ PAGES = {  # in the order in which a newcomer reads them
     "export": "The model as C, Fortran, Python, JavaScript or CasADi, bit by bit.",
     "logs": "Logs of real machines: columns, formulas of them, units, missing cells.",
     "linear": "Near a pose: modes, matrices, gains.",
+    "derive": "Equations of motion in symbols: closed forms, programs, base parameters.",
     "reliability": "Exit codes, and what is promised of files, folders and the cache.",
     "design": "How armsim is built, and why so.",
     "contributing": "How to change it; what file formats and library names promise.",
