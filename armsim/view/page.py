@@ -1,0 +1,43 @@
+"""A page: data, script, style and three.js in one HTML file, which asks the network for nothing."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from armsim.errors import visible
+
+PARTS = ("kinematics", "shapes", "arm", "camera", "world", "plots", "parts", "run", "robot", "scenario", "main")  # of the script, in order
+MODULE = re.compile(r"^(?:import .*|export )", re.MULTILINE)  # what of a part only makes sense in a file of its own
+
+
+def page_text(title: str, data: Mapping[str, Any]) -> str:
+    """A page.
+
+    Args:
+        title: Of the window.
+        data: What it shows, see `armsim.view.view`; NaN and infinities become null.
+    """
+    parts = {
+        "title": html.escape(visible(title)),
+        "style": _own("page", "page.css"),
+        "licence": html.escape(_own("vendor", "three.LICENSE")),
+        "data": embedded(data),
+        "three": embedded(_own("vendor", "three.module.min.js")),
+        "script": "\n".join(MODULE.sub("", _own("page", f"{part}.js")) for part in PARTS),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _own("page", "page.html"))
+
+
+def embedded(data: Any) -> str:
+    """Data as JSON that cannot end the element it is in, whatever names are in it."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _own(*path: str) -> str:
+    return files("armsim.view").joinpath(*path).read_text(encoding="utf-8")
