@@ -11,11 +11,13 @@ from armsim.arm.overview import kind_of
 from armsim.errors import UsageError, spelled
 from armsim.figures.drawn_run import Drawable, DrawnArm, DrawnRun, drawn
 from armsim.files.new_file import refuse_to_overwrite, unwritable, whole_file
-from armsim.loading import load_robot_file, read_robot
+from armsim.loading import read_robot
+from armsim.notebook import counted
 from armsim.simulation.result import Result
 from armsim.view.arm_data import arm_data
 from armsim.view.arrays import Arrays
 from armsim.view.page import page_text
+from armsim.view.programs import holding_program, motor_limits
 from armsim.view.run_data import arm_of, run_data
 
 ENDINGS = (".html", ".htm")
@@ -99,7 +101,18 @@ def _runs(runs: Sequence[DrawnRun], degrees: bool) -> dict[str, Any]:
 
 
 def _robot(given: str | PathLike[str], degrees: bool) -> dict[str, Any]:
-    raise NotImplementedError
+    arm, data = read_robot(given)
+    return {
+        "kind": "robot",
+        "name": arm.name,
+        "subtitle": f"{counted(arm.n, 'joint')}: {', '.join(joint.name for joint in arm.joints)}",
+        "described": f"The arm {arm.name}; sliders beside it turn its joints.",
+        "arm": arm_data(DrawnArm.of(data)),
+        "q": [float(x) for x in arm.initial],
+        "degrees": degrees,
+        "motors": motor_limits(arm),
+        "program": holding_program(arm),
+    }
 
 
 def _scenario(given: str | PathLike[str], degrees: bool) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 import * as THREE from "three";
 import { center, motion, point, poses } from "./kinematics.js";
+import { themed } from "./parts.js";
 import { bone, label, lines, shape, triad } from "./shapes.js";
 
 const BONE = 0.01, THIN = 0.004, DRUM = 0.026, PLATE = 0.05, AXIS = 0.14, TRIAD = 0.075, ARC = 0.075;  // of the arm's size
@@ -34,7 +35,7 @@ class Circle extends THREE.Curve {
 
 /** An arm as a tree of frames: base, then of each joint its own and the user's frame, with what is drawn there. */
 export class ArmModel {
-    constructor(arm, { pale = false, ink = "#1c2128", color = 0x0072b2 } = {}) {
+    constructor(arm, { pale = false, color = 0x0072b2 } = {}) {
         this.arm = arm;
         this.pale = pale;
         this.layers = Object.fromEntries(Object.keys(LAYERS).map((name) => [name, []]));
@@ -59,12 +60,16 @@ export class ArmModel {
             const drum = this.drum(joint);
             own.add(drum);
             this.put(frame, "frames", triad(TRIAD * size));
-            const dashes = new THREE.LineDashedMaterial({ color: ink, dashSize: 0.02 * size, gapSize: 0.01 * size });
+            const dashes = new THREE.LineDashedMaterial({ dashSize: 0.02 * size, gapSize: 0.01 * size });
             this.put(own, "axes", lines([[0, 0, -AXIS * size], [0, 0, AXIS * size]], dashes));
             if (!pale) this.range(seat, own, joint);
-            const name = label(joint.name, 0.045 * size, ink);
+            const name = label(joint.name, 0.045 * size);
             name.position.set(0.05 * size, 0.05 * size, 0.05 * size);
             if (!pale) this.put(own, "names", name);
+            themed(() => {
+                const ink = getComputedStyle(document.documentElement).getPropertyValue("--ink").trim();
+                for (const paint of [dashes, name.material]) paint.color.set(ink);
+            });
             return { joint, own, frame, drum, arc: pale ? null : this.arc(seat, joint) };
         });
         this.tool = fixed(arm.tool);

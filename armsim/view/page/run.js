@@ -2,7 +2,7 @@ import { ArmModel } from "./arm.js";
 import { center, point, poses, tool } from "./kinematics.js";
 import { JointTable, before, between, digits, element, placed, unpacked } from "./parts.js";
 import { Plot, shares, valueAt } from "./plots.js";
-import { World, aim, arrow, way } from "./world.js";
+import { World, aim, arrow, ball, way } from "./world.js";
 
 const COLORS = [0x0072b2, 0xd55e00];  // of tools and their ways
 const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
@@ -41,7 +41,7 @@ export function runPage({ arm, arms, runs, arrays: packed }) {
     models.forEach((model) => world.add(model));
     const ways = tracks.map((track, k) => world.extra("trail", "tool's way", way(track.trail, COLORS[k])));
     if (first.goals.length > 1) world.extra("reference", "reference", way(first.goals, 0x888888, { dashed: 0.02 * arm.size, opacity: 0.8 }));
-    const goal = first.goals.length ? world.extra("reference", "reference", new THREE.Mesh(new THREE.SphereGeometry(0.022 * arm.size, 24, 16), new THREE.MeshBasicMaterial({ color: 0x888888, wireframe: true, transparent: true, opacity: 0.5 }))) : null;
+    const goal = first.goals.length ? world.extra("reference", "reference", ball(0.03 * arm.size)) : null;
     const arrows = first.forces.map(() => world.extra("forces", "external forces", arrow(0xcc3311)));
     const strongest = Math.max(...first.forces.map(({ force }) => Math.hypot(...force)), 1e-300);
     world.frame([...bare, ...tracks.flatMap((track) => poses(track.arm, track.at(0)).map((T) => [T[3], T[7], T[11]])), world.origin]);

@@ -48,14 +48,14 @@ export function triad(length) {
     return made;
 }
 
-/** A text that faces the eye, of a height in m. */
-export function label(text, height, color) {
+/** A text that faces the eye, of a height in m; white, to be tinted. */
+export function label(text, height) {
     const canvas = document.createElement("canvas"), pen = canvas.getContext("2d"), font = "600 44px system-ui, sans-serif";
     pen.font = font;
     canvas.width = Math.ceil(pen.measureText(text).width) + 12;
     canvas.height = 60;
     pen.font = font;
-    pen.fillStyle = color;
+    pen.fillStyle = "#ffffff";
     pen.textBaseline = "middle";
     pen.fillText(text, 6, 30);
     const map = new THREE.CanvasTexture(canvas);

@@ -31,8 +31,8 @@ export class World {
         const style = getComputedStyle(document.documentElement), color = (name) => style.getPropertyValue(name).trim();
         this.scene.background = new THREE.Color(color("--sky"));
         if (this.grid) this.scene.remove(this.grid);
-        const step = 10 ** Math.round(Math.log10(this.size / 4)), cells = 2 * Math.ceil((1.4 * this.size) / step);
-        this.grid = new THREE.GridHelper(cells * step, cells, color("--soft"), color("--line"));
+        const step = 10 ** Math.round(Math.log10(this.size / 8)), cells = 2 * Math.ceil((1.4 * this.size) / step);
+        this.grid = new THREE.GridHelper(cells * step, cells, color("--ground"), color("--ground"));
         this.grid.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), this.up);
         this.grid.position.set(...this.origin).addScaledVector(this.up, -0.006 * this.size);
         this.grid.visible = !(this.hidden ?? new Set()).has("grid");
@@ -121,6 +121,12 @@ export function way(points, color, { dashed = 0, opacity = 1 } = {}) {
     if (dashed) line.computeLineDistances();
     line.frustumCulled = false;
     return line;
+}
+
+/** A ball of glass around a place to be reached. */
+export function ball(radius) {
+    const glass = new THREE.MeshBasicMaterial({ color: 0x009e73, transparent: true, opacity: 0.4, depthWrite: false });
+    return new THREE.Mesh(new THREE.SphereGeometry(radius, 24, 16), glass);
 }
 
 /** An arrow for a force. */
