@@ -11,11 +11,12 @@ from armsim.arm.overview import kind_of
 from armsim.errors import UsageError, spelled
 from armsim.figures.drawn_run import Drawable, DrawnArm, DrawnRun, drawn
 from armsim.files.new_file import refuse_to_overwrite, unwritable, whole_file
-from armsim.loading import read_robot
+from armsim.loading import read_robot, read_scenario
 from armsim.notebook import counted
 from armsim.simulation.result import Result
 from armsim.view.arm_data import arm_data
 from armsim.view.arrays import Arrays
+from armsim.view.live import live_data
 from armsim.view.page import page_text
 from armsim.view.programs import holding_program, motor_limits
 from armsim.view.run_data import arm_of, run_data
@@ -116,4 +117,11 @@ def _robot(given: str | PathLike[str], degrees: bool) -> dict[str, Any]:
 
 
 def _scenario(given: str | PathLike[str], degrees: bool) -> dict[str, Any]:
-    raise NotImplementedError
+    scenario = read_scenario(given)
+    return {
+        "kind": "scenario",
+        "name": scenario.name,
+        "subtitle": f"{scenario.arm.name}, simulated as you look: take a slider, or push the arm",
+        "described": f"The arm {scenario.arm.name} in motion, simulated in this page; the table has its numbers.",
+        **live_data(given, degrees),
+    }
