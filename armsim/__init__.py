@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from armsim.simulation.run import Run
     from armsim.simulation.simulate import simulate
     from armsim.version import __version__ as __version__  # for mypy, exported
+    from armsim.viewing.view import view
 else:
 
     def __getattr__(name: str) -> object:
@@ -70,6 +71,7 @@ __all__ = [
     "replay",
     "simulate",
     "simulate_many",
+    "view",
 ]
 
 _HOMES = {
@@ -102,6 +104,7 @@ _HOMES = {
     "plot": "figures.plot",
     "prepare": "batches.prepare",
     "simulate_many": "batches.simulate_many",
+    "view": "viewing.view",
 }
 
 

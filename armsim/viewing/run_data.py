@@ -17,7 +17,7 @@ from armsim.figures.style import look
 from armsim.loading import read_scenario
 from armsim.model import Arm
 from armsim.plant.columns import spellings
-from armsim.view.arrays import Arrays
+from armsim.viewing.arrays import Arrays
 
 Array = NDArray[np.float64]
 MOST_POSES = 8192  # rows of joint positions, about

@@ -1,6 +1,6 @@
 import { ArmModel } from "./arm.js";
 import { poses, tool } from "./kinematics.js";
-import { JointTable, digits, element, slider } from "./parts.js";
+import { JointTable, cell, element, slider } from "./parts.js";
 import { World } from "./world.js";
 
 const DEGREES = 180 / Math.PI;
@@ -43,7 +43,7 @@ export async function robotPage({ arm, program, motors, degrees, q: initial }) {
         arm.joints.forEach((joint, i) => {
             const loads = ["torque", "voltage", "current"].flatMap((kind) => (motors[i][kind] !== null && now[kind][i] !== null ? [[Math.abs(now[kind][i]) / motors[i][kind], kind]] : []));
             const [share, of] = loads.sort((a, b) => b[0] - a[0])[0] ?? [null, ""];
-            const force = joint.turns ? "N·m" : "N", with_ = (x, unit) => (x === null ? "–" : `${digits(x)} ${unit}`);
+            const force = joint.turns ? "N·m" : "N", with_ = (x, unit) => (x === null ? "–" : `${cell(x)} ${unit}`);
             table.set(i, [with_(now.torque[i], force), with_(now.voltage[i], "V"), with_(now.current[i], "A")], share, of);
             model.load(i, motors[i].torque ? now.torque[i] / motors[i].torque : now.torque[i] / most, share !== null && share >= 0.999);
         });

@@ -119,10 +119,10 @@ export class Plot {
         pen.textBaseline = "top";
         for (const value of ticks(this.from, this.to, Math.max(2, width / 80))) {
             stroke([[x(value), TOP], [x(value), height - BOTTOM]]);
-            pen.fillText(`${digits(value)}`, x(value), height - BOTTOM + 4);
+            if (x(value) < width - RIGHT - 40) pen.fillText(digits(value), x(value), height - BOTTOM + 4);
         }
         pen.textAlign = "right";
-        pen.fillText("s", width - 1, height - BOTTOM + 4);
+        pen.fillText(`${digits(this.to)} s`, width - 1, height - BOTTOM + 4);
         pen.save();
         pen.beginPath();
         pen.rect(LEFT, TOP, width - LEFT - RIGHT, height - TOP - BOTTOM);

@@ -15,10 +15,15 @@ export function element(tag, properties = {}, ...children) {
 export function digits(x, count = 4) {
     if (x === null || x === undefined || Number.isNaN(x)) return "–";
     if (Math.abs(x) < 1e-12) x = 0;
-    return String(Number(x.toPrecision(count))).replace("-", "−");
+    return String(Number(x.toPrecision(count))).replaceAll("-", "−");
 }
 
-/** An array of `armsim.view.arrays`. */
+/** A number in a table: what is below a millionth is 0. */
+export function cell(x) {
+    return digits(Math.abs(x) < 1e-6 ? 0 * x : x);
+}
+
+/** An array of `armsim.viewing.arrays`. */
 export function unpacked({ kind, bytes }) {
     const text = atob(bytes), raw = new Uint8Array(text.length);
     for (let i = 0; i < text.length; i++) raw[i] = text.charCodeAt(i);
@@ -73,11 +78,11 @@ export function followTheme() {
 export class JointTable {
     constructor(arm, columns) {
         const heads = ["joint", ...columns].map((text, i) => element("th", { scope: "col", className: i ? "number" : "" }, text));
-        this.element = element("table", {}, element("thead", {}, element("tr", {}, ...heads, element("th", { scope: "col" }, "load"))));
+        this.element = element("table", {}, element("thead", {}, element("tr", {}, ...heads, element("th", { scope: "col" }, "of its limit"))));
         this.rows = arm.joints.map((joint) => {
             const cells = columns.map(() => element("td", { className: "number" }));
             const bar = element("i"), share = element("span", { className: "share" });
-            const load = element("td", {}, element("span", { className: "load", "aria-hidden": "true" }, bar), " ", share);
+            const load = element("td", {}, element("div", { className: "loads" }, element("span", { className: "load", "aria-hidden": "true" }, bar), share));
             const row = element("tr", {}, element("th", { scope: "row" }, joint.name), ...cells, load);
             row.firstChild.style.color = "var(--ink)";
             return { row, cells, bar, share };
@@ -89,9 +94,9 @@ export class JointTable {
     set(i, texts, share, of = "") {
         const { row, cells, bar, share: words } = this.rows[i], full = share !== null && share >= 0.999;
         texts.forEach((text, k) => (cells[k].textContent = text));
-        bar.parentElement.style.visibility = share === null ? "hidden" : "visible";
+        bar.parentElement.hidden = share === null;
         bar.style.width = `${100 * Math.min(1, share ?? 0)}%`;
-        words.textContent = share === null ? "no limit" : `${Math.round(100 * share)} % ${of}${full ? ", full" : ""}`;
+        words.textContent = share === null ? "none" : `${Math.round(100 * share)} % ${of}${full ? ", full" : ""}`;
         row.classList.toggle("full", full);
     }
 }

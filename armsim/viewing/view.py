@@ -14,12 +14,12 @@ from armsim.files.new_file import refuse_to_overwrite, unwritable, whole_file
 from armsim.loading import read_robot, read_scenario
 from armsim.notebook import counted
 from armsim.simulation.result import Result
-from armsim.view.arm_data import arm_data
-from armsim.view.arrays import Arrays
-from armsim.view.live import live_data
-from armsim.view.page import page_text
-from armsim.view.programs import holding_program, motor_limits
-from armsim.view.run_data import arm_of, run_data
+from armsim.viewing.arm_data import arm_data
+from armsim.viewing.arrays import Arrays
+from armsim.viewing.live import live_data
+from armsim.viewing.page import page_text
+from armsim.viewing.programs import holding_program, motor_limits
+from armsim.viewing.run_data import arm_of, run_data
 
 ENDINGS = (".html", ".htm")
 

@@ -12,9 +12,9 @@ from armsim.exporting.scenario import entries_of_scenario
 from armsim.figures.drawn_run import DrawnArm, columns_over_time
 from armsim.figures.panels import Panels
 from armsim.loading import Scenario, load_robot_file, read_scenario
-from armsim.view.arm_data import arm_data
-from armsim.view.programs import NAME, fields, printed
-from armsim.view.run_data import panel_data
+from armsim.viewing.arm_data import arm_data
+from armsim.viewing.programs import NAME, fields, printed
+from armsim.viewing.run_data import panel_data
 
 GAINS = ("kp", "ki", "kd")
 REACH = 4.0  # sliders of gains go from a share to a multiple of the file's value
@@ -32,7 +32,7 @@ def live_data(given: str | PathLike[str], degrees: bool = False) -> dict[str, An
 
     Returns:
         arm, duration [s], method, dt [s] of a step, program (a module with begin, step and observe), row and state (names of
-        the numbers in either), numbers (see `_numbers`), panels (see `armsim.view.run_data.panel_data`) and degrees.
+        the numbers in either), numbers (see `_numbers`), panels (see `armsim.viewing.run_data.panel_data`) and degrees.
 
     Raises:
         FileFaults: The scenario cannot be used; says where and why.
@@ -77,14 +77,18 @@ def opened(written: Scenario) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         assert target is not None
         for i, (joint, value) in enumerate(zip(arm.joints, target, strict=True)):
             span = 1.0 if joint.kind.turns else 0.2
-            found = _number(f"control.target[{i}]", "target", names[i], joint.kind.length, value, value - span, value + span)
+            found = _number(
+                f"control.target[{i}]", "target", names[i], joint.kind.length, value, value - span, value + span
+            )
             numbers.append({**found, "joint": i, "turns": joint.kind.turns})
     for key in GAINS:
         if _numeric(control.get(key), arm.n):
             for i, value in enumerate(control[key]):
                 if value > 0:  # zeros decide what there is
                     place = f"control.{key}[{i}]"
-                    numbers.append({**_number(place, key, names[i], "", value, value / REACH, value * REACH), "log": True})
+                    numbers.append(
+                        {**_number(place, key, names[i], "", value, value / REACH, value * REACH), "log": True}
+                    )
     carried = data.get("payload") or data["robot"].get("payload")
     if carried is None or set(carried) <= {"mass", "center"}:
         mass = float((carried or {}).get("mass", 0.0))
@@ -100,7 +104,16 @@ def opened(written: Scenario) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 def _number(path: str, group: str, of: str, unit: str, value: float, low: float, high: float) -> dict[str, Any]:
     """An open number: its path, the group of sliders and its name in it, unit, value at first, and the slider's ends."""
-    return {"path": path, "group": group, "of": of, "unit": unit, "value": value, "low": low, "high": high, "log": False}
+    return {
+        "path": path,
+        "group": group,
+        "of": of,
+        "unit": unit,
+        "value": value,
+        "low": low,
+        "high": high,
+        "log": False,
+    }
 
 
 def _numeric(values: Any, count: int) -> bool:

@@ -11,7 +11,19 @@ from typing import Any
 
 from armsim.errors import visible
 
-PARTS = ("kinematics", "shapes", "arm", "camera", "world", "plots", "parts", "run", "robot", "scenario", "main")  # of the script, in order
+PARTS = (
+    "kinematics",
+    "shapes",
+    "arm",
+    "camera",
+    "world",
+    "plots",
+    "parts",
+    "run",
+    "robot",
+    "scenario",
+    "main",
+)  # of the script, in order
 MODULE = re.compile(r"^(?:import .*|export )", re.MULTILINE)  # what of a part only makes sense in a file of its own
 
 
@@ -20,7 +32,7 @@ def page_text(title: str, data: Mapping[str, Any]) -> str:
 
     Args:
         title: Of the window.
-        data: What it shows, see `armsim.view.view`; NaN and infinities become null.
+        data: What it shows, see `armsim.viewing.view`; NaN and infinities become null.
     """
     parts = {
         "title": html.escape(visible(title)),
@@ -40,4 +52,4 @@ def embedded(data: Any) -> str:
 
 
 def _own(*path: str) -> str:
-    return files("armsim.view").joinpath(*path).read_text(encoding="utf-8")
+    return files("armsim.viewing").joinpath(*path).read_text(encoding="utf-8")

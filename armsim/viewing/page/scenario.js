@@ -1,12 +1,14 @@
 import { ArmModel } from "./arm.js";
 import { point, poses, tool } from "./kinematics.js";
-import { JointTable, digits, element, slider } from "./parts.js";
+import { JointTable, cell, digits, element, slider } from "./parts.js";
 import { Plot, shares } from "./plots.js";
 import { World, aim, arrow, ball, way } from "./world.js";
 
 const SHOWN = 10;  // s that curves show
 const TRAIL = 600;  // places of the tool
 const BUDGET = 14;  // ms of a frame for steps
+const NOTED = 1 / 60;  // s between points of curves
+const FAR = 1e9;  // a state beyond has diverged
 const OFTEN = 12;  // curves are drawn so many times a second
 const PUSH = 60;  // N per arm's size that the mouse is drawn away
 const PACES = [0.1, 0.25, 0.5, 1, 2];
@@ -80,10 +82,10 @@ export async function scenarioPage({ arm, program, numbers, panels, row: heading
     function restart() {
         k = 0;
         state = begin(open);
-        row = observe(k, state, open);
         times = [];
         history = new Map(curves.map((curve) => [curve, []]));
         way_ = [];
+        note();
         owed = 0;
         document.getElementById("clock").textContent = "";
         look(true);
@@ -98,13 +100,25 @@ export async function scenarioPage({ arm, program, numbers, panels, row: heading
         if (on) requestAnimationFrame(advance);
     }
 
-    /** Carry out steps; false once the state has left all bounds. */
+    /** Carry out steps, and note some for the curves; false once the state has left all bounds. */
     function steps(count) {
         for (let i = 0; i < count; i++) {
             state = step(k++, state, open);
-            if (!state.every((x) => Math.abs(x) < 1e9)) return false;
+            if (!state.every((x) => Math.abs(x) < FAR)) return false;
+            if (k * dt - times.at(-1) > NOTED - 0.5 * dt) note();
         }
         return true;
+    }
+
+    function note() {
+        row = observe(k, state, open);
+        times.push(k * dt);
+        for (const curve of curves) history.get(curve).push(value(curve));
+        way_.push(tool(arm, q(row)));
+        if (way_.length > TRAIL) way_.shift();
+        const old = times.findIndex((t) => t >= k * dt - SHOWN);
+        if (old < 100) return;
+        for (const list of [times, ...curves.map((curve) => history.get(curve))]) list.splice(0, old);
     }
 
     function advance(stamp) {
@@ -126,40 +140,32 @@ export async function scenarioPage({ arm, program, numbers, panels, row: heading
             document.getElementById("clock").textContent = `diverged at ${digits(k * dt)} s: restart with other numbers, or a shorter step in the file`;
             return;
         }
-        row = observe(k, state, open);
         look(stamp - drawn > 1000 / OFTEN, stamp);
     }
 
     /** Show the present row; its curves where they are due. */
     function look(whole, stamp = 0) {
         const now = k * dt;
+        row = observe(k, state, open);
         model.pose(q(row));
-        way_.push(tool(arm, model.q));
-        if (way_.length > TRAIL) way_.shift();
         const place_ = trail.geometry.attributes.position;
         way_.forEach((p, i) => place_.setXYZ(i, ...p));
         place_.needsUpdate = true;
         trail.geometry.setDrawRange(0, way_.length);
         if (goal) goal.position.set(...tool(arm, joints.map((i) => open[targets.find((number) => number.joint === i).field])));
         const force = push.map((number) => open[number.field]), size = Math.hypot(...force);
-        aim(pushed, way_.at(-1), force, arm.size * Math.min(1.5, 0.1 + size / PUSH));
+        const [x, y, z] = tool(arm, model.q);
+        aim(pushed, [x, y, z], force, arm.size * Math.min(1.5, 0.1 + size / PUSH));
         const share = shares(panels, n, value);
         arm.joints.forEach((joint, i) => {
             const torque = torques?.curves.find((curve) => curve.look === i), tau = torque ? value(torque) : null, position = positions?.curves.find((curve) => curve.look === i);
             const bound = Math.max(0, ...(torques?.limits ?? []).filter(([look]) => look === i).map(([, x]) => x));
             most[i] = Math.max(most[i], Math.abs(tau ?? 0));
             model.load(i, (tau ?? 0) / (bound || most[i]), share[i][0] >= 0.999);
-            table.set(i, [digits(position ? value(position) : model.q[i]), digits(tau)], ...share[i]);
+            table.set(i, [cell(position ? value(position) : model.q[i]), tau === null ? "–" : cell(tau)], ...share[i]);
         });
-        const [x, y, z] = way_.at(-1);
         where.textContent = `tool  x ${x.toFixed(4)}  y ${y.toFixed(4)}  z ${z.toFixed(4)} m`;
         clock.textContent = `${now.toFixed(2)} s`;
-        times.push(now);
-        for (const curve of curves) history.get(curve).push(value(curve));
-        while (times.length > 2 && times[1] < now - SHOWN) {
-            times.shift();
-            for (const curve of curves) history.get(curve).shift();
-        }
         if (whole) {
             drawn = stamp;
             for (const plot of plots) {
@@ -179,7 +185,7 @@ export async function scenarioPage({ arm, program, numbers, panels, row: heading
         if (!push.length || !caster.intersectObjects([...model.layers.solids, model.tool], true).length) return null;
         const plane = new THREE.Plane();
         const drag = (e) => {
-            const at = new THREE.Vector3(...way_.at(-1));
+            const at = new THREE.Vector3(...tool(arm, model.q));
             plane.setFromNormalAndCoplanarPoint(world.camera.getWorldDirection(new THREE.Vector3()), at);
             caster.setFromCamera(flat(e), world.camera);
             if (!caster.ray.intersectPlane(plane, end)) return;
@@ -198,7 +204,7 @@ export async function scenarioPage({ arm, program, numbers, panels, row: heading
     world.frame([...poses(arm, model.q).map((T) => [T[3], T[7], T[11]]), ...(goal ? [goal.position.toArray()] : []), world.origin]);
     return {
         pause: () => run(false), play: () => run(true), restart, poses: () => model.drawn, world,
-        steps: (count) => (steps(count), (row = observe(k, state, open)), look(true), state),
+        steps: (count) => (steps(count), look(true), state),
         set: (path, x) => numbers.filter((number) => number.path === path).forEach((number) => (set(number, x), show.get(number)(x * angle(number)))),
         get time() { return k * dt; }, get state() { return state; }, get row() { return row; },
     };

@@ -1,6 +1,6 @@
 import { ArmModel } from "./arm.js";
 import { center, point, poses, tool } from "./kinematics.js";
-import { JointTable, before, between, digits, element, placed, unpacked } from "./parts.js";
+import { JointTable, before, between, cell, digits, element, placed, unpacked } from "./parts.js";
 import { Plot, shares, valueAt } from "./plots.js";
 import { World, aim, arrow, ball, way } from "./world.js";
 
@@ -136,7 +136,7 @@ export function runPage({ arm, arms, runs, arrays: packed }) {
             const tau = torque < 0 ? null : value(torques.curves[torque]);
             if (torque >= 0) models[0].load(i, tau / scale[torque], share[i][0] >= 0.999);
             else models[0].load(i, 0, false);
-            table.set(i, [digits(q ? value(q) : models[0].q[i]), digits(tau)], ...share[i]);
+            table.set(i, [cell(q ? value(q) : models[0].q[i]), tau === null ? "–" : cell(tau)], ...share[i]);
         });
     }
 

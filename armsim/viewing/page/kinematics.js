@@ -1,4 +1,4 @@
-// Forward kinematics of an arm of `armsim.view.arm_data`. Matrices are 4 by 4, row by row.
+// Forward kinematics of an arm of `armsim.viewing.arm_data`. Matrices are 4 by 4, row by row.
 
 export function product(a, b) {
     const c = new Array(16);
