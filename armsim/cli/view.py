@@ -24,7 +24,11 @@ Examples:
 """,
 )
 @click.argument(
-    "given", metavar="RUN|SCENARIO|ROBOT [RUN2]", nargs=-1, required=True, shell_complete=shipped("robots", "configs")
+    "given",
+    metavar="RUN|SCENARIO|ROBOT [RUN2]",
+    nargs=-1,
+    required=True,
+    shell_complete=shipped("robots", "configs"),
 )
 @click.option("-o", "--output", metavar="FILE", help="The page, .html. [default: <its name>.html, here]")
 @click.option("--deg", "degrees", is_flag=True, help="Show joint angles in degrees.")

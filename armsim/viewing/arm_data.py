@@ -18,10 +18,9 @@ def arm_data(drawn: DrawnArm) -> dict[str, Any]:
 
     Returns:
         name, up (unit vector against gravity), size (of the stretched arm), base, tool (in the last link's own frame), payload
-        (a solid of `armsim.arm.solids`, or None) and joints, each with name, unit, turns and slides (see
-        `armsim.model.Joint`), offset, fixed (its own frame at x = 0, in that of the link before), frame (the user's, in its own), lower and
-        upper (None without a bound), initial, color, mass [kg], moment (first moment of mass about its own frame [kg m], payload
-        included) and solids.
+        (see `shape_data`, or None) and joints, each with name, unit, turns, slides and offset (see `armsim.model.Joint`), fixed
+        (its own frame at x = 0, in that of the link before), frame (the user's, in its own), lower and upper (None without a
+        bound), initial, color, mass [kg], moment (first moment of mass in its own frame [kg m], payload included) and solids.
     """
     arm = drawn.arm
     g = [float(x) for x in arm.gravity]
@@ -80,5 +79,5 @@ def _range(joint: Joint) -> dict[str, float | None]:
 
 
 def _finite(value: Scalar) -> float | None:
-    number = float(value)  # type: ignore[arg-type]  # of an arm whose numbers are known
+    number = float(value)
     return number if math.isfinite(number) else None

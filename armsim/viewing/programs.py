@@ -23,7 +23,7 @@ def printed(model: Model) -> str:
 
 
 def holding_program(arm: Arm) -> str:
-    """A module with `hold`, from joint positions to what holds them: torques, voltages and currents, those of electric motors alone."""
+    """A module with `hold`: from joint positions to torques, and voltages and currents of electric motors, that hold them."""
     powered = [i for i, joint in enumerate(arm.joints) if joint.electric_motor is not None]
     still = [0.0] * arm.n
 
@@ -42,7 +42,7 @@ def holding_program(arm: Arm) -> str:
 
 
 def motor_limits(arm: Arm) -> list[dict[str, Any]]:
-    """Of each joint the limits of holding, at the joint: torque, voltage and current; None without one. And whether it has a motor."""
+    """Of each joint: electric, whether a voltage drives it; limits of torque (at the joint), voltage, current, None without."""
     found = []
     for joint in arm.joints:
         motor = joint.motor
@@ -59,7 +59,7 @@ def motor_limits(arm: Arm) -> list[dict[str, Any]]:
 
 
 def _known(value: Scalar | None) -> float | None:
-    return None if value is None else float(value)  # type: ignore[arg-type]  # of an arm whose numbers are known
+    return None if value is None else float(value)
 
 
 def fields(names: Sequence[str]) -> list[str]:

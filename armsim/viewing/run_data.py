@@ -93,8 +93,8 @@ def panel_data(panel: Panel) -> dict[str, Any]:
     """A panel as plain data.
 
     Returns:
-        kind, label, unit, joints (whether its curves are joints'), least (height), limits (pairs of a joint's number and the bound), and curves
-        and references, each with of, look, color, terms (headings with factors) and constant.
+        kind, label, unit, joints (whether its curves are joints'), least (height), limits (pairs of a joint's number and the
+        bound), and curves and references, each with of, look, color, terms (headings with factors) and constant.
     """
     return {
         "kind": panel.kind,

@@ -29,8 +29,9 @@ def view(
 ) -> None:
     """Write a page that shows an arm in three dimensions, in one file that asks the network for nothing.
 
-    Of a run it plays what happened, beside its curves over time; of two runs the second is pale. Of a robot it has sliders for the
-    joints, with the tool's place and what the motors need to hold the arm; of a scenario it simulates, with sliders for its numbers.
+    Of a run it plays what happened, beside its curves over time; of two runs the second is pale. Of a robot it has sliders for
+    the joints, with the tool's place and what the motors need to hold the arm. Of a scenario it simulates, with sliders for its
+    numbers.
 
     Args:
         given: `armsim.Run`, or the folder of a run or a recording; two of these; or a robot or scenario file, or the name of a

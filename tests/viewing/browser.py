@@ -14,6 +14,14 @@ from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 PATIENCE = 60.0  # seconds for an answer
+LAUNCH = """
+import os, sys
+a, b = [os.dup(int(end)) for end in sys.argv[1:3]]
+for end, place in ((a, 3), (b, 4)):  # where the browser expects its pipe
+    os.dup2(end, place)
+    os.set_inheritable(place, True)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
 def found() -> str | None:
@@ -31,7 +39,7 @@ class Browser:
         requests: Addresses that were asked for.
     """
 
-    def __init__(self, folder: Path, size: tuple[int, int] = (1280, 800)) -> None:
+    def __init__(self, folder: Path, size: tuple[int, int] = (800, 560)) -> None:
         program = found()
         assert program is not None
         to_read, self._write = os.pipe()
@@ -42,10 +50,8 @@ class Browser:
             "--disable-background-networking", "--disable-component-update", "--allow-file-access-from-files",
             f"--window-size={size[0]},{size[1]}",
         ]  # fmt: skip
-        # the pipe's ends are descriptors 3 and 4 of the browser
-        shell = f'exec "$0" "$@" 3<&{to_read} 4>&{to_write}'
         self._process = subprocess.Popen(
-            ["sh", "-c", shell, program, *flags, "about:blank"],
+            [sys.executable, "-c", LAUNCH, str(to_read), str(to_write), program, *flags, "about:blank"],
             pass_fds=(to_read, to_write),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -65,7 +71,7 @@ class Browser:
         os.close(self._write)
         os.close(self._read)
         self._process.terminate()
-        self._process.wait()
+        self._process.wait(PATIENCE)
 
     def call(self, method: str, **params: Any) -> Any:
         """The result of a command."""

@@ -18,9 +18,9 @@ export function digits(x, count = 4) {
     return String(Number(x.toPrecision(count))).replaceAll("-", "−");
 }
 
-/** A number in a table: what is below a millionth is 0. */
+/** A number in a table, to five places at most. */
 export function cell(x) {
-    return digits(Math.abs(x) < 1e-6 ? 0 * x : x);
+    return digits(Number.isFinite(x) ? Number(x.toFixed(5)) : x);
 }
 
 /** An array of `armsim.viewing.arrays`. */

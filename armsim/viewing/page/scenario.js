@@ -155,7 +155,7 @@ export async function scenarioPage({ arm, program, numbers, panels, row: heading
         if (goal) goal.position.set(...tool(arm, joints.map((i) => open[targets.find((number) => number.joint === i).field])));
         const force = push.map((number) => open[number.field]), size = Math.hypot(...force);
         const [x, y, z] = tool(arm, model.q);
-        aim(pushed, [x, y, z], force, arm.size * Math.min(1.5, 0.1 + size / PUSH));
+        aim(pushed, [x, y, z], force, arm.size * Math.min(1, 0.12 + 0.5 * size / PUSH));
         const share = shares(panels, n, value);
         arm.joints.forEach((joint, i) => {
             const torque = torques?.curves.find((curve) => curve.look === i), tau = torque ? value(torque) : null, position = positions?.curves.find((curve) => curve.look === i);

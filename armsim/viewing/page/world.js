@@ -143,6 +143,6 @@ export function aim(made, end, force, length) {
     if (!size) return;
     along.divideScalar(size);
     made.setDirection(along);
-    made.setLength(length, 0.3 * length, 0.14 * length);
+    made.setLength(length, 0.22 * length, 0.08 * length);
     made.position.set(...end).addScaledVector(along, -length);
 }
