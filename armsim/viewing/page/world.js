@@ -7,7 +7,7 @@ import { element, themed } from "./parts.js";
 export class World {
     constructor(arm) {
         this.canvas = document.getElementById("scene");
-        this.renderer = new THREE.WebGLRenderer({ canvas: this.canvas, antialias: true, preserveDrawingBuffer: true });
+        this.renderer = new THREE.WebGLRenderer({ canvas: this.canvas, antialias: true });
         this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
         this.scene = new THREE.Scene();
         this.camera = new THREE.PerspectiveCamera(38, 1, 0.01, 100);
@@ -23,6 +23,7 @@ export class World {
         this.orbit = new Orbit(this.camera, this.canvas, arm.up, arm.size, () => this.draw());
         new ResizeObserver(() => this.resize()).observe(this.canvas.parentElement);
         themed(() => this.paint());
+        window.addEventListener("beforeprint", () => this.render());
         this.layer("grid", "ground", true);
     }
 
