@@ -152,6 +152,6 @@ export function runPage({ arm, arms, runs, arrays: packed }) {
     const ends = tracks.filter((track) => ["interrupted", "diverged"].includes(track.status));
     document.getElementById("clock").textContent = ends.map((track) => `${track.name}: ${track.status} at ${digits(track.times.at(-1))} s`).join("\n");
     run(false);
-    seek(start);
+    seek(Number(/^#t=([\d.]+)$/.exec(location.hash)?.[1] ?? start));
     return { seek, play: () => run(true), pause: () => run(false), get time() { return now; }, poses: (k = 0) => models[k].drawn, world };
 }

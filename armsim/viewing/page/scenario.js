@@ -201,7 +201,8 @@ export async function scenarioPage({ arm, program, numbers, panels, row: heading
     };
 
     restart();
-    world.frame([...poses(arm, model.q).map((T) => [T[3], T[7], T[11]]), ...(goal ? [goal.position.toArray()] : []), world.origin]);
+    const joint = point(poses(arm, model.q)[0], [0, 0, 0]), around = [-0.45, 0.45].flatMap((x) => [0, 1, 2].map((axis) => joint.map((p, i) => p + (i === axis ? x * arm.size : 0))));
+    world.frame([...around, ...poses(arm, model.q).map((T) => [T[3], T[7], T[11]]), world.origin]);
     return {
         pause: () => run(false), play: () => run(true), restart, poses: () => model.drawn, world,
         steps: (count) => (steps(count), look(true), state),
