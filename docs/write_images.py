@@ -40,7 +40,7 @@ def photograph(page: Path, moment: float = 0.3) -> None:
     ]
     size = ["--window-size=1120,700", "--virtual-time-budget=4000", f"--screenshot={picture}"]
     subprocess.run([program, *flags, *size, f"{page.as_uri()}#t={moment}"], check=True, stderr=subprocess.DEVNULL)
-    Image.open(picture).convert("RGB").quantize(96).save(picture, optimize=True)
+    Image.open(picture).convert("RGB").quantize(240, kmeans=3).save(picture, optimize=True)
 
 
 def commands(page: str) -> list[list[str]]:
