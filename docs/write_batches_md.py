@@ -34,6 +34,7 @@ GROUPS = {
     "kd": "with `method: auto` 0, which damps nothing, is a group of its own",
 }
 ABSENCES = {
+    "times": "no way to the first point",
     "coulomb": "no dry friction",
     "efficiency": "a lossless gear",
     "inductance": "no current of its own, as it must be without `Kp` and `Ra`",

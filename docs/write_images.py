@@ -31,22 +31,19 @@ def photograph(page: Path, moment: float = 0.3) -> None:
     if program is None:
         raise SystemExit("pictures of pages take chromium")
     picture = Path(f"{page}.png")
-    flags = [
-        "--headless=new",
-        "--no-sandbox",
-        "--enable-unsafe-swiftshader",
-        "--use-angle=swiftshader",
-        "--hide-scrollbars",
-    ]
+    flags = ["--headless=new", "--no-sandbox", "--hide-scrollbars"]
+    software = ["--enable-unsafe-swiftshader", "--use-angle=swiftshader"]
     size = ["--window-size=1120,700", "--virtual-time-budget=4000", f"--screenshot={picture}"]
-    subprocess.run([program, *flags, *size, f"{page.as_uri()}#t={moment}"], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run(
+        [program, *flags, *software, *size, f"{page.as_uri()}#t={moment}"], check=True, stderr=subprocess.DEVNULL
+    )
     Image.open(picture).convert("RGB").quantize(240, kmeans=3).save(picture, optimize=True)
 
 
 def commands(page: str) -> list[list[str]]:
     """The commands of a page that draw an image of it, and those that write the runs which these are of."""
     shown = {name.removesuffix(".png") if name.endswith(".html.png") else name for name in images(page)}
-    lines = [shlex.split(line)[1:] for block in re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    lines = [shlex.split(line, comments=True)[1:] for block in re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
              for line in block.splitlines() if line.startswith("armsim ")]  # fmt: skip
     drawing = [line for line in lines if shown & set(line)]
     runs = {word for line in drawing for word in line if line[0] in ("plot", "animate", "view")}

@@ -17,10 +17,10 @@ from armsim.terminal.streams import echo
     context_settings=SETTINGS,
     epilog="""\b
 Examples:
-  armsim view runs/arm5_reach-001               plays the run; writes arm5_reach-001.html
+  armsim view runs/arm5_reach-001               plays it; writes its page
   armsim view runs/recorded runs/replayed -o both.html
   armsim view arm5 --deg --open                 sliders for the joints
-  armsim view arm5_hold --open                  simulates: sliders for gains, target, payload
+  armsim view arm5_hold --open                  simulates it, as you watch
 """,
 )
 @click.argument(

@@ -102,7 +102,7 @@ class CasADi(Python):
         lines = [f'"""{entry.what}', "", *(f"    {argument.described}" for argument in entry.arguments)]
         lines += [f"    {entry.result.described}", '"""']
         for argument in entry.arguments:
-            size = 1 if argument.kind in ("clock", "scalar") else len(argument.items)
+            size = 1 if argument.kind == "clock" else len(argument.items)
             lines.append(f'{argument.name} = ca.MX.sym("{argument.name}", {size})')
         lines += [f"{text} = {place}" for text, place in stated.loads]
         given = ", ".join(argument.name for argument in entry.arguments)

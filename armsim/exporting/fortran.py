@@ -158,8 +158,6 @@ class Fortran(Language):
         )
 
     def places(self, argument: Argument, model: Model) -> list[str]:
-        if argument.kind == "scalar":
-            return [argument.name]
         if argument.kind == "numbers":
             return [f"numbers%{field}" for field in identifiers([x.name for x in argument.items], self.reserved)]
         if argument.kind == "clock":
@@ -273,7 +271,7 @@ class Fortran(Language):
         for argument, values in zip(case.entry.arguments, case.given, strict=True):
             texts = [self.literal(value).text for value in values]
             array = f"[{self.real} :: {', '.join(texts)}]"
-            kinds = {"numbers": "numbers", "clock": f"{int(values[0])}_int64", "scalar": texts[0]}
+            kinds = {"numbers": "numbers", "clock": f"{int(values[0])}_int64"}
             given.append(kinds.get(argument.kind, array))
         expected = ", ".join(self.literal(value).text for value in case.found)
         name, size = f"{model.name}_{case.entry.name}", len(case.found)

@@ -177,8 +177,6 @@ class JavaScript(Language):
         return "\n".join([*head, *indented(lines), "}", ""])
 
     def places(self, argument: Argument, model: Model) -> list[str]:
-        if argument.kind == "scalar":
-            return [argument.name]
         if argument.kind == "numbers":
             return [f"numbers.{field}" for field in identifiers([x.name for x in argument.items], self.reserved)]
         if argument.kind == "clock":
@@ -255,7 +253,6 @@ class JavaScript(Language):
             kinds = {
                 "numbers": f"{model.name}.defaults()",
                 "clock": str(int(values[0])),
-                "scalar": self._numbers(values),
             }
             given.append(kinds.get(argument.kind, f"[{self._numbers(values)}]"))
         return f"{model.name}.{case.entry.name}({', '.join(given)})"

@@ -109,10 +109,9 @@ class Language(Syntax):
         inputs: dict[Expr, str] = {}
         loads, unused = [], []
         for argument in entry.arguments:
-            places = [(*next(texts), place) for place in self.places(argument, model)]
-            own = [(node, place if place == argument.name else text, place) for node, text, place in places]
+            own = [(*next(texts), place) for place in self.places(argument, model)]
             inputs |= {node: text for node, text, _ in own}
-            loads += [(text, place) for node, text, place in own if node in live and text != place]
+            loads += [(text, place) for node, text, place in own if node in live]
             unused += [] if any(node in live for node, *_ in own) else [argument.name]
         body = Body(self, {**names, **{name: name for name in parameters}}, inputs)
         return Stated(loads, unused, body, body.compute(function))

@@ -166,8 +166,6 @@ class Python(Language):
         return "\n".join([*head, *indented(lines), ""])
 
     def places(self, argument: Argument, model: Model) -> list[str]:
-        if argument.kind == "scalar":
-            return [argument.name]
         if argument.kind == "numbers":
             return [f"numbers.{field}" for field in identifiers([x.name for x in argument.items], self.reserved)]
         if argument.kind == "clock":
@@ -241,7 +239,7 @@ class Python(Language):
         given = []
         for argument, values in zip(case.entry.arguments, case.given, strict=True):
             numbers = f"{model.name}.Numbers()"
-            kinds = {"numbers": numbers, "clock": repr(int(values[0])), "scalar": repr(values[0])}
+            kinds = {"numbers": numbers, "clock": repr(int(values[0]))}
             given.append(kinds.get(argument.kind, repr(list(values))))
         return self.call_of(model, case.entry.name, ", ".join(given))
 

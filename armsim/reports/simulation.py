@@ -148,7 +148,7 @@ def in_degrees(summary: dict[str, Any]) -> dict[str, Any]:
         joints = [_turned(joint, joint["type"], ("q", "target", "error", "droop")) for joint in summary["joints"]]
         turned["joints"] = [figures_in_degrees(j) if JOINT_TYPES[j["type"]].turns else j for j in joints]
         turned["problems"] = [
-            _turned(of, types[of["joint"]], ("peak", "travel", "error", "band")) if of["kind"] in IN_POSITIONS else of
+            _turned(of, types[of["joint"]], ("rms", "travel", "error", "band")) if of["kind"] in IN_POSITIONS else of
             for of in summary.get("problems", ())
         ]
         if "ending" in summary:

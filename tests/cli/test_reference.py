@@ -99,3 +99,14 @@ def test_info_says_what_a_scenario_follows(reference, said, armsim, empty_folder
     )
     (empty_folder / "s.yaml").write_text(text)
     assert f"\nfollows  {said}" in armsim("info", "s.yaml").out
+
+
+def test_a_reference_is_drawn_with_what_it_asks_for(armsim, empty_folder):
+    pytest.importorskip("matplotlib")
+    drawn = armsim("reference", "arm5_move", "--plot", "move.png")
+    assert (drawn.code, drawn.err) == (0, "")
+    assert drawn.out.rstrip().endswith("drawn    move.png")
+    assert (empty_folder / "move.png").stat().st_size > 10_000
+    again = armsim("reference", "arm5_move", "--plot", "move.png")
+    assert again.code != 0
+    assert "--force" in again.err
