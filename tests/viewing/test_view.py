@@ -154,6 +154,25 @@ def test_a_target_a_payload_and_a_push_in_the_page_are_those_of_the_file(browser
     assert np.abs(np.array(states[:10]) - [*run.q[-1], *run.qd[-1]]).max() < UNFUSED
 
 
+def test_a_drag_at_the_arm_pushes_its_tool_until_it_is_let_go(browser, live):
+    sound(browser, live)
+    browser.run("armsim.pause(); armsim.restart(); armsim.pause()")
+    x, y = browser.run("armsim.onScreen()")
+
+    def mouse(kind, across):
+        browser.call("Input.dispatchMouseEvent", type=kind, x=x + across, y=y, button="left", buttons=1, clickCount=1)
+
+    pushes = "['x', 'y', 'z'].map((axis, i) => armsim.value(`external[0].force[${i}]`))"
+    mouse("mousePressed", 0)
+    mouse("mouseMoved", 60)
+    force = np.array(browser.run(pushes))
+    assert 1 < np.linalg.norm(force) < 1000
+    right = np.array(browser.run("armsim.world.camera.matrixWorld.elements.slice(0, 3)"))
+    assert force @ right > 0.95 * np.linalg.norm(force)  # to the right, as the pointer
+    mouse("mouseReleased", 60)
+    assert browser.run(pushes) == [0, 0, 0]
+
+
 def test_names_of_a_run_are_text_and_never_markup(browser, tmp_path, reach):
     name = "<img src=x onerror='window.hacked=1'>&amp;"
     reach.save(tmp_path / name)

@@ -207,6 +207,11 @@ export async function scenarioPage({ arm, program, numbers, panels, row: heading
         pause: () => run(false), play: () => run(true), restart, poses: () => model.drawn, world,
         steps: (count) => (steps(count), look(true), state),
         set: (path, x) => numbers.filter((number) => number.path === path).forEach((number) => (set(number, x), show.get(number)(x * angle(number)))),
+        value: (path) => open[numbers.find((number) => number.path === path).field],
+        onScreen: () => {
+            const box = world.canvas.getBoundingClientRect(), at = new THREE.Vector3(...tool(arm, model.q)).project(world.camera);
+            return [box.left + ((1 + at.x) / 2) * box.width, box.top + ((1 - at.y) / 2) * box.height];
+        },
         get time() { return k * dt; }, get state() { return state; }, get row() { return row; },
     };
 }
