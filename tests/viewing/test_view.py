@@ -236,3 +236,53 @@ def test_a_page_is_neither_replaced_nor_called_otherwise_than_html(tmp_path):
     assert page.read_text().startswith("<!DOCTYPE html>")
     with pytest.raises(UsageError, match=r"ends in \.html"):
         armsim.view("rr", tmp_path / "page.png")
+
+
+def test_sliding_and_screw_joints_in_standard_dh_stand_where_they_should(browser, tmp_path):
+    robot = {
+        "format": "armsim/robot/1",
+        "name": "mixed",
+        "convention": "dh",
+        "units": {"angle": "deg"},
+        "base": {"xyz": [0.1, 0, 0.2], "rpy": [0, 20, 0]},
+        "joints": [
+            {
+                "name": "turn",
+                "type": "revolute",
+                "dh": {"a": 0.3, "alpha": 90, "d": 0.4, "theta": 10},
+                "limits": {"lower": -170, "upper": 170},
+                "bodies": [
+                    {"tube": {"axis": "x", "height": 0.3, "outer_radius": 0.04, "inner_radius": 0.03, "mass": 2}}
+                ],
+            },
+            {
+                "name": "slide",
+                "type": "prismatic",
+                "dh": {"a": 0.1, "alpha": -90, "d": 0.05, "theta": 30},
+                "limits": {"lower": 0, "upper": 0.3},
+                "bodies": [{"box": {"size": [0.1, 0.05, 0.2], "mass": 1, "center": [0, 0.02, 0]}}],
+            },
+            {
+                "name": "screw",
+                "type": "screw",
+                "pitch": 0.05,
+                "dh": {"a": 0, "alpha": 45, "d": 0.1, "theta": 0},
+                "bodies": [
+                    {"rod": {"axis": "z", "length": 0.2, "mass": 0.3}},
+                    {"sphere": {"radius": 0.03, "mass": 0.2}},
+                ],
+            },
+        ],
+        "tool": {"xyz": [0, 0, 0.1]},
+        "payload": {"mass": 0.4},
+    }
+    file = tmp_path / "mixed.yaml"
+    file.write_text(json.dumps(robot))
+    armsim.view(file, tmp_path / "mixed.html", degrees=True)
+    sound(browser, tmp_path / "mixed.html")
+    q = [0.7, 0.21, -2.0]
+    browser.run(f"armsim.set({q})")
+    loaded = armsim.load_robot(file)
+    assert np.abs(page_matrices(browser.run("armsim.poses()")) - matrices(loaded.arm, q)).max() < SINGLE
+    assert np.abs(np.array(browser.run("armsim.held().torque")) - loaded.inverse_dynamics(q)).max() < UNFUSED * 100
+    assert len(np.unique(drawn(browser).reshape(-1, 3), axis=0)) > 500
