@@ -86,7 +86,7 @@ export class ArmModel {
     }
 
     material(color) {
-        const pale = this.pale ? { transparent: true, opacity: 0.28, depthWrite: false } : {};
+        const pale = this.pale ? { transparent: true, opacity: 0.42, depthWrite: false } : {};
         return new THREE.MeshStandardMaterial({ color, roughness: 0.55, metalness: 0.15, side: THREE.DoubleSide, ...pale });
     }
 
