@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from armsim.recording.forward_model import ForwardModel
     from armsim.recording.record import record
     from armsim.recording.replay import replay
+    from armsim.reports.run_page import report
     from armsim.simulation.run import Run
     from armsim.simulation.simulate import simulate
     from armsim.version import __version__ as __version__  # for mypy, exported
@@ -69,6 +70,7 @@ __all__ = [
     "record",
     "reference",
     "replay",
+    "report",
     "simulate",
     "simulate_many",
     "view",
@@ -98,6 +100,7 @@ _HOMES = {
     "record": "recording.record",
     "reference": "arm.planned",
     "replay": "recording.replay",
+    "report": "reports.run_page",
     "simulate": "simulation.simulate",
     "Many": "batches.many",
     "Prepared": "batches.prepare",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -16,22 +16,29 @@ PARTS = ["kinematics", "shapes", "arm", "camera", "world", "plots", "parts", "ru
 MODULE = re.compile(r"^(?:import .*|export )", re.MULTILINE)  # what of a part only makes sense in a file of its own
 
 
-def page_text(title: str, data: Mapping[str, Any]) -> str:
+def page_text(title: str, data: Mapping[str, Any], sections: Sequence[tuple[str, str]] = ()) -> str:
     """A page.
 
     Args:
         title: Of the window.
-        data: What it shows, see `armsim.viewing.view`; NaN and infinities become null.
+        data: What it shows, see `armsim.viewing.view.page_data`.
+        sections: Below it, each a title and a text.
     """
     parts = {
         "title": html.escape(visible(title)),
         "style": _own("page", "page.css"),
+        "sections": "\n".join(map(_section, sections)),
         "licence": html.escape(_own("vendor", "three.LICENSE")),
         "data": embedded(data),
         "three": embedded(_own("vendor", "three.module.min.js")),
         "script": "\n".join(MODULE.sub("", _own("page", f"{part}.js")) for part in PARTS),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _own("page", "page.html"))
+
+
+def _section(section: tuple[str, str]) -> str:
+    title, text = (html.escape(visible(part, "\n")) for part in section)
+    return f'<section class="text"><h2>{title}</h2><pre>{text}</pre></section>'
 
 
 def embedded(data: Any) -> str:

@@ -25,7 +25,11 @@ ENDINGS = (".html", ".htm")
 
 
 def view(
-    given: Drawable | Sequence[Drawable], path: str | PathLike[str], degrees: bool = False, force: bool = False
+    given: Drawable | Sequence[Drawable],
+    path: str | PathLike[str],
+    degrees: bool = False,
+    force: bool = False,
+    sections: Sequence[tuple[str, str]] = (),
 ) -> None:
     """Write a page that shows an arm in three dimensions, in one file that asks the network for nothing.
 
@@ -39,6 +43,7 @@ def view(
         path: The page, .html.
         degrees: Show angles in degrees.
         force: Replace a file that is there.
+        sections: Texts below, each with its title.
 
     Raises:
         UsageError: A run has no rows or no robot, runs and files are mixed, or the page must not or cannot be written.
@@ -51,7 +56,7 @@ def view(
         raise UsageError.of(spelled(f"-o {name}", name), "a file that ends in .html", name, mend)
     refuse_to_overwrite(name, [one for one in map(str, all_given) if os.path.isfile(one)], force)
     data = page_data(all_given, degrees)
-    text = page_text(f"{data['name']} - armsim", data)
+    text = page_text(f"{data['name']} - armsim", data, sections)
     try:
         with whole_file(name) as file:
             file.write(text.encode())
