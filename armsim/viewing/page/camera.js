@@ -27,7 +27,7 @@ export class Orbit {
     }
 
     reset() {
-        Object.assign(this, this.home, { target: this.home.target.clone() });
+        Object.assign(this, this.home, { target: this.home.target.clone(), touched: false });  // by hand, since
         this.place();
     }
 
@@ -45,12 +45,14 @@ export class Orbit {
     }
 
     rotate(dx, dy) {
+        this.touched = true;
         this.turn -= dx;
         this.tilt = Math.max(-1.54, Math.min(1.54, this.tilt + dy));
         this.place();
     }
 
     pan(dx, dy) {
+        this.touched = true;
         const scale = (2 * this.distance * Math.tan((this.camera.fov * Math.PI) / 360)) / this.canvas.clientHeight;
         const x = new THREE.Vector3().setFromMatrixColumn(this.camera.matrix, 0), y = new THREE.Vector3().setFromMatrixColumn(this.camera.matrix, 1);
         this.target.addScaledVector(x, -dx * scale).addScaledVector(y, dy * scale);
@@ -58,6 +60,7 @@ export class Orbit {
     }
 
     zoom(factor) {
+        this.touched = true;
         this.distance = Math.max(NEAREST * this.size, Math.min(FARTHEST * this.size, this.distance * factor));
         this.place();
     }

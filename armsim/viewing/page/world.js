@@ -86,18 +86,17 @@ export class World {
 
     fit() {
         const aspect = Math.min(1, this.camera.aspect);
-        this.orbit.home.distance = (1.2 * this.reach) / Math.sin((this.camera.fov * Math.PI) / 360) / aspect;
+        this.orbit.home.distance = (1.05 * this.reach) / Math.sin((this.camera.fov * Math.PI) / 360) / aspect;
         this.orbit.reset();
     }
 
     resize() {
         const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
         if (!width || !height) return;
-        const before = this.camera.aspect;
         this.camera.aspect = width / height;
         this.renderer.setSize(width, height, false);
         this.camera.updateProjectionMatrix();
-        if (this.reach && before === 1) this.fit();
+        if (this.reach && !this.orbit.touched) this.fit();
         this.render();
     }
 
