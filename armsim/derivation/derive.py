@@ -13,15 +13,15 @@ from armsim.arm.robot import Robot
 from armsim.derivation.agreement import Check, compare_engine, compare_points, compare_polynomials
 from armsim.derivation.closed import closed_forms, forward_dynamics, inverse_dynamics, polynomials
 from armsim.derivation.exact import ExactArm, exact_arm
-from armsim.derivation.lagrange import Equations, lagrange
+from armsim.derivation.lagrange import LagrangeEquations, lagrange
 from armsim.derivation.literature import published
-from armsim.derivation.module import Constants, Module, Routine, operations_of, routine
-from armsim.derivation.motion import Motion, TooLarge
-from armsim.derivation.program import Operations, Solution
+from armsim.derivation.motion import MotionRing, TooLarge
 from armsim.derivation.recursion import ALGORITHMS, forward, inverse, meaning, newton_euler, unrolled
 from armsim.derivation.written import KINDS, Written
 from armsim.errors import UsageError
 from armsim.loading import build_robot, load_robot_file
+from armsim.programs.module import Constants, PrintedModule, Routine, operations_of, routine
+from armsim.programs.program import Operations, Solution
 
 SHORT = 400  # terms of all joint forces: as many are searched for a closed form of fewer operations than the recursion
 
@@ -44,21 +44,20 @@ class Derivation:
     """
 
     def __init__(self, exact: ExactArm, data: dict[str, Any]) -> None:
-        n = exact.arm.n
         self.exact = exact
         self.name = exact.arm.name
         self.joints = [joint.name for joint in exact.arm.joints]
         self.symbols = exact.values
-        self.motion = Motion(exact)
+        self.motion = MotionRing(exact)
         self.q, self.qd, self.qdd = self.motion.q, self.motion.qd, self.motion.qdd
-        self.tau = [sympy.Symbol(f"tau{i + 1}", real=True) for i in range(n)]
+        self.tau = self.motion.tau
         self.notes = _notes(data)
-        self.equations: Equations | None = None
+        self.equations: LagrangeEquations | None = None
         forces: Sequence[Any] = ()
         try:
             forces = newton_euler(exact, self.motion)
             self.equations = lagrange(exact, self.motion)
-            self.checks = compare_polynomials(self.motion, self.equations, forces)
+            self.checks = compare_polynomials(self.motion, self.equations, forces, exact.rounded)
         except TooLarge as large:
             self.equations = None
             self.notes.append(
@@ -74,7 +73,7 @@ class Derivation:
             f"{counted.additions} additions, {counted.trigonometric} sines and cosines)"
         )
 
-    @property
+    @cached_property
     def operations(self) -> dict[str, Any]:
         """Operation counts: of inverse_dynamics, forward_dynamics and constants, each with multiplications, additions,
         trigonometric and divisions; divisions are among the multiplications. published: others' counts for such an arm."""
@@ -149,12 +148,12 @@ class Derivation:
         ]
 
     @cached_property
-    def module(self) -> Module:
+    def module(self) -> PrintedModule:
         """Routines with one set of constants: dynamics, kinematics, and M, C and g where there is a closed form."""
         vectors = {"q": self.q, "qd": self.qd, "qdd": self.qdd, "tau": self.tau}
         taken = [str(x) for xs in vectors.values() for x in xs] + [*self.symbols]
         constants = Constants(taken)
-        module = Module(self.name, dict(self.symbols))
+        module = PrintedModule(self.name, dict(self.symbols))
         n = len(self.joints)
         for name, doc, inputs, output, shape in (
             ("inverse_dynamics", "Joint forces [N.m or N] of a motion.", ("q", "qd", "qdd"), "tau", (n,)),
@@ -228,8 +227,8 @@ class Derivation:
         Raises:
             UsageError: There is no such form.
         """
-        from armsim.derivation.code import LANGUAGES, code
         from armsim.derivation.document import DOCUMENTS, document
+        from armsim.programs.code import LANGUAGES, code
 
         if form in LANGUAGES:
             return code(self.module, form)

@@ -10,7 +10,7 @@ from armsim.exporting.c_files import FLAGS, cmake, header, makefile, signature, 
 from armsim.exporting.interface import Argument, Entry, Model
 from armsim.exporting.language import Language, Style, indented
 from armsim.exporting.names import identifiers, words
-from armsim.exporting.program import Program, prepared
+from armsim.exporting.program import Printable, prepared
 from armsim.exporting.syntax import Iteration
 from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term
 from armsim.expr import Function, Table
@@ -193,10 +193,10 @@ class C(Language):
             return [time, f"k % {clock.sample_every or 1} == 0 ? 1 : 0"]
         return [f"{name}[{i}]" for i in range(len(items))]
 
-    def helpers(self, program: Program) -> list[str]:
+    def helpers(self, program: Printable) -> list[str]:
         return [text for name, text in HELPERS.items() if name in program.operations]
 
-    def source(self, model: Model, program: Program) -> str:
+    def source(self, model: Model, program: Printable) -> str:
         """The functions of a model."""
         names = program.names()
         helpers = self.helpers(program)

@@ -9,7 +9,7 @@ from armsim.exporting.body import Body
 from armsim.exporting.interface import Argument, Case, Entry, Model
 from armsim.exporting.language import Language, Style, indented
 from armsim.exporting.names import identifiers, words
-from armsim.exporting.program import Program, prepared
+from armsim.exporting.program import Printable, prepared
 from armsim.exporting.syntax import Iteration
 from armsim.exporting.terms import AND, ARITHMETIC, NAME, NEGATION, NOT, UNFUSED, Operation, Term
 from armsim.expr import Function, Table
@@ -188,10 +188,10 @@ class Fortran(Language):
         head = f"pure subroutine {model.name}_{entry.name}({', '.join(parameters)})"
         return _wrapped([head, *indented(lines), "end subroutine", ""])
 
-    def helpers(self, program: Program) -> list[str]:
+    def helpers(self, program: Printable) -> list[str]:
         return [text for name, text in HELPERS.items() if name in program.operations]
 
-    def source(self, model: Model, program: Program) -> str:
+    def source(self, model: Model, program: Printable) -> str:
         """The module."""
         names = program.names()
         public = [f"{model.name}_{entry.name}" for entry in model.entries]

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from armsim.exporting.body import Body
 from armsim.exporting.interface import Argument, Entry, Model
 from armsim.exporting.names import identifiers
-from armsim.exporting.program import Program, prepared
+from armsim.exporting.program import Printable, prepared
 from armsim.exporting.syntax import Syntax
 from armsim.expr import Expr, Function, Table
 
@@ -91,7 +91,7 @@ class Language(Syntax):
         parts += [self.function(callee, names[callee], names) for callee in program.callees]
         return "\n".join([*self.helpers(program), *parts, self.function(program.entries[0], name, names)])
 
-    def helpers(self, program: Program) -> list[str]:
+    def helpers(self, program: Printable) -> list[str]:
         """Functions for operations that the language lacks."""
         return []
 

@@ -10,7 +10,7 @@ from armsim.exporting.body import Body
 from armsim.exporting.interface import Argument, Case, Entry, Model
 from armsim.exporting.language import Language, Style, indented
 from armsim.exporting.names import identifiers, words
-from armsim.exporting.program import Program, prepared
+from armsim.exporting.program import Printable, prepared
 from armsim.exporting.syntax import Iteration
 from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term
 from armsim.expr import Expr, Function, Table
@@ -185,7 +185,7 @@ class Python(Language):
         lines += [*stated.body.lines, f"return [{', '.join(stated.results)}]"]
         return "\n".join([f"def {entry.name}({parameters}):", *indented(lines), ""])
 
-    def helpers(self, program: Program) -> list[str]:
+    def helpers(self, program: Printable) -> list[str]:
         unfused = self.style.fma == "none"
         found = [
             text for name, text in HELPERS.items() if name in program.operations and not (name == "fma" and unfused)

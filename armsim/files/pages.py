@@ -26,6 +26,7 @@ PAGES = {  # in the order in which a newcomer reads them
     "view": "Pages that show an arm in three dimensions, and run it.",
     "logs": "Logs of real machines: columns, formulas of them, units, missing cells.",
     "linear": "Near a pose: modes, matrices, gains.",
+    "derive": "Equations of motion in symbols: closed forms, programs, base parameters.",
     "reliability": "Exit codes, and what is promised of files, folders and the cache.",
     "design": "How armsim is built, and why so.",
     "contributing": "How to change it; what file formats and library names promise.",

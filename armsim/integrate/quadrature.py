@@ -26,7 +26,7 @@ PANELS = 160  # at most, with those that were halved
 
 
 @dataclass(slots=True)
-class Panels:
+class Covered:
     """The state of the loop over the panels of a step.
 
     Attributes:
@@ -104,20 +104,20 @@ def refined(integrand: Integrand, w: Any, after: Any, error: Any, tolerance: Tol
             found = both(found, absolute(e) <= width * (tolerance.atol + tolerance.rtol * absolute(x)))
         return found
 
-    def following(now: Panels) -> list[Panels]:
+    def following(now: Covered) -> list[Covered]:
         ends = integrand.rates(now.share), integrand.rates(now.share + now.width)
         change, error = integrand.panel(now.share, now.width, *ends)
         w = _sum(now.w, change)
         taken = either(now.width <= NARROWEST, fits(w, error, now.width))
         share = where(taken, now.share + now.width, now.share)
         width = where(taken, minimum(minimum(2.0 * now.width, WIDEST), 1.0 - share), now.width / 2)
-        return [Panels(share, width, _chosen(taken, integrand.smooth.doubted(w, error), now.w))]
+        return [Covered(share, width, _chosen(taken, integrand.smooth.doubted(w, error), now.w))]
 
     if all(isinstance(x, float) and x == 0.0 for x in leaves(error)):
         return after
     refining = both(wanted, negated(fits(after, error, 1.0)))
     begin = _chosen(refining, w, integrand.smooth.doubted(after, error))
-    (end,) = loop([Panels(where(refining, 0.0, 1.0), WIDEST, begin)], following, lambda now: now.share >= 1.0, PANELS)
+    (end,) = loop([Covered(where(refining, 0.0, 1.0), WIDEST, begin)], following, lambda now: now.share >= 1.0, PANELS)
     return end.w
 
 
