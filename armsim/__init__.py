@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from armsim.reports.run_page import report
     from armsim.simulation.run import Run
     from armsim.simulation.simulate import simulate
+    from armsim.studies.results import Sweep
+    from armsim.studies.sweep import sweep
     from armsim.version import __version__ as __version__  # for mypy, exported
     from armsim.viewing.view import view
 else:
@@ -54,6 +56,7 @@ __all__ = [
     "Robot",
     "Run",
     "ShapeError",
+    "Sweep",
     "Told",
     "UsageError",
     "animate",
@@ -74,6 +77,7 @@ __all__ = [
     "simulate",
     "simulate_many",
     "view",
+    "sweep",
 ]
 
 _HOMES = {
@@ -108,6 +112,8 @@ _HOMES = {
     "prepare": "batches.prepare",
     "simulate_many": "batches.simulate_many",
     "view": "viewing.view",
+    "Sweep": "studies.results",
+    "sweep": "studies.sweep",
 }
 
 
