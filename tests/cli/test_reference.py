@@ -110,3 +110,12 @@ def test_a_reference_is_drawn_with_what_it_asks_for(armsim, empty_folder):
     again = armsim("reference", "arm5_move", "--plot", "move.png")
     assert again.code != 0
     assert "--force" in again.err
+
+
+def test_a_formula_without_finite_derivatives_is_told_and_where_it_stops_a_run(armsim, empty_folder):
+    start = ["--set", "control.reference=[0.3*sqrt(t), -1.1, 0.3, 0, 0]"]
+    planned = armsim("reference", "arm5_move", *start)
+    assert planned.out.splitlines()[-1] == "! R1: no finite velocity or acceleration at times"
+    ended = armsim("simulate", "arm5_move", *start, "--set", "control.feedforward=none")
+    assert ended.code == 3
+    assert "a negative number, in `control.reference`, also of its derivatives" in " ".join(ended.err.split())
