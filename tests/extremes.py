@@ -25,7 +25,11 @@ from armsim.loading import load_scenario_file
 from armsim.spec.kinds import Number
 from armsim.spec.paths import parse_path, path_text
 
-CONFIGS = sorted(path.stem for path in (Path(__file__).parent.parent / "configs").glob("*.yaml"))
+CONFIGS = sorted(
+    path.stem
+    for path in (Path(__file__).parent.parent / "configs").glob("*.yaml")
+    if not path.name.endswith(".study.yaml")
+)
 METHODS = [
     "auto",
     "explicit_euler",

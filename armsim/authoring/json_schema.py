@@ -1,4 +1,4 @@
-"""JSON Schema (draft 7) of robot and scenario files, from their declarations; editors validate and complete with it."""
+"""JSON Schema (draft 7) of robot, scenario and study files, from their declarations; editors validate and complete with it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from armsim.spec.reference import ReferenceKeys
 from armsim.spec.robot import FRAMES, JointKeys, RobotKeys
 from armsim.spec.scenario import ScenarioKeys, Signal
 from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record, Rule
+from armsim.spec.study import Anything, ByPath, Flag, ScenarioReference, StudyKeys, Varied
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 
@@ -93,15 +94,16 @@ def _between_keys(kind: type[Record]) -> dict[str, Any]:
 
 
 def json_schema(kind: str) -> dict[str, Any]:
-    """The schema of a "robot" or "scenario" file."""
-    record = {"robot": RobotKeys, "scenario": ScenarioKeys}[kind]
+    """The schema of a "robot", "scenario" or "study" file."""
+    record = {"robot": RobotKeys, "scenario": ScenarioKeys, "study": StudyKeys}[kind]
+    within = {"robot": (), "scenario": (RobotKeys,), "study": (RobotKeys, ScenarioKeys)}[kind]
     return {
         "$schema": DRAFT,
         "title": f"armsim {kind}",
         **_record(record(doc=next(iter((record.__doc__ or "").splitlines()), ""))),
         "definitions": {
             **{name: _record(body) for name, body in BODIES.items()},
-            **({"robot": _record(RobotKeys())} if kind == "scenario" else {}),
+            **{name: _record(of()) for name, of in (("robot", RobotKeys), ("scenario", ScenarioKeys)) if of in within},
         },
     }
 
@@ -153,6 +155,19 @@ def _bare(kind: Kind) -> dict[str, Any]:
         return {"anyOf": [_of(kind.number), _record(kind.csv)]}
     if isinstance(kind, RobotReference):
         return {"anyOf": [{"type": "string"}, {"$ref": "#/definitions/robot"}]}
+    if isinstance(kind, ScenarioReference):
+        return {"anyOf": [{"type": "string"}, {"$ref": "#/definitions/scenario"}]}
+    if isinstance(kind, Varied):
+        several = {"type": "array", "items": {"type": ["number", "string"]}, "minItems": 1}
+        return {
+            "type": "object",
+            "additionalProperties": {"anyOf": [{"type": ["number", "string"]}, several]},
+            "minProperties": 1,
+        }
+    if isinstance(kind, (ByPath, Anything)):
+        return {"type": "object"} if isinstance(kind, ByPath) else {}
+    if isinstance(kind, Flag):
+        return {"type": "boolean"}
     raise TypeError(f"no JSON Schema for {type(kind).__name__}")
 
 

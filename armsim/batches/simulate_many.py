@@ -17,11 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from armsim.batches.block import Clock, Ended, Lanes
 from armsim.batches.many import Many
-from armsim.batches.variants import Family
+from armsim.batches.variants import Families, Family
 from armsim.compile import SteppingLoop
 from armsim.errors import UsageError
 from armsim.integrate.method import no_step, stall_of
-from armsim.loading.open_numbers import OpenNumbers, open_numbers
+from armsim.loading.open_numbers import open_numbers
 from armsim.simulation.loop_plan import bounds
 from armsim.simulation.row_log import LARGEST_LOG
 from armsim.spec.timing import time_at
@@ -80,10 +80,10 @@ def simulate_many(
         )
     opened = open_numbers(scenario, values, overrides)
     matrix = opened.matrix(values)
-    study = _Study(opened, matrix, measure, rows, check_threads(threads), progress, force_step)
-    study.run()
+    batch = Batch(Families(opened, measure, rows), matrix, check_threads(threads), progress, force_step)
+    batch.run()
     shaped = {path: _given(values[path], len(matrix)) for path in opened.asked}
-    return study.result(shaped, time.perf_counter() - began)
+    return batch.result(shaped, time.perf_counter() - began)
 
 
 def check_threads(threads: int | None) -> int:
@@ -110,27 +110,36 @@ def _given(values: ArrayLike, runs: int) -> Array:
     return array[:, 0] if array.shape[1:] == (1,) else array
 
 
-class _Study:
-    """The state of a call of `simulate_many`."""
+class Batch:
+    """Runs that are carried out together.
+
+    Args:
+        families: The scenario, and its kernels.
+        matrix: The open numbers, shape (runs, places).
+        threads: How many.
+        progress: See `simulate_many`.
+        force_step: See `simulate_many`.
+        alone: Whether what is said of a run depends on no other one: no warnings, and refused steps in a line.
+    """
 
     def __init__(
         self,
-        opened: OpenNumbers,
+        families: Families,
         matrix: Array,
-        measure: Sequence[str] | str,
-        rows: bool,
         threads: int,
-        progress: Progress | None,
-        force_step: bool,
+        progress: Progress | None = None,
+        force_step: bool = False,
+        alone: bool = False,
     ) -> None:
-        self.opened, self.matrix, self.measure, self.with_rows = opened, matrix, measure, rows
-        self.threads, self.progress, self.force_step = threads, progress, force_step
+        self.kernels, self.opened, self.matrix, self.with_rows = families, families.opened, matrix, families.rows
+        self.threads, self.progress, self.force_step, self.alone = threads, progress, force_step, alone
         self.status = np.full(len(matrix), "interrupted", dtype="<U11")
         self.reason = np.full(len(matrix), "", dtype=object)
         self.warnings: dict[int, list[str]] = {}
         self.families: list[tuple[Mapping[str, float], int]] = []
         self.seconds = {"prepare_s": 0.0, "advice_s": 0.0, "loop_s": 0.0}
         self.stop = threading.Event()
+        self.interrupted = False
         self.done = 0
         self.template: Family | None = None
 
@@ -140,7 +149,7 @@ class _Study:
             self.refuse(run, why)
         valid = np.flatnonzero(self.status != "refused")
         if not len(valid):
-            self._room(Family(self.opened, {}, self._sound_values(), self.measure, self.with_rows))
+            self._room(Family(self.opened, {}, self._sound_values(), self.kernels.measure, self.with_rows))
             self._count(len(self.matrix))
             return
         self.done = len(self.matrix) - len(valid)
@@ -151,6 +160,7 @@ class _Study:
         except KeyboardInterrupt:
             if self.template is None:
                 raise
+            self.interrupted = True
 
     def _sound_values(self) -> list[float]:
         """Values that the files take."""
@@ -162,11 +172,10 @@ class _Study:
 
     def _family(self, written: Mapping[str, float], members: NDArray[np.int64]) -> None:
         began = time.perf_counter()
-        family = Family(self.opened, written, self.matrix[members[0]].tolist(), self.measure, self.with_rows)
+        family, loop = self.kernels.of(written, self.matrix[members[0]].tolist())
         self.families.append((dict(written), len(members)))
         if self.template is None:
             self._room(family)
-        loop = family.loop(lanes=None)
         loop.code  # noqa: B018  compiled or fetched here, to be timed apart
         ready = time.perf_counter()
         stable = self._advised(family, members)
@@ -183,6 +192,10 @@ class _Study:
         """The members whose step is not refused; what is said of the others, and of steps that are doubtful, is kept."""
         rows, adviser = self.matrix[members], family.adviser
         refused = adviser.refuses(rows, threads=self.threads)
+        if self.alone:
+            for run in () if self.force_step else members[refused].tolist():
+                self.refuse(run, f"integrator.dt: {family.scenario.dt:g} s is too long a step")
+            return members if self.force_step else members[~refused]
         judged = np.flatnonzero(~refused)[:JUDGED]
         doubtful = judged[adviser.advice(rows[judged], self.threads).speaks]
         for spoken_of in (members[refused], members[doubtful]):

@@ -120,3 +120,25 @@ class Family:
         if not faults:
             return "expected a mass matrix that is positive definite"
         return f"{faults[0].path}: expected {faults[0].expected}, found {faults[0].found}"
+
+
+class Families:
+    """The families of a scenario, each made and compiled when a variant of it is first met.
+
+    Args:
+        opened: The scenario with its open numbers.
+        measure: Names of what is measured.
+        rows: Whether rows are computed.
+    """
+
+    def __init__(self, opened: OpenNumbers, measure: Sequence[str] | str = (), rows: bool = False) -> None:
+        self.opened, self.measure, self.rows = opened, measure, rows
+        self._made: dict[tuple[tuple[str, float], ...], tuple[Family, SteppingLoop]] = {}
+
+    def of(self, written: Written, values: Sequence[float]) -> tuple[Family, SteppingLoop]:
+        """The family of a variant with such numbers written in, and its loop."""
+        key = tuple(written.items())
+        if key not in self._made:
+            family = Family(self.opened, written, values, self.measure, self.rows)
+            self._made[key] = family, family.loop(lanes=None)
+        return self._made[key]

@@ -33,7 +33,7 @@ Examples:
 @quiet_option
 @verbose_option
 def command(files: tuple[str, ...], strict: bool, as_json: bool, quiet: bool, verbose: bool) -> int:
-    """Say all that is wrong or doubtful about robot and scenario files, without running anything.
+    """Say all that is wrong or doubtful about robot, scenario and study files, without running anything.
 
     Of a scenario's step it says whether the run would blow up, and what else there is to know. Exits with 1 if a file has
     faults or a step that would be refused (or, with --strict, warnings).
@@ -65,6 +65,10 @@ class _Result:
         self.notes: list[str] = []
         if checked.scenario is not None:
             self._advise(checked.scenario)
+        if checked.kind == "study" and not self.faults:
+            from armsim.studies.check import check_study
+
+            self.faults, self.notes = check_study(checked.file)
 
     def _advise(self, scenario: Scenario) -> None:
         from armsim.errors import UsageError
@@ -105,10 +109,12 @@ class _Result:
             echo(f"  {arm.name}: {_count(arm.n, 'joint')}")
 
     def data(self) -> dict[str, Any]:
-        """As plain data; the advice on a scenario's step, as text, under "step"."""
+        """As plain data; the advice on a scenario's step, as text, under "step"; likewise "study"."""
         checked = self.checked
         faults, warnings = ([_plain(fault) for fault in group] for group in (checked.faults, checked.warnings))
         found = {"file": checked.file, "kind": checked.kind, "faults": faults, "warnings": warnings}
+        if checked.kind == "study":
+            return {**found, "study": {"faults": self.faults[len(faults) :], "notes": self.notes}}
         if checked.scenario is None:
             return found
         advice = {"faults": self.faults[len(faults) :], "warnings": self.warnings[len(warnings) :], "notes": self.notes}

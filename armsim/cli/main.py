@@ -18,12 +18,15 @@ from armsim.version import __version__
 COMMANDS = {
     "Simulate": {
         "simulate": "Run a scenario; write its trajectory and torques.",
+        "sweep": "Run a scenario for many values; a row of measures for each.",
         "converge": "Which step and integrator a scenario needs: error, order, cost.",
         "record": "Run a scenario; keep the full state and inputs of every sample.",
         "replay": "Run a model on recorded inputs; compare it with the recording or log.",
         "compare": "Differences of two runs, column by column.",
         "plot": "A run over time in a picture, or several and how they differ.",
         "animate": "The arm of a run in motion: GIF, MP4, or a strip of poses.",
+        "view": "A page that shows an arm in 3-D: a run, sliders, or simulated live.",
+        "report": "A run on one page, to print or mail: its numbers, curves, and in 3-D.",
         "linearize": "How a scenario moves near one of its states: modes, matrices, gains.",
     },
     "Ask an arm": {
@@ -48,7 +51,7 @@ COMMANDS = {
     },
     "Set up": {
         "new": "A robot and a scenario to begin with, in a new folder.",
-        "schema": "JSON Schema of robot and scenario files, for editors.",
+        "schema": "JSON Schema of robot, scenario and study files, for editors.",
         "completion": "Have the shell complete commands, options and names.",
         "cache": "Compiled code that is kept: where, how much; remove it.",
     },

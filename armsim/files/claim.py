@@ -64,6 +64,28 @@ class Claim:
             self._lock = None
 
 
+@contextmanager
+def sole(path: str) -> Iterator[bool]:
+    """Whether this process alone holds a lock file while the block lasts; it is removed then.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        held = _held(descriptor, path)
+        if held or _same(descriptor, path):
+            break
+        os.close(descriptor)  # who held it has removed it meanwhile
+    try:
+        yield held
+    finally:
+        if held:
+            _release(descriptor, path)
+        else:
+            os.close(descriptor)
+
+
 class Abandoned:
     """What a process that died has left under its hidden names.
 
@@ -125,6 +147,11 @@ def _held(descriptor: int, path: str, sure: bool = False) -> bool:
         return False
     except OSError:
         return not sure
+    return _same(descriptor, path)
+
+
+def _same(descriptor: int, path: str) -> bool:
+    """Whether a file that is open still has its name."""
     with suppress(OSError):
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     return False

@@ -23,6 +23,7 @@ PAGES = {  # in the order in which a newcomer reads them
     "measures": "Numbers that a run comes down to, and formulas of them.",
     "batches": "Thousands of runs at once, and numbers that are left open.",
     "export": "The model as C, Fortran, Python, JavaScript or CasADi, bit by bit.",
+    "view": "Pages that show an arm in three dimensions, and run it.",
     "logs": "Logs of real machines: columns, formulas of them, units, missing cells.",
     "linear": "Near a pose: modes, matrices, gains.",
     "derive": "Equations of motion in symbols: closed forms, programs, base parameters.",

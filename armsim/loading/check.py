@@ -1,4 +1,4 @@
-"""All that is wrong or doubtful about a robot or scenario file."""
+"""All that is wrong or doubtful about a robot, scenario or study file."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from armsim.loading.reference import cut_short
 from armsim.loading.robot_file import load_robot_file
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.scenario_file import RUN_FORMAT, load_scenario_file
+from armsim.loading.study_file import load_study_file
 from armsim.loading.units import other_units_of_scenario
 from armsim.model import Arm
 from armsim.spec.robot import FORMAT as ROBOT_FORMAT
@@ -31,7 +32,7 @@ class Checked:
 
     Attributes:
         file: As the user named it.
-        kind: "robot" or "scenario"; None where the file does not tell.
+        kind: "robot", "scenario" or "study"; None where the file does not tell.
         faults: Errors: it cannot be run with them.
         warnings: What is valid, but probably a mistake.
         arm: The arm; None with faults.
@@ -54,10 +55,13 @@ def check(path_or_name: str | os.PathLike[str]) -> Checked:
     name = os.fspath(path_or_name)
     path = name
     if not os.path.lexists(name):
-        path = shipped_path("robots", name) or shipped_path("configs", name) or name
+        path = next(filter(None, (shipped_path(kind, name) for kind in ("robots", "configs", "studies"))), name)
     kind = scenario = None
     try:
         kind = kind_of(path)
+        if kind == "study":
+            load_study_file(path)
+            return Checked(name, kind, (), ())
         if kind == "scenario":
             scenario = build_scenario(load_scenario_file(path))
             robot, arm, inline = scenario.file.robot, scenario.arm, _robot_path(scenario)
@@ -94,7 +98,7 @@ def _robot_path(scenario: Scenario) -> str:
 
 
 def kind_of(path: str) -> str:
-    """Whether a file is a "robot" or a "scenario", by its `format`.
+    """Whether a file is a "robot", a "scenario" or a "study", by its `format`.
 
     Raises:
         FileFaults: It cannot be read, or does not say; the message names the formats.
@@ -106,6 +110,8 @@ def kind_of(path: str) -> str:
     written = getattr(node, "value", None)
     if written in (SCENARIO_FORMAT, RUN_FORMAT):
         return "scenario"
+    if str(written).startswith("armsim/study/") or {"scenario", "vary"} <= keys:
+        return "study"
     if written == ROBOT_FORMAT or "joints" in keys:  # whatever is wrong with the format is reported with the rest
         return "robot"
     if {"robot", "integrator"} & keys:

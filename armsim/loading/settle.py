@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from armsim.errors import UsageError
@@ -67,6 +67,11 @@ def settle(
         return item
 
     return {**walk({key: value for key, value in data.items() if key != "parameters"}, ""), "parameters": values}
+
+
+def is_structure(steps: Sequence[str | int]) -> bool:
+    """Whether the number at a path decides what is computed, by the steps of the path."""
+    return "parameters" not in steps[:2] and bool(STRUCTURE.intersection(steps))
 
 
 def values_of(data: Any) -> Any:
@@ -154,7 +159,7 @@ def _value(here: Any, steps: list[str | int]) -> Any:
 
 
 def _ends(here: Any, done: list[str | int], path: str) -> list[list[str | int]]:
-    if "parameters" not in done[:2] and STRUCTURE.intersection(done):
+    if is_structure(done):
         raise UsageError(f"{path}: part of the structure, which cannot be left open; set it instead")
     if here is None or isinstance(here, Quantity):
         return [done]

@@ -30,6 +30,7 @@ class ProgressBar:
         self._shown = 0
         self._before: ProgressBar | None = None
         self._note, self._begun = "", False
+        self.said = ""  # behind the bar
         self._lock = threading.Lock()
         self._timer = threading.Timer(PATIENCE, self._prepare, (f"{preparing} ...",))
         self._timer.daemon = True
@@ -67,10 +68,16 @@ class ProgressBar:
         if now < self._due and (self._bar is None or done < total):
             return
         if self._bar is None:
-            self._bar = click.progressbar(length=total, label=self._label, file=sys.stderr)
+            self._bar = click.progressbar(
+                length=total, label=self._label, file=sys.stderr, item_show_func=lambda _: self.said or None
+            )
             self._bar.__enter__()
         self._bar.update(done - self._shown)
         self._shown, self._due = done, now + REDRAWN
+
+    def tell(self, said: str) -> None:
+        """Say something behind the bar."""
+        self.said = said
 
     def close(self) -> None:
         """Leave the terminal on a line of its own."""

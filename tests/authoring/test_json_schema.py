@@ -11,21 +11,21 @@ from armsim.authoring.json_schema import json_schema
 from armsim.errors import FileFaults
 from armsim.files.document import Map, Seq
 from armsim.files.faults import Report
-from armsim.files.shipped import shipped_folder, shipped_names
+from armsim.files.shipped import shipped_folder, shipped_names, shipped_path
 from armsim.files.yaml_reader import parse_yaml
 
 jsonschema = pytest.importorskip("jsonschema")
 
-FOLDERS = {"robot": "robots", "scenario": "configs"}
+FOLDERS = {"robot": "robots", "scenario": "configs", "study": "studies"}
 
 
 def shipped(kind):
     for name in shipped_names(kind):
-        with open(os.path.join(shipped_folder(kind), f"{name}.yaml"), encoding="utf-8") as file:
+        with open(shipped_path(kind, name), encoding="utf-8") as file:
             yield yaml.safe_load(file)
 
 
-@pytest.fixture(scope="module", params=["robot", "scenario"])
+@pytest.fixture(scope="module", params=[*FOLDERS])
 def kind(request):
     return request.param
 
@@ -47,13 +47,12 @@ def test_the_schema_beside_the_shipped_files_is_todays(kind):
     with open(os.path.join(shipped_folder(FOLDERS[kind]), f"{kind}.schema.json"), encoding="utf-8") as file:
         text = file.read()
     today = json.dumps(json_schema(kind), indent=2, ensure_ascii=False) + "\n"
-    assert text == today, f"run `armsim schema {kind} > {FOLDERS[kind]}/{kind}.schema.json`"
+    assert text == today, f"run `armsim schema {kind} > {shipped_folder(FOLDERS[kind])}/{kind}.schema.json`"
 
 
 def test_shipped_files_name_the_schema_beside_them(kind):
-    folder = shipped_folder(FOLDERS[kind])
     for name in shipped_names(FOLDERS[kind]):
-        with open(os.path.join(folder, f"{name}.yaml"), encoding="utf-8") as file:
+        with open(shipped_path(FOLDERS[kind], name), encoding="utf-8") as file:
             assert file.readline() == f"# yaml-language-server: $schema={kind}.schema.json\n"
             assert file.readline().startswith("# ")  # what `armsim list` shows
     assert not any("schema" in name for name in shipped_names(FOLDERS[kind]))

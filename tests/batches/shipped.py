@@ -22,7 +22,7 @@ from armsim.stability.advice import Advice
 from armsim.stability.method_choice import with_method
 
 ROOT = Path(__file__).parent.parent.parent
-CONFIGS = sorted(path.stem for path in (ROOT / "configs").glob("*.yaml"))
+CONFIGS = sorted(path.stem for path in (ROOT / "configs").glob("*.yaml") if not path.name.endswith(".study.yaml"))
 PAGE = (ROOT / "docs" / "batches.md").read_text(encoding="utf-8")
 WRITER = runpy.run_path(str(ROOT / "docs" / "write_batches_md.py"))
 TABLE = dict(re.findall(r"^\| `([^`]+)` \| (open|structure) \|", PAGE, re.MULTILINE))

@@ -34,7 +34,7 @@ def ended_at(asked: dict):
         name = frame.f_code.co_filename
         if name not in files:
             files[name] = name.startswith(package) and any(part in name for part in WATCHED)
-        if files[name] and (look.calls or arg.__name__ == "mkdir"):  # nothing is written before
+        if files[name] and (look.calls or arg.__name__ == "mkdir" or "anywhere" in asked):  # nothing is written before
             with lock:
                 look.calls += 1
                 now = look.calls == asked.get("call")

@@ -78,7 +78,7 @@ def test_a_file_that_is_not_there_is_a_fault(armsim):
     assert ended.out.splitlines()[:3] == ["arm6.yaml", "  expected: a YAML file", "  found:    no file of this name"]
 
 
-@pytest.mark.parametrize("kind", ["robot", "scenario"])
+@pytest.mark.parametrize("kind", ["robot", "scenario", "study"])
 def test_schema_prints_the_schema(armsim, kind):
     from armsim.authoring.json_schema import json_schema
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import armsim
+from armsim.exporting.scenario import entries_of_scenario
 
 from .conftest import Steps, c_library, fortran_library, needs
 
@@ -117,3 +118,10 @@ def test_exported_python_takes_the_steps_of_machine_code_to_the_bit(scenarios, e
         assert steps.driver.advance(k)
         assert state == list(steps.driver.state), f"step {k}"
         state = everything.step(k, state)
+
+
+def test_every_number_of_an_exported_row_has_its_own_heading():
+    observe = entries_of_scenario("puma560_move", ("observe",), ())[-1][-1]  # which follows a reference
+    names = [item.name for item in observe.result.items]
+    assert len(names) == len(set(names)) == len(observe.function.outputs)
+    assert "q_ref_J1_rad" in names

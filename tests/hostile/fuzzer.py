@@ -40,7 +40,11 @@ from armsim.recording.recording import load_recording
 
 ROOT = Path(__file__).parents[2]
 ROBOTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "robots").glob("*.yaml"))}
-CONFIGS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "configs").glob("*.yaml"))}
+CONFIGS = {
+    path.stem: path.read_text(encoding="utf-8")
+    for path in sorted((ROOT / "configs").glob("*.yaml"))
+    if not path.name.endswith(".study.yaml")
+}
 ALL_COMMANDS = [name for section in COMMANDS.values() for name in section]
 QUICK = ("inverse", "forward", "fk", "info", "inertia", "list", "completion", "schema")
 CODES = {0, 1, 2, 3}

@@ -1,0 +1,162 @@
+"""The study file: every key, with default and meaning. This listing is the authority on the format."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armsim.errors import UsageError
+from armsim.files.document import Map, Node, Scalar, Seq, clipped, shown
+from armsim.formulas.quantity import Context
+from armsim.spec.kinds import Choice, Format, Kind, Number, Text, join
+from armsim.spec.paths import PathError, parse_path
+from armsim.spec.schema import List, Record
+from armsim.spec.values import EXPECTED, Drawn, Values, listed, parse_values
+
+FORMAT = "armsim/study/1"
+GRID = "grid"
+SAMPLES = ("random", "latin", "sobol")
+TABLES = ("csv", "parquet")
+MOST_SEED = 2**53
+
+
+class ScenarioReference(Kind):
+    """A scenario: a file relative to this one, the name of a shipped one, or its keys."""
+
+    def expected(self, context: Context) -> str:
+        return "a scenario file, the name of a shipped scenario, or a scenario's keys"
+
+    def read(self, node: Node, path: str, context: Context) -> Any:
+        if isinstance(node, Map) or (isinstance(node, Scalar) and isinstance(node.value, str)):
+            return node
+        return self.fault(node, path, context)
+
+
+class Anything(Kind):
+    """What armsim writes down about a study."""
+
+    def expected(self, context: Context) -> str:
+        return "what armsim wrote"
+
+    def read(self, node: Node, path: str, context: Context) -> Any:
+        return plain(node)
+
+
+class Flag(Kind):
+    """Yes or no."""
+
+    def expected(self, context: Context) -> str:
+        return "true or false"
+
+    def read(self, node: Node, path: str, context: Context) -> Any:
+        if isinstance(node, Scalar) and isinstance(node.value, bool):
+            return node.value
+        return self.fault(node, path, context)
+
+
+class ByPath(Kind):
+    """Something for each of several paths; with the node of each, to report what is wrong with it."""
+
+    def expected(self, context: Context) -> str:
+        return "a mapping from paths, such as control.kp[0], to values"
+
+    def read(self, node: Node, path: str, context: Context) -> dict[str, Any] | None:
+        if not isinstance(node, Map):
+            return self.fault(node, path, context)
+        found: dict[str, Any] = {}
+        for key, (place, item) in node.entries.items():
+            try:
+                parse_path(key)
+            except PathError as error:
+                context.report.add(place, join(path, clipped(key)), str(error), clipped(key), "correct the path")
+                continue
+            found[key] = self.item(item, join(path, key), context)
+        return found
+
+    def item(self, node: Node, path: str, context: Context) -> Any:
+        """The data of one of them."""
+        return node
+
+
+class Varied(ByPath):
+    """What is varied: values for each of several paths."""
+
+    def read(self, node: Node, path: str, context: Context) -> dict[str, Any] | None:
+        found = super().read(node, path, context)
+        if found == {} and isinstance(node, Map) and not node.entries:
+            return self.fault(node, path, context, "write for example `control.kp[0]: 20:400:20`")
+        return found
+
+    def item(self, node: Node, path: str, context: Context) -> Values | None:
+        try:
+            if isinstance(node, Seq):
+                texts = [item.text if isinstance(item, Scalar) else None for item in node.items]
+                return listed(path, texts)
+            if isinstance(node, Scalar) and node.value is not None and not isinstance(node.value, bool):
+                return parse_values(node.text)
+        except UsageError as error:
+            context.report.add(node.place, path, EXPECTED, _found(error), "write for example 20:400:20 or [20, 40, 80]")
+            return None
+        context.report.add(node.place, path, EXPECTED, shown(node), "write for example 20:400:20 or [20, 40, 80]")
+        return None
+
+
+class SampleKeys(Record):
+    """Runs that are drawn, in place of the grid of all combinations."""
+
+    method = Choice(
+        *SAMPLES, doc="independently, as a Latin hypercube, or as a scrambled Sobol' sequence", example="sobol"
+    )
+    runs = Number(minimum=1, largest=1e9, whole=True, doc="how many runs", example="1024")
+    seed = Number(minimum=0, largest=float(MOST_SEED), whole=True, default=0.0, doc="of the draws")
+
+
+class StudyKeys(Record):
+    """Many runs of a scenario: what is varied, and what is measured."""
+
+    format = Format(FORMAT, doc="format and version of this file", example=FORMAT)
+    name = Text(name=True, default=None, doc="names the study's folder", note="the scenario's name")
+    scenario = ScenarioReference(
+        doc="scenario file relative to this one, name of a shipped scenario, or a scenario's keys",
+        example="arm5_hold.yaml",
+    )
+    set = ByPath(default={}, doc="values in place of the scenario's for all runs, by path", example="{duration: 1}")
+    vary = Varied(
+        doc="values by path: a list, or a text as `armsim sweep --vary` has it", example="{payload.mass: 0:1:11}"
+    )
+    sample = SampleKeys(default=None, doc="draw runs", note="every combination, the last path fastest")
+    measure = List(Text(), default=(), doc="names of measures, see docs/measures.md", example="[iae, overshoot]")
+    force_step = Flag(default=False, doc="run even with a step that is refused")
+    table = Choice(*TABLES, default=TABLES[0], doc="format of the results")
+    versions = Anything(default=None, doc="written by armsim: its version, and those of what draws", note="none")
+    sources = Anything(default=None, doc="written by armsim: files with their SHA-256, which are checked", note="none")
+    results = Anything(default=None, doc="written by armsim: what came of it", note="none")
+
+    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        vary, sample, given = data["vary"], data["sample"], node.get("vary")
+        if not vary or not isinstance(given, Map):
+            return
+        if sample is None and node.get("sample") is None:
+            for key, values in vary.items():
+                if isinstance(values, Drawn):
+                    mend = "add `sample: {method: sobol, runs: 1024}`, or write points"
+                    place = given.entries[key][1].place
+                    context.report.add(place, join("vary", key), "values for a grid", "a distribution", mend)
+        for key in vary:
+            if key in (data["set"] or {}):
+                mend = "leave one of them out"
+                context.report.add(given.entries[key][0], join("vary", key), "a path that `set` lacks", "both", mend)
+
+
+def plain(node: Node) -> Any:
+    """Nodes as plain data."""
+    if isinstance(node, Scalar):
+        return node.value
+    if isinstance(node, Map):
+        return {key: plain(value) for key, (_, value) in node.entries.items()}
+    return [plain(item) for item in node.items]
+
+
+def _found(error: UsageError) -> str:
+    """What a refusal of values has found."""
+    parts = dict(line.strip().partition(":")[::2] for line in str(error).splitlines()[1:])
+    return f"{parts['found'].strip()} (expected {parts['expected'].strip()})"

@@ -1,0 +1,154 @@
+"""The values that a study gives a number: `1,2,5`, `20:400:20`, `log:1:100:9`, `normal:1:0.1`, `uniform:1:2`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from armsim.errors import FileFaults, UsageError
+from armsim.files.document import clipped
+from armsim.formulas.formula import constant_value
+from armsim.formulas.quantity import plain_number
+
+EXPECTED = "values: 1,2,5 or 20:400:20 or log:1:100:9, or a distribution, normal:1:0.1 or uniform:1:2"
+MOST_POINTS = 1_000_000
+LOG, NORMAL, UNIFORM = "log", "normal", "uniform"
+Value = float | str
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Values one by one; words where a method, a law or a robot is varied."""
+
+    values: tuple[Value, ...]
+
+    @property
+    def words(self) -> bool:
+        """Whether any of them is no number."""
+        return any(isinstance(value, str) for value in self.values)
+
+    def __str__(self) -> str:
+        return ",".join(value if isinstance(value, str) else plain_number(value) for value in self.values)
+
+
+@dataclass(frozen=True)
+class Points(Listed):
+    """Numbers at equal distances, or ratios, ends included.
+
+    Attributes:
+        values: The numbers.
+        text: As written.
+    """
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A distribution: `normal` by its mean and standard deviation, `uniform` by its ends."""
+
+    kind: str
+    a: float
+    b: float
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{plain_number(self.a)}:{plain_number(self.b)}"
+
+
+Values = Listed | Drawn
+
+
+def parse_values(text: str, where: str = "") -> Values:
+    """The values that a text stands for; numbers may be formulas such as -pi/2.
+
+    Args:
+        text: The text.
+        where: What messages call it; the text itself unless given.
+
+    Raises:
+        UsageError: It stands for none.
+    """
+    parts = [part.strip() for part in text.split(":")]
+    where = clipped(where or text)
+    if parts[0] in (NORMAL, UNIFORM):
+        return _drawn(where, parts)
+    if parts[0] == LOG or len(parts) > 1:
+        return _points(text, where, parts)
+    return listed(where, [part.strip() for part in text.split(",")])
+
+
+def listed(where: str, values: Sequence[object]) -> Listed:
+    """Values one by one: numbers, formulas of them, or words.
+
+    Raises:
+        UsageError: There are none, one is empty, or one is there twice.
+    """
+    found: list[Value] = []
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, (int, float, str)) or not str(value).strip():
+            mend = "write values between commas, for example 20,40,80"
+            raise UsageError.of(where, EXPECTED, "an empty one" if value == "" else clipped(repr(value)), mend)
+        found.append(_value(value.strip() if isinstance(value, str) else float(value), where))
+    if not found:
+        raise UsageError.of(where, EXPECTED, "none", "write for example 20,40,80")
+    twice = next((value for i, value in enumerate(found) if value in found[:i]), None) if len(found) < 1000 else None
+    if twice is not None:
+        raise UsageError.of(where, "values that differ", f"{twice} twice", "leave one of them out")
+    return Listed(tuple(found))
+
+
+def _value(value: Value, where: str) -> Value:
+    if isinstance(value, float):
+        return value
+    try:
+        return constant_value(value, value)
+    except FileFaults:
+        if value[0].isdigit() or value[0] in "+-.(":
+            mend = "correct the number"
+            raise UsageError.of(where, "numbers, formulas such as -pi/2, or words", clipped(value), mend) from None
+        return value
+
+
+def _numbers(where: str, parts: Sequence[str], count: int, example: str) -> list[float]:
+    if len(parts) != count:
+        raise UsageError.of(where, f"{count} numbers, as in {example}", str(len(parts)), f"write for example {example}")
+    try:
+        return [constant_value(part, part) for part in parts]
+    except FileFaults as error:
+        raise UsageError.of(where, "numbers", error.faults[0].found, f"write for example {example}") from None
+
+
+def _drawn(where: str, parts: Sequence[str]) -> Drawn:
+    kind = parts[0]
+    a, b = _numbers(where, parts[1:], 2, f"{kind}:1:0.1" if kind == NORMAL else f"{kind}:1:2")
+    if kind == NORMAL and not b > 0:
+        found, mend = plain_number(b), "write mean and deviation, normal:1:0.1"
+        raise UsageError.of(where, "a standard deviation above 0", found, mend)
+    if kind == UNIFORM and not a < b:
+        raise UsageError.of(where, "ends in order", f"{plain_number(a)} to {plain_number(b)}", "swap them")
+    return Drawn(kind, a, b)
+
+
+def _points(text: str, where: str, parts: Sequence[str]) -> Points:
+    log = parts[0] == LOG
+    example = "log:1:100:9" if log else "20:400:20"
+    first, last, number = _numbers(where, parts[1:] if log else parts, 3, example)
+    if number != int(number) or not 2 <= number <= MOST_POINTS:
+        expected, mend = f"how many points, a whole number from 2 to {MOST_POINTS}", f"write for example {example}"
+        raise UsageError.of(where, expected, plain_number(number), mend)
+    if log and not (first > 0 and last > 0):
+        found = f"{plain_number(first)} to {plain_number(last)}"
+        raise UsageError.of(where, "ends above 0", found, "write first:last:count without log:")
+    if first == last:
+        raise UsageError.of(where, "two ends that differ", plain_number(first), "write the one value alone")
+    n = int(number) - 1
+    if log:
+        ratio = last / first
+        inner = [first * math.pow(ratio, i / n) for i in range(1, n)]
+    else:
+        inner = [first + (last - first) * (i / n) for i in range(1, n)]
+    return Points((first, *inner, last), text.strip())

@@ -1,0 +1,144 @@
+"""Which runs a study has: every combination of its values, or points drawn from them."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armsim.errors import UsageError, spelled
+from armsim.spec.values import NORMAL, Drawn, Values
+
+Array = NDArray[np.float64]
+Rows = NDArray[Any]  # floats, or objects where there are words
+GRID, RANDOM, LATIN, SOBOL = "grid", "random", "latin", "sobol"
+DRAWN = (RANDOM, LATIN, SOBOL)
+MOST_RUNS = 10**9
+MOST_LATIN = 10**7  # numbers that are in memory at once
+EDGE = 2.0**-53  # of the unit interval, beyond which a normal distribution has no finite quantile
+
+
+class Design(Protocol):
+    """The runs of a study by index.
+
+    Attributes:
+        count: How many.
+    """
+
+    count: int
+
+    def rows(self, first: int, last: int) -> Rows:
+        """The values of runs first <= i < last, shape (last - first, axes)."""
+        ...
+
+
+def design_of(axes: Mapping[str, Values], method: str = GRID, count: int | None = None, seed: int = 0) -> Design:
+    """The runs of a study.
+
+    Args:
+        axes: What is varied, by path.
+        method: "grid", or how runs are drawn: "random", "latin", "sobol".
+        count: How many are drawn.
+        seed: Of the draws.
+
+    Raises:
+        UsageError: A grid of a distribution, or too many runs.
+    """
+    if method == GRID:
+        return Grid(axes)
+    if count is None or not 1 <= count <= MOST_RUNS:
+        raise UsageError.of(f"--{method}", f"how many runs, 1 to {MOST_RUNS}", str(count), f"write --{method} 1000")
+    if method == LATIN and count * len(axes) > MOST_LATIN:
+        found, mend = f"{count} runs of {len(axes)} values", "take --sobol, which fills space as evenly, or --random"
+        raise UsageError.of("--latin", f"at most {MOST_LATIN} values, which are in memory at once", found, mend)
+    return Sample(axes, method, count, seed)
+
+
+class Grid:
+    """Every combination of values, the last axis fastest."""
+
+    def __init__(self, axes: Mapping[str, Values]) -> None:
+        self._axes = []
+        for path, values in axes.items():
+            if isinstance(values, Drawn):
+                mend = (
+                    spelled("draw: --random 1000, --latin 1000, --sobol 1024", "draw: sobol=1024") + ", or write points"
+                )
+                raise UsageError.of(f"{path}={values}", "values for a grid", "a distribution", mend)
+            self._axes.append(np.array(values.values, dtype=object if values.words else float))
+        self.shape = tuple(len(values) for values in self._axes)
+        self.count = math.prod(self.shape)
+        if self.count > MOST_RUNS:
+            found = " x ".join(map(str, self.shape))
+            raise UsageError.of("vary", f"at most {MOST_RUNS} runs", f"{found} of them", "draw some: --sobol 65536")
+
+    def rows(self, first: int, last: int) -> Rows:
+        """See `Design`."""
+        indices = np.unravel_index(np.arange(first, last), self.shape)
+        return stacked([values[i] for values, i in zip(self._axes, indices, strict=True)])
+
+
+class Sample:
+    """Points of the unit cube, and the quantiles of each axis there; of listed values each is as likely.
+
+    "random" draws them independently (PCG64), "latin" is a Latin hypercube, "sobol" a scrambled Sobol' sequence, both of
+    scipy.stats.qmc. Run i has the same values whichever are asked for at once.
+    """
+
+    def __init__(self, axes: Mapping[str, Values], method: str, count: int, seed: int) -> None:
+        self._axes, self.method, self.count, self.seed = list(axes.values()), method, count, seed
+        self._engine: Any = None
+        self._next = 0
+        self._points: Array | None = None
+
+    def rows(self, first: int, last: int) -> Rows:
+        """See `Design`."""
+        points = self._unit(first, last)
+        return stacked([_quantiles(values, points[:, i]) for i, values in enumerate(self._axes)])
+
+    def _unit(self, first: int, last: int) -> Array:
+        """Points of the unit cube, shape (last - first, axes)."""
+        width = len(self._axes)
+        if self.method == RANDOM:
+            generator = np.random.Generator(np.random.PCG64(self.seed).advance(first * width))
+            return generator.random((last - first, width))
+        from scipy.stats import qmc
+
+        if self.method == LATIN:
+            if self._points is None:
+                self._points = qmc.LatinHypercube(width, seed=self.seed).random(self.count)
+            return self._points[first:last]
+        if self._engine is None or self._next > first:
+            self._engine, self._next = qmc.Sobol(width, seed=self.seed), 0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of counts that are no powers of 2: any block is one
+            if first > self._next:
+                self._engine.fast_forward(first - self._next)
+            points: Array = self._engine.random(last - first)
+        self._next = last
+        return points
+
+
+def _quantiles(values: Values, u: Array) -> NDArray[Any]:
+    """The quantiles of a distribution, or of a list each value of which is as likely."""
+    if not isinstance(values, Drawn):
+        known = np.array(values.values, dtype=object if values.words else float)
+        return known[np.minimum((u * len(known)).astype(int), len(known) - 1)]
+    if values.kind == NORMAL:
+        from scipy.special import ndtri
+
+        return values.a + values.b * np.asarray(ndtri(np.clip(u, EDGE, 1.0 - EDGE)))
+    return values.a + (values.b - values.a) * u
+
+
+def stacked(columns: Sequence[NDArray[Any]]) -> Rows:
+    """Columns as rows, of objects where there are words."""
+    words = any(column.dtype == object for column in columns)
+    rows = np.empty((len(columns[0]), len(columns)), dtype=object if words else float)
+    for i, column in enumerate(columns):
+        rows[:, i] = column
+    return rows

@@ -1,0 +1,334 @@
+"""From values of a study to measures: what is open goes into lanes, what is structure into kernels of its own."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armsim.batches.simulate_many import Batch, Progress, check_threads
+from armsim.batches.variants import Families
+from armsim.errors import ArmsimError, FileFaults, UsageError
+from armsim.loading import Scenario, build_scenario, load_scenario_file
+from armsim.loading.checked import ScenarioFile
+from armsim.loading.open_numbers import OpenNumbers, open_numbers
+from armsim.loading.scenario_file import Given
+from armsim.loading.settle import is_structure
+from armsim.loading.written import file_with_numbers
+from armsim.measures import measures_of
+from armsim.plant import Plant
+from armsim.simulation.loop_plan import plant_of_run
+from armsim.spec.paths import PathError, parse_path
+from armsim.spec.values import NORMAL, Drawn, Value, Values
+from armsim.stability.method_choice import with_method
+
+Array = NDArray[np.float64]
+USUAL = ("iae", "settling_time", "overshoot")  # measures where none is asked for, under feedback to a goal
+USUAL_OTHERS = ("pose", "energy")
+MOST_STRUCTURES = 1000
+TOLD = 2  # faults of a structure, in the reason why its runs are refused
+
+
+@dataclass
+class Outcomes:
+    """What runs came to, an entry each.
+
+    Attributes:
+        measures: By `Runs.measures`, shape (runs, measures); NaN of a run that is not complete, or has no such measure.
+        status: "complete", "diverged", "refused", or "interrupted".
+        reason: Why a run was refused or where it diverged, in one line.
+        interrupted: Whether Ctrl-C came.
+    """
+
+    measures: Array
+    status: NDArray[np.str_]
+    reason: NDArray[np.object_]
+    interrupted: bool = False
+
+    def first(self, count: int) -> Outcomes:
+        """Those of the first runs."""
+        return Outcomes(self.measures[:count], self.status[:count], self.reason[:count], self.interrupted)
+
+
+class Structure:
+    """A scenario with what is structure written in, and the other numbers open.
+
+    Args:
+        scenario: The scenario.
+        overrides: Values in place of the file's, those of the structure among them.
+        first: The open paths, each with a value.
+    """
+
+    def __init__(self, scenario: Given, overrides: Mapping[str, Any], first: Mapping[str, float]) -> None:
+        if first:
+            self.opened = open_numbers(scenario, dict(first), overrides)
+        else:
+            self.opened = OpenNumbers(load_scenario_file(scenario, overrides), (), {})
+        self.families: Families | None = None
+
+    def plant(self) -> Plant:
+        """The plant of one of its runs."""
+        return plant_of_run(with_method(build_scenario(self.opened.file)))
+
+    def scenario(self, values: Mapping[str, float]) -> Scenario:
+        """The scenario with numbers written in, by open path."""
+        if not values:
+            return build_scenario(self.opened.file)
+        row = self.opened.matrix(values, one=True)
+        for why in self.opened.refused(row).values():
+            raise UsageError(why)
+        numbers = dict(zip(self.opened.places, row[0].tolist(), strict=True))
+        return build_scenario(file_with_numbers(self.opened.file, numbers))
+
+
+class Runs:
+    """Runs of a scenario by the values of what is varied; called with rows of values, it gives measures.
+
+        runs = Runs("arm5_hold", {"control.kp[0]": parse_values("20:400:20")}, measure=["iae"])
+        runs([[20.0], [40.0]]).measures
+
+    Kernels are kept from call to call. What comes of a row depends on the row alone, to the bit.
+
+    Args:
+        scenario: A scenario file, the name of a shipped one, or a file's content.
+        axes: What is varied, by path.
+        overrides: Values in place of the file's, by path.
+        measure: Names of measures; usual ones if there are none.
+        threads: How many; as many as there are processors unless given.
+        force_step: Run even with a step that is refused.
+
+    Attributes:
+        paths: What is varied.
+        structural: Those of the paths whose values are written in, as they decide what is computed.
+        measures: Names of the results.
+        asked: Names of the measures.
+
+    Raises:
+        FileFaults: The scenario or its robot cannot be run with any of the structures.
+        UsageError: There is nothing at a path, or a measure is unknown.
+    """
+
+    def __init__(
+        self,
+        scenario: Given,
+        axes: Mapping[str, Values],
+        overrides: Mapping[str, Any] | None = None,
+        measure: Sequence[str] = (),
+        threads: int | None = None,
+        force_step: bool = False,
+    ) -> None:
+        self._scenario = scenario if isinstance(scenario, Mapping) else os.fspath(scenario)
+        self._overrides, self.paths = dict(overrides or {}), tuple(axes)
+        both = next((path for path in self.paths if path in self._overrides), None)
+        if both is not None:
+            raise UsageError.of(both, "either one value, or several that are varied", "both", "leave one of them out")
+        self.threads, self._force_step = check_threads(threads), force_step
+        words = {path: of.values for path, of in axes.items() if not isinstance(of, Drawn) and of.words}
+        written = [dict(zip(words, key, strict=True)) for key in islice(product(*words.values()), MOST_STRUCTURES)]
+        self.structural = tuple(p for p, of in axes.items() if p in words or self._is_structural(p, of, written))
+        self._open = tuple(path for path in self.paths if path not in self.structural)
+        self._first = {path: _typical(axes[path]) for path in self._open}
+        self._structures: dict[tuple[Value, ...], Structure | str] = {}
+        self.asked, self.measures = self._find_measures(axes, tuple(measure))
+
+    def notes(self) -> tuple[str, ...]:
+        """What was grouped, in words."""
+        if not self.structural:
+            return ()
+        many = len(self._structures)
+        refused = sum(isinstance(made, str) for made in self._structures.values())
+        groups = f"{many} groups of runs, each with machine code of its own" if many > 1 else "one group of runs"
+        without = f"; {refused} of them cannot be run" if refused else ""
+        return (f"grouped by {', '.join(self.structural)}, which decide what is computed: {groups}{without}",)
+
+    @property
+    def files(self) -> list[ScenarioFile]:
+        """The scenario, once for each structure that can be run."""
+        return [made.opened.file for made in self._structures.values() if isinstance(made, Structure)]
+
+    def __call__(self, rows: ArrayLike, progress: Progress | None = None) -> Outcomes:
+        """Run some values.
+
+        Args:
+            rows: For every run the values of `paths`, shape (runs, paths).
+            progress: Called with runs done and runs in all.
+        """
+        values = np.asarray(rows, dtype=object if self.structural else float)
+        if values.ndim != 2 or values.shape[1] != len(self.paths):
+            expected = f"shape (runs, {len(self.paths)})"
+            raise UsageError.of("rows", expected, f"shape {values.shape}", "give a row of values for each run")
+        count = len(values)
+        found = Outcomes(
+            np.full((count, len(self.measures)), np.nan),
+            np.full(count, "interrupted", dtype="<U11"),
+            np.full(count, "", dtype=object),
+        )
+        before = 0
+        for key, members in self._groups(values):
+
+            def told(done: int, _: int, before: int = before) -> None:
+                if progress is not None:
+                    progress(before + done, count)
+
+            self._run(key, values, members, found, told)
+            before += len(members)
+            if found.interrupted:
+                break
+        return found
+
+    def scenario(self, row: Sequence[Any]) -> Scenario:
+        """The scenario of one run, as an ordinary one.
+
+        Raises:
+            ArmsimError: It cannot be run; says why.
+        """
+        values = dict(zip(self.paths, row, strict=True))
+        structure = self._structure(tuple(values[path] for path in self.structural))
+        if isinstance(structure, str):
+            raise UsageError(structure)
+        return structure.scenario({path: float(values[path]) for path in self._open})
+
+    def _is_structural(self, path: str, values: Values, written: Sequence[Mapping[str, Value]]) -> bool:
+        """Whether a number cannot be left open but can be written in, where some of the words can."""
+        try:
+            if is_structure(parse_path(path)):
+                return True
+        except PathError as error:
+            raise UsageError.of(path, str(error), "another text", "correct the path") from None
+        refused: ArmsimError | None = None
+        for words in written:
+            before = {**self._overrides, **words}
+            try:
+                open_numbers(self._scenario, {path: _typical(values)}, before)
+                return False
+            except UsageError as error:
+                if not isinstance(values, Drawn) and self._can_be_written(path, values, before):
+                    return True
+                refused = refused or error
+            except FileFaults as error:
+                refused = refused or error
+        assert refused is not None  # there is at least one combination of words, that of none
+        raise refused
+
+    def _can_be_written(self, path: str, values: Values, before: Mapping[str, Any]) -> bool:
+        try:
+            load_scenario_file(self._scenario, {**before, path: _typical(values)})
+        except ArmsimError:
+            return False
+        return True
+
+    def _find_measures(self, axes: Mapping[str, Values], asked: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+        """The measures that are asked for, and their results in all structures; all of these are tried."""
+        lists = []
+        for path in self.structural:
+            values = axes[path]
+            if isinstance(values, Drawn):
+                mend = "give its values one by one"
+                raise UsageError.of(path, "a number that can be left open", "a part of the structure", mend)
+            lists.append(values.values)
+        many = math.prod(map(len, lists))
+        if many > MOST_STRUCTURES:
+            expected = (
+                f"at most {MOST_STRUCTURES} combinations of {', '.join(self.structural)}, each of which is compiled"
+            )
+            raise UsageError.of("vary", expected, str(many), "give fewer values")
+        names: dict[str, None] = {}
+        refused: ArmsimError | None = None
+        for key in product(*lists):
+            try:
+                plant = self._made(key).plant()
+                asked = asked or _usual(plant)
+                names |= dict.fromkeys(name for one in measures_of(asked, plant) for name in one.names)
+            except ArmsimError as error:
+                refused = refused or error
+                self._structures[key] = one_line(error)
+        if not names and refused is not None:
+            raise refused
+        return asked, tuple(names)
+
+    def _made(self, key: tuple[Value, ...]) -> Structure:
+        written = dict(zip(self.structural, key, strict=True))
+        made = Structure(self._scenario, {**self._overrides, **written}, self._first)
+        self._structures[key] = made
+        return made
+
+    def _structure(self, key: tuple[Value, ...]) -> Structure | str:
+        """A scenario with its structure, or why there is none."""
+        if key not in self._structures:
+            try:
+                self._made(key)
+            except ArmsimError as error:
+                self._structures[key] = one_line(error)
+        return self._structures[key]
+
+    def _groups(self, values: NDArray[Any]) -> list[tuple[tuple[Value, ...], NDArray[np.int64]]]:
+        """The runs by their structure."""
+        places = [self.paths.index(path) for path in self.structural]
+        if not places:
+            return [((), np.arange(len(values), dtype=np.int64))]
+        groups: dict[tuple[Value, ...], list[int]] = {}
+        for i, key in enumerate(map(tuple, values[:, places].tolist())):
+            groups.setdefault(key, []).append(i)
+        return [(key, np.array(members, dtype=np.int64)) for key, members in groups.items()]
+
+    def _run(
+        self,
+        key: tuple[Value, ...],
+        values: NDArray[Any],
+        members: NDArray[np.int64],
+        found: Outcomes,
+        progress: Progress,
+    ) -> None:
+        """Run the members of one structure."""
+        structure = self._structure(key)
+        if isinstance(structure, str):
+            found.status[members], found.reason[members] = "refused", structure
+            return
+        if structure.families is None:
+            structure.families = Families(structure.opened, self.asked)
+        opened = structure.opened
+        given = {path: values[members, self.paths.index(path)].astype(float) for path in self._open}
+        matrix = opened.matrix(given) if given else np.empty((len(members), 0))
+        batch = Batch(structure.families, matrix, self.threads, progress, self._force_step, alone=True)
+        try:
+            batch.run()
+        except KeyboardInterrupt:
+            found.interrupted = True
+            return
+        found.interrupted = batch.interrupted
+        results = batch.template.plan.results if batch.template is not None else ()
+        places = np.array([self.measures.index(name) for name in results], dtype=np.int64)
+        found.measures[np.ix_(members, places)] = batch.results
+        found.status[members], found.reason[members] = batch.status, batch.reason
+
+
+def one_line(error: ArmsimError) -> str:
+    """A refusal in one line, without the places of files."""
+    if isinstance(error, FileFaults):
+        told = [f"{fault.path}: expected {fault.expected}, found {fault.found}" for fault in error.faults[:TOLD]]
+        return "; ".join([*told, *([f"{len(error.faults) - TOLD} more"] if len(error.faults) > TOLD else [])])
+    return " ".join(str(error).split())
+
+
+def _typical(values: Values) -> float:
+    """A number that a study may give."""
+    if isinstance(values, Drawn):
+        return values.a if values.kind == NORMAL else 0.5 * (values.a + values.b)
+    first = values.values[0]
+    assert not isinstance(first, str)  # such a path is structure
+    return first
+
+
+def _usual(plant: Plant) -> tuple[str, ...]:
+    """The measures where none is asked for: those of control if it has a goal."""
+    try:
+        measures_of(USUAL, plant)
+    except UsageError:
+        return USUAL_OTHERS
+    return USUAL

@@ -1,0 +1,225 @@
+"""A study: a scenario, what is varied, how runs are chosen, and what is measured."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from armsim.errors import UsageError, spelled
+from armsim.files.document import Place
+from armsim.files.faults import refuse
+from armsim.files.shipped import shipped_path
+from armsim.loading.scenario_file import Given
+from armsim.loading.study_file import StudyFile, is_study, load_study_file
+from armsim.spec.study import FORMAT, MOST_SEED, TABLES
+from armsim.spec.values import Drawn, Listed, Points, Values, listed, parse_values
+from armsim.studies.design import GRID, Design, design_of
+from armsim.studies.runs import Runs
+from armsim.version import __version__
+
+MOST_LISTED = 5000  # values of one path, one by one
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a study asks.
+
+    Attributes:
+        scenario: A scenario file, the name of a shipped one, or a file's content.
+        axes: What is varied, by path.
+        overrides: Values in place of the file's for all runs, by path.
+        measure: Names of measures; usual ones if there are none.
+        method: How runs are chosen: "grid", "random", "latin", "sobol".
+        count: How many runs are drawn; None for a grid.
+        seed: Of the draws.
+        force_step: Whether runs are made even with a step that is refused.
+        name: Of the study's folder; the scenario's unless given.
+        table: Format of the results, "csv" or "parquet".
+        expected: Names and SHA-256 of files that must be as they were.
+    """
+
+    scenario: Given
+    axes: Mapping[str, Values]
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    measure: tuple[str, ...] = ()
+    method: str = GRID
+    count: int | None = None
+    seed: int = 0
+    force_step: bool = False
+    name: str = ""
+    table: str = "csv"
+    expected: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def design(self) -> Design:
+        """Its runs by index."""
+        return design_of(self.axes, self.method, self.count, self.seed)
+
+    def runs(self, threads: int | None = None) -> Runs:
+        """What carries its runs out."""
+        return Runs(self.scenario, self.axes, self.overrides, self.measure, threads, self.force_step)
+
+    def definition(self, runs: Runs, folder: str) -> dict[str, Any]:
+        """What study.yaml in a folder says of it: a study file, but for its results.
+
+        Raises:
+            FileFaults: A file is not what it was when the study was made.
+        """
+        files = runs.files
+        sources = {(os.path.basename(x.path), x.sha256): x.path for file in files for x in file.sources}
+        names = {name for name, _ in self.expected}
+        for (name, sha256), path in sources.items():
+            if name in names and (name, sha256) not in self.expected:
+                expected, mend = "the file as it was when the study was made", "restore it, or make a new study"
+                raise refuse(Place(path), "", expected, "another content", mend)
+        drawn = {} if self.method == GRID else {
+            "sample": {"method": self.method, "runs": self.count, "seed": self.seed},
+        }  # fmt: skip
+        return {
+            "format": FORMAT,
+            "name": self.name or files[0].name,
+            "scenario": _reference(self.scenario, folder),
+            **({"set": {path: _plain(value) for path, value in self.overrides.items()}} if self.overrides else {}),
+            "vary": {path: _written(values) for path, values in self.axes.items()},
+            **drawn,
+            "measure": list(runs.asked),
+            **({"table": self.table} if self.table != "csv" else {}),
+            **({"force_step": True} if self.force_step else {}),
+            "versions": {"armsim": __version__, **(self._versions() if drawn else {})},
+            "sources": [{"file": name, "sha256": sha256} for name, sha256 in sources],
+        }
+
+    def _versions(self) -> dict[str, str]:
+        """Of what draws."""
+        import numpy
+        import scipy
+
+        return {"numpy": numpy.__version__, "scipy": scipy.__version__}
+
+
+def study_of(
+    scenario: Given,
+    vary: Mapping[str, Any] | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    measure: tuple[str, ...] = (),
+    sample: Mapping[str, int | None] | None = None,
+    seed: int | None = None,
+    table: str | None = None,
+    force_step: bool = False,
+) -> Study:
+    """A study, from the arguments of `sweep`, or from a study file, in which overrides add to its `set`.
+
+    Raises:
+        FileFaults: The study file cannot be used.
+        UsageError: Arguments do not go together.
+    """
+    drawn = {method: count for method, count in (sample or {}).items() if count is not None}
+    if is_study(scenario):
+        assert not isinstance(scenario, Mapping)  # or it is no study
+        told = {"--vary": vary, "--measure": measure, "--seed": seed is not None, "--force-step": force_step}
+        told |= {f"--{method}": True for method in drawn}
+        given = next((option for option, value in told.items() if value), None)
+        if given is not None:
+            where = spelled(given, given.removeprefix("--").replace("-", "_"))
+            mend = "write it into the file, or name a scenario"
+            raise UsageError.of(where, "a study file alone, which says what is varied and measured", "both", mend)
+        study = of_file(load_study_file(scenario))
+        return replace(study, overrides={**study.overrides, **(overrides or {})}, table=table or study.table)
+    if len(drawn) > 1:
+        expected, mend = "one way to draw runs", "leave one of them out"
+        raise UsageError.of("sample", expected, " and ".join(f"--{method}" for method in drawn), mend)
+    if seed is not None and not drawn:
+        mend = spelled("leave it out, or add --sobol 1024", "leave it out, or add sobol=1024")
+        raise UsageError.of("seed", "runs that are drawn", "all combinations", mend)
+    if seed is not None and (isinstance(seed, bool) or not 0 <= seed <= MOST_SEED):
+        raise UsageError.of("seed", f"a whole number from 0 to {MOST_SEED}", str(seed), "take another")
+    if table not in (None, *TABLES):
+        raise UsageError.of("table", " or ".join(TABLES), str(table), "take one of them")
+    method, count = next(iter(drawn.items()), (GRID, None))
+    axes = varied(vary or {})
+    return Study(scenario, axes, overrides or {}, measure, method, count, seed or 0, force_step, table=table or "csv")
+
+
+def of_file(file: StudyFile) -> Study:
+    """The study that a file asks for."""
+    data = file.data
+    sample = data["sample"]
+    sources = data["sources"] if isinstance(data["sources"], list) else []
+    known = [(x.get("file"), x.get("sha256")) for x in sources if isinstance(x, dict)]
+    return Study(
+        file.scenario,
+        data["vary"],
+        file.overrides,
+        tuple(data["measure"]),
+        GRID if sample is None else sample["method"],
+        None if sample is None else int(sample["runs"].value),
+        0 if sample is None else int(sample["seed"].value),
+        data["force_step"],
+        data["name"] or "",
+        data["table"],
+        tuple((name, sha256) for name, sha256 in known if isinstance(name, str) and isinstance(sha256, str)),
+    )
+
+
+def varied(vary: Mapping[str, Any]) -> dict[str, Values]:
+    """What is varied, from texts as `--vary` has them, numbers, words, or sequences of these.
+
+    Raises:
+        UsageError: There is nothing, or no values.
+    """
+    if not isinstance(vary, Mapping) or not vary or not all(isinstance(path, str) for path in vary):
+        example = 'write for example {"control.kp[0]": "20:400:20", "payload.mass": [0, 0.5, 1]}'
+        raise UsageError.of("vary", "paths with their values", "none", example)
+    found: dict[str, Values] = {}
+    for path, values in vary.items():
+        values = values.tolist() if hasattr(values, "tolist") else values
+        if isinstance(values, str):
+            found[path] = parse_values(values, _source(path, values))
+        else:
+            several = list(values) if isinstance(values, Sequence) else [values]
+            if len(several) > MOST_LISTED:
+                mend = "write points, such as 20:400:100000, or draw"
+                raise UsageError.of(path, f"at most {MOST_LISTED} values one by one", str(len(several)), mend)
+            found[path] = listed(_source(path, several), several)
+    return found
+
+
+def _source(path: str, values: Any) -> str:
+    """What messages call values that are given for a path."""
+    return spelled(f"--vary {path}={values}", f"vary {path}")
+
+
+def _written(values: Values) -> Any:
+    """Values as a study file has them."""
+    if isinstance(values, (Points, Drawn)):
+        return str(values)
+    assert isinstance(values, Listed)
+    return list(values.values)
+
+
+def _reference(scenario: Given, folder: str) -> Any:
+    """A scenario as a study file in a folder names it."""
+    if isinstance(scenario, Mapping):
+        return _plain(scenario)
+    name = os.fspath(scenario)
+    known = shipped_path("configs", os.path.splitext(os.path.basename(name))[0])
+    if known is not None and (not os.path.isfile(name) or os.path.samefile(name, known)):
+        return os.path.splitext(os.path.basename(name))[0]
+    try:
+        return os.path.relpath(os.path.realpath(name), os.path.realpath(folder)).replace(os.sep, "/")
+    except ValueError:  # another drive
+        return os.path.abspath(name)
+
+
+def _plain(value: Any) -> Any:
+    """Plain data as YAML reads it back."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

@@ -1,0 +1,132 @@
+"""`armsim sweep`, and studies that are killed at any call: the finished table is that of an undisturbed study, byte by byte.
+
+`ARMSIM_KILLS=1000` takes that many kills in place of twenty or so, other ones each time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+KILLS = int(os.environ.get("ARMSIM_KILLS", "0"))
+GRID = ("--vary", "control.kp[1]=20:80:25", "--vary", "control.kd[1]=0:4:16", "--measure", "iae", "--set", "duration=0.02")
+STUDY = """format: armsim/study/1
+scenario: two_link_hold
+set: {duration: 0.02}
+vary:
+  control.kp[1]: 20:80:4
+  integrator.dt: [1e-3, 2e-3]
+measure: [iae, overshoot]
+"""
+
+
+@pytest.fixture
+def dying(empty_folder):
+    """Runs commands in processes that end at a chosen call; see `dying.py`."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+    warm = ["sweep", "two_link_hold", *GRID, "-q", "-o", "whole"]
+    settings = {"one after the other": False, "streamed": False, "warm": [warm]}
+    command = [sys.executable, str(Path(__file__).parent / "dying.py"), json.dumps(settings)]
+    server = subprocess.Popen(command, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert server.stdout.readline() == "ready\n"
+
+    def run(folder: str, **moment) -> int:
+        asked = {"args": [*warm[:-1], folder], "signal": signal.SIGKILL, "anywhere": True, **moment}
+        server.stdin.write(json.dumps(asked) + "\n")
+        server.stdin.flush()
+        return json.loads(server.stdout.readline())
+
+    yield run
+    server.stdin.close()
+    server.wait()
+    server.stdout.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_a_study_that_is_killed_at_any_call_comes_to_the_bytes_of_an_undisturbed_one(dying):
+    whole = {path.name: path.read_bytes() for path in Path("whole").iterdir()}
+    assert dying("counted", count=os.path.abspath("calls")) == 0
+    calls, _ = json.loads(Path("calls").read_text())
+    rng = random.Random(random.SystemRandom().random() if KILLS else "twenty")
+    killed = study = 0
+    while killed < (KILLS or 20):
+        study += 1
+        folder = f"study {study}"
+        while (code := dying(folder, call=rng.randint(1, calls))) != 0:
+            assert code == -signal.SIGKILL
+            killed += 1
+        assert {path.name: path.read_bytes() for path in Path(folder).iterdir()} == whole
+
+
+def test_a_sweep_says_how_it_ended_where_it_is_and_what_is_best(armsim):
+    ended = armsim("sweep", "two_link_hold", *GRID, "-o", "out", "--top", 2)
+    assert (ended.code, ended.err) == (0, "")
+    lines = ended.out.splitlines()
+    assert lines[:3] == ["runs     400 of 400: 400 complete", "results  out/results.csv", "least iae, of 400 runs"]
+    assert lines[3].split() == ["run", "control.kp[1]", "control.kd[1]", "iae"]
+    assert len(lines) == 6
+    shown = armsim("sweep", "out/study.yaml", "--show", int(lines[4].split()[0]), "-o", "best", "--json")
+    found = json.loads(shown.out)
+    assert f"{found['measures']['iae']:.5g}" == lines[4].split()[-1]
+    assert Path("best/run.yaml").is_file()
+    again = json.loads(armsim("sweep", "out/study.yaml", "-o", "out", "--json", "--largest", "--top", 1).out)
+    assert (again["status"], again["ended"], again["top"][0]["status"]) == ("complete", {"complete": 400}, "complete")
+
+
+def test_a_study_file_is_the_same_study_as_its_options(armsim):
+    Path("gains.study.yaml").write_text(STUDY)
+    options = ("--vary", "control.kp[1]=20:80:4", "--vary", "integrator.dt=1e-3,2e-3", "--measure", "iae")
+    assert armsim("check", "gains.study.yaml").out.splitlines()[-1] == "gains.study.yaml: a sound study"
+    assert armsim("sweep", "gains.study.yaml", "-q", "-o", "by file").code == 0
+    told = armsim(
+        "sweep", "two_link_hold", *options, "--measure", "overshoot", "--set", "duration=0.02", "-o", "by options"
+    )
+    assert "grouped by integrator.dt" in told.out
+    assert Path("by file/results.csv").read_bytes() == Path("by options/results.csv").read_bytes()
+    assert yaml.safe_load(Path("by file/study.yaml").read_text())["vary"]["integrator.dt"] == [0.001, 0.002]
+    both = armsim("sweep", "gains.study.yaml", *options)
+    assert (both.code, both.err.splitlines()[0]) == (2, "--vary")
+
+
+BAD = {  # what is wrong: the file's line in place of another, and what is said of it
+    "path": ("  control.kp[1]: 20:80:4", "  control.kpp: 20:80:4", "bad.yaml:5:3: vary.control.kpp", "did you mean `kp`?"),
+    "values": ("20:80:4", "20:80", "bad.yaml:5:18: vary.control.kp[1]", "expected 3 numbers"),
+    "distribution": ("20:80:4", "normal:1:2", "bad.yaml:5:18: vary.control.kp[1]", "sobol, runs: 1024"),
+    "measure": ("overshoot", "overshot", "bad.yaml:7:16: measure `overshot`", "did you mean `overshoot`?"),
+    "scenario": ("two_link_hold", "two_link_hol", "bad.yaml:2:11: scenario", "did you mean `two_link_hold`?"),
+    "key": ("measure", "measures", "bad.yaml:7:1: measures", "did you mean `measure`?"),
+    "structure drawn": ("[1e-3, 2e-3]", "uniform:1e-4:1e-3\nsample: {method: sobol, runs: 8}", "bad.yaml:6:3: vary", "one by"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_bad_study_is_a_fault_with_its_line_and_a_mend_in_check_and_in_sweep(armsim, what):
+    old, new, place, words = BAD[what]
+    Path("bad.yaml").write_text(STUDY.replace(old, new))
+    found = armsim("check", "bad.yaml")
+    assert found.code == 1
+    assert found.out.startswith(place)
+    assert words in " ".join(found.out.split())
+    ended = armsim("sweep", "bad.yaml")
+    assert (ended.code, ended.out) == (2, "")
+    assert not Path("studies").exists()
+
+
+def test_a_study_where_a_scenario_is_expected_is_refused_with_its_command(armsim):
+    Path("gains.study.yaml").write_text(STUDY)
+    ended = armsim("simulate", "gains.study.yaml")
+    assert ended.code == 2
+    assert "run it: `armsim sweep gains.study.yaml`" in ended.err
+
+
+def test_the_shipped_study_is_sound(armsim):
+    assert armsim("check", "arm5_gains").out.splitlines()[-1] == "arm5_gains: a sound study"

@@ -1,0 +1,96 @@
+"""Values and designs, held against numpy, scipy and what distributions are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.stats import qmc
+
+from armsim.errors import UsageError
+from armsim.spec.values import Drawn, Listed, parse_values
+from armsim.studies.design import design_of
+
+BOX = {"a": parse_values("uniform:1:3"), "b": parse_values("normal:5:0.1"), "c": parse_values("10,20,40")}
+
+
+@pytest.mark.parametrize("text", ["20:400:20", "-1:1:7", "0:pi/2:2", "5:1:9"])
+def test_points_are_at_equal_distances_ends_included(text):
+    first, last, count = text.replace("pi", str(np.pi)).split(":")
+    last = eval(last)
+    values = parse_values(text).values
+    np.testing.assert_allclose(values, np.linspace(float(first), last, int(count)), rtol=1e-15, atol=1e-15)
+    assert (values[0], values[-1]) == (float(first), last)
+
+
+def test_logarithmic_points_are_at_equal_ratios_ends_included():
+    values = parse_values("log:1:100:9").values
+    np.testing.assert_allclose(values, np.geomspace(1, 100, 9), rtol=1e-14)
+    assert (values[0], values[-1]) == (1.0, 100.0)
+
+
+def test_lists_have_numbers_formulas_and_words():
+    assert parse_values("1, 2,5") == Listed((1.0, 2.0, 5.0))
+    assert parse_values("-pi/2,0").values == (-np.pi / 2, 0.0)
+    assert parse_values("rk4,rodas") == Listed(("rk4", "rodas"))
+    assert parse_values("normal:1:0.1") == Drawn("normal", 1.0, 0.1)
+
+
+BAD = {
+    "1:2": "1:2\n  expected: 3 numbers, as in 20:400:20\n  found:    2\n  mend:     write for example 20:400:20",
+    "log:0:1:3": "log:0:1:3\n  expected: ends above 0\n  found:    0 to 1\n  mend:     write first:last:count without log:",
+    "1:5:2.5": "1:5:2.5\n  expected: how many points, a whole number from 2 to 1000000\n  found:    2.5\n"
+    "  mend:     write for example 20:400:20",
+    "normal:1:0": "normal:1:0\n  expected: a standard deviation above 0\n  found:    0\n"
+    "  mend:     write mean and deviation, normal:1:0.1",
+    "uniform:2:1": "uniform:2:1\n  expected: ends in order\n  found:    2 to 1\n  mend:     swap them",
+    "1,2,1": "1,2,1\n  expected: values that differ\n  found:    1.0 twice\n  mend:     leave one of them out",
+    "1,2x": "1,2x\n  expected: numbers, formulas such as -pi/2, or words\n  found:    2x\n  mend:     correct the number",
+}
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_values_that_are_none_are_refused_with_a_mend(text):
+    with pytest.raises(UsageError) as refused:
+        parse_values(text)
+    assert str(refused.value) == BAD[text]
+
+
+@pytest.mark.parametrize("method", ["random", "latin", "sobol"])
+def test_a_run_has_the_same_values_whichever_block_it_is_in(method):
+    whole = design_of(BOX, method, 100, 7).rows(0, 100)
+    design = design_of(BOX, method, 100, 7)
+    parts = [design.rows(first, first + 10) for first in (0, 10, 50, 20, 30, 40, 60, 70, 80, 90)]
+    order = [0, 10, 50, 20, 30, 40, 60, 70, 80, 90]
+    np.testing.assert_array_equal(np.concatenate([parts[order.index(k)] for k in sorted(order)]), whole)
+    assert (design_of(BOX, method, 100, 8).rows(0, 100) != whole).any()
+
+
+@pytest.mark.parametrize("method", ["random", "latin", "sobol"])
+def test_draws_have_their_distributions(method):
+    rows = design_of(BOX, method, 4096, 1).rows(0, 4096)
+    # Kolmogorov and Smirnov's test refuses one sound sample in a thousand at p = 1e-3
+    assert stats.kstest(rows[:, 0], stats.uniform(1, 2).cdf).pvalue > 1e-3
+    assert stats.kstest(rows[:, 1], stats.norm(5, 0.1).cdf).pvalue > 1e-3
+    counts = np.unique(rows[:, 2], return_counts=True)
+    assert counts[0].tolist() == [10, 20, 40]
+    assert np.abs(counts[1] - 4096 / 3).max() < 4 * np.sqrt(4096 * 2 / 9)  # four standard deviations of independent draws
+
+
+def test_a_latin_hypercube_has_one_run_in_every_stratum():
+    rows = design_of(BOX, "latin", 50, 3).rows(0, 50)
+    assert sorted(np.floor((rows[:, 0] - 1) / 2 * 50).astype(int)) == list(range(50))
+
+
+def test_the_sobol_sequence_is_scipys():
+    rows = design_of({"a": BOX["a"], "d": parse_values("uniform:0:1")}, "sobol", 64, 5)
+    points = qmc.Sobol(2, seed=5).random(64)
+    np.testing.assert_array_equal(rows.rows(16, 64), (points * [2, 1] + [1, 0])[16:])
+
+
+def test_too_many_runs_and_too_large_a_hypercube_are_refused():
+    lots = {name: parse_values("0:1:10000") for name in "abc"}
+    with pytest.raises(UsageError, match="10000 x 10000 x 10000 of them"):
+        design_of(lots)
+    with pytest.raises(UsageError, match="take --sobol"):
+        design_of(lots, "latin", 10**7)
