@@ -413,7 +413,12 @@ def test_the_result_makes_a_data_frame(found):
 
 def every_measure(joint, motors):
     """All kinds of the catalog, of the arm and of a joint, and all aggregates."""
-    absent = ("disturbance", "recovery") if motors else ("energy_", "rms_current")  # an external force; electric motors
+    unpowered = (
+        "energy_",
+        "rms_current",
+        *(f"{when}_at_{limit}" for when in ("time", "first") for limit in ("voltage", "current")),
+    )
+    absent = ("disturbance", "recovery") if motors else unpowered  # without an external force, or electric motors
     absent = (*absent, "winding", "peak_winding")  # a thermal model
     known = {name: kind for name, kind in KINDS.items() if not name.startswith(absent)}
     kinds = [*known, *(f"{name}_{joint}" for name, kind in known.items() if kind.of == "either")]
