@@ -30,11 +30,13 @@ if TYPE_CHECKING:
     from armsim.recording.forward_model import ForwardModel
     from armsim.recording.record import record
     from armsim.recording.replay import replay
+    from armsim.reports.run_page import report
     from armsim.simulation.run import Run
     from armsim.simulation.simulate import simulate
     from armsim.studies.results import Sweep
     from armsim.studies.sweep import sweep
     from armsim.version import __version__ as __version__  # for mypy, exported
+    from armsim.viewing.view import view
 else:
 
     def __getattr__(name: str) -> object:
@@ -71,8 +73,10 @@ __all__ = [
     "record",
     "reference",
     "replay",
+    "report",
     "simulate",
     "simulate_many",
+    "view",
     "sweep",
 ]
 
@@ -100,12 +104,14 @@ _HOMES = {
     "record": "recording.record",
     "reference": "arm.planned",
     "replay": "recording.replay",
+    "report": "reports.run_page",
     "simulate": "simulation.simulate",
     "Many": "batches.many",
     "Prepared": "batches.prepare",
     "plot": "figures.plot",
     "prepare": "batches.prepare",
     "simulate_many": "batches.simulate_many",
+    "view": "viewing.view",
     "Sweep": "studies.results",
     "sweep": "studies.sweep",
 }

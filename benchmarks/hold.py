@@ -15,6 +15,7 @@ from armsim.loading import Scenario, read_scenario
 from armsim.model import Arm
 from armsim.plant import make_plant
 from armsim.simulation.engine import NativeEngine
+from armsim.simulation.loop_plan import LoopPlan
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIO = ROOT / "configs" / "arm5_hold.yaml"
@@ -54,7 +55,7 @@ def spring_law(arm: Arm, command: Controller) -> SpringLaw:
 
 
 class NativeHold:
-    """The case in armsim's machine code, with limits, check for divergence, energy audit, peaks and a row every 100 steps.
+    """The case in armsim's machine code: limits, check for divergence, energy audit, figures of merit, a row every 100 steps.
 
     Args:
         scenario: The case.
@@ -67,14 +68,14 @@ class NativeHold:
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
         self.plant = replace(make_plant(scenario), audit=True)  # as `armsim simulate` runs it
-        powered = sum(joint.motor is not None for joint in self.plant.arm.joints)
         self.rows = (ctypes.c_double * (len(self.plant.columns) * (scenario.steps // scenario.log_every + 1)))()
-        self._peaks = (ctypes.c_double * (self.plant.arm.n + powered))()
+        self._plan = LoopPlan.of(self.plant, scenario.dt, steps=scenario.steps)
+        self._kept = (ctypes.c_double * len(self._plan.kept))(*self._plan.kept)
 
     @cached_property
     def engine(self) -> NativeEngine:
         """The compiled loop."""
-        return NativeEngine(self.plant, self.scenario.dt)
+        return NativeEngine(self._plan)
 
     def roll_out(self, steps: int) -> list[float]:
         """Joint positions [rad] after so many steps."""
@@ -82,7 +83,7 @@ class NativeHold:
         start = self.plant.initial_state(case.initial_q, case.initial_qd)
         state = (ctypes.c_double * len(start))(*start)
         every = (case.log_every, case.sample_every or 1, case.time_ratio)
-        reached = self.engine.run(state, self.rows, self._peaks, 0, steps, *every)
+        reached = self.engine.run(state, self.rows, self._kept, 0, steps, *every)
         if reached != steps:
             raise RuntimeError(f"the hold diverged at step {reached}")
         return state[: self.plant.arm.n]

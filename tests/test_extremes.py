@@ -52,6 +52,9 @@ FOUND = {
         armsim.linearize("rr_config2", overrides={"initial.qd[1]": 1e6}).lqr(q=1.0, r=1.0).K
     ),
     "a pendulum sampled once in 1e6 s": lambda: armsim.linearize("two_link_swing").sampled(1e6),
+    "a regulator of joints that friction holds": lambda: (
+        armsim.linearize("puma560_fall", overrides={"robot.gravity[2]": -1e-12}).lqr(q=1.0, r=1.0).K
+    ),
     "a batch of bearings in tar": lambda: armsim.simulate_many(
         "puma560_hold", {"robot.joints[0].motor.viscous": [1e12]}, {"duration": 4e-3, "log.every": 4e-3}
     ),

@@ -19,9 +19,9 @@ from armsim.loading.check import check
 from armsim.recording.measured_log import read_log
 
 DOCS = Path(__file__).parent.parent / "docs"
-MOTORS, FRICTION, LINEAR, BATCHES, YOUR_ARM, ASSIGNMENT = (
+MOTORS, FRICTION, LINEAR, BATCHES, YOUR_ARM, ASSIGNMENT, DERIVE = (
     (DOCS / f"{name}.md").read_text(encoding="utf-8")
-    for name in ("motors", "friction", "linear", "batches", "your-arm", "assignment")
+    for name in ("motors", "friction", "linear", "batches", "your-arm", "assignment", "derive")
 )
 FILE = re.compile(r"^<!-- file: (\S+) -->\n```yaml\n(.*?)^```", re.DOTALL | re.MULTILINE)
 OUTPUT = re.compile(r"^<!-- output: (.+?) -->\n```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -42,7 +42,7 @@ def test_the_data_sheet_makes_a_sound_robot(files):
     assert (checked.faults, checked.warnings) == ((), ())
 
 
-@pytest.mark.parametrize(("command", "shown"), OUTPUT.findall(MOTORS + LINEAR + YOUR_ARM + ASSIGNMENT))
+@pytest.mark.parametrize(("command", "shown"), OUTPUT.findall(MOTORS + LINEAR + YOUR_ARM + ASSIGNMENT + DERIVE))
 def test_a_command_prints_what_the_page_shows(files, capsys, command, shown):
     cli.main(shlex.split(command)[1:], prog_name="armsim", standalone_mode=False)
     assert steady(capsys.readouterr().out) == steady(shown)
@@ -218,8 +218,9 @@ def test_images_are_drawn_by_commands_that_stand_beside_them_and_are_small():
     shown = set()
     for page in read["PAGES"]:
         text = page.read_text(encoding="utf-8")
-        named = set(re.findall(r"images/([\w.-]+)", text))
-        assert named <= {word for line in read["commands"](text) for word in line}
+        named = read["images"](text)
+        made = {word for line in read["commands"](text) for word in line}
+        assert named <= made | {f"{name}.png" for name in made if name.endswith(".html")}
         shown |= named
     images = list(read["IMAGES"].iterdir())
     assert {image.name for image in images} == shown

@@ -74,6 +74,10 @@ class _Result:
         from armsim.errors import UsageError
         from armsim.simulation.simulate import advise
 
+        law = getattr(scenario.command, "law", None)
+        if law is not None and law.name == "python":
+            self.notes = ["its law is a Python function: armsim.simulate(scenario, law=function) checks the step"]
+            return
         try:
             scenario, advice = advise(scenario)
         except UsageError as refused:  # no method suits it

@@ -25,6 +25,8 @@ COMMANDS = {
         "compare": "Differences of two runs, column by column.",
         "plot": "A run over time in a picture, or several and how they differ.",
         "animate": "The arm of a run in motion: GIF, MP4, or a strip of poses.",
+        "view": "A page that shows an arm in 3-D: a run, sliders, or simulated live.",
+        "report": "A run on one page, to print or mail: its numbers, curves, and in 3-D.",
         "linearize": "How a scenario moves near one of its states: modes, matrices, gains.",
     },
     "Ask an arm": {

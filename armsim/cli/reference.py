@@ -26,12 +26,14 @@ Examples:
   armsim reference arm5_move
   armsim reference arm5_move --set "control.reference.times=[0.3]" --deg
   armsim reference my_arm/move.yaml -o reference.csv     q, qd, qdd, torques
+  armsim reference arm5_move --plot reference.png
 """,
 )
 @scenario_argument
 @set_option
 @click.option("-o", "--output", metavar="CSV", help="Write it to a new file, with torques, voltages and currents.")
-@click.option("--force", is_flag=True, help="Let -o replace a file that exists.")
+@click.option("--plot", metavar="FILE", help='Draw it over time. Takes matplotlib: pip install "armsim[plot]".')
+@click.option("--force", is_flag=True, help="Let -o and --plot replace files that exist.")
 @deg_option
 @json_option
 @quiet_option
@@ -40,6 +42,7 @@ def command(
     scenario: str,
     settings: Settings,
     output: str | None,
+    plot: str | None,
     force: bool,
     degrees: bool,
     as_json: bool,
@@ -58,16 +61,26 @@ def command(
 
     if output is not None:
         refuse_to_overwrite(output, [scenario], force)
+    if plot is not None:
+        from armsim.figures.picture import check_picture
+
+        check_picture(plot, force)
     planned = reference(scenario, settings)
     if output is not None:
         try:
             planned.save(output, degrees)
         except OSError as error:
             raise unwritable(output, error) from None
+    if plot is not None:
+        from armsim.figures.motion import plot_reference
+
+        plot_reference(planned, plot, degrees)
     if as_json:
         print_json({**as_data(planned, degrees), "file": output})
     elif not quiet:
         echo(report(planned, degrees, verbose))
         if output is not None:
             echo(f"written {output}: {len(planned.t)} rows")
+        if plot is not None:
+            echo(f"drawn    {plot}")
     return 0

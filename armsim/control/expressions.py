@@ -55,10 +55,7 @@ class Expressions(FeedbackLaw):
         }
         shared = {**self.parameters, **known, "t": now.t}
         own = ({name: xs[i] for name, xs in of_joints.items()} for i in range(len(self.joints)))
-        return [
-            formula.evaluate({**shared, **mine, **self.parameters})
-            for formula, mine in zip(self.formulas, own, strict=True)
-        ]
+        return [formula.evaluate({**shared, **mine}) for formula, mine in zip(self.formulas, own, strict=True)]
 
     def rates(self, now: Now, kept: Kept, excess: Sequence[Scalar]) -> Kept:
         """The errors."""

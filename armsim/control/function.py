@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Sized
 from dataclasses import dataclass
+from numbers import Real
+from reprlib import repr as short
 from typing import Any
 
 from armsim.control.law import FeedbackLaw, Kept, Now, Seen
 from armsim.control.reference import Desired
 from armsim.errors import UsageError
-from armsim.expr import Scalar, trace
+from armsim.expr import Expr, Scalar, trace
+from armsim.expr.graph import CONDITIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class FunctionLaw(FeedbackLaw):
         """What the function says.
 
         Raises:
-            UsageError: There is no function, or it does not answer with n numbers.
+            UsageError: There is no function, or it does not return n numbers.
         """
         if self.function is None:
             mend = "call armsim.simulate(scenario, law=function), or take another law"
@@ -74,15 +77,12 @@ class FunctionLaw(FeedbackLaw):
             now.t, [*seen.q], [*seen.qd], now.e, now.ed, [*kept.integrals], [*desired.q], [*desired.qd], [*desired.qdd]
         )
         answer = self.function(told)
-        try:
-            commands = list(answer)
-        except TypeError:
-            commands = []
-        if len(commands) != self.n:
-            raise UsageError.of(
-                "law", f"a function that returns {self.n} numbers", repr(answer), "return a list of them"
-            )
-        return commands
+        commands = list(answer) if isinstance(answer, Iterable) else []
+        if len(commands) != self.n or not all(map(_is_number, commands)):
+            expected = f"a function that returns {self.n} number{'s' * (self.n > 1)}"
+            found = short(answer if isinstance(answer, Sized) else commands or answer)
+            raise UsageError.of("law", expected, found, "return a list of them, one command per joint")
+        return [u if isinstance(u, Expr) else float(u) for u in commands]
 
     def rates(self, now: Now, kept: Kept, excess: Sequence[Scalar]) -> Kept:
         """The errors."""
@@ -98,6 +98,13 @@ class FunctionLaw(FeedbackLaw):
 
         try:
             trace(asked, [f"x{i}" for i in range(1 + 6 * self.n)], "law")
-        except (TypeError, ValueError, AttributeError):
+        except UsageError:
+            raise
+        except Exception:  # whatever a function raises that asks an expression for its value
             return False
         return True
+
+
+def _is_number(u: Any) -> bool:
+    """Whether a command is a number, or an expression of one; no condition."""
+    return u.op not in CONDITIONS if isinstance(u, Expr) else isinstance(u, Real) and not isinstance(u, bool)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from armsim.control.law import FeedbackLaw, Kept, Now
-from armsim.expr import Scalar, absolute, both, clip, either, exp, fma, is_number, where
+from armsim.expr import Scalar, absolute, both, clip, either, exp, fma, is_number, maximum, where
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,13 @@ class Pid(FeedbackLaw):
             outward = either(both(u >= bound, du > 0.0), both(u <= -bound, du < 0.0))
             e = where(outward, 0.0, e)
         return e
+
+    def integrated(self, now: Now, kept: Kept, excess: Sequence[Scalar], period: Scalar) -> Kept:
+        """By explicit Euler; a tracking time below the period, with which that overshoots, is taken as the period."""
+        if self.tracking_time is None:
+            return super().integrated(now, kept, excess, period)
+        slower = replace(self, tracking_time=tuple(maximum(time, period) for time in self.tracking_time))
+        return super(Pid, slower).integrated(now, kept, excess, period)
 
     def filtered(self, now: Now, kept: Kept, period: Scalar) -> Kept:
         """The filters advanced, each by its exact exponential for a derivative that is held."""

@@ -1,4 +1,4 @@
-"""Equations of motion in symbols: derived twice, compared, counted and printed. It takes SymPy, the extra `symbolic`.
+"""LagrangeEquations of motion in symbols: derived twice, compared, counted and printed. It takes SymPy, the extra `symbolic`.
 
 What others use:
 

@@ -20,7 +20,7 @@ from sympy.polys.matrices import DomainMatrix
 from armsim.arm.robot import Robot
 from armsim.derivation.agreement import REPORT, Disagreement
 from armsim.derivation.exact import ExactArm, exact, exact_arm
-from armsim.derivation.motion import Motion, TooLarge
+from armsim.derivation.motion import MotionRing, TooLarge
 from armsim.derivation.recursion import traced
 from armsim.dynamics import regressor
 from armsim.dynamics.regressor import PARAMETERS
@@ -42,7 +42,7 @@ ORDER = (
     "M",
 )  # of a link: those before stand for those behind
 MOST_ROWS = 1000  # of coefficients with symbols in them
-STATES = 200  # of the rank check
+STATES = 25  # of the rank check; 11 would do
 ROUNDING = 1e-10  # of the longest column
 SMALL = 1e-9  # of a factor
 
@@ -122,14 +122,14 @@ def base_parameters(
     n = arm.arm.n
     names = [(i, kind) for i in range(n) for kind in ORDER]
     notes: list[str] = []
-    engine = Robot(build_robot(data))
+    engine = Robot(build_robot(data), "python")  # sooner done than compiled
     try:
         reduced, pivots = _coefficients(arm, names).to_field().rref()
         rows = reduced.to_Matrix()[: len(pivots), :].tolist()
-    except TooLarge:
+    except TooLarge as large:
         arm = exact_arm(data, [])
         rows = _by_numbers(engine, names)
-        notes.append("Too large for symbols: the combinations have the file's numbers.")
+        notes.append(f"Not in symbols ({large}): the combinations have the file's numbers.")
     kinds = dict(zip(PARAMETERS, range(len(PARAMETERS))))
     values = inertial_values(arm)
     at = {symbol: sympy.Rational(repr(arm.values[name])) for name, symbol in arm.symbols.items()}
@@ -188,7 +188,9 @@ def _coefficients(arm: ExactArm, names: Sequence[tuple[int, str]]) -> DomainMatr
     Raises:
         TooLarge: There are too many.
     """
-    motion = Motion(arm, 2 * MOST_ROWS)
+    motion = MotionRing(arm, 2 * MOST_ROWS)
+    if not all(atom.is_Symbol for atom in motion.atoms):
+        raise TooLarge("constants that are no polynomials of the symbols")  # fractions of them have no normal form
     recursion = traced(arm, _regressor)
     rates = [motion.gen(symbol) for symbol in (*motion.qd, *motion.qdd)]
     args = [*(motion.constant(x) for x in recursion.constants.values()), *motion.positions, *rates]

@@ -10,16 +10,16 @@ from typing import Any
 import sympy
 
 from armsim.derivation.exact import ExactArm
-from armsim.derivation.factoring import Polynomial
-from armsim.derivation.forms import FORMS, Form, Writer, parallel_runs
+from armsim.derivation.forms import FORMS, EquationForm, Writer, parallel_runs
 from armsim.derivation.grouping import Grouping
-from armsim.derivation.motion import Motion
-from armsim.derivation.program import Call, Definition, Solution, assembled, graph_definitions
+from armsim.derivation.motion import MotionRing
 from armsim.dynamics.factor import solve_ldl
 from armsim.expr import trace
+from armsim.programs.factoring import Polynomial
+from armsim.programs.program import Call, Definition, Solution, assembled, graph_definitions
 
-FEW, MANY = 60, 120  # terms: up to FEW they are searched several times for common factors, beyond MANY not at all
-TRIES, TRIES_OF_OTHERS = 40, 4
+MANY = 120  # terms, beyond which they are not searched for common factors
+TRIES, TRIES_OF_OTHERS = 40, 4  # searches of few terms
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Closed:
     """
 
     exact: ExactArm
-    motion: Motion
+    motion: MotionRing
     writer: Writer
     grouping: Grouping
     torque: list[Polynomial] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Closed:
         return sum(map(len, self.torque))
 
 
-def closed_form(exact: ExactArm, motion: Motion, tau: Sequence[Any], form: Form) -> Closed:
+def closed_form(exact: ExactArm, motion: MotionRing, tau: Sequence[Any], form: EquationForm) -> Closed:
     """The equations of motion in a form, with grouped constants.
 
     Args:
@@ -62,7 +62,7 @@ def closed_form(exact: ExactArm, motion: Motion, tau: Sequence[Any], form: Form)
     return Closed(exact, motion, writer, grouping, list(grouping.group(sums).values()))
 
 
-def closed_forms(exact: ExactArm, motion: Motion, tau: Sequence[Any]) -> list[Closed]:
+def closed_forms(exact: ExactArm, motion: MotionRing, tau: Sequence[Any]) -> list[Closed]:
     """The forms that differ, of joint forces that are not too long to be searched."""
     runs, _ = parallel_runs(exact)
     parallel = any(len(run) > 1 for run in runs)
@@ -82,7 +82,7 @@ def inverse_dynamics(closed: Closed, names: Sequence[str]) -> Solution:
     return solution(closed, dict(zip(names, closed.torque)), names)
 
 
-def polynomials(exact: ExactArm, motion: Motion, items: Sequence[Any], outputs: Sequence[str]) -> list[Solution]:
+def polynomials(exact: ExactArm, motion: MotionRing, items: Sequence[Any], outputs: Sequence[str]) -> list[Solution]:
     """Programs of some elements of the ring in the forms that differ; none where they are too long to be searched.
 
     Args:
@@ -93,7 +93,7 @@ def polynomials(exact: ExactArm, motion: Motion, items: Sequence[Any], outputs: 
     """
     if sum(map(len, items)) > MANY:
         return []
-    forms = [Form(harmonics, links=False) for harmonics in (True, False)]
+    forms = [EquationForm(harmonics, links=False) for harmonics in (True, False)]
     closed = [closed_form(exact, motion, items, form) for form in forms]
     return [solution(one, dict(zip(outputs, one.torque)), outputs, TRIES_OF_OTHERS) for one in closed]
 
@@ -117,30 +117,32 @@ def forward_dynamics(closed: Closed, names: Sequence[str], torque: Sequence[str]
             weighted[j][((torque[i], 1),)] = k
     definitions: dict[str, Definition] = {}
     for i in range(n):
-        definitions[f"b{i}"] = {m: k for m, k in weighted[i].items() if k and not any((name, 1) in m for name in rates)}
+        definitions[f"%b{i}"] = {
+            m: k for m, k in weighted[i].items() if k and not any((name, 1) in m for name in rates)
+        }
         for j in range(i + 1):
-            definitions[f"m{i}_{j}"] = {
+            definitions[f"%m{i}_{j}"] = {
                 tuple(x for x in m if x != (rates[j], 1)): -k
                 for m, k in weighted[i].items()
                 if k and (rates[j], 1) in m
             }
     definitions |= solved(n, definitions)
     for i, name in enumerate(names):
-        definitions[name] = {((f"z{j}", 1),): k for j, k in change[i].items()}
+        definitions[name] = {((f"%z{j}", 1),): k for j, k in change[i].items()}
     return solution(closed, definitions, names)
 
 
 def solved(n: int, given: Mapping[str, Definition]) -> dict[str, Definition]:
     """Definitions of z0 ... from M z = b by `armsim.dynamics.factor`: m{i}_{j} of the lower triangle and b{i} are given."""
-    names = [f"m{i}_{j}" for i in range(n) for j in range(i + 1)] + [f"b{i}" for i in range(n)]
+    names = [f"%m{i}_{j}" for i in range(n) for j in range(i + 1)] + [f"%b{i}" for i in range(n)]
     present = [name for name in names if given[name]]
 
     def body(*scalars: Any) -> list[Any]:
         known = dict.fromkeys(names, 0.0) | dict(zip(present, scalars))
-        M = [[known[f"m{i}_{j}"] for j in range(i + 1)] for i in range(n)]
-        return solve_ldl(M, [known[f"b{i}"] for i in range(n)])
+        M = [[known[f"%m{i}_{j}"] for j in range(i + 1)] for i in range(n)]
+        return solve_ldl(M, [known[f"%b{i}"] for i in range(n)])
 
-    return graph_definitions(trace(body, present, "solve"), present, [f"z{i}" for i in range(n)])
+    return graph_definitions(trace(body, present, "solve"), present, [f"%z{i}" for i in range(n)])
 
 
 def solution(
@@ -159,11 +161,10 @@ def solution(
         if name in used:
             angle, offsets = closed_angle(closed, multiples)
             constants |= offsets
-            key = "t" + name[1:]
+            key = "%t" + name[1:]
             every[key] = angle
             every[name] = Call({"c": "cos", "s": "sin"}[kind], key)
-    terms = sum(len(p) for p in definitions.values() if not isinstance(p, Call))
-    program = assembled(every, outputs, constants, tries if terms <= FEW else 1)
+    program = assembled(every, outputs, constants, tries)
     return Solution(program, program.needed(constants), "closed")
 
 
@@ -176,8 +177,9 @@ def closed_angle(closed: Closed, multiples: Sequence[int]) -> tuple[Polynomial, 
             p[((str(closed.motion.q[i]), 1),)] = Fraction(k)
             offset = closed.motion.angles[i] - closed.motion.q[i]
             if offset != 0:
-                offsets[f"offset{i + 1}"] = offset
-                p[((f"offset{i + 1}", 1),)] = Fraction(k)
+                name = f"offset{i + 1}" + "_" * (f"offset{i + 1}" in closed.exact.symbols)
+                offsets[name] = offset
+                p[((name, 1),)] = Fraction(k)
     return p, offsets
 
 

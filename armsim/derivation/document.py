@@ -6,16 +6,14 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy
 
-from armsim.derivation.program import Assignment, Operations
 from armsim.model import JOINT_TYPES
+from armsim.programs.program import Assignment, Operations
 
-if TYPE_CHECKING:
-    from armsim.derivation.derive import Derivation
-
+Derivation = Any  # `armsim.derivation.derive.Derivation`, which calls upon this module
 LONGEST = 40  # terms of an entry that is written out
 WIDTH = 80
 GREEK = {"tau": r"\tau", "w": r"\omega", "a": r"\alpha", "qdd": r"\ddot q", "qd": r"\dot q"}
@@ -72,13 +70,13 @@ def _coordinates(d: Derivation) -> Block:
 
 
 def _constants(d: Derivation) -> Block:
-    return Block("Constants", equations=[(c["name"], c["value"], c["meaning"]) for c in d.constants])
+    return Block("Constants", equations=[(c["name"], factored(c["value"]), c["meaning"]) for c in d.constants])
 
 
 def _closed(d: Derivation, everything: bool) -> list[Block]:
     w = d.written
     parts = {x: w.grouped(x) for x in "MCgTVPJ"}  # which names all constants that they need
-    constants = [(name, value, w.meaning(name)) for name, value in w.constants.items() if name != str(value)]
+    constants = [(name, factored(value), w.meaning(name)) for name, value in w.constants.items() if name != str(value)]
 
     def entries(letter: str, only: Callable[[int, int], bool] = lambda i, j: True, label: str = "") -> list[Any]:
         rows, columns = w.shapes[letter]
@@ -145,10 +143,10 @@ def counted(operations: Operations) -> str:
 
 def _counts(d: Derivation) -> Block:
     counts = d.operations
-    rows: list[tuple[str, ...]] = [("of", "by", "mul", "add", "sin, cos")]
-    for what in ("inverse_dynamics", "forward_dynamics", "constants"):
+    rows: list[tuple[str, ...]] = [("of", "by", "mul", "add", "trig")]
+    for what in ("inverse_dynamics", "constants", "forward_dynamics"):
         ours = counts[what]
-        label = "inverse dynamics, constants" if what == "constants" else what.replace("_", " ")
+        label = "its constants" if what == "constants" else what.replace("_", " ")
         numbers = (ours["multiplications"], ours["additions"], ours["trigonometric"])
         rows.append((label, "armsim", *map(str, numbers)))
         for other in counts["published"]:
@@ -192,6 +190,12 @@ def shown(value: Any) -> str:
         value = value.xreplace({x: sympy.Float(str(float(x)), 15) for x in value.atoms(sympy.Rational) if _long(x)})
         return re.sub(r"(\.\d*?[1-9])0+(?!\d)|(\.)0+(?!\d)", lambda m: m[1] or "", str(value))
     return str(value)
+
+
+def factored(value: sympy.Expr) -> sympy.Expr:
+    """A constant with its common factors taken out, unless that makes long numbers of short ones."""
+    found = sympy.factor_terms(value)
+    return value if any(_long(x) for x in found.atoms(sympy.Rational)) else found
 
 
 def _long(x: sympy.Rational) -> bool:
@@ -272,10 +276,11 @@ def _terms(value: Any) -> list[str]:
 
 
 def symbol(name: str) -> str:
-    r"""A name in LaTeX: \dot q_{1} for qd1, c_{1+2} for c12."""
+    r"""A name in LaTeX: \dot q_{1} for qd1, c_{12} for c12."""
     match = re.fullmatch(r"(qdd|qd|tau|[A-Za-z])(\d+(?:m\d+)*|m\d+)(_*)", name)
     if match is None:
-        return sympy.latex(sympy.Symbol(name))
+        written: str = sympy.latex(sympy.Symbol(name))
+        return rf"\mathit{{{written}}}" if written == name and len(name) > 1 and name.isalpha() else written
     letter, index, _ = match.groups()
     return f"{GREEK.get(letter, letter)}_{{{index.replace('m', '-')}}}"
 

@@ -16,7 +16,7 @@ from armsim.expr.replay import OPERATIONS
 from armsim.files.faults import suggestion
 from armsim.formulas.formula import Formula
 from armsim.formulas.quantity import Quantity
-from armsim.formulas.units import parse_unit, units_of, written_unit
+from armsim.formulas.units import PI, parse_unit, units_of, written_unit
 from armsim.loading import build_robot
 from armsim.loading.settle import numbers_at
 from armsim.model import Arm, Motor
@@ -47,6 +47,7 @@ class ExactArm:
         regrouped: Its links' inertias, as `Arm.regrouped`.
         symbols: What is left open, by name.
         values: The values of the symbols in the file.
+        rounded: Whether there are numbers that are doubles, not exact: of axes that are not along x, y or z.
     """
 
     arm: Arm
@@ -54,6 +55,7 @@ class ExactArm:
     regrouped: tuple[Inertia, ...]
     symbols: dict[str, sympy.Symbol]
     values: dict[str, float]
+    rounded: bool = False
 
 
 def exact_arm(data: dict[str, Any], symbols: Sequence[str] | None = None) -> ExactArm:
@@ -81,7 +83,8 @@ def exact_arm(data: dict[str, Any], symbols: Sequence[str] | None = None) -> Exa
     def built(*scalars: Any) -> list[Any]:
         arm = build_robot(data, dict(zip(opened, scalars, strict=True)))
         arm = replace(
-            arm, joints=tuple(replace(j, motor=_rotor(j.motor), limit=None, coulomb=None) for j in arm.joints)
+            arm,
+            joints=tuple(replace(j, motor=_rotor(j.motor), limit=None, coulomb=None, initial=0.0) for j in arm.joints),
         )
         leaves, form = flatten((arm, arm.inertias, arm.regrouped))
         structure[:] = [form]
@@ -92,7 +95,8 @@ def exact_arm(data: dict[str, Any], symbols: Sequence[str] | None = None) -> Exa
     arm, inertias, regrouped = unflatten(structure[0], leaves)
     used = set().union(*(x.free_symbols for x in leaves))
     kept = {name: symbol for name, symbol in found.items() if symbol in used}
-    return ExactArm(arm, inertias, regrouped, kept, {name: values[name] for name in kept})
+    rounded = any(_is_oblique(joint.get("origin")) for joint in data["joints"])
+    return ExactArm(arm, inertias, regrouped, kept, {name: values[name] for name in kept}, rounded)
 
 
 def exact_number(quantity: Quantity, named: Mapping[str, Any]) -> sympy.Expr:
@@ -138,6 +142,10 @@ def _rotor(motor: Motor | None) -> Motor | None:
     return None if motor is None else Motor(rotor_inertia=motor.gear * motor.gear * motor.rotor_inertia)
 
 
+def _is_oblique(origin: dict[str, Any] | None) -> bool:
+    return origin is not None and sum(x.value != 0 for x in origin[STRUCTURE]) > 1
+
+
 def _evaluated(formula: Formula, named: Mapping[str, Any]) -> Any:
     value = formula.evaluate(named, number=sympy.Rational)
     return sympy.nsimplify(value, rational=True) if isinstance(value, float) else sympy.sympify(value)
@@ -150,9 +158,9 @@ def _converted(quantity: Quantity) -> sympy.Expr:
     number, text = written
     factor = parse_unit(text).factor / parse_unit(units_of(quantity.kind.unit, (), None)[0]).factor
     value = sympy.Rational(str(Fraction(number))) * sympy.Rational(factor.numerator, factor.denominator)
-    turns = sympy.nsimplify(value / sympy.pi, tolerance=1e-40, rational=True) if quantity.kind.angle else None
-    if turns is not None and turns.q < 10**9 and abs(float(turns * sympy.pi - quantity.value)) < 1e-12:
-        return turns * sympy.pi
+    turns = Fraction(number) * factor / PI
+    if quantity.kind.angle and turns.denominator <= Fraction(number).denominator * 360:
+        return sympy.Rational(turns.numerator, turns.denominator) * sympy.pi
     return (
         value
         if abs(float(value) - quantity.value) <= 1e-12 * abs(quantity.value)

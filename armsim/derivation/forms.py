@@ -14,15 +14,15 @@ import sympy
 from sympy.polys.rings import PolyElement, PolyRing
 
 from armsim.derivation.exact import ExactArm
-from armsim.derivation.factoring import ONE, Monomial, Polynomial, product
-from armsim.derivation.motion import Motion
+from armsim.derivation.motion import MotionRing
+from armsim.programs.factoring import ONE, Monomial, Polynomial, product
 
 Harmonic = tuple[str, tuple[int, ...]]  # "c" or "s", and the multiples of the angles
 Sum = dict[Monomial, Any]  # coefficients that are constants of the arm, by monomial of the motion
 
 
 @dataclass(frozen=True)
-class Form:
+class EquationForm:
     """A choice of variables.
 
     Attributes:
@@ -34,7 +34,7 @@ class Form:
     links: bool
 
 
-FORMS = [Form(harmonics, links) for harmonics in (True, False) for links in (True, False)]
+FORMS = [EquationForm(harmonics, links) for harmonics in (True, False) for links in (True, False)]
 
 
 class Writer:
@@ -47,7 +47,7 @@ class Writer:
         rates: Of each rate of a link in use what it is the sum of, by name.
     """
 
-    def __init__(self, motion: Motion, runs: list[list[int]], signs: list[int], form: Form) -> None:
+    def __init__(self, motion: MotionRing, runs: list[list[int]], signs: list[int], form: EquationForm) -> None:
         self.motion = motion
         self.form = form
         self.runs = [run for run in runs if len(run) > 1]

@@ -10,8 +10,8 @@ from typing import Any
 import sympy
 from sympy.polys.rings import PolyElement
 
-from armsim.derivation.factoring import ONE, Polynomial, product
 from armsim.derivation.forms import Sum
+from armsim.programs.factoring import ONE, Polynomial, product
 
 PLAIN = 4  # a whole number up to it stays a number
 
@@ -31,6 +31,7 @@ class Grouping:
         self.atoms = list(atoms)
         self.taken = set(taken)
         self.values: dict[str, PolyElement] = {}
+        self._adopted: list[str] = []
         self._known: dict[Any, tuple[str, Fraction]] = {}  # from a normalised coefficient to a name and its multiple
 
     def adopt(self, values: Mapping[str, PolyElement]) -> None:
@@ -39,6 +40,7 @@ class Grouping:
             key, number = normalised(value)
             if key is not None:
                 self.values[name] = value
+                self._adopted.append(name)
                 self._known.setdefault(key, (name, number))
 
     def group(self, sums: Mapping[str, Sum]) -> dict[str, Polynomial]:
@@ -57,8 +59,8 @@ class Grouping:
         return {name: self._grouped(written) for name, written in sums.items()}
 
     def written(self, coefficient: PolyElement) -> Polynomial | None:
-        """A coefficient as a combination of the names, with rational numbers; None where it is none. Numbers stay numbers."""
-        names = list(self.values)
+        """A coefficient as a combination of adopted names, with rational numbers; None where it is none. Numbers stay numbers."""
+        names = self._adopted
         if coefficient.is_ground:
             return {ONE: Fraction(int(coefficient.LC.numerator), int(coefficient.LC.denominator))}
         key, number = normalised(coefficient)
@@ -67,11 +69,13 @@ class Grouping:
         if key in self._known:
             name, unit = self._known[key]
             return {((name, 1),): number / unit}
-        rows = sorted({m for p in (coefficient, *self.values.values()) for m in p})
+        if not names:
+            return None
+        rows = sorted({m for p in (coefficient, *(self.values[name] for name in names)) for m in p})
         system = sympy.Matrix([[_rational(self.values[name].get(m, 0)) for name in names] for m in rows])
         right = sympy.Matrix([_rational(coefficient.get(m, 0)) for m in rows])
         unknowns = sympy.symbols(f"x:{len(names)}")
-        solutions = sympy.linsolve((system, right), *unknowns) if names else sympy.EmptySet
+        solutions = sympy.linsolve((system, right), *unknowns)
         for solution in solutions:
             found = [x.subs(dict.fromkeys(unknowns, 0)) for x in solution]
             return {((name, 1),): Fraction(int(x.p), int(x.q)) for name, x in zip(names, found) if x != 0}

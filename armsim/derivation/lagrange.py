@@ -1,7 +1,7 @@
 """The equations of motion by Euler and Lagrange: energies from homogeneous transformations, differentiated.
 
 With the pose T_i of link i as a 4x4 matrix and the pseudo-inertia J_i, the integral of r rᵀ dm over its points r = (x, y, z, 1),
-the kinetic energy is the sum of tr(Ṫ_i J_i Ṫ_iᵀ) / 2 (Paul, *Robot Manipulators*, 1981). Nothing is shared with the recursive
+the kinetic energy is the sum of tr(Ṫ_i J_i Ṫ_iᵀ) / 2 (Uicker's form). Nothing is shared with the recursive
 algorithms of `armsim.dynamics`: no velocities of frames, no regrouped inertias, no forces.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 import sympy
 
 from armsim.derivation.exact import ExactArm, exact
-from armsim.derivation.motion import Motion
+from armsim.derivation.motion import MotionRing
 from armsim.model import Arm, Joint
 from armsim.spatial import Inertia, Pose
 
@@ -22,8 +22,8 @@ Square = list[list[Any]]  # 4x4, or n x n
 
 
 @dataclass(frozen=True)
-class Equations:
-    """M(q) qdd + C(q, qd) qd + g(q) = tau, as elements of a `Motion`'s ring.
+class LagrangeEquations:
+    """M(q) qdd + C(q, qd) qd + g(q) = tau, as elements of a `MotionRing`'s ring.
 
     Attributes:
         M: Mass matrix, armature included, n rows of n.
@@ -42,7 +42,7 @@ class Equations:
     tau: list[Any]
 
 
-def lagrange(exact_arm: ExactArm, motion: Motion) -> Equations:
+def lagrange(exact_arm: ExactArm, motion: MotionRing) -> LagrangeEquations:
     """Lagrange's equations of an arm.
 
     Raises:
@@ -76,7 +76,7 @@ def lagrange(exact_arm: ExactArm, motion: Motion) -> Equations:
         ]
         for i in range(n)
     ]
-    return Equations(M, C, [motion.slope(potential, i) for i in range(n)], kinetic, potential, tau)
+    return LagrangeEquations(M, C, [motion.slope(potential, i) for i in range(n)], kinetic, potential, tau)
 
 
 def lagrange_at(
@@ -89,7 +89,7 @@ def lagrange_at(
 ) -> list[Any]:
     """Joint forces at a point, of an arm whose equations are too long to be written out, n numbers.
 
-    d/dt dK/dqd_j - dK/dq_j is the sum of tr(dT_i/dq_j J_i T̈_iᵀ) (Hollerbach, IEEE Trans. SMC 10(11), 1980).
+    d/dt dK/dqd_j - dK/dq_j is the sum of tr(dT_i/dq_j J_i T̈_iᵀ) (Hollerbach's recursive Lagrangian).
 
     Args:
         exact_arm: The arm.

@@ -1,4 +1,4 @@
-"""Operation counts that others published, for arms that are theirs."""
+"""Operation counts that others published, for arms of the kind that they are of."""
 
 from __future__ import annotations
 
@@ -26,8 +26,20 @@ TWO_LINK: list[dict[str, Any]] = [
 
 
 def published(arm: Arm) -> list[dict[str, Any]]:
-    """Published counts for an arm of this kind."""
+    """Published counts for an arm of this kind: of the thesis's arm, or of any of revolute joints.
+
+    The general recursion's are Hollerbach's, those of ARM for a simplified recursion of six joints Corke's; both as table 1 of
+    the manual of Corke's Robotics Toolbox has them.
+    """
     joints = arm.joints
-    if arm.n == 2 and all(joint.type == "revolute" for joint in joints) and joints[1].tilt.row_z.z in (1, -1):
+    if not all(joint.type == "revolute" for joint in joints):
+        return []
+    if arm.n == 2 and joints[1].tilt.row_z.z in (1, -1):
         return TWO_LINK
-    return []
+    n = arm.n
+    general = ("any arm, Newton-Euler (Hollerbach)", 150 * n - 48, 131 * n - 48)
+    found = [general, ("six joints, program ARM (Corke)", 224, 174)] if n == 6 else [general] if n > 2 else []
+    return [
+        {"what": "inverse_dynamics", "source": source, "multiplications": products, "additions": sums}
+        for source, products, sums in found
+    ]

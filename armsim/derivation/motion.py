@@ -15,7 +15,6 @@ from sympy.polys.rings import PolyElement, PolyRing
 from armsim.derivation.exact import ExactArm, exact
 from armsim.errors import ArmsimError
 from armsim.expr import leaves
-from armsim.expr.replay import OPERATIONS
 
 MOST_TERMS = 6000  # of one polynomial: some seconds of work
 
@@ -37,20 +36,20 @@ class Angle:
         self.length = length
 
 
-class Motion:
+class MotionRing:
     """The ring of an arm's motion.
 
     Attributes:
         ring: The ring over the rational numbers; its generators are the constants' atoms, then those of the motion.
         atoms: What the arm's constants are polynomials of: symbols, surds, sines and cosines of constant angles.
-        q, qd, qdd: SymPy symbols of joint positions, velocities and accelerations.
+        q, qd, qdd, tau: SymPy symbols of joint positions, velocities, accelerations and forces.
         turned: Of every joint cosine and sine of q + offset, as elements of the ring; 1 and 0 where it does not turn.
         along: Of every joint q + offset as an element of the ring.
         angles: The angle of each generator c_i, s_i that is a cosine or sine: SymPy expressions of q.
     """
 
-    def __init__(self, exact_arm: ExactArm, most_terms: int = MOST_TERMS) -> None:
-        self.most_terms = most_terms
+    def __init__(self, exact_arm: ExactArm, most_terms: int | None = None) -> None:
+        self.most_terms = MOST_TERMS if most_terms is None else most_terms
         arm = exact_arm.arm
         numbers = [x for x in leaves((arm, exact_arm.inertias, exact_arm.regrouped)) if not x.is_Rational]
         numbers += [joint.pitch / (2 * sympy.pi) for joint in arm.joints if joint.kind.has_pitch]
@@ -66,6 +65,7 @@ class Motion:
 
         n = range(arm.n)
         self.q, self.qd, self.qdd = ([named(letter, i) for i in n] for letter in ("q", "qd", "qdd"))
+        self.tau = [named("tau", i) for i in n]
         self.c, self.s = ([named(letter, i) for i in n] for letter in "cs")
         generators = [*self.atoms]
         for i, joint in enumerate(arm.joints):
@@ -215,6 +215,3 @@ def _atoms(numbers: list[sympy.Expr]) -> list[sympy.Expr]:
         if isinstance(atom, sympy.sin) and sympy.cos(atom.args[0]) not in atoms:
             atoms.append(sympy.cos(atom.args[0]))
     return sorted(atoms, key=lambda atom: (not atom.is_Symbol, str(atom)))
-
-
-__all__ = ["OPERATIONS", "Angle", "Motion", "TooLarge"]

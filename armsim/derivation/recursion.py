@@ -13,8 +13,7 @@ from typing import Any
 import sympy
 
 from armsim.derivation.exact import ExactArm
-from armsim.derivation.motion import Angle, Motion
-from armsim.derivation.program import Solution, assembled, graph_definitions
+from armsim.derivation.motion import Angle, MotionRing
 from armsim.dynamics import (
     crba,
     fastest_algorithm,
@@ -26,6 +25,7 @@ from armsim.dynamics import (
 )
 from armsim.expr import Function, flatten, replay, trace, unflatten
 from armsim.model import Arm
+from armsim.programs.program import Solution, assembled, graph_definitions
 
 Algorithm = Callable[[Arm, Sequence[Any], Sequence[Any], Sequence[Any]], list[Any]]
 
@@ -83,7 +83,7 @@ def traced(exact: ExactArm, algorithm: Algorithm) -> Recursion:
     return Recursion(trace(body, inputs, "recursion"), {name: value for value, name in names.items()})
 
 
-def newton_euler(exact: ExactArm, motion: Motion) -> list[Any]:
+def newton_euler(exact: ExactArm, motion: MotionRing) -> list[Any]:
     """Joint forces as polynomials of the motion, n elements of its ring.
 
     Raises:
@@ -146,7 +146,7 @@ def unrolled(exact: ExactArm, algorithm: Algorithm, inputs: Sequence[str], outpu
         outputs: Names of the results.
     """
     recursion = traced(exact, algorithm)
-    names = [*inputs, *(f"no{i}" for i in range(3 * exact.arm.n - len(inputs)))]  # what it does not depend on
+    names = [*inputs, *(f"%no{i}" for i in range(3 * exact.arm.n - len(inputs)))]  # what it does not depend on
     definitions = graph_definitions(recursion.function, [*recursion.constants, *names], outputs)
     program = assembled(definitions, outputs, recursion.constants)
     return Solution(program, program.needed(recursion.constants), "recursive")

@@ -8,12 +8,12 @@ from typing import Any
 import sympy
 
 from armsim.derivation.exact import ExactArm
-from armsim.derivation.factoring import ONE, Polynomial, product
-from armsim.derivation.forms import Form, Sum, Writer, parallel_runs
+from armsim.derivation.forms import EquationForm, Sum, Writer, parallel_runs
 from armsim.derivation.grouping import Grouping
-from armsim.derivation.lagrange import Equations, homogeneous, matmul, poses
-from armsim.derivation.motion import Motion
-from armsim.derivation.program import Solution, expression
+from armsim.derivation.lagrange import LagrangeEquations, homogeneous, matmul, poses
+from armsim.derivation.motion import MotionRing
+from armsim.programs.factoring import ONE, Polynomial, product
+from armsim.programs.program import Solution, expression
 
 KINDS = {"mass_matrix": "M", "coriolis": "C", "gravity": "g", "forward_kinematics": "P", "jacobian": "J"}
 
@@ -28,7 +28,7 @@ class Written:
         constants: Values of the grouped constants, by name, in the arm's symbols.
     """
 
-    def __init__(self, exact: ExactArm, motion: Motion, equations: Equations, inverse: Solution) -> None:
+    def __init__(self, exact: ExactArm, motion: MotionRing, equations: LagrangeEquations, inverse: Solution) -> None:
         self.exact, self.motion = exact, motion
         n = exact.arm.n
         pose, jacobian = kinematics(exact, motion)
@@ -120,7 +120,8 @@ class Written:
     def _writer(self) -> Writer:
         """The form in which M and g have the fewest terms."""
         writers = [
-            Writer(self.motion, *parallel_runs(self.exact), Form(harmonics, links=False)) for harmonics in (True, False)
+            Writer(self.motion, *parallel_runs(self.exact), EquationForm(harmonics, links=False))
+            for harmonics in (True, False)
         ]
         return min(writers, key=lambda writer: sum(len(writer.write(p)) for x in "Mg" for p in self.items[x]))
 
@@ -151,7 +152,7 @@ class Written:
         return sympy.Add(*terms)
 
 
-def kinematics(exact: ExactArm, motion: Motion) -> tuple[list[list[Any]], list[list[Any]]]:
+def kinematics(exact: ExactArm, motion: MotionRing) -> tuple[list[list[Any]], list[list[Any]]]:
     """The tool's pose in the world, 4x4, and its geometric Jacobian, 6 rows of n, as elements of the ring."""
     along = [motion.ring.zero if x is None else x for x in motion.along]
     links = poses(exact.arm, motion.turned, along, motion.constant, motion.reduced)

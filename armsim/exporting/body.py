@@ -52,7 +52,7 @@ class Body:
             The expression of each result.
         """
         wanted = list(function.outputs if results is None else results)
-        live = self.language.ordered(function.live(wanted))
+        live = function.live(wanted)
         self.count(live, wanted)
         self.add(live)
         return [self.term(out).text for out in wanted]
@@ -153,7 +153,7 @@ class Body:
         self.add(test)
         condition, testing = self.term(done).text, self.lines
         self.lines = []
-        self.add(self.language.ordered(inner.live(after)))
+        self.add(inner.live(after))
         ends = {
             i: self._new_local(self.term(value)) if isinstance(value, Expr) else self.term(value)
             for i, value in enumerate(after)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from armsim.compile.schedule import scheduled
 from armsim.exporting.body import Body
 from armsim.exporting.c_files import FLAGS, cmake, header, makefile, signature, test_program
 from armsim.exporting.interface import Argument, Entry, Model
 from armsim.exporting.language import Language, Style, indented
 from armsim.exporting.names import identifiers, words
-from armsim.exporting.program import Program, prepared
+from armsim.exporting.program import Printable, prepared
 from armsim.exporting.syntax import Iteration
 from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term
-from armsim.expr import Expr, Function, Table
+from armsim.expr import Function, Table
 
 LARGEST, SMALLEST = 3.4028234e38, 1.4e-45  # of single precision
 FEW = 4  # arguments that are passed one by one; more lie in an array
@@ -94,10 +93,6 @@ class C(Language):
             "exponent": Operation("exponent({})"),
             "mantissa": Operation("mantissa({})"),
         }
-
-    def ordered(self, nodes: Sequence[Expr]) -> Sequence[Expr]:
-        """In double precision independent chains interleaved, as compilers do not; for small processors as they stand."""
-        return nodes if self.style.single else scheduled(nodes)
 
     def literal(self, value: float) -> Term:
         largest, smallest = (LARGEST, SMALLEST) if self.style.single else (math.inf, 0.0)
@@ -188,8 +183,6 @@ class C(Language):
 
     def places(self, argument: Argument, model: Model) -> list[str]:
         name, items = argument.name, argument.items
-        if argument.kind == "scalar":
-            return [name]
         if argument.kind == "numbers":
             return [f"{name}->{field}" for field in identifiers([item.name for item in items], self.reserved)]
         if argument.kind == "clock":
@@ -200,10 +193,10 @@ class C(Language):
             return [time, f"k % {clock.sample_every or 1} == 0 ? 1 : 0"]
         return [f"{name}[{i}]" for i in range(len(items))]
 
-    def helpers(self, program: Program) -> list[str]:
+    def helpers(self, program: Printable) -> list[str]:
         return [text for name, text in HELPERS.items() if name in program.operations]
 
-    def source(self, model: Model, program: Program) -> str:
+    def source(self, model: Model, program: Printable) -> str:
         """The functions of a model."""
         names = program.names()
         helpers = self.helpers(program)

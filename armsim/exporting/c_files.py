@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from armsim.exporting.interface import Argument, Case, Entry, Model
-from armsim.exporting.language import Language, Style
+from armsim.exporting.language import Language, Style, indented
 from armsim.exporting.names import identifiers
 
 # sums are not contracted to fused multiply-adds, and square roots set no errno, so that they are single instructions
@@ -22,8 +22,6 @@ def signature(model: Model, entry: Entry, real: str) -> str:
 
 
 def _parameter(model: Model, argument: Argument, real: str) -> str:
-    if argument.kind == "scalar":
-        return f"{real} {argument.name}"
     if argument.kind == "clock":
         return f"int64_t {argument.name}"
     if argument.kind == "numbers":
@@ -48,9 +46,8 @@ def header(model: Model, real: str, reserved: Iterable[str]) -> str:
     done = set()
     for entry in model.entries:
         for argument in (*entry.arguments, entry.result):
-            key = next((name for name in INDEXED if argument.what and argument.name in (name, "next")), None)
-            key = "state" if argument.name == "next" else key
-            if key is not None and key not in done:
+            key = "state" if argument.name == "next" else argument.name
+            if key in INDEXED and key not in done:
                 done.add(key)
                 lines += _indices(model, key, argument)
     for entry in model.entries:
@@ -94,11 +91,11 @@ def test_program(model: Model, language: Language, real: str) -> str:
     lines = [f'#include "{model.name}.h"', "#include <math.h>", "#include <stdio.h>", ""]
     lines += [f"/* Compares {model.name} with reference values; prints what differs, and returns how often. */", ""]
     lines += [f"static int differ(const char *name, const {real} *found, const {real} *expected, int count)", "{"]
-    lines += indent(_comparison(style, real)) + ["}", "", "int main(void)", "{", "    int wrong = 0;"]
+    lines += indented(_comparison(style, real)) + ["}", "", "int main(void)", "{", "    int wrong = 0;"]
     if model.numbers:
         lines += [f"    {model.name}_numbers numbers;", f"    {model.name}_defaults(&numbers);"]
     for case in model.cases:
-        lines += indent(_case(model, case, language, real))
+        lines += indented(_case(model, case, language, real))
     lines += [
         f'    printf("{model.name}: {len(model.cases)} calls, %d wrong numbers\\n", wrong);',
         "    return wrong != 0;",
@@ -106,11 +103,6 @@ def test_program(model: Model, language: Language, real: str) -> str:
         "",
     ]
     return "\n".join(lines)
-
-
-def indent(lines: Sequence[str]) -> list[str]:
-    """Lines one level further in."""
-    return [f"    {line}" for line in lines]
 
 
 def _comparison(style: Style, real: str) -> list[str]:
@@ -141,8 +133,6 @@ def _case(model: Model, case: Case, language: Language, real: str) -> list[str]:
             given.append("&numbers")
         elif argument.kind == "clock":
             given.append(str(int(values[0])))
-        elif argument.kind == "scalar":
-            given.append(language.literal(values[0]).text)
         else:
             lines.append(f"    static const {real} {argument.name}[] = {numbers(values)};")
             given.append(argument.name)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from armsim.errors import UsageError, spelled
 from armsim.exporting.interface import Argument, Entry, Model
 from armsim.exporting.language import Fma, Style, indented
-from armsim.exporting.program import Program
+from armsim.exporting.program import Printable
 from armsim.exporting.python import Python
 from armsim.exporting.syntax import Iteration
 from armsim.exporting.terms import ARITHMETIC, NAME, UNFUSED, Operation, Term
@@ -102,7 +102,7 @@ class CasADi(Python):
         lines = [f'"""{entry.what}', "", *(f"    {argument.described}" for argument in entry.arguments)]
         lines += [f"    {entry.result.described}", '"""']
         for argument in entry.arguments:
-            size = 1 if argument.kind in ("clock", "scalar") else len(argument.items)
+            size = 1 if argument.kind == "clock" else len(argument.items)
             lines.append(f'{argument.name} = ca.MX.sym("{argument.name}", {size})')
         lines += [f"{text} = {place}" for text, place in stated.loads]
         given = ", ".join(argument.name for argument in entry.arguments)
@@ -117,7 +117,7 @@ class CasADi(Python):
         lines.append(f"return {made}" if loops else f"return {made}.expand()")
         return "\n".join([f"def {entry.name}():", *indented(lines), ""])
 
-    def helpers(self, program: Program) -> list[str]:
+    def helpers(self, program: Printable) -> list[str]:
         return ["import casadi as ca\n", *([REPEATED] if "loop" in program.operations else [])]
 
     def numbers(self, model: Model) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
-from typing import Literal
+from typing import Any, Literal
 
 from armsim.arm.overview import kind_of
 from armsim.errors import UsageError, spelled
@@ -22,7 +22,7 @@ from armsim.files.faults import suggestion
 from armsim.files.new_file import whole_file
 from armsim.version import __version__
 
-Given = str | PathLike[str]
+Given = str | PathLike[str] | Mapping[str, Any]
 TAKEN = frozenset(name.lower() for name in sys.stdlib_module_names)  # a module of that name would hide Python's own
 DEFAULTS = {"robot": ("fd", "id", "fk", "mass"), "scenario": ("step", "observe")}
 
@@ -52,7 +52,7 @@ class Exported:
 def export(
     given: Given,
     to: str,
-    folder: Given,
+    folder: str | PathLike[str],
     what: Sequence[str] | None = None,
     open: Sequence[str] = (),
     single: bool = False,
@@ -68,7 +68,7 @@ def export(
         armsim.export("arm5", "fortran", "arm5_f", what=["fd", "mass"], open=["payload.mass"])
 
     Args:
-        given: A robot or scenario file, or the name of a shipped one.
+        given: A robot or scenario file, the name of a shipped one, or a file's content as plain data.
         to: A language: c, fortran, python, javascript, casadi; or library, C that is compiled here.
         folder: For the files; absent or empty.
         what: Functions. Of a robot fd, id, fk, mass, bias, gravity, limits, jacobian, energy, and step, its forward model; of
@@ -130,7 +130,10 @@ def model_of(
     language: Language,
 ) -> Model:
     """What is exported of a robot or scenario, without reference values; arguments and errors as of `export`."""
-    kind = kind_of(given)
+    if isinstance(given, Mapping):
+        kind = "robot" if "joints" in given else "scenario"
+    else:
+        kind = kind_of(given)
     chosen = _chosen(kind, what, dt)
     if kind == "robot":
         from armsim.exporting.robot import Stepping, entries_of_robot

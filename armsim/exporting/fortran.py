@@ -9,7 +9,7 @@ from armsim.exporting.body import Body
 from armsim.exporting.interface import Argument, Case, Entry, Model
 from armsim.exporting.language import Language, Style, indented
 from armsim.exporting.names import identifiers, words
-from armsim.exporting.program import Program, prepared
+from armsim.exporting.program import Printable, prepared
 from armsim.exporting.syntax import Iteration
 from armsim.exporting.terms import AND, ARITHMETIC, NAME, NEGATION, NOT, UNFUSED, Operation, Term
 from armsim.expr import Function, Table
@@ -158,8 +158,6 @@ class Fortran(Language):
         )
 
     def places(self, argument: Argument, model: Model) -> list[str]:
-        if argument.kind == "scalar":
-            return [argument.name]
         if argument.kind == "numbers":
             return [f"numbers%{field}" for field in identifiers([x.name for x in argument.items], self.reserved)]
         if argument.kind == "clock":
@@ -190,10 +188,10 @@ class Fortran(Language):
         head = f"pure subroutine {model.name}_{entry.name}({', '.join(parameters)})"
         return _wrapped([head, *indented(lines), "end subroutine", ""])
 
-    def helpers(self, program: Program) -> list[str]:
+    def helpers(self, program: Printable) -> list[str]:
         return [text for name, text in HELPERS.items() if name in program.operations]
 
-    def source(self, model: Model, program: Program) -> str:
+    def source(self, model: Model, program: Printable) -> str:
         """The module."""
         names = program.names()
         public = [f"{model.name}_{entry.name}" for entry in model.entries]
@@ -273,7 +271,7 @@ class Fortran(Language):
         for argument, values in zip(case.entry.arguments, case.given, strict=True):
             texts = [self.literal(value).text for value in values]
             array = f"[{self.real} :: {', '.join(texts)}]"
-            kinds = {"numbers": "numbers", "clock": f"{int(values[0])}_int64", "scalar": texts[0]}
+            kinds = {"numbers": "numbers", "clock": f"{int(values[0])}_int64"}
             given.append(kinds.get(argument.kind, array))
         expected = ", ".join(self.literal(value).text for value in case.found)
         name, size = f"{model.name}_{case.entry.name}", len(case.found)

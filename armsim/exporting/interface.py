@@ -8,7 +8,7 @@ from typing import Literal
 
 from armsim.expr import Function
 
-Kind = Literal["array", "scalar", "numbers", "clock"]
+Kind = Literal["array", "numbers", "clock"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Argument:
         name: Of the parameter.
         what: In words.
         items: Its numbers.
-        kind: An array; a scalar; the open numbers, a structure with a field for each; or the clock, a whole number k of which
+        kind: An array; the open numbers, a structure with a field for each; or the clock, a whole number k of which
             the function takes the time t_k [s] and whether a sample is due, 1 or 0.
     """
 
@@ -49,7 +49,7 @@ class Argument:
         if self.kind in ("clock", "numbers"):
             return f"{self.name}: {self.what}"
         names = ", ".join(f"{item.name} [{item.unit}]" if item.unit else item.name for item in self.items)
-        return f"{self.name}{'' if self.kind == 'scalar' else f'[{len(self.items)}]'}: {self.what}: {names}"
+        return f"{self.name}[{len(self.items)}]: {self.what}: {names}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from armsim.exporting.body import Body
 from armsim.exporting.interface import Argument, Case, Entry, Model
 from armsim.exporting.language import Language, Style, indented
 from armsim.exporting.names import identifiers, words
-from armsim.exporting.program import Program, prepared
+from armsim.exporting.program import Printable, prepared
 from armsim.exporting.syntax import Iteration
 from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term
 from armsim.expr import Function, Table
@@ -177,8 +177,6 @@ class JavaScript(Language):
         return "\n".join([*head, *indented(lines), "}", ""])
 
     def places(self, argument: Argument, model: Model) -> list[str]:
-        if argument.kind == "scalar":
-            return [argument.name]
         if argument.kind == "numbers":
             return [f"numbers.{field}" for field in identifiers([x.name for x in argument.items], self.reserved)]
         if argument.kind == "clock":
@@ -198,7 +196,7 @@ class JavaScript(Language):
         lines += indented([*stated.body.lines, f"return [{', '.join(stated.results)}];"])
         return "\n".join([*lines, "}", ""])
 
-    def helpers(self, program: Program) -> list[str]:
+    def helpers(self, program: Printable) -> list[str]:
         used = [
             name for name in HELPERS if name in program.operations and not (name == "fma" and self.style.fma == "none")
         ]
@@ -255,7 +253,6 @@ class JavaScript(Language):
             kinds = {
                 "numbers": f"{model.name}.defaults()",
                 "clock": str(int(values[0])),
-                "scalar": self._numbers(values),
             }
             given.append(kinds.get(argument.kind, f"[{self._numbers(values)}]"))
         return f"{model.name}.{case.entry.name}({', '.join(given)})"

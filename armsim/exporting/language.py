@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from armsim.exporting.body import Body
 from armsim.exporting.interface import Argument, Entry, Model
 from armsim.exporting.names import identifiers
-from armsim.exporting.program import Program, prepared
+from armsim.exporting.program import Printable, prepared
 from armsim.exporting.syntax import Syntax
 from armsim.expr import Expr, Function, Table
 
@@ -91,7 +91,7 @@ class Language(Syntax):
         parts += [self.function(callee, names[callee], names) for callee in program.callees]
         return "\n".join([*self.helpers(program), *parts, self.function(program.entries[0], name, names)])
 
-    def helpers(self, program: Program) -> list[str]:
+    def helpers(self, program: Printable) -> list[str]:
         """Functions for operations that the language lacks."""
         return []
 
@@ -109,10 +109,9 @@ class Language(Syntax):
         inputs: dict[Expr, str] = {}
         loads, unused = [], []
         for argument in entry.arguments:
-            places = [(*next(texts), place) for place in self.places(argument, model)]
-            own = [(node, place if place == argument.name else text, place) for node, text, place in places]
+            own = [(*next(texts), place) for place in self.places(argument, model)]
             inputs |= {node: text for node, text, _ in own}
-            loads += [(text, place) for node, text, place in own if node in live and text != place]
+            loads += [(text, place) for node, text, place in own if node in live]
             unused += [] if any(node in live for node, *_ in own) else [argument.name]
         body = Body(self, {**names, **{name: name for name in parameters}}, inputs)
         return Stated(loads, unused, body, body.compute(function))

@@ -15,7 +15,7 @@ ELEMENTARY = {"sincos": "sine_and_cosine", "exp": "exponential", "log": "logarit
 
 
 @dataclass
-class Program:
+class Printable:
     """Functions as they are printed.
 
     Attributes:
@@ -39,14 +39,14 @@ class Program:
         return found | {table: f"table_{i + 1}" for i, table in enumerate(self.tables)}
 
 
-def prepared(functions: Sequence[Function], own: bool) -> Program:
+def prepared(functions: Sequence[Function], own: bool) -> Printable:
     """Functions ready for printing.
 
     Args:
         functions: As traced.
         own: Whether sine, cosine, exponential and logarithm are armsim's; else they stay operations of the language.
     """
-    program = Program()
+    program = Printable()
     elementary = _own() if own else _language()
     for function in functions:
         lowered = lower(function, elementary=elementary)
@@ -55,7 +55,7 @@ def prepared(functions: Sequence[Function], own: bool) -> Program:
     return program
 
 
-def _collect(function: Function, program: Program) -> None:
+def _collect(function: Function, program: Printable) -> None:
     """Add what a function calls and looks up."""
     for node in function.live():
         program.operations.add(node.op)

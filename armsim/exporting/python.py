@@ -10,7 +10,7 @@ from armsim.exporting.body import Body
 from armsim.exporting.interface import Argument, Case, Entry, Model
 from armsim.exporting.language import Language, Style, indented
 from armsim.exporting.names import identifiers, words
-from armsim.exporting.program import Program, prepared
+from armsim.exporting.program import Printable, prepared
 from armsim.exporting.syntax import Iteration
 from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term
 from armsim.expr import Expr, Function, Table
@@ -166,8 +166,6 @@ class Python(Language):
         return "\n".join([*head, *indented(lines), ""])
 
     def places(self, argument: Argument, model: Model) -> list[str]:
-        if argument.kind == "scalar":
-            return [argument.name]
         if argument.kind == "numbers":
             return [f"numbers.{field}" for field in identifiers([x.name for x in argument.items], self.reserved)]
         if argument.kind == "clock":
@@ -187,7 +185,7 @@ class Python(Language):
         lines += [*stated.body.lines, f"return [{', '.join(stated.results)}]"]
         return "\n".join([f"def {entry.name}({parameters}):", *indented(lines), ""])
 
-    def helpers(self, program: Program) -> list[str]:
+    def helpers(self, program: Printable) -> list[str]:
         unfused = self.style.fma == "none"
         found = [
             text for name, text in HELPERS.items() if name in program.operations and not (name == "fma" and unfused)
@@ -241,7 +239,7 @@ class Python(Language):
         given = []
         for argument, values in zip(case.entry.arguments, case.given, strict=True):
             numbers = f"{model.name}.Numbers()"
-            kinds = {"numbers": numbers, "clock": repr(int(values[0])), "scalar": repr(values[0])}
+            kinds = {"numbers": numbers, "clock": repr(int(values[0]))}
             given.append(kinds.get(argument.kind, repr(list(values))))
         return self.call_of(model, case.entry.name, ", ".join(given))
 

@@ -12,7 +12,7 @@ from armsim.expr import divided, replay
 from armsim.expr.replay import OPERATIONS
 
 IEEE = {**OPERATIONS, "div": divided}
-STEPS = 3  # of a scenario, or of a forward model
+STEPS = 2  # of a scenario, or of a forward model
 TRIALS = 2  # of a question
 Numbers = tuple[float, ...]
 

@@ -13,7 +13,7 @@ from armsim.loading import Scenario, load_scenario_file, read_scenario
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
 from armsim.loading.open_paths import lacking
 from armsim.plant import Plant, make_plant
-from armsim.plant.columns import KINDS, headings, read_heading, spoken
+from armsim.plant.columns import KINDS, spoken
 from armsim.recording.state_vector import RATES, slot_of
 from armsim.stability.method_choice import with_method
 
@@ -104,7 +104,7 @@ def _entries(
         found.append(Entry("step", words, trace(step, names, "step"), (clock, state, *more), after))
     if "observe" in what:
         words = "What trajectory.csv and torque.csv have of step k."
-        row = Argument("row", "the row", tuple(_column(heading.text) for heading in headings(plant.arm)))
+        row = Argument("row", "the row", tuple(Named(heading.text) for heading in plant.headings()))
         found.append(Entry("observe", words, trace(observe, names, "observe"), (clock, state, *more), row))
     return found
 
@@ -121,12 +121,6 @@ def slot_unit(plant: Plant, slot: str) -> str:
         return "V" if getattr(plant.command, "output", "") == "voltage" else of.force
     like = KINDS.get(RATES.get(kind, kind))
     return "" if like is None else spoken(like.unit(of))
-
-
-def _column(heading: str) -> Named:
-    read = read_heading(heading)
-    unit = "" if read is None else read[2]
-    return Named(heading, unit)
 
 
 def _values(opened: OpenNumbers) -> list[float]:

@@ -51,10 +51,6 @@ class Syntax(ABC):
         """How an operation is written; None for one that the language lacks."""
         return self.operations.get(node.op)
 
-    def ordered(self, nodes: Sequence[Expr]) -> Sequence[Expr]:
-        """Nodes in the order of their statements: that of the algorithms, unless the language interleaves them."""
-        return nodes
-
     @abstractmethod
     def literal(self, value: float) -> Term:
         """A number."""

@@ -97,7 +97,7 @@ def animate(
     if not 1 <= len(given) <= 2:
         raise UsageError.of("animate", "one run, or two", f"{len(given)}", "draw them two by two")
     seen = [drawn(run) for run in given]
-    spans = [_span(run) for run in seen]
+    spans = [time_span(run) for run in seen]
     start, end = min(a for a, _ in spans), max(b for _, b in spans)
     if film:
         rate = fps or min(FPS, MOST / max(end - start, 1e-9))
@@ -168,14 +168,14 @@ def motion(run: DrawnRun, times: Array, fine: int, fresh: int, last: float) -> M
     scene = Scene(found)
     arm, count = scene.arm, 1 + fine * (len(times) - 1)
     between = np.interp(np.arange(count) / fine, np.arange(len(times)), times)
-    positions = _positions(run, arm, "q")
+    positions = joint_sums(run, arm, "q")
     if positions is None:
         mend = "draw a run of armsim, whose trajectory has every joint"
         raise UsageError.of(
             run.name, f"columns of positions such as {spellings('q', arm.joints[0])[0][0]}", "none", mend
         )
     q = sampled(run, positions, between)
-    references = _positions(run, arm, "q_ref")
+    references = joint_sums(run, arm, "q_ref")
     target = run.control("target", arm.n)
     reference = None
     if references is not None:
@@ -190,7 +190,7 @@ def motion(run: DrawnRun, times: Array, fine: int, fresh: int, last: float) -> M
 def sampled(run: DrawnRun, sums: Sequence[Sum], times: Array) -> Array:
     """Sums of columns at some times, shape (times, sums), by straight lines between rows; the ends hold on."""
     table = next(t for t in run.tables if all(heading in t.headings for one in sums for heading, _ in one.terms))
-    first, last = _span(run)
+    first, last = time_span(run)
     inside = np.clip(times, first, last)
     asked = np.unique(inside)
     rows = [values for _, values in at_same_times([asked[:, None]], _finite(sums_of(table, sums)))]
@@ -205,7 +205,7 @@ def _finite(blocks: Iterator[Array]) -> Iterator[Array]:
             yield rows
 
 
-def _positions(run: DrawnRun, arm: Arm, prefix: str) -> list[Sum] | None:
+def joint_sums(run: DrawnRun, arm: Arm, prefix: str) -> list[Sum] | None:
     """The joints' columns of a prefix, in SI units; None where one is missing."""
     found = []
     for joint in arm.joints:
@@ -215,7 +215,7 @@ def _positions(run: DrawnRun, arm: Arm, prefix: str) -> list[Sum] | None:
     return found if len(found) == arm.n else None
 
 
-def _span(run: DrawnRun) -> tuple[float, float]:
+def time_span(run: DrawnRun) -> tuple[float, float]:
     """The times of the first and the last row [s].
 
     Raises:

@@ -162,7 +162,7 @@ def drawn(run: Drawable, told: Callable[[int], object] = bool) -> DrawnRun:
         mend = "name a folder that `armsim simulate` or `armsim record` has written"
         raise UsageError.of(name, "a run or a recording", found, mend)
     about = os.path.join(folder, "run.yaml")
-    return DrawnRun(name, tables, **_known(_plain(read_yaml(about)[0]) if os.path.isfile(about) else None))
+    return DrawnRun(name, tables, **_known(plain_of(read_yaml(about)[0]) if os.path.isfile(about) else None))
 
 
 def columns_over_time(name: str, columns: Mapping[str, ArrayLike], scenario: Mapping[str, Any]) -> DrawnRun:
@@ -223,11 +223,11 @@ def _table(path: str, told: Callable[[int], object]) -> RowTable:
     return RowTable(time, tuple(heading for heading in rows.headings if heading != time), rows.blocks, rows.size)
 
 
-def _plain(node: Node) -> Any:
+def plain_of(node: Node) -> Any:
     """A document as plain data."""
     if isinstance(node, Map):
-        return {key: _plain(value) for key, (_, value) in node.entries.items()}
+        return {key: plain_of(value) for key, (_, value) in node.entries.items()}
     if isinstance(node, Seq):
-        return [_plain(item) for item in node.items]
+        return [plain_of(item) for item in node.items]
     assert isinstance(node, Scalar)
     return node.value

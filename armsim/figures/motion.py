@@ -1,4 +1,4 @@
-"""A motion under constant torques, drawn: `armsim advance --plot`."""
+"""Motions that are no runs, drawn: of `armsim advance` and of `armsim reference`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from os import PathLike
 
 import numpy as np
 
+from armsim.arm.planned import PlannedMotion
 from armsim.arm.robot import Robot
 from armsim.figures.drawn_run import columns_over_time
 from armsim.figures.plot import plot
@@ -52,3 +53,21 @@ def plot_motion(
             columns[spellings(kind, joint)[0][0]] = column
     about = {"name": "advance", "duration": duration, "robot": resolved_robot(robot.data)}
     plot(columns_over_time("advance", columns, about), path, degrees=degrees, force=True, option="--plot")
+
+
+def plot_reference(planned: PlannedMotion, path: str | PathLike[str], degrees: bool) -> None:
+    """Draw a reference, and the torques, voltages and currents that it asks for, into a file.
+
+    Args:
+        planned: The reference.
+        path: The picture; its suffix gives the format.
+        degrees: Draw angles in degrees.
+
+    Raises:
+        UsageError: It cannot be drawn or written.
+    """
+    headings, rows = planned.table()
+    drawn = columns_over_time(
+        planned.scenario.name, dict(zip(headings, rows.T, strict=True)), planned.scenario.scenario_data
+    )
+    plot(drawn, path, degrees=degrees, force=True, option="--plot")

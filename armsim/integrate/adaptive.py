@@ -33,7 +33,7 @@ from armsim.integrate.events import first_met, least
 from armsim.integrate.extension import OPEN, Ahead, Extension, interpolated
 from armsim.integrate.method import EXHAUSTED, FAILED, Tolerance
 from armsim.integrate.motion import Motion, calmed
-from armsim.integrate.quadrature import Course, refined
+from armsim.integrate.quadrature import Integrand, refined
 from armsim.integrate.system import System
 
 MEMORY = ("step_length", "step_error", "steps_taken", "steps_refused")
@@ -226,8 +226,8 @@ def _attempted(
         failing = both(rejecting, length < VANISHED + ROUNDING * h)
 
         still = _without_w(reached)
-        course = Course(smooth, t + now.done, tried, still, [_difference(still, start), *bare], start.w)
-        w = refined(course, start.w, reached.w, estimate.w, tolerance, accepting)
+        integrand = Integrand(smooth, t + now.done, tried, still, [_difference(still, start), *bare], start.w)
+        w = refined(integrand, start.w, reached.w, estimate.w, tolerance, accepting)
         end = end._replace(w=mapped(lambda x, work: x + work, w, arrested))
         y = mapped(lambda after, before: where(accepting, after, before), end, start)
         extension = None

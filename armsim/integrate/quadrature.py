@@ -26,7 +26,7 @@ PANELS = 160  # at most, with those that were halved
 
 
 @dataclass(slots=True)
-class Panels:
+class Covered:
     """The state of the loop over the panels of a step.
 
     Attributes:
@@ -41,8 +41,8 @@ class Panels:
 
 
 @dataclass(slots=True)
-class Course:
-    """A step along which rates of quadratures are known.
+class Integrand:
+    """The rates of quadratures along a step.
 
     Attributes:
         smooth: The system on its branch.
@@ -83,14 +83,14 @@ class Course:
         return by(LOBATTO), by(ERROR)
 
 
-def refined(course: Course, w: Any, after: Any, error: Any, tolerance: Tolerance, wanted: Any) -> Any:
+def refined(integrand: Integrand, w: Any, after: Any, error: Any, tolerance: Tolerance, wanted: Any) -> Any:
     """The quadratures at a step's end: as they are if their estimated errors are within the tolerance, or by panels.
 
     Panels are `WIDEST`, lest all nodes meet the same phase of what turns fast; one is halved until its error is within its share
     of the tolerance, or it is `NARROWEST`.
 
     Args:
-        course: The step.
+        integrand: The step.
         w: The quadratures at its start.
         after: Those at its end.
         error: The estimated error of their change.
@@ -104,20 +104,20 @@ def refined(course: Course, w: Any, after: Any, error: Any, tolerance: Tolerance
             found = both(found, absolute(e) <= width * (tolerance.atol + tolerance.rtol * absolute(x)))
         return found
 
-    def following(now: Panels) -> list[Panels]:
-        ends = course.rates(now.share), course.rates(now.share + now.width)
-        change, error = course.panel(now.share, now.width, *ends)
+    def following(now: Covered) -> list[Covered]:
+        ends = integrand.rates(now.share), integrand.rates(now.share + now.width)
+        change, error = integrand.panel(now.share, now.width, *ends)
         w = _sum(now.w, change)
         taken = either(now.width <= NARROWEST, fits(w, error, now.width))
         share = where(taken, now.share + now.width, now.share)
         width = where(taken, minimum(minimum(2.0 * now.width, WIDEST), 1.0 - share), now.width / 2)
-        return [Panels(share, width, _chosen(taken, course.smooth.doubted(w, error), now.w))]
+        return [Covered(share, width, _chosen(taken, integrand.smooth.doubted(w, error), now.w))]
 
     if all(isinstance(x, float) and x == 0.0 for x in leaves(error)):
         return after
     refining = both(wanted, negated(fits(after, error, 1.0)))
-    begin = _chosen(refining, w, course.smooth.doubted(after, error))
-    (end,) = loop([Panels(where(refining, 0.0, 1.0), WIDEST, begin)], following, lambda now: now.share >= 1.0, PANELS)
+    begin = _chosen(refining, w, integrand.smooth.doubted(after, error))
+    (end,) = loop([Covered(where(refining, 0.0, 1.0), WIDEST, begin)], following, lambda now: now.share >= 1.0, PANELS)
     return end.w
 
 

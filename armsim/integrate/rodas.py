@@ -18,7 +18,7 @@ from armsim.integrate.extension import Ahead
 from armsim.integrate.lu import LU, welded
 from armsim.integrate.method import Method, Tolerance
 from armsim.integrate.motion import Motion
-from armsim.integrate.quadrature import Course
+from armsim.integrate.quadrature import Integrand
 from armsim.integrate.rate_jacobian import RateJacobian
 from armsim.integrate.system import System
 
@@ -64,10 +64,10 @@ def trial(smooth: System, t: Scalar, y: Motion, h: Scalar) -> Trial:
     error = stages[-1]
     if leaves(y.w):
         change = mapped(lambda after, before: after - before, end._replace(w=None), y._replace(w=None))
-        course = Course(smooth, t, h, end._replace(w=None), [change, low, upper], y.w)
+        integrand = Integrand(smooth, t, h, end._replace(w=None), [change, low, upper], y.w)
         # where something may be held, the guards need the forces at the end anyway
         last = smooth.rates(t + h, end).w if smooth.mode else smooth.powers(t + h, end)
-        d, doubt = course.panel(0.0, 1.0, start.w, last)
+        d, doubt = integrand.panel(0.0, 1.0, start.w, last)
         end, error = end._replace(w=mapped(lambda before, dw: before + dw, y.w, d)), error._replace(w=doubt)
         low = low._replace(w=mapped(lambda power, dw: fma(h, power, -dw), start.w, d))
         upper = upper._replace(w=mapped(lambda dw, c, power: (dw - c) - h * power, d, low.w, last))

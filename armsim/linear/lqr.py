@@ -71,14 +71,21 @@ def gains_of(system: LinearSystem, cost: Cost) -> Array:
         cost: On all of its states.
 
     Raises:
-        UsageError: There are none: the plant is not stabilisable, a mode that does not decay is not in the cost, or the
-            equation is beyond doubles.
+        UsageError: There are none: nothing is free to move, the plant is not stabilisable, a mode that does not decay is not in
+            the cost, or the equation is beyond doubles.
     """
     from scipy.linalg import solve_continuous_are, solve_discrete_are
 
     A, B = system.moving
     free = system.free
     Q, N = cost.Q[np.ix_(free, free)], cost.N[free]
+    if not len(A):
+        raise UsageError.of(
+            "lqr",
+            "a joint that is free to move",
+            "none: dry friction holds them all",
+            "linearise about a motion, `initial.qd`, or without dry friction",
+        )
     lost = [mode for mode in system.uncontrollable() if mode.rate.real >= 0]
     if lost:
         raise UsageError.of(

@@ -122,8 +122,8 @@ def build_coulomb(coulomb: Scalar | dict[str, Scalar]) -> Coulomb | None:
     return None if all(is_absent("coulomb", side) for side in sides) else Coulomb(*sides)
 
 
-# the value of each key that means absent: structure, like the keys themselves
-ABSENT = {"coulomb": 0.0, "efficiency": 1.0, "inductance": 0.0, "max": 0.0}
+# the value of each key that means absent: structure, like the keys themselves; of `times` the way to the first point
+ABSENT = {"coulomb": 0.0, "efficiency": 1.0, "inductance": 0.0, "max": 0.0, "times": 0.0}
 
 
 def is_absent(key: str, x: Scalar) -> bool:

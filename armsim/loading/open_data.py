@@ -18,7 +18,7 @@ from armsim.spec.reference import IncreasingTimes
 from armsim.spec.schema import Kind, List, OneOf, PerJoint, Record, Relation, join
 
 # the values that decide what is computed, by key
-STRUCTURAL: dict[str, float] = {**ABSENT, "lower": -math.inf, "upper": math.inf, "times": 0.0}
+STRUCTURAL: dict[str, float] = {**ABSENT, "lower": -math.inf, "upper": math.inf}
 SIDES = ("positive", "negative")  # of dry friction, which is absent where both are zero
 Number = tuple[str, float]  # path, and its value in the file
 Evaluate = Callable[[Formula, Mapping[str, Any]], Any]

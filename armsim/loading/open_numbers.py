@@ -168,7 +168,7 @@ class OpenNumbers:
         return float(self._quantity(place).value)
 
     def unit(self, place: str) -> str:
-        """The unit of one of `places` in its file; empty for a pure number, or where it depends on the joint."""
+        """The unit of one of `places` in its file; empty for a pure number, "rad or m" where the joint decides."""
         data = self.file.robot.data if place.startswith(ROBOT) else self.file.data
         return unit_of(self._quantity(place), data["units"]["angle"] == "deg")
 

@@ -103,5 +103,5 @@ def doubtful(data: dict[str, Any], places: Sequence[str]) -> dict[str, float]:
 
 
 def unit_of(quantity: Quantity, degrees: bool) -> str:
-    """The unit that a number of a file is in; empty for a pure number, or where it depends on the joint."""
+    """The unit that a number of a file is in; empty for a pure number, "rad or m" where the joint decides."""
     return str(quantity.kind.unit_in(Context(Report(), degrees=degrees))) if quantity.kind is not None else ""

@@ -36,7 +36,7 @@ class OpenRobot:
         arm: The arm with the numbers of the file.
         structure: The arm with its open numbers as expressions of a trace that has ended: what there is of joints and motors.
         written: The file's numbers there, in its units; NaN where it has none.
-        units: These units; empty for a pure number.
+        units: These units; empty for a pure number, "rad or m" where the joint decides.
 
     Raises:
         FileFaults: The file cannot be used; says where and why.

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from armsim.control import Reference
-from armsim.expr import Scalar, is_number
+from armsim.expr import Scalar
 from armsim.files.faults import Fault
 from armsim.formulas.quantity import Quantity, plain
-from armsim.loading.build import RADIANS
+from armsim.loading.build import RADIANS, is_absent
 from armsim.loading.signals import build_signal
 from armsim.model import Arm
 from armsim.references import (
@@ -101,7 +101,7 @@ def _scaled(values: Sequence[Scalar], factors: Sequence[float]) -> tuple[Scalar,
 def _timed(x: dict[str, Any], points: list[tuple[Scalar, ...]], initial_q: Sequence[Scalar]) -> Reference:
     """Points at given times; the first time decides whether the motion begins there, or at the initial pose at t = 0."""
     times = x["times"]
-    if not is_number(times[0], 0.0):
+    if not is_absent("times", times[0]):
         points, times = [tuple(initial_q), *points], [0.0, *times]
     profile = profile_of(x)
     if profile in SCALINGS:

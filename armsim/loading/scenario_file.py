@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from armsim.errors import UsageError
-from armsim.files.document import Map, Node, Scalar, clipped, shown
+from armsim.files.document import Map, Node, Scalar, Seq, clipped, shown
 from armsim.files.faults import Report
 from armsim.files.run_folder import RUN_FORMAT
 from armsim.files.shipped import looks_like_a_file
 from armsim.files.source import Source, beside, digest, find_file
 from armsim.files.yaml_reader import read_yaml
-from armsim.formulas.quantity import Context, Quantity
+from armsim.formulas.quantity import Context, Quantity, plain
+from armsim.loading.build import is_absent
 from armsim.loading.checked import RobotFile, ScenarioFile
 from armsim.loading.default_lists import default_lists
 from armsim.loading.robot_file import check_robot, load_root, refuse_undetermined
@@ -25,6 +26,8 @@ from armsim.spec.robot import RobotKeys, joint_names
 from armsim.spec.scenario import ADAPTIVE, AUTO, FORMAT, ScenarioKeys, read_scenario_node
 from armsim.spec.schema import join
 from armsim.spec.timing import ROWS, logged_step, shared_step, steps_of
+
+MOST_DELAY = 40  # periods: each is a state of every joint, and eigenvalues of all of them are looked at
 
 Given = str | os.PathLike[str] | Mapping[str, Any]
 
@@ -91,6 +94,7 @@ def load_scenario_file(path_or_name: Given, overrides: Mapping[str, Any] | None 
     model = _model(root, robot, context)
     if robot is not None and sound:
         _check_motors(root, robot, model, path, context)
+        _check_fit(root, robot, path, context)
     report.raise_if_any()
     assert data is not None  # or there was a fault
     assert robot is not None  # as above
@@ -136,7 +140,7 @@ def _model(root: Map, robot: dict[str, Any] | None, context: Context) -> RobotFi
     """The arm as the controller knows it; None for the arm itself. It has to have the arm's joints."""
     control = root.get("control")
     node = control.get("model") if isinstance(control, Map) else None
-    if node is None or robot is None:
+    if node is None or robot is None or (isinstance(control, Map) and _is_off(control)):
         return None
     data, sources = _robot(node, "control.model", {}, context)
     mine, its = joint_names(robot), None if data is None else joint_names(data)
@@ -147,6 +151,11 @@ def _model(root: Map, robot: dict[str, Any] | None, context: Context) -> RobotFi
         expected, found = f"an arm with the joints {', '.join(here)}", clipped(", ".join(there), 200)
         context.report.add(node.place, "control.model", expected, found, "name another robot, or copy the robot's file")
     return RobotFile(data, sources)
+
+
+def _is_off(control: Map) -> bool:
+    """Whether a law of `none` switches control off."""
+    return getattr(control.get("law"), "value", None) == "none"
 
 
 def _joint_lists(root: Map, robot: dict[str, Any] | None, context: Context) -> JointLists | None:
@@ -203,6 +212,10 @@ def _check_times(data: dict[str, Any], path: str, context: Context) -> dict[str,
         mend = f"take {' or '.join(f'{count * dt:g}' for count in near)}"
         expected = f"a whole multiple of control.period, {period * dt:g} s"
         context.report.add(delay.place, join(path, "control.delay"), expected, f"{delay.text} s", mend)
+    if delay is not None and later and period and later > MOST_DELAY * period:
+        expected = f"at most {MOST_DELAY} periods, {MOST_DELAY * period * dt:g} s"
+        mend = "make it shorter, or the period longer"
+        context.report.add(delay.place, join(path, "control.delay"), expected, f"{delay.text} s", mend)
     return {"dt": dt, "duration": duration, "log": every, "period": period, "delay": later, "external": spans}
 
 
@@ -224,8 +237,8 @@ def _step(data: dict[str, Any], times: dict[str, Quantity], path: str, context: 
 def _check_motors(root: Map, robot: dict[str, Any], model: RobotFile | None, path: str, context: Context) -> None:
     """Report joints that no voltage or current can drive, where these are asked for."""
     control, inputs = root.get("control"), root.get("inputs")
-    output, law, known = (control.get(key) if isinstance(control, Map) else None for key in ("output", "law", "model"))
-    off = isinstance(law, Scalar) and law.value == "none"
+    output, known = (control.get(key) if isinstance(control, Map) else None for key in ("output", "model"))
+    off = isinstance(control, Map) and _is_off(control)
     electric = isinstance(output, Scalar) and output.value in ("voltage", "current") and not off
     refused = _no_voltage(robot)
     if refused is not None and electric:
@@ -240,6 +253,31 @@ def _check_motors(root: Map, robot: dict[str, Any], model: RobotFile | None, pat
         if refused is not None and given is not None:
             mend = f"{refused.mend} in the robot file, or write `torque` for `{key}`"
             context.report.add(given[0], join(path, f"inputs.{key}"), refused.expected, refused.found, mend)
+
+
+def _check_fit(root: Map, robot: dict[str, Any], path: str, context: Context) -> None:
+    """Report gains of states that the arm has not, and encoders on motors that it has not."""
+    control = root.get("control")
+    joints = [joint for joint in robot["joints"] or [] if joint is not None]
+    if not isinstance(control, Map) or _is_off(control):
+        return
+    K, encoder, volts = control.get("K"), control.get("encoder"), getattr(control.get("output"), "value", None)
+    motors = [joint["motor"] for joint in joints if joint["motor"] is not None]
+    inductive = sum(not is_absent("inductance", plain(motor["inductance"])) for motor in motors)
+    currents, n = inductive if volts == "voltage" else 0, len(joints)
+    for i, row in enumerate(K.items if isinstance(K, Seq) else ()):
+        width = len(row.items) if isinstance(row, Seq) else 2 * n
+        if 2 * n < width <= 3 * n and width != 2 * n + currents:
+            more = f", or {2 * n + currents} with those of currents" if currents else ""
+            expected = f"{2 * n} numbers: gains of positions and velocities{more}"
+            why = "a current is a state where a motor with an `inductance` takes a voltage"
+            context.report.add(row.place, join(path, f"control.K[{i}]"), expected, f"{width}", f"give as many; {why}")
+    bare = [joint["name"] for joint in joints if joint["motor"] is None]
+    on = encoder.get("on") if isinstance(encoder, Map) else None
+    if bare and isinstance(on, Scalar) and on.value == "motor":
+        mend = "write `on: joint`, or give every joint a `motor` in the robot file"
+        found = f"no motor on {', '.join(map(str, bare))}"
+        context.report.add(on.place, join(path, "control.encoder.on"), "a motor on every joint", found, mend)
 
 
 def _no_voltage(robot: dict[str, Any]) -> NoVoltage | None:

@@ -56,37 +56,36 @@ class WindingTemperature(Measure):
     From moment to moment their mean loss acts: exact where losses are constant in between.
 
     Attributes:
-        motors: By joint.
-        models: Their thermal models, likewise.
+        indices: Of the joints, whose motors have `thermal`.
     """
 
-    motors: tuple[tuple[int, Motor], ...]
-    models: tuple[Thermal, ...]
+    indices: tuple[int, ...]
 
     def begin(self) -> Winding:
-        nothing = [0.0] * len(self.models)
+        nothing = [0.0] * len(self.indices)
         return Winding(nothing, [*nothing], [*nothing])
 
     def update(self, kept: Winding, now: Moment) -> Winding:
-        losses = [winding.loss(motor, _current(now, i)) for i, motor in self.motors]
-        rises = [
-            where(now.t > 0.0, winding.rise_after(thermal, rise, (before + loss) / 2, now.dt), 0.0)
-            for thermal, rise, before, loss in zip(self.models, kept.rises, kept.losses, losses, strict=True)
-        ]
+        rises, losses = [], []
+        for i, rise, before in zip(self.indices, kept.rises, kept.losses, strict=True):
+            motor, thermal = _warm(now, i)
+            losses.append(winding.loss(motor, _current(now, i)))
+            later = winding.rise_after(thermal, rise, (before + losses[-1]) / 2, now.dt)
+            rises.append(where(now.t > 0.0, later, 0.0))
         return Winding(rises, losses, [maximum(x, most) for x, most in zip(rises, kept.peaks, strict=True)])
 
     def result(self, kept: Winding, end: Moment) -> list[Scalar]:
-        return self._temperatures(kept.rises)
+        return self._temperatures(kept.rises, end)
 
-    def _temperatures(self, rises: list[Scalar]) -> list[Scalar]:
-        return [thermal.ambient + rise for thermal, rise in zip(self.models, rises, strict=True)]
+    def _temperatures(self, rises: list[Scalar], end: Moment) -> list[Scalar]:
+        return [_warm(end, i)[1].ambient + rise for i, rise in zip(self.indices, rises, strict=True)]
 
 
 class PeakWindingTemperature(WindingTemperature):
     """The same at their highest."""
 
     def result(self, kept: Winding, end: Moment) -> list[Scalar]:
-        return self._temperatures(kept.peaks)
+        return self._temperatures(kept.peaks, end)
 
 
 def winding_temperature(request: Request) -> Measure:
@@ -99,14 +98,17 @@ def peak_winding_temperature(request: Request) -> Measure:
     return PeakWindingTemperature(*_windings(request))
 
 
-Windings = tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[int, Motor], ...], tuple[Thermal, ...]]
+def _warm(now: Moment, i: int) -> tuple[Motor, Thermal]:
+    motor = now.plant.arm.joints[i].motor
+    assert motor is not None
+    assert motor.thermal is not None
+    return motor, motor.thermal
 
 
-def _windings(request: Request) -> Windings:
-    kind = request.name.removesuffix(f"_{request.joints[0].name}") if request.joint is not None else request.name
+def _windings(request: Request) -> tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...]]:
     joints = request.plant.arm.joints
-    found = [(i, motor, motor.thermal) for i in request.indices if (motor := joints[i].electric_motor) is not None]
-    known = [(i, motor, thermal) for i, motor, thermal in found if thermal is not None]
+    motors = [(i, joints[i].electric_motor) for i in request.indices]
+    known = tuple(i for i, motor in motors if motor is not None and motor.thermal is not None)
     if not known:
         raise UsageError.of(
             f"measure `{request.name}`",
@@ -114,6 +116,5 @@ def _windings(request: Request) -> Windings:
             "none: no motor has `thermal`",
             "give the motor for example `thermal: {resistance: 6.2, time_constant: 25}`, in K/W and s",
         )
-    names = tuple(f"{kind}_{joints[i].name}" for i, _, _ in known)
-    models = tuple(thermal for _, _, thermal in known)
-    return names, ("°C",) * len(known), tuple((i, motor) for i, motor, _ in known), models
+    kind = request.name.removesuffix(f"_{request.joints[0].name}") if request.joint is not None else request.name
+    return tuple(f"{kind}_{joints[i].name}" for i in known), ("°C",) * len(known), known

@@ -67,7 +67,7 @@ def _saturated(request: Request) -> Acts:
 
 
 def _beyond(request: Request) -> Acts:
-    return lambda now: [_outside(request.plant.arm.joints[i], now.x.q[i]) for i in request.indices]
+    return lambda now: [_outside(now.plant.arm.joints[i], now.x.q[i]) for i in request.indices]
 
 
 def _of_kind(request: Request, kind: str) -> Acts:

@@ -18,6 +18,8 @@ Quantities = Callable[[Moment], Sequence[Scalar]]
 class Measure:
     """One number of a run, or a few, gathered moment by moment.
 
+    Numbers of the arm are those of a moment's plant: the plant that a measure was asked of may have others where they are open.
+
     Attributes:
         names: Of its results.
         units: Theirs; empty for a pure number, or one of no single unit.

@@ -38,9 +38,8 @@ def problem_lines(summary: Entry, degrees: bool) -> list[str]:
                 f"! the winding of {joint} comes to {number(of['peak'], 4)} °C, beyond its {number(of['max'], 4)} °C"
             )
         elif of["kind"] == "not_followed":
-            lines.append(
-                f"! {joint} does not follow its reference: up to {position(of, 'peak')} off, of {position(of, 'travel')}"
-            )
+            off = f"{position(of, 'rms')} off, root mean square, on a travel of {position(of, 'travel')}"
+            lines.append(f"! {joint} does not follow its reference: {off}")
         elif of["kind"] == "unsettled":
             band = f"more than 2 % of its way, {position(of, 'band')}"
             lines.append(f"! {joint} has not settled: {position(of, 'error')} off at the end, {band}")

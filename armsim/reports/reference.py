@@ -28,7 +28,12 @@ def report(planned: PlannedMotion, degrees: bool, verbose: bool) -> str:
     lines += [wrapped(note) for joint in planned.joints for note in beside_notes(joint, degrees)]
     types = {joint.joint: joint.type for joint in planned.joints}
     lines += [wrapped(exceeded_note(found, types[found["joint"]], degrees)) for found in planned.exceeded]
-    if not planned.exceeded:
+    endless = [
+        joint.joint for joint in planned.joints if not math.isfinite(joint.speed.value + joint.acceleration.value)
+    ]
+    if endless:
+        lines.append(wrapped(f"! {', '.join(endless)}: no finite velocity or acceleration at times"))
+    elif not planned.exceeded:
         lines.append("* within all limits of joints and motors that there are")
     return "\n".join(lines)
 

@@ -18,23 +18,7 @@ STATUS = {"complete": "", "interrupted": " (interrupted)", "diverged": " (diverg
 def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
     """The summary of a run as text."""
     title = f"{summary['scenario']}: {summary['duration']:g} s of {summary['robot']}, {steps_by(summary)}"
-    lines = [wrapped(title + STATUS[summary["status"]]), *method_notes(summary)]
-    wrong = problem_lines(summary, degrees)
-    lines += ["", *wrong] if wrong else []
-    if "joints" in summary:
-        lines += ["", _joint_table(summary["joints"], degrees, 10 if verbose else 5), *_notes(summary, degrees), ""]
-        lines += figure_table(summary, degrees)[1:] if verbose else []
-        x, y, z = (fixed(value, 6) for value in summary["tool"]["position"])
-        lines.append(f"tool     x {x}  y {y}  z {z} m")
-        lines += figure_lines(summary, degrees)
-        lines += [*_energy_lines(summary, 6 if verbose else 3), *step_error_lines(summary)]
-    else:
-        lines.append("")
-    measures = summary.get("measures", {})
-    lines += [f"measure  {name}: {number(m['value'], 6)} {m['unit']}".rstrip() for name, m in measures.items()]
-    lines += [wrapped(f"! {warning}") for warning in summary["advice"]]
-    if summary["rows"] == 1 and summary["status"] == "complete":
-        lines.append(wrapped("! one row was written, of the start: `log.every` is longer than the duration"))
+    lines = [wrapped(title + STATUS[summary["status"]]), *method_notes(summary), *outcome(summary, degrees, verbose)]
     if verbose and summary["would_chatter"]:
         stops = ", ".join(f"{joint} up to {most:.3g} s" for joint, most in summary["would_chatter"].items())
         lines.append(
@@ -52,6 +36,28 @@ def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
     first, *others = summary["tables"]
     lines.append(f"written  {summary['folder']}: {first} ({summary['rows']} rows), {', '.join(others)}, run.yaml")
     return "\n".join(lines)
+
+
+def outcome(summary: dict[str, Any], degrees: bool, verbose: bool) -> list[str]:
+    """What came of a run: problems, joints, figures of merit, energies, error, measures and advice."""
+    lines = []
+    wrong = problem_lines(summary, degrees)
+    lines += ["", *wrong] if wrong else []
+    if "joints" in summary:
+        lines += ["", _joint_table(summary["joints"], degrees, 10 if verbose else 5), *_notes(summary, degrees), ""]
+        lines += figure_table(summary, degrees)[1:] if verbose else []
+        x, y, z = (fixed(value, 6) for value in summary["tool"]["position"])
+        lines.append(f"tool     x {x}  y {y}  z {z} m")
+        lines += figure_lines(summary, degrees)
+        lines += [*_energy_lines(summary, 6 if verbose else 3), *step_error_lines(summary)]
+    else:
+        lines.append("")
+    measures = summary.get("measures", {})
+    lines += [f"measure  {name}: {number(m['value'], 6)} {m['unit']}".rstrip() for name, m in measures.items()]
+    lines += [wrapped(f"! {warning}") for warning in summary["advice"]]
+    if summary["rows"] == 1 and summary["status"] == "complete":
+        lines.append(wrapped("! one row was written, of the start: `log.every` is longer than the duration"))
+    return lines
 
 
 def uncached() -> list[str]:
@@ -148,7 +154,7 @@ def in_degrees(summary: dict[str, Any]) -> dict[str, Any]:
         joints = [_turned(joint, joint["type"], ("q", "target", "error", "droop")) for joint in summary["joints"]]
         turned["joints"] = [figures_in_degrees(j) if JOINT_TYPES[j["type"]].turns else j for j in joints]
         turned["problems"] = [
-            _turned(of, types[of["joint"]], ("peak", "travel", "error", "band")) if of["kind"] in IN_POSITIONS else of
+            _turned(of, types[of["joint"]], ("rms", "travel", "error", "band")) if of["kind"] in IN_POSITIONS else of
             for of in summary.get("problems", ())
         ]
         if "ending" in summary:

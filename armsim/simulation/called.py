@@ -20,8 +20,10 @@ def under_function(scenario: Scenario, function: LawFunction) -> Scenario:
     """The scenario, whose law is `python`, with its function.
 
     Raises:
-        UsageError: Its law is another.
+        UsageError: Its law is another, or the function is none.
     """
+    if not callable(function):
+        raise UsageError.of("law", "a Python function", repr(function), "write for example `law=my_law`")
     command = scenario.command
     if not isinstance(command, Controller) or not isinstance(command.law, FunctionLaw):
         found = command.law.name if isinstance(command, Controller) else "no feedback"

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from armsim.measures.names import measures_of
+from armsim.simulation.called import CalledEngine, is_called
 from armsim.simulation.driver import NEVER, Driver
 from armsim.simulation.engine import NativeEngine
 from armsim.simulation.loop_plan import LoopPlan
@@ -23,7 +24,7 @@ def measured(run: Result, names: Sequence[str]) -> dict[str, float]:
     plan = LoopPlan(run.plant, scenario.dt, asked, start=start, rows=False, parts=scenario.moments)
     if run.status == "diverged":
         return dict.fromkeys(plan.results, math.nan)
-    engine = NativeEngine(plan)
+    engine = CalledEngine(plan) if is_called(run.plant) else NativeEngine(plan)
     every = scenario.sample_every
     driver = Driver(
         engine.run,

@@ -13,7 +13,7 @@ from armsim.measures.settling import SHARE
 from armsim.simulation.result import Result
 
 LASTING = 0.01  # of a run: time at a limit that counts as trouble
-FOLLOWED = 0.1  # of the reference's travel: the peak error of a joint that follows it
+FOLLOWED = 0.1  # of the reference's travel: the root mean square error of a joint that follows it
 DROOPED = 1.1  # times the droop that gravity leaves: a steady error that it explains
 INSTANTS = 100  # at which a reference's travel is looked for
 
@@ -85,7 +85,7 @@ def problems(run: Result, joints: Sequence[dict[str, Any]], saturated: Sequence[
     """What the figures say went wrong, the gravest first.
 
     Each has a "kind" and a "joint", and numbers: "limit" (which, time [s], share, first [s], at_end), "nominal_current"
-    (rms, nominal [A]), "winding" (peak, max [°C]), "not_followed" (peak, travel [rad or m]), "unsettled" (error, band
+    (rms, nominal [A]), "winding" (peak, max [°C]), "not_followed" (rms, travel [rad or m]), "unsettled" (error, band
     [rad or m]).
 
     Args:
@@ -102,8 +102,9 @@ def problems(run: Result, joints: Sequence[dict[str, Any]], saturated: Sequence[
                 found.append({"kind": "limit", "joint": entry["name"], "which": kind, **of, "at_end": at_end})
     pairs = list(zip(joints, run.plant.arm.joints, travels(run), strict=True))
     for entry, joint, _ in pairs:
-        if entry["of_nominal"] is not None and entry["of_nominal"] > 1:
-            nominal = {"rms": entry["rms_current"], "nominal": entry["rms_current"] / entry["of_nominal"]}
+        motor = joint.motor
+        if motor is not None and motor.nominal_current is not None and (entry["of_nominal"] or 0.0) > 1:
+            nominal = {"rms": entry["rms_current"], "nominal": float(motor.nominal_current)}
             found.append({"kind": "nominal_current", "joint": joint.name, **nominal})
     for entry, joint, _ in pairs:
         thermal = None if joint.motor is None else joint.motor.thermal
@@ -111,9 +112,9 @@ def problems(run: Result, joints: Sequence[dict[str, Any]], saturated: Sequence[
         if thermal is not None and thermal.max is not None and peak is not None and peak > thermal.max:
             found.append({"kind": "winding", "joint": joint.name, "peak": peak, "max": float(thermal.max)})
     for entry, joint, travel in pairs:
-        peak = entry["peak_error"]
-        if travel and peak is not None and peak > FOLLOWED * travel:
-            found.append({"kind": "not_followed", "joint": joint.name, "peak": peak, "travel": travel})
+        rms = entry["rms_error"]
+        if travel and rms is not None and rms > FOLLOWED * travel:
+            found.append({"kind": "not_followed", "joint": joint.name, "rms": rms, "travel": travel})
     for i, (entry, joint, travel) in enumerate(pairs):
         band, error = SHARE * abs(way(run, i)), abs(entry.get("error", 0.0))
         explained = band + DROOPED * abs(entry.get("droop") or 0.0)

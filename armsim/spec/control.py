@@ -6,6 +6,7 @@ from typing import Any
 
 from armsim.control.noise import LARGEST_SEED
 from armsim.errors import spelled
+from armsim.expr import trace
 from armsim.files.document import Map, Node, Scalar, Seq, shown
 from armsim.formulas.formula import Formula, FormulaError, parse_formula
 from armsim.formulas.quantity import Context, Quantity
@@ -80,6 +81,14 @@ class LawExpression(Number):
                 return None
             known = {"pi", "t", *SIGNALS, *names, *context.parameters}
             unknown = sorted(formula.names - known)
+            both = sorted(formula.names & {*SIGNALS, *names} & {*context.parameters})
+            if both:
+                problem = f"`{both[0]}` is what a controller knows, and a parameter, too"
+                raise FormulaError(problem, "give the parameter another name")
+            if context.joints is not None:
+                own = sorted(formula.names - {*context.parameters, "pi"})
+                given = context.values(formula.names & {*context.parameters})
+                trace(lambda *x: [formula.evaluate({**given, **dict(zip(own, x, strict=True))})], own, "command")
             if unknown and context.joints is not None:
                 raise FormulaError(f"there is no `{unknown[0]}`", "name a number under `parameters`")
         except FormulaError as error:

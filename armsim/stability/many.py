@@ -58,7 +58,8 @@ class StepAdviser:
         return self.plant.integrator.adaptive is not None
 
     def advice(self, values: npt.ArrayLike, threads: int = 1) -> Advices:
-        """The advice on every variant; as `advice_on` gives it for the scenario with these numbers written in.
+        """The advice on every variant; as `advice_on` gives it for the scenario with these numbers written in,
+        but for `overload`, of which single runs alone are told.
 
         Args:
             values: The open numbers, shape (variants, count).

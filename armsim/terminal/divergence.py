@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from armsim.control import Controller
 from armsim.errors import Refusal
 from armsim.simulation.loop_plan import BOUNDS
 
@@ -46,7 +47,7 @@ def divergence(where: dict[str, Any], scenario: Scenario) -> str:
     if not where.get("torques_finite", True):
         ended, what = "stopped", "a torque was no longer finite"
         expected, found = "finite torques", "NaN or infinity"
-        mend = "look for a division by zero, or a root or logarithm of a negative number, in `inputs`"
+        mend = f"look for a division by zero, or a root or logarithm of a negative number, in {_formulas(scenario)}"
     elif motion is not None:
         away, doubling = motion["joint"], _time(motion["doubling_s"])
         what, expected = f"joint {away} ran away", "a motion within all bounds"
@@ -105,3 +106,14 @@ def _stable(where: dict[str, Any]) -> str:
 
 def _time(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds >= 0.1 else f"{1e3 * seconds:.3g} ms"
+
+
+def _formulas(scenario: Scenario) -> str:
+    """Where a scenario has formulas, as its file calls it."""
+    command = scenario.command
+    if not isinstance(command, Controller):
+        return "`inputs`"
+    laws = {"expression": "`control.command`", "python": "the function of the law"}
+    places = [laws[command.law.name]] if command.law.name in laws else []
+    places += ["`control.reference`, also of its derivatives"] * command.reference.timed
+    return " and ".join([*places, *["`inputs`"] * (command.inputs is not None)]) or "`control`"

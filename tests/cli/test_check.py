@@ -131,3 +131,18 @@ def test_a_scenario_that_no_method_suits_is_a_fault(armsim, empty_folder):
     ended = armsim("check", "fall.yaml")
     assert ended.code == 1
     assert ended.out.startswith("integrator.dt\n  expected: the step that DynaMechs took\n")
+
+
+def test_a_law_that_is_a_python_function_is_no_fault(armsim, empty_folder):
+    scenario = {
+        "format": "armsim/scenario/1",
+        "robot": "rr",
+        "duration": 1,
+        "integrator": {"method": "rk4", "dt": 1e-3},
+    }
+    control = {"law": "python", "output": "torque", "period": 1e-2}
+    (empty_folder / "mine.yaml").write_text(json.dumps({**scenario, "control": control}))
+    ended = armsim("check", "mine.yaml")
+    assert ended.code == 0
+    assert "its law is a Python function" in ended.out
+    assert ended.out.endswith("mine.yaml: a sound scenario\n")

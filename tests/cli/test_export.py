@@ -85,12 +85,6 @@ REFUSED = {
         ["rr", "--to", "javascript", "--fma", "hardware"],
         "--fma hardware\n  expected: exact or none for javascript\n",
     ),
-    "adaptive steps for CasADi": (
-        ["arm5_reach", "--to", "casadi", "--what", "step"],
-        "--to casadi\n  expected: loops of at most 1000 iterations, as CasADi carries out all of them\n"
-        "  found:    one of 1000000, as a step of an adaptive method may take\n"
-        "  mend:     set integrator.method to one with fixed steps, or export to another language\n",
-    ),
     "no such number": (
         ["rr_config1", "--to", "c", "--open", "control.kq"],
         "--open control.kq\n  expected: a number that the file has\n  found:    no control\n",

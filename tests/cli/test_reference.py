@@ -99,3 +99,23 @@ def test_info_says_what_a_scenario_follows(reference, said, armsim, empty_folder
     )
     (empty_folder / "s.yaml").write_text(text)
     assert f"\nfollows  {said}" in armsim("info", "s.yaml").out
+
+
+def test_a_reference_is_drawn_with_what_it_asks_for(armsim, empty_folder):
+    pytest.importorskip("matplotlib")
+    drawn = armsim("reference", "arm5_move", "--plot", "move.png")
+    assert (drawn.code, drawn.err) == (0, "")
+    assert drawn.out.rstrip().endswith("drawn    move.png")
+    assert (empty_folder / "move.png").stat().st_size > 10_000
+    again = armsim("reference", "arm5_move", "--plot", "move.png")
+    assert again.code != 0
+    assert "--force" in again.err
+
+
+def test_a_formula_without_finite_derivatives_is_told_and_where_it_stops_a_run(armsim, empty_folder):
+    start = ["--set", "control.reference=[0.3*sqrt(t), -1.1, 0.3, 0, 0]"]
+    planned = armsim("reference", "arm5_move", *start)
+    assert planned.out.splitlines()[-1] == "! R1: no finite velocity or acceleration at times"
+    ended = armsim("simulate", "arm5_move", *start, "--set", "control.feedforward=none")
+    assert ended.code == 3
+    assert "a negative number, in `control.reference`, also of its derivatives" in " ".join(ended.err.split())

@@ -200,7 +200,8 @@ def test_set_changes_scenario_and_robot(armsim, empty_folder):
         ),
         (
             "contol.kp=80",
-            "--set contol.kp: contol\n  expected: one of the keys format, name, robot, units, duration, integrator, initial, "
+            "--set contol.kp: contol\n  expected: one of the keys format, name, robot, units, parameters, duration, "
+            "integrator, initial, "
             "control, inputs, external, payload, log\n  found:    the unknown key `contol`\n"
             "  mend:     did you mean `control`?\n",
         ),

@@ -374,3 +374,81 @@ def test_the_matrix_of_a_regulator_holds_the_pose_in_a_scenario():
         "two_link_hold", overrides={"control": {**K, "limit": [500, 500]}, "external": [], "duration": 40}
     )
     assert np.abs(run.q[-1] - np.radians(K["target"])).max() < 1e-6
+
+
+def test_what_no_arm_has_is_refused_where_it_is_written():
+    pd = {"law": "pd", "kp": 30, "kd": 3, "period": 1e-2}
+    motor = {"Kp": 0.05, "Ra": 1.0, "gear": 50, "inductance": 1e-3}
+    K = {"law": "state_feedback", "K": [[30, 4, 1]]}
+    for control, more, message in (
+        ({**K, "output": "voltage"}, {"motor": {**motor, "inductance": 0}}, "control.K[0]\n  expected: 2 numbers"),
+        (K, {}, "control.K[0]\n  expected: 2 numbers: gains of positions and velocities\n  found:    3"),
+        ({**K, "output": "current"}, {"motor": motor}, "control.K[0]\n  expected: 2 numbers"),
+        (
+            {**pd, "encoder": {"on": "motor"}},
+            {},
+            "control.encoder.on\n  expected: a motor on every joint\n  found:    no motor",
+        ),
+        ({**pd, "delay": 1000}, {}, "control.delay\n  expected: at most 40 periods, 0.4 s"),
+    ):
+        with pytest.raises(FileFaults) as error:
+            armsim.simulate(axis(control, **more))
+        assert message in str(error.value)
+    assert armsim.simulate(axis({**K, "output": "voltage"}, 0.1, motor)).status == "complete"
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("30*e", "`e` is what a controller knows, and a parameter, too"),
+        ("30*ed/(2 - 2)", "it divides by zero"),
+        ("ed/none", "it divides by zero"),
+        ("ed*log(-1)", "it has no value"),
+    ],
+)
+def test_an_expression_that_means_two_things_or_nothing_is_refused_where_it_is_written(command, message):
+    control = {"law": "expression", "command": [command], "target": [0.3]}
+    with pytest.raises(FileFaults) as error:
+        armsim.simulate(axis(control, parameters={"e": 3, "none": 0}))
+    assert message in str(error.value)
+    assert "control.command[0]" in str(error.value)
+
+
+def test_control_that_is_switched_off_needs_no_model():
+    off = {"law": "none", "model": "arm5", "K": [[1, 2]], "encoder": {"on": "motor"}}
+    assert armsim.simulate(axis(off, 0.1)).status == "complete"
+
+
+@pytest.mark.parametrize("answer", [None, 3.0, [], [None], ["1"], [1j], [True], [[1.0]], [1.0, 2.0], "1"])
+def test_a_function_that_returns_no_list_of_numbers_is_told_so(answer):
+    python = axis({"law": "python", "target": [0.3], "period": 1e-2}, 0.1)
+    with pytest.raises(armsim.UsageError, match="a function that returns 1 number\n"):
+        armsim.simulate(python, law=lambda told: answer)
+
+
+def test_a_condition_is_no_command():
+    python = axis({"law": "python", "target": [0.3]}, 0.1)
+    with pytest.raises(armsim.UsageError, match="a function that returns 1 number\n"):
+        armsim.simulate(python, law=lambda told: [told.e[0] > 0.0])
+    with pytest.raises(armsim.UsageError, match="expected: a Python function\n"):
+        armsim.simulate(python, law=3)
+
+
+def test_a_run_under_a_function_that_is_called_is_measured_afterwards():
+    python = axis({"law": "python", "target": [0.3], "period": 1e-2}, 0.3)
+    run = armsim.simulate(python, law=lambda told: [30 * e if abs(e) < 9 else 0 for e in told.e], measure=["iae"])
+    assert run.measure("iae") == run.measures["iae"]
+
+
+def test_a_function_that_looks_a_number_up_is_called():
+    python = axis({"law": "python", "target": [0.3], "period": 1e-2}, 0.05)
+    table = dict.fromkeys(range(6), 2.0)
+    run = armsim.simulate(python, law=lambda told: [table[round(told.t / 1e-2)]])
+    assert math.isclose(run.qd[-1, 0], 2.0 * 0.05 / INERTIA, rel_tol=1e-12)
+
+
+def test_sampled_back_calculation_is_steady_however_short_its_tracking_time():
+    # kp / ki is a tenth of the period: as a rate it would throw the integral from bound to bound
+    control = {"law": "pi", "kp": 1, "ki": 1000, "limit": 3, "target": [1.0], "period": 1e-2}
+    run = armsim.simulate(axis({**control, "anti_windup": "back_calculation"}, 0.2), force_step=True)
+    assert np.array_equal(run["tau_motor_R1_Nm"], [1.0] * 10 + [3.0] * 191)

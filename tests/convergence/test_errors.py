@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from armsim.convergence.errors import Convergence, MethodConvergence, Setting, observed_order, settings
-from armsim.convergence.reference import Reference, SettingRun, richardson
+from armsim.convergence.reference import ReferenceSolution, SettingRun, richardson
 
 TRUE = np.array([[0.0, 1.0], [0.5, 2.0], [1.0, -1.0]])
 WORST = np.array([[0.0, 0.0], [0.2, -1.0], [0.3, 0.5]])  # the largest error is 1, of the second joint
@@ -26,7 +26,7 @@ def falling(order: float, steps=(0.1, 0.05, 0.025, 0.0125), then: float = 0.0) -
 
 def test_settings_say_error_joint_and_order_against_a_reference():
     trials = [trial(0.2, 0.0, diverged=True), *falling(4, (0.1, 0.05, 0.02))]
-    made = settings(trials, Reference(TRUE, 1e-12), JOINTS)
+    made = settings(trials, ReferenceSolution(TRUE, 1e-12), JOINTS)
     assert [s.diverged for s in made] == [True, False, False, False]
     assert [s.error for s in made] == [None, *(pytest.approx(h**4) for h in (0.1, 0.05, 0.02))]
     assert [s.joint for s in made] == [None, "B", "B", "B"]
@@ -35,12 +35,12 @@ def test_settings_say_error_joint_and_order_against_a_reference():
 
 
 def test_errors_within_the_doubt_have_no_order():
-    made = settings(falling(4, (0.1, 0.05, 0.025)), Reference(TRUE, 0.4 * 0.025**4), JOINTS)
+    made = settings(falling(4, (0.1, 0.05, 0.025)), ReferenceSolution(TRUE, 0.4 * 0.025**4), JOINTS)
     assert [s.order for s in made] == [None, pytest.approx(4), None]
 
 
 def test_no_error_is_said_to_be_below_the_doubt():
-    (made,) = settings([trial(0.1, 1e-9 * WORST)], Reference(TRUE, 1e-6), JOINTS)
+    (made,) = settings([trial(0.1, 1e-9 * WORST)], ReferenceSolution(TRUE, 1e-6), JOINTS)
     assert (made.error, made.joint) == (1e-6, None)
 
 
@@ -81,7 +81,7 @@ def test_errors_that_roundings_make_have_no_order():
     # a million steps: 2.2e-10 where each is off by one rounding of a position of 1
     steps = (1e-4, 5e-5, 2.5e-5, 1.25e-5, 1e-6)
     errors = (1e-6, 1e-6 / 16, 1e-6 / 256, 1e-10, 2e-10)
-    made = settings([trial(h, e * WORST) for h, e in zip(steps, errors)], Reference(TRUE, 1e-14), JOINTS)
+    made = settings([trial(h, e * WORST) for h, e in zip(steps, errors)], ReferenceSolution(TRUE, 1e-14), JOINTS)
     assert [s.order for s in made] == [
         None,
         pytest.approx(4, rel=1e-4),

@@ -7,7 +7,7 @@ import pytest
 
 import armsim
 from armsim.convergence.adaptive_reference import adaptive_reference
-from armsim.convergence.reference import Reference
+from armsim.convergence.reference import ReferenceSolution
 
 pytestmark = pytest.mark.usefixtures("steady_machine")
 
@@ -128,7 +128,7 @@ def in_doubt(monkeypatch, doubt):
 
     def doubtful(*args):
         found = adaptive_reference(*args)
-        return Reference(found.answer, doubt, found.source)
+        return ReferenceSolution(found.answer, doubt, found.source)
 
     monkeypatch.setattr("armsim.convergence.converge.adaptive_reference", doubtful)
 
@@ -156,7 +156,7 @@ def test_steps_that_converge_elsewhere_contradict_the_reference(monkeypatch):
 
     def wrong(*args):
         found = adaptive_reference(*args)
-        return Reference(found.answer + 1.0, 1e-12, found.source)
+        return ReferenceSolution(found.answer + 1.0, 1e-12, found.source)
 
     monkeypatch.setattr("armsim.convergence.converge.adaptive_reference", wrong)
     (found,) = armsim.converge(thrown()[0], accuracy=1e-4, budget=0.01).methods

@@ -64,6 +64,21 @@ EVERYTHING = {
     "payload": {"mass": 0.5},
     "log": {"every": 0.01},
 }
+PENDULUM = {"name": "R1", "type": "revolute", "mdh": {}, "bodies": [{"point": {"mass": 1, "center": [0.4, 0, 0]}}]}
+AHEAD = {  # an adaptive method, which runs ahead of the steps and meets a stop
+    "format": "armsim/scenario/1",
+    "name": "ahead",
+    "robot": {
+        "format": "armsim/robot/1",
+        "name": "pendulum",
+        "gravity": [0, -9.81, 0],
+        "joints": [{**PENDULUM, "limits": {"lower": -2, "upper": 2, "stiffness": 300, "damping": 0.1}}],
+    },
+    "duration": 50,
+    "integrator": {"method": "rk54", "rtol": 1e-6},
+    "initial": {"q": [1], "qd": [1]},
+    "log": {"every": 0.01},
+}
 BARE = [{key: joint[key] for key in ("name", "type", "mdh", "bodies", "limits")} for joint in ROBOT["joints"]]
 SLIDING = {  # an implicit method, a formula of time and a file of inputs
     **{key: EVERYTHING[key] for key in ("format", "duration", "initial")},
@@ -145,6 +160,7 @@ def scenarios(tmp_path_factory, kernel_folder):
         "sliding": written(SLIDING, folder),
         "puma560_hold": "puma560_hold",
         "arm5_hold": "arm5_hold",
+        "ahead": written(AHEAD, folder),
     }
 
 

@@ -66,7 +66,7 @@ console.log(JSON.stringify([state, observe(2000, state)]));
 def test_node_takes_two_thousand_steps_to_the_bits_of_c(exported):
     folder = exported("everything", "javascript")
     (folder / "walk.mjs").write_text(NODE)
-    state, row = json.loads(succeeds(["node", "walk.mjs"], folder))
+    state, row = json.loads(succeeds(["node", "walk.mjs"], folder), parse_int=float)
     library = c_library(exported("everything", "c"), "everything")
     expected, expected_row = np.zeros(len(state)), np.zeros(len(row))
     library.everything_begin(expected.ctypes)

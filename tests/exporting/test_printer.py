@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import random
+import shutil
 import subprocess
 import sys
+from dataclasses import replace
+from fractions import Fraction
 from importlib.util import find_spec
 
 import pytest
 
-from armsim.exporting.interface import Argument, Entry, Model, Named
+import armsim
+from armsim.exporting.interface import Argument, Case, Entry, Model, Named
 from armsim.exporting.language import Style
 from armsim.exporting.languages import LANGUAGES
 from armsim.exporting.names import identifier, identifiers
@@ -32,7 +37,7 @@ from armsim.expr import (
     where,
 )
 
-from .conftest import STRICT, needs, succeeds
+from .conftest import AHEAD, STRICT, needs, succeeds
 
 HOLD = Table([-1.0, 0.0, 0.5], [3.0, -2.0, 5.0], "zero")
 LINES = Table([-0.5, 0.25, 0.75, 2.0], [1.0, -1.0, 4.0, 0.5], "linear")
@@ -115,6 +120,48 @@ def test_every_operation_gives_what_it_gives_on_floats(language, build, run, fma
     assert succeeds(run, tmp_path) == "mixed: 2 calls, 0 wrong numbers\n"
 
 
+@pytest.mark.parametrize(
+    ("language", "build", "run"),
+    [
+        pytest.param("c", C99, ["./test"], marks=needs("gcc")),
+        pytest.param("fortran", F2018, ["./test"], marks=needs("gfortran")),
+        pytest.param("python", [], [sys.executable, "test_mixed.py"]),
+        pytest.param("javascript", [], ["node", "test_mixed.mjs"], marks=needs("node")),
+    ],
+)
+def test_tables_are_looked_up_at_breakpoints_between_them_and_beyond(language, build, run, tmp_path):
+    at = [x + step for x in (-1.0, -0.5, 0.0, 0.25, 0.5, 0.75, 2.0) for step in (-0.125, -1e-16, 0.0, 1e-16, 0.125)]
+    function = trace(lambda *x: [lookup(table, y) for y in x for table in (HOLD, LINES)], [f"x{i}" for i in range(35)])
+    given = Argument("x", "abscissae", tuple(Named(f"x{i}") for i in range(35)))
+    entry = Entry("all", "All.", function, (given,), Argument("y", "values", tuple(Named(f"y{i}") for i in range(70))))
+    model = Model("mixed", ["mixed"], [entry])
+    case = Case(entry, (tuple(at),), tuple(table.at(x) for x in at for table in (HOLD, LINES)))
+    for name, text in LANGUAGES[language](Style("exact")).files(replace(model, cases=(case,))).items():
+        (tmp_path / name).write_text(text)
+    if build:
+        succeeds(build, tmp_path)
+    assert succeeds(run, tmp_path) == "mixed: 1 calls, 0 wrong numbers\n"
+
+
+def test_fused_multiply_adds_of_javascript_and_python_round_once(tmp_path):
+    rng = random.Random(2)
+    triples = [tuple(rng.uniform(-2, 2) * 2.0 ** rng.randint(-40, 40) for _ in range(3)) for _ in range(500)]
+    for _ in range(1500):  # products that are nearly half a unit in the last place of the sum, on either side of it
+        near = [rng.choice([-1, 1]) * (1 + rng.randint(-3, 3) * 2.0**-52) for _ in range(2)]
+        scale = 2.0 ** rng.randint(-200, 200)
+        triples.append((near[0], near[1] * 2.0**-53 * scale, rng.uniform(-2, 2) * scale))
+    expected = [float(Fraction(a) * Fraction(b) + Fraction(c)) for a, b, c in triples]
+    function = trace(lambda a, b, c: [fma(a, b, c)], ["a", "b", "c"], "once")
+    python: dict = {}
+    exec(LANGUAGES["python"]().text(function, "once"), python)
+    assert [python["once"](*x)[0] for x in triples] == expected
+    if shutil.which("node") is None:
+        pytest.skip("node not installed")
+    call = f"console.log(JSON.stringify({json.dumps(triples)}.map(x => once(...x)[0])));"
+    (tmp_path / "once.mjs").write_text(f"{LANGUAGES['javascript']().text(function, 'once')}\n{call}\n")
+    assert json.loads(succeeds(["node", "once.mjs"], tmp_path), parse_int=float) == expected
+
+
 @pytest.mark.skipif(find_spec("casadi") is None, reason="casadi is not installed")
 def test_casadi_builds_functions_that_give_what_floats_give(mixed, tmp_path):
     programs(mixed, tmp_path, "casadi", Style("none"))
@@ -169,3 +216,14 @@ def test_names_are_identifiers_that_differ_in_any_case():
 def test_nothing_is_imported_from_casadi_to_print_for_it():
     code = "import sys; from armsim.exporting.languages import LANGUAGES; sys.exit('casadi' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_loops_of_a_million_iterations_are_refused_for_casadi(tmp_path):
+    with pytest.raises(armsim.UsageError) as refused:
+        armsim.export(AHEAD, "casadi", tmp_path / "out", ["step"])
+    assert str(refused.value).splitlines()[1:] == [
+        "  expected: loops of at most 1000 iterations, as CasADi carries out all of them",
+        "  found:    one of 1000000, as a step of an adaptive method may take",
+        "  mend:     set integrator.method to one with fixed steps, or export to another language",
+    ]
+    assert not (tmp_path / "out").exists()

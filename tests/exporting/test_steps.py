@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import armsim
+from armsim.exporting.scenario import entries_of_scenario
 
 from .conftest import Steps, c_library, fortran_library, needs
 
-COUNT, EVERY = 100_000, 997  # steps; of which all states are compared that lie so far apart
+COUNT, EVERY = 100_000, 997  # steps; states are compared that lie so many apart
 SCENARIOS = ["arm5_hold", "puma560_hold", "sliding", "everything"]
 
 
@@ -30,7 +31,7 @@ def walk(steps: Steps, step, observe) -> None:
 
 
 @needs("gcc")
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("name", [*SCENARIOS, "ahead"])
 def test_exported_c_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, exported):
     library = c_library(exported(name, "c"), name)
     steps = Steps.of(scenarios[name])
@@ -86,7 +87,7 @@ def test_the_forward_model_of_a_robot_steps_to_the_bit_with_numbers_left_open(tm
 def test_questions_about_one_state_have_the_bits_of_the_library(tmp_path):
     what = ["fd", "id", "fk", "mass", "bias", "gravity", "limits", "jacobian", "energy"]
     armsim.export("puma560", "c", tmp_path, what)
-    library, arm = c_library(tmp_path, "puma560"), armsim.load_robot("puma560")
+    library, arm = c_library(tmp_path, "puma560"), armsim.load_robot("puma560", engine="python")
     rng = np.random.default_rng(5)
     q, qd, x = rng.uniform(-2, 2, (3, 6))
     pose = arm.forward_kinematics(q)
@@ -117,3 +118,10 @@ def test_exported_python_takes_the_steps_of_machine_code_to_the_bit(scenarios, e
         assert steps.driver.advance(k)
         assert state == list(steps.driver.state), f"step {k}"
         state = everything.step(k, state)
+
+
+def test_every_number_of_an_exported_row_has_its_own_heading():
+    observe = entries_of_scenario("puma560_move", ("observe",), ())[-1][-1]  # which follows a reference
+    names = [item.name for item in observe.result.items]
+    assert len(names) == len(set(names)) == len(observe.function.outputs)
+    assert "q_ref_J1_rad" in names

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from armsim.integrate import Motion, System, Tolerance
-from armsim.integrate.quadrature import NARROWEST, Course, refined
+from armsim.integrate.quadrature import NARROWEST, Integrand, refined
 
 
 class Rated(System):
@@ -19,7 +19,7 @@ class Rated(System):
 
 
 def course(rate, t, h):
-    return Course(Rated(rate), t, h, Motion([0.0], [0.0], [], None), [Motion([0.0], [0.0], [], None)] * 3, [0.0])
+    return Integrand(Rated(rate), t, h, Motion([0.0], [0.0], [], None), [Motion([0.0], [0.0], [], None)] * 3, [0.0])
 
 
 def over(rate, t, h, tolerance, wanted=True):

@@ -135,3 +135,8 @@ def test_a_mode_that_grows_out_of_reach_is_refused_and_one_that_decays_is_left(s
     with pytest.raises(UsageError, match=r"found:    one out of their reach that grows with 2 1/s\n  mend: "):
         gains_of(system([[1, 0], [0, 2]], [[1], [0]]), cost)
     assert gains_of(system([[1, 0], [0, -2]], [[1], [0]]), cost)[0, 1] == pytest.approx(0.0, abs=1e-14)
+
+
+def test_an_arm_that_friction_holds_throughout_has_no_gains_and_is_told_so(system):
+    with pytest.raises(UsageError, match="found:    none: dry friction holds them all\n"):
+        gains_of(system([[0, 0], [0, 0]], [[0], [0]], free=[False, False]), Cost.of(np.ones(2), np.ones(1)))

@@ -114,3 +114,11 @@ def test_a_number_that_the_file_has_not_can_be_left_open_where_there_may_be_one(
     for path in ("joints[R1].pitch", "joints[R1].bodies[0].cylinder.density"):
         with pytest.raises(ArmsimError):
             OpenRobot("arm5", [path])
+
+
+def test_open_numbers_have_the_units_of_the_file():
+    opened = OpenRobot(
+        "two_link", ["joints[shoulder].initial", "joints[1].mdh.a", "payload.mass", "joints[0].mdh.alpha"]
+    )
+    assert opened.units == ["deg or m", "m", "kg", "deg"]
+    assert OpenRobot("arm5", ["joints[R2].initial", "joints[0].motor.Ra"]).units == ["rad or m", "ohm"]

@@ -44,7 +44,7 @@ def test_a_robot_file_names_the_scenarios_beside_it_and_those_that_are_shipped(f
     (folder / "other.yaml").write_text(text.replace("../robots/rr.yaml", "arm5"))
     assert "take one of its scenarios: swing.yaml; " in refusal(armsim.simulate, "my_arm.yaml")[-1]
     assert (
-        "take one of its scenarios: puma560_fall, puma560_hold; "
+        "take one of its scenarios: puma560_fall, puma560_hold, puma560_move; "
         in refusal(armsim.simulate, shipped_path("robots", "puma560"))[-1]
     )
 

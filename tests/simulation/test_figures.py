@@ -103,6 +103,25 @@ def test_lanes_measure_what_single_runs_measure_to_the_bit():
         assert all(many[name][k] == one.measures[name] for name in one.units), gain
 
 
+@pytest.mark.parametrize(
+    ("path", "values", "measure"),
+    [
+        ("robot.joints[1].motor.thermal.resistance", [1.0, 3.0], "winding_temperature_R2"),
+        ("robot.joints[1].motor.thermal.ambient", [20.0, 40.0], "peak_winding_temperature_R2"),
+        ("robot.joints[1].limits.lower", [-1.2, -1.1], "time_at_stop_R2"),
+        ("robot.joints[1].motor.limits.current", [1.0, 2.0], "time_at_current_limit_R2"),
+        ("external[0].force[2]", [-40.0, 400.0], "disturbance_peak_R2"),
+        ("control.target[1]", [-1.1, -1.0], "rise_time_R2"),
+    ],
+)
+def test_a_measure_is_of_the_open_numbers_and_not_of_the_files(path, values, measure):
+    changes = SHORT | {"duration": 0.02, "log.every": 0.01} | LIMITED | WARM | PUSHED
+    many = armsim.simulate_many("arm5_hold", {path: values}, changes, measure=[measure])
+    single = [armsim.simulate("arm5_hold", changes | {path: x}, measure=measure).measures[measure] for x in values]
+    assert list(many[measure]) == single
+    assert single[0] != single[1] or measure == "rise_time_R2"
+
+
 def problems(changes, scenario="arm5_hold"):
     return armsim.simulate(scenario, SHORT | {"log.every": 0.01} | changes).summary()["problems"]
 
@@ -152,3 +171,36 @@ def test_a_run_that_diverges_has_no_figures():
     assert run.status == "diverged"
     assert run.figures == {}
     assert "figures" not in run.summary()
+
+
+def test_a_joint_that_follows_minimum_jerk_has_the_rise_of_minimum_jerk():
+    run = armsim.simulate("arm5_move")
+    shares = np.linspace(0, 1, 100_001)
+    way = 10 * shares**3 - 15 * shares**4 + 6 * shares**5
+    rise = 1.5 * (shares[np.searchsorted(way, 0.9)] - shares[np.searchsorted(way, 0.1)])
+    summary = run.summary()
+    for joint in summary["joints"]:
+        assert joint["rise_time"] == pytest.approx(rise, abs=2 * summary["figures"]["every"])
+        assert joint["peak_error"] < 1e-9
+        assert joint["overshoot"] < 1e-6
+    assert summary["figures"]["follows"]
+    assert summary["figures"]["peak_tool_error"] < 1e-9
+    assert summary["problems"] == []
+
+
+def test_a_joint_that_lags_behind_its_reference_is_told_with_its_travel():
+    # soft gains without feedforward: it comes after, and settles, but it does not follow
+    run = armsim.simulate("arm5_move", {"control.feedforward": "none", "control.kp": [3] * 5, "control.kd": [0] * 5})
+    found = {found["joint"]: found for found in run.summary()["problems"] if found["kind"] == "not_followed"}
+    assert found["R1"]["travel"] == pytest.approx(0.8, rel=1e-12)
+    e = run["q_ref_R1_rad"] - run["q_R1_rad"]
+    assert found["R1"]["rms"] == pytest.approx(math.sqrt(np.mean(e * e)), rel=0.02)
+
+
+def test_a_reference_by_a_formula_has_no_end_to_rise_to():
+    changes = {"control.reference": {"q": ["0.1*sin(t)"] * 5}, "duration": 0.1}
+    run = armsim.simulate("arm5_move", changes)
+    assert run.summary()["joints"][0]["rise_time"] is None
+    assert run.summary()["joints"][0]["rms_error"] is not None
+    with pytest.raises(armsim.UsageError, match="a reference that comes to an end"):
+        armsim.simulate("arm5_move", changes, measure=["settling_time_R2"])

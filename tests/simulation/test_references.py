@@ -55,22 +55,18 @@ def number_at(data, path):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_open_numbers_of_a_reference_give_the_bits_of_written_ones(form):
+def test_open_numbers_the_interpreter_and_a_resolved_file_give_the_same_bits(form):
     reference, names = FORMS[form]
     data = scenario(reference)
     values = {path_of(name): number_at(data, path_of(name)) * np.array([1.0, 1.03]) for name in names}
     many = armsim.simulate_many(data, values, rows=True)
-    one = armsim.simulate(data, {path: float(x[1]) for path, x in values.items()})
+    written = {path: float(x[1]) for path, x in values.items()}
+    one = armsim.simulate(data, written)
     assert np.array_equal(many.rows[1], one.table)
-    assert not np.array_equal(many.rows[0], many.rows[1])
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_the_interpreter_and_a_resolved_file_give_the_bits_of_machine_code(form):
-    data = scenario(FORMS[form][0], duration=0.06)
-    run = armsim.simulate(data)
-    assert np.array_equal(armsim.simulate(data, engine="python").table, run.table)
-    assert np.array_equal(armsim.simulate(run.scenario.scenario_data).table, run.table)
+    assert not np.array_equal(many.rows[0], one.table)
+    begun = armsim.simulate(data, {**written, "duration": 0.04}, engine="python")
+    assert np.array_equal(begun.table, one.table[: len(begun.table)])
+    assert np.array_equal(armsim.simulate(one.scenario.scenario_data).table, one.table)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -176,11 +172,13 @@ def write(folder, head, rows):
 @pytest.mark.parametrize("method", ["rk4", "rk54"])
 def test_rows_of_a_file_are_followed_by_both_engines_alike_and_come_back_from_run_yaml(method, tmp_path):
     file = write(tmp_path, "t_s,q_shoulder_rad,q_elbow_deg", [(t, a, math.degrees(b)) for t, a, b in ROWS])
-    data = scenario({"csv": file}, integrator={"method": method, **({"dt": 1e-3} if method == "rk4" else {})})
-    run = armsim.simulate(data, {"duration": 0.14})
+    data = scenario(
+        {"csv": file}, integrator={"method": method, **({"dt": 1e-3} if method == "rk4" else {"rtol": 1e-3})}
+    )
+    run = armsim.simulate(data, {"duration": 0.12})
     at_rows = [run.scenario.command.reference.at(t).q for t, *_ in ROWS]
     assert at_rows == [pytest.approx(row[1:], rel=1e-12) for row in ROWS]
-    assert np.array_equal(armsim.simulate(data, {"duration": 0.14}, engine="python").table, run.table)
+    assert np.array_equal(armsim.simulate(data, {"duration": 0.12}, engine="python").table, run.table)
     again = run.scenario.scenario_data
     assert again["control"]["reference"]["interpolation"] == "cubic"
     assert np.array_equal(armsim.simulate(again).table, run.table)
@@ -223,8 +221,10 @@ KNOTS_OFF_THE_GRID = {
 }
 
 
-@pytest.mark.parametrize("method", ["rk4", "rk54", "rodas"])
-@pytest.mark.parametrize("form", KNOTS_OFF_THE_GRID)
+@pytest.mark.parametrize(
+    ("form", "method"),
+    [*((form, method) for form in KNOTS_OFF_THE_GRID for method in ("rk4", "rk54")), ("trapezoid", "rodas")],
+)
 def test_methods_that_locate_events_are_exact_across_the_knots_of_a_reference(form, method, tmp_path, monkeypatch):
     # pieces are cubics at most, which these methods integrate exactly; a knot passed unseen would cost 1e-4
     monkeypatch.chdir(tmp_path)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import sympy
 
-from armsim.derivation.factoring import ONE, Polynomial, factored, product
 from armsim.expr import Expr, Function
+from armsim.programs.factoring import ONE, Polynomial, factored, product
 
 LONGEST = 90  # characters of an expression that a name used once is written into
 TRIG = {"cos": sympy.cos, "sin": sympy.sin}
@@ -134,7 +134,7 @@ def assembled(
     outputs: Sequence[str],
     constants: Iterable[str],
     tries: int = 1,
-    prefix: str = "x",
+    prefix: str = "%x",
 ) -> Program:
     """The program of some definitions, in few operations.
 
@@ -206,7 +206,7 @@ def graph_definitions(function: Function, names: Sequence[str], outputs: Sequenc
         """One term: a name for it where there are more."""
         if len(x) <= 1:
             return x
-        name = f"y{len(definitions)}"
+        name = f"%y{len(definitions)}"
         definitions[name] = x
         return variable(name)
 
@@ -229,15 +229,15 @@ def graph_definitions(function: Function, names: Sequence[str], outputs: Sequenc
             result = _plus(_one_product(named(args[0]), named(args[1])), args[2] if len(args) > 2 else {}, 1)
         elif node.op in ("cos", "sin", "div"):
             call = Call({"div": "inverse"}.get(node.op, node.op), _name(named(args[-1]), definitions))
-            called = next((name for name, known in definitions.items() if known == call), f"y{len(definitions)}")
+            called = next((name for name, known in definitions.items() if known == call), f"%y{len(definitions)}")
             definitions[called] = call
             result = variable(called) if len(args) < 2 else _one_product(named(args[0]), variable(called))
         else:
             raise ValueError(f"no program has the operation {node.op}")
         trivial = len(result) <= 1 and all(abs(k) == 1 and sum(e for _, e in m) <= 1 for m, k in result.items())
         if uses[node] > 1 and not trivial:
-            definitions[f"y{len(definitions)}"] = result
-            result = variable(f"y{len(definitions) - 1}")
+            definitions[f"%y{len(definitions)}"] = result
+            result = variable(f"%y{len(definitions) - 1}")
         values[node] = result
     for name, out in zip(outputs, function.outputs, strict=True):
         definitions[name] = value(out)
@@ -254,7 +254,7 @@ def _name(p: Polynomial, definitions: dict[str, Definition]) -> str:
         ((m, k),) = p.items()
         if k == 1 and len(m) == 1 and m[0][1] == 1:
             return m[0][0]
-    name = f"y{len(definitions)}"
+    name = f"%y{len(definitions)}"
     definitions[name] = p
     return name
 
@@ -346,7 +346,7 @@ def _without_numbers(definitions: Mapping[str, Definition], constants: Iterable[
             constant = next((x for x, e in m if e == 1 and x in fixed), None)
             if constant is not None and abs(k) != 1 and len(m) > 1:
                 key = (constant, abs(k))
-                merged.setdefault(key, f"n{len(merged) + 1}")
+                merged.setdefault(key, f"%n{len(merged) + 1}")
                 found[merged[key]] = {((constant, 1),): abs(k)}
                 m, k = product(tuple(x for x in m if x[0] != constant), ((merged[key], 1),)), k / abs(k)
             p[m] = k

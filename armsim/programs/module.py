@@ -9,8 +9,8 @@ from functools import cached_property
 
 import sympy
 
-from armsim.derivation.factoring import Polynomial, factored
-from armsim.derivation.program import Assignment, Operations, Solution, count, expression
+from armsim.programs.factoring import Polynomial, factored
+from armsim.programs.program import Assignment, Operations, Solution, count, expression
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Routine:
 
 
 @dataclass
-class Module:
+class PrintedModule:
     """Routines that share constants.
 
     Attributes:
@@ -115,9 +115,8 @@ def worked_out(values: Mapping[str, sympy.Expr]) -> list[Assignment]:
         polynomials[name] = _polynomial(value, atoms)
     found: list[Assignment] = list(numbers.items())
     found += [(name, atom) for atom, name in atoms.items() if name != str(atom)]
-    small = sum(map(len, polynomials.values())) <= 60
     if polynomials:
-        found += [(n, expression(p)) for n, p in factored(polynomials, "p_", 20 if small else 1).items()]
+        found += [(n, expression(p)) for n, p in factored(polynomials, "%p", 10).items()]
     return _merged(found, values)
 
 
@@ -129,7 +128,10 @@ def _merged(assignments: list[Assignment], wanted: Mapping[str, sympy.Expr]) -> 
         if value.is_Symbol and str(value) not in wanted
     }
     kept = [(str(names.get(sympy.Symbol(n), n)), v.xreplace(names)) for n, v in assignments]
-    return [(n, v) for n, v in kept if n != str(v)]
+    found = [(n, v) for n, v in kept if n != str(v)]
+    inner = [n for n, _ in found if n.startswith("%")]
+    numbered = {sympy.Symbol(n): sympy.Symbol(f"{n[1]}_{i}") for i, n in enumerate(inner, 1)}
+    return [(str(numbered.get(sympy.Symbol(n), n)), v.xreplace(numbered)) for n, v in found]
 
 
 def operations_of(assignments: Sequence[Assignment]) -> Operations:
@@ -167,35 +169,12 @@ def routine(
         if target in outputs:
             results[target] = value
             continue
-        new = target if target[0] in "cswa" and target[1:2].isdigit() and target not in taken else _fresh(taken)
+        new = target if target[:1] in "cswa" and target[1:2].isdigit() and target not in taken else _fresh(taken)
         taken.add(new)
         renamed[sympy.Symbol(target)] = sympy.Symbol(new)
         body.append((new, value))
-    ordered = []
-    for target in solution.program.outputs:  # an output that others use is a temporary, too
-        symbol = sympy.Symbol(target)
-        users = [v for v in (*(v for _, v in body), *results.values()) if symbol in v.free_symbols]
-        if users and target in results:
-            body.append((target, results[target]))
-            ordered.append(symbol)
-        else:
-            ordered.append(results[target])
-    return Routine(
-        name, doc, tuple((v, tuple(s)) for v, s in inputs), output, shape, tuple(_sorted(body)), tuple(ordered)
-    )
-
-
-def _sorted(body: list[Assignment]) -> list[Assignment]:
-    """Assignments, each after those that it needs."""
-    known = {name for name, _ in body}
-    done: list[Assignment] = []
-    placed: set[str] = set()
-    left = list(body)
-    while left:
-        ready = next(i for i, (_, v) in enumerate(left) if not ({x.name for x in v.free_symbols} & known) - placed)
-        done.append(left.pop(ready))
-        placed.add(done[-1][0])
-    return done
+    ordered = tuple(results[target] for target in solution.program.outputs)
+    return Routine(name, doc, tuple((v, tuple(s)) for v, s in inputs), output, shape, tuple(body), ordered)
 
 
 def _fresh(taken: set[str]) -> str:
@@ -216,7 +195,7 @@ def _polynomial(value: sympy.Expr, atoms: dict[sympy.Expr, str]) -> Polynomial:
             if not (power.is_Integer and power > 0):
                 base, power = factor, sympy.Integer(1)
             if base not in atoms:
-                atoms[base] = str(base) if base.is_Symbol else f"p_a{len(atoms)}"
+                atoms[base] = str(base) if base.is_Symbol else f"%a{len(atoms)}"
             powers[atoms[base]] = powers.get(atoms[base], 0) + int(power)
         m = tuple(sorted(powers.items()))
         found[m] = found.get(m, Fraction(0)) + Fraction(int(k.p), int(k.q))

@@ -12,14 +12,14 @@ from sympy.printing.fortran import FCodePrinter
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.pycode import PythonCodePrinter
 
-from armsim.derivation.module import Module
+from armsim.programs.module import PrintedModule
 from armsim.version import __version__
 
 RESERVED = {"cos", "sin", "sqrt", "pi", "q", "qd", "qdd", "tau", "r", "real64", "double", "constants"}
 SMALL = 1000  # fractions of numbers up to it are printed as such, if they are no decimals
 
 
-def code(module: Module, language: str) -> str:
+def code(module: PrintedModule, language: str) -> str:
     """A module in a language: "python", "c" or "fortran"."""
     return LANGUAGES[language](module)
 
@@ -65,7 +65,7 @@ class _Fortran(FCodePrinter):
         return f"{int(expr)}.0d0"
 
 
-def python(module: Module) -> str:
+def python(module: PrintedModule) -> str:
     """As a Python module that imports nothing but math."""
     printer = _Python({"fully_qualified_modules": True})
     names = identifiers(module, str)
@@ -94,7 +94,7 @@ def python(module: Module) -> str:
     return "\n".join(lines) + "\n"
 
 
-def c(module: Module) -> str:
+def c(module: PrintedModule) -> str:
     """As C99; matrices are arrays row by row."""
     printer = _C()
     names = identifiers(module, str)
@@ -128,7 +128,7 @@ def c(module: Module) -> str:
     return "\n".join(lines) + "\n"
 
 
-def fortran(module: Module) -> str:
+def fortran(module: PrintedModule) -> str:
     """As a Fortran 95 module in free form."""
     printer = _Fortran({"source_format": "free", "standard": 95, "name_mangling": False})
     names = identifiers(module, str.lower)
@@ -171,10 +171,10 @@ def fortran(module: Module) -> str:
     return "\n".join([*lines, "", f"end module {_plain(module.name)}"]) + "\n"
 
 
-LANGUAGES: dict[str, Callable[[Module], str]] = {"python": python, "c": c, "fortran": fortran}
+LANGUAGES: dict[str, Callable[[PrintedModule], str]] = {"python": python, "c": c, "fortran": fortran}
 
 
-def identifiers(module: Module, fold: Callable[[str], str]) -> dict[str, str]:
+def identifiers(module: PrintedModule, fold: Callable[[str], str]) -> dict[str, str]:
     """Names that a language takes for the parameters and constants of a module.
 
     Args:
@@ -213,7 +213,7 @@ def _rows(items: list[str], shape: tuple[int, ...]) -> list[list[str]]:
     return [items[i * shape[1] : (i + 1) * shape[1]] for i in range(shape[0])]
 
 
-def _title(module: Module) -> str:
+def _title(module: PrintedModule) -> str:
     return f"Kinematics and dynamics of {_plain(module.name)}, derived by armsim {__version__}."
 
 

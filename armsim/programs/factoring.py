@@ -1,9 +1,8 @@
 """Polynomials in few operations: common factors and common sums, found by a greedy search.
 
-The search extracts two kinds of divisors, as logic synthesis does: products of two variables, and sums of two terms without a
-common factor (for polynomials Hosangadi, Fallah and Kastner, "Optimizing polynomial expressions by algebraic factorization and
-common subexpression elimination", IEEE Trans. CAD 25(10), 2006). Each is given a name of its own where that saves most; names
-take part in what is found next, so larger ones grow out of pairs.
+The search extracts two kinds of divisors, as logic synthesis does with Boolean functions: products of two variables, and sums of
+two terms without a common factor. Each is given a name of its own where that saves most; names take part in what is found next,
+so larger ones grow out of pairs.
 """
 
 from __future__ import annotations
@@ -16,8 +15,10 @@ from fractions import Fraction
 Monomial = tuple[tuple[str, int], ...]  # variables with their exponents, by name
 Polynomial = dict[Monomial, Fraction]
 Pair = tuple[str, str]  # a product of two variables
-Sum = tuple[Monomial, Monomial, Fraction]  # the first monomial + so many times the second
+Sum = tuple[Monomial, Monomial, int, int]  # the first monomial + so many times the second, as a quotient
 ONE: Monomial = ()
+ONCE = Fraction(1)
+WORK = 4000  # of all searches together: one takes as long as the terms are many, squared
 
 
 def operations(polynomials: Iterable[Polynomial]) -> tuple[int, int]:
@@ -30,14 +31,15 @@ def operations(polynomials: Iterable[Polynomial]) -> tuple[int, int]:
 
 
 def factored(
-    polynomials: Mapping[str, Polynomial], prefix: str = "x", tries: int = 1, constants: Iterable[str] = ()
+    polynomials: Mapping[str, Polynomial], prefix: str = "%x", tries: int = 1, constants: Iterable[str] = ()
 ) -> dict[str, Polynomial]:
     """The polynomials in few operations, with further names for what they share.
 
     Args:
         polynomials: By name, in an order in which each needs none that follow.
         prefix: Of the names of what they share, which a number ends.
-        tries: Searches; all but the first choose among divisors that save as much at random, by seeds of their own.
+        tries: Searches, fewer of many terms; all but the first choose among divisors that save as much at random, by seeds
+            of their own.
         constants: Names whose products and sums cost nothing, because they are worked out beforehand.
 
     Returns:
@@ -45,7 +47,8 @@ def factored(
     """
     best: dict[str, Polynomial] | None = None
     least = (0, 0)
-    for seed in range(tries):
+    terms = sum(map(len, polynomials.values()))
+    for seed in range(max(1, min(tries, WORK // max(terms, 1) ** 2))):
         search = _Search(polynomials, prefix, random.Random(seed) if seed else None, frozenset(constants))
         found = search.run()
         cost = _cost(p for name, p in found.items() if name not in search.constants)
@@ -69,8 +72,10 @@ def _cost(polynomials: Iterable[Polynomial]) -> tuple[int, int]:
 
 
 def _products(k: Fraction, m: Monomial) -> int:
-    degree = sum(e for _, e in m)
-    return max(degree - 1, 0) + (degree > 0 and abs(k) != 1)
+    degree = 0
+    for _, e in m:
+        degree += e
+    return degree - (k.denominator == 1 and -1 <= k.numerator <= 1) if degree else 0
 
 
 def _common(a: Monomial, b: Monomial) -> Monomial:
@@ -134,8 +139,10 @@ class _Search:
             if (value := count - (not self.is_constant(pair))) > 0:
                 values.append((value, pair))
         for divisor, saved in self.all_sums.items():
-            a, b, k = divisor
-            defining = 0 if self.is_constant(divisor) else 1 + _products(Fraction(1), a) + _products(k, b)
+            if saved <= 1:
+                continue
+            a, b, *k = divisor
+            defining = 0 if self.is_constant(divisor) else 1 + _products(ONCE, a) + _products(Fraction(*k), b)
             if (value := saved - defining) > 0:
                 values.append((value, divisor))
         if not values:
@@ -213,8 +220,8 @@ class _Search:
                 p = rest | {term: rest.get(term, Fraction(0)) + factor}
                 self.polynomials[target] = p
                 self.note(target)
-        a, b, k = divisor
-        self.polynomials[name] = {a: Fraction(1), b: k}
+        a, b, *k = divisor
+        self.polynomials[name] = {a: ONCE, b: Fraction(*k)}
         self.note(name)
 
 
@@ -222,9 +229,14 @@ def _divided(a: Monomial, j: Fraction, b: Monomial, k: Fraction) -> tuple[Sum, M
     """The sum j a + k b as a divisor, and the monomial and number that it is multiplied with."""
     shared = _common(a, b)
     a, b = _quotient(a, shared), _quotient(b, shared)
-    if (b, abs(k)) < (a, abs(j)) if abs(j) == abs(k) else abs(k) < abs(j):
+    if j == k or j == -k:
+        if b < a:
+            a, j, b, k = b, k, a, j
+        return (a, b, 1 if j == k else -1, 1), shared, j
+    if abs(k) < abs(j):
         a, j, b, k = b, k, a, j
-    return (a, b, k / j), shared, j
+    ratio = k / j
+    return (a, b, ratio.numerator, ratio.denominator), shared, j
 
 
 def _found(p: Polynomial, divisor: Sum) -> tuple[Monomial, Monomial, Monomial, Fraction] | None:

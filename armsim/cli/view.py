@@ -1,0 +1,55 @@
+"""`armsim view`"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+from armsim.cli.options import SETTINGS, quiet_option, shipped
+from armsim.cli.plot import picture_name
+from armsim.terminal.streams import echo
+
+
+@click.command(
+    "view",
+    context_settings=SETTINGS,
+    epilog="""\b
+Examples:
+  armsim view runs/arm5_reach-001               plays it; writes its page
+  armsim view runs/recorded runs/replayed -o both.html
+  armsim view arm5 --deg --open                 sliders for the joints
+  armsim view arm5_hold --open                  simulates it, as you watch
+""",
+)
+@click.argument(
+    "given",
+    metavar="RUN|SCENARIO|ROBOT [RUN2]",
+    nargs=-1,
+    required=True,
+    shell_complete=shipped("robots", "configs"),
+)
+@click.option("-o", "--output", metavar="FILE", help="The page, .html. [default: <its name>.html, here]")
+@click.option("--deg", "degrees", is_flag=True, help="Show joint angles in degrees.")
+@click.option("--open", "window", is_flag=True, help="Open it in the browser.")
+@click.option("--force", is_flag=True, help="Replace a page that is there.")
+@quiet_option
+def command(given: Any, output: str | None, degrees: bool, window: bool, force: bool, quiet: bool) -> int:
+    """Write a page that shows an arm in three dimensions: one file that needs no network, to look at or to mail.
+
+    Of a RUN, a folder of `armsim simulate` or `armsim record`, it plays the motion beside its curves; a second one is drawn pale.
+    Of a ROBOT it has sliders for the joints, and says what holds the arm there. Of a SCENARIO it simulates, with sliders for
+    its target, gains and payload; a drag at the arm pushes its tool. `armsim docs view` tells more.
+    """
+    from armsim.viewing.view import view
+
+    target = output or picture_name(given[0], "html")
+    view(given, target, degrees, force)
+    if not quiet:
+        echo(f"written  {target}, {os.path.getsize(target) / 1e6:.1f} MB")
+    if window:
+        from pathlib import Path
+
+        click.launch(Path(target).resolve().as_uri())
+    return 0

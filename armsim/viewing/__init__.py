@@ -1,0 +1,10 @@
+"""An arm, a run or a scenario as one HTML page that works without a network: it shows the arm in three dimensions, and runs it.
+
+What others use:
+
+- `view.view`: writes the page of a robot, a scenario or one or two runs; `armsim.view`.
+
+Python gathers what a page shows, as plain data: `arm_data` the arm with its solids, `run_data` the rows of runs, `programs` the
+JavaScript of a robot or scenario, which `armsim.exporting` prints. `arrays` packs numbers, `page` puts it all into one file.
+`page/` has the page's own script, style and elements; `vendor/` has three.js 0.170.0 as published, which draws, with its licence.
+"""

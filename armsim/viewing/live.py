@@ -1,0 +1,120 @@
+"""A scenario that runs in a page: its steps as JavaScript, and the numbers that are left open for sliders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from os import PathLike
+from typing import Any
+
+from armsim.exporting.interface import Model
+from armsim.exporting.scenario import entries_of_scenario
+from armsim.figures.drawn_run import DrawnArm, columns_over_time
+from armsim.figures.panels import Panels
+from armsim.loading import Scenario, load_robot_file, read_scenario
+from armsim.viewing.arm_data import arm_data
+from armsim.viewing.programs import NAME, fields, printed
+from armsim.viewing.run_data import panel_data
+
+GAINS = ("kp", "ki", "kd")
+REACH = 4.0  # sliders of gains go from a share to a multiple of the file's value
+LOAD = 1.0  # kg: what stands in the file for a payload that is absent at first
+
+
+def live_data(given: str | PathLike[str], degrees: bool = False) -> dict[str, Any]:
+    """A scenario as a page runs it.
+
+    A force on the tool is added, and a payload where the scenario's is a point or none: zeros at first.
+
+    Args:
+        given: The scenario.
+        degrees: Show angles in degrees.
+
+    Returns:
+        arm, duration [s], method, dt [s] of a step, program (a module with begin, step and observe), row and state (names of
+        the numbers in either), numbers (see `_numbers`), panels (see `armsim.viewing.run_data.panel_data`) and degrees.
+
+    Raises:
+        FileFaults: The scenario cannot be used; says where and why.
+    """
+    written = read_scenario(given)
+    data, numbers = opened(written)
+    paths = [number["path"] for number in numbers]
+    scenario, named, clock, entries = entries_of_scenario(data, ("step", "observe"), paths)
+    program = printed(Model(NAME, [f"steps of {scenario.name}"], entries, named, clock))
+    places = dict(zip(fields([item.name for item in named]), named, strict=True))
+    by_path = {item.name: field for field, item in places.items()}
+    for number in numbers:
+        number["field"] = by_path[number["path"]]
+    begin, _, observe = entries
+    names = [item.name for item in observe.result.items]
+    rowless = columns_over_time(scenario.name, {"t_s": [], **{name: [] for name in names}}, written.scenario_data)
+    robot = dict(written.scenario_data["robot"])
+    if written.scenario_data.get("payload") is not None:
+        robot["payload"] = written.scenario_data["payload"]
+    return {
+        "arm": arm_data(DrawnArm.of(load_robot_file(robot).data)),
+        "duration": written.scenario_data["duration"],
+        "method": scenario.method,
+        "dt": clock.at(1)[0],
+        "program": program,
+        "row": names,
+        "state": [item.name for item in begin.result.items],
+        "numbers": numbers,
+        "panels": [panel_data(panel) for panel in Panels(rowless, degrees).default()],
+        "degrees": degrees,
+    }
+
+
+def opened(written: Scenario) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A scenario's data with what can be changed in it, and the numbers that are left open; see `_numbers`."""
+    data = deepcopy(dict(written.scenario_data))
+    arm, numbers = written.arm, list[dict[str, Any]]()
+    names = [joint.name for joint in arm.joints]
+    control: Mapping[str, Any] = data.get("control") or {}
+    target = control.get("target")
+    if _numeric(target, arm.n):
+        assert target is not None
+        for i, (joint, value) in enumerate(zip(arm.joints, target, strict=True)):
+            span = 1.0 if joint.kind.turns else 0.2
+            found = _number(
+                f"control.target[{i}]", "target", names[i], joint.kind.length, value, value - span, value + span
+            )
+            numbers.append({**found, "joint": i, "turns": joint.kind.turns})
+    for key in GAINS:
+        if _numeric(control.get(key), arm.n):
+            for i, value in enumerate(control[key]):
+                if value > 0:  # zeros decide what there is
+                    place = f"control.{key}[{i}]"
+                    numbers.append(
+                        {**_number(place, key, names[i], "", value, value / REACH, value * REACH), "log": True}
+                    )
+    carried = data.get("payload") or data["robot"].get("payload")
+    if carried is None or set(carried) <= {"mass", "center"}:
+        mass = float((carried or {}).get("mass", 0.0))
+        data["payload"] = {**(carried or {}), "mass": mass or LOAD}
+        numbers.append(_number("payload.mass", "payload", "mass", "kg", mass, 0.0, max(2.0, 3.0 * mass)))
+    push = len(data.get("external") or [])
+    point = [float(x) for x in arm.tool.position]
+    data["external"] = [*(data.get("external") or []), {"link": names[-1], "point": point, "force": [1.0, 1.0, 1.0]}]
+    for axis in range(3):
+        numbers.append(_number(f"external[{push}].force[{axis}]", "push", "xyz"[axis], "N", 0.0, -50.0, 50.0))
+    return data, numbers
+
+
+def _number(path: str, group: str, of: str, unit: str, value: float, low: float, high: float) -> dict[str, Any]:
+    """An open number: its path, the group of sliders and its name in it, unit, value at first, and the slider's ends."""
+    return {
+        "path": path,
+        "group": group,
+        "of": of,
+        "unit": unit,
+        "value": value,
+        "low": low,
+        "high": high,
+        "log": False,
+    }
+
+
+def _numeric(values: Any, count: int) -> bool:
+    return isinstance(values, list) and len(values) == count and all(isinstance(x, (int, float)) for x in values)

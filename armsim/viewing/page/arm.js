@@ -1,0 +1,200 @@
+import * as THREE from "three";
+import { center, motion, point, poses } from "./kinematics.js";
+import { themed } from "./parts.js";
+import { bone, label, lines, shape, triad } from "./shapes.js";
+
+const BONE = 0.01, THIN = 0.004, DRUM = 0.026, PLATE = 0.05, AXIS = 0.14, TRIAD = 0.075, ARC = 0.075;  // of the arm's size
+const FULL = 0.999;  // share of a limit from which a joint counts as being at it
+const BAD = 0xd5420a;
+export const LAYERS = {  // what can be shown, and whether it is at first
+    solids: ["solids", true],
+    frames: ["link frames", true],
+    axes: ["joint axes", true],
+    ranges: ["joint ranges", false],
+    torque: ["torques", true],
+    mass: ["centre of mass", false],
+    names: ["joint names", true],
+};
+
+function matrix(rows) {
+    return new THREE.Matrix4().set(...rows);
+}
+
+function fixed(rows) {
+    const group = new THREE.Group();
+    group.matrixAutoUpdate = false;
+    group.matrix.copy(matrix(rows));
+    return group;
+}
+
+class Circle extends THREE.Curve {
+    getPoint(u) {
+        return new THREE.Vector3(Math.cos(2 * Math.PI * u), Math.sin(2 * Math.PI * u), 0);
+    }
+}
+
+/** An arm as a tree of frames: base, then of each joint its own and the user's frame, with what is drawn there. */
+export class ArmModel {
+    constructor(arm, { pale = false, color = 0x0072b2 } = {}) {
+        this.arm = arm;
+        this.pale = pale;
+        this.layers = Object.fromEntries(Object.keys(LAYERS).map((name) => [name, []]));
+        const size = arm.size, metal = this.material(0x6b7480);
+        this.root = fixed(arm.base);
+        const plate = new THREE.CylinderGeometry(PLATE * size, PLATE * size, BONE * size, 48).rotateX(Math.PI / 2);
+        this.put(this.root, "solids", new THREE.Mesh(plate, metal));
+        const column = bone(point(arm.joints[0].fixed, [0, 0, 0]), 1.5 * BONE * size);
+        if (column) this.put(this.root, "solids", new THREE.Mesh(column, metal));
+        let parent = this.root;
+        this.joints = arm.joints.map((joint, i) => {
+            const seat = fixed(joint.fixed), own = fixed(motion(joint, 0)), frame = fixed(joint.frame);
+            parent.add(seat);
+            seat.add(own);
+            own.add(frame);
+            parent = own;
+            const paint = this.material(new THREE.Color(joint.color).lerp(new THREE.Color(0xffffff), 0.3));
+            for (const solid of joint.solids) this.solid(frame, solid, paint);
+            const next = i + 1 < arm.joints.length ? arm.joints[i + 1].fixed : arm.tool;
+            const link = bone(point(next, [0, 0, 0]), BONE * size);
+            if (link) this.put(own, "solids", new THREE.Mesh(link, paint));
+            const drum = this.drum(joint);
+            own.add(drum);
+            this.put(frame, "frames", triad(TRIAD * size));
+            const dashes = new THREE.LineDashedMaterial({ dashSize: 0.02 * size, gapSize: 0.01 * size });
+            this.put(own, "axes", lines([[0, 0, -AXIS * size], [0, 0, AXIS * size]], dashes));
+            if (!pale) this.range(seat, own, joint);
+            const name = label(joint.name, 0.045 * size);
+            name.position.set(0.05 * size, 0.05 * size, 0.05 * size);
+            if (!pale) this.put(own, "names", name);
+            themed(() => {
+                const ink = getComputedStyle(document.documentElement).getPropertyValue("--ink").trim();
+                for (const paint of [dashes, name.material]) paint.color.set(ink);
+            });
+            return { joint, own, frame, drum, arc: pale ? null : this.arc(seat, joint) };
+        });
+        this.tool = fixed(arm.tool);
+        parent.add(this.tool);
+        this.tool.add(this.cross(color));
+        if (arm.payload) this.solid(this.tool, arm.payload, metal);
+        this.ball = new THREE.Mesh(new THREE.SphereGeometry(0.02 * size, 24, 16), new THREE.MeshBasicMaterial({ color: 0xcc79a7, depthTest: false }));
+        this.ball.renderOrder = 4;
+        this.whole = new THREE.Group();
+        this.whole.add(this.root);
+        this.put(this.whole, "mass", this.ball);
+        for (const [name, [, shown]] of Object.entries(LAYERS)) this.show(name, shown && !(pale && name !== "solids"));
+        this.pose(arm.joints.map((joint) => joint.initial));
+    }
+
+    material(color) {
+        const pale = this.pale ? { transparent: true, opacity: 0.42, depthWrite: false } : {};
+        return new THREE.MeshStandardMaterial({ color, roughness: 0.55, metalness: 0.15, side: THREE.DoubleSide, ...pale });
+    }
+
+    put(parent, layer, object) {
+        parent.add(object);
+        this.layers[layer].push(object);
+    }
+
+    solid(frame, solid, paint) {
+        const made = shape(solid, THIN * this.arm.size);
+        if (!made) return;
+        this.put(frame, "solids", new THREE.Mesh(made, paint));
+        const stalk = ["point", "inertia"].includes(solid.shape) ? bone(solid.center, THIN * this.arm.size) : null;
+        if (stalk) this.put(frame, "solids", new THREE.Mesh(stalk, paint));
+    }
+
+    drum(joint) {
+        const r = DRUM * this.arm.size;
+        const made = joint.turns ? new THREE.CylinderGeometry(r, r, 2 * r, 32).rotateX(Math.PI / 2) : new THREE.BoxGeometry(1.6 * r, 1.6 * r, 2.4 * r);
+        return new THREE.Mesh(made, this.material(0x7d8794));
+    }
+
+    /** What shows a torque or force: part of a circle about the axis, or of a bar along it. */
+    arc(seat, joint) {
+        const r = ARC * this.arm.size, holder = new THREE.Group();
+        const paint = new THREE.MeshBasicMaterial({ color: BAD, side: THREE.DoubleSide });
+        let body, head = new THREE.Mesh(new THREE.ConeGeometry(0.2 * r, 0.42 * r, 20), paint);
+        if (joint.turns) {
+            body = new THREE.Mesh(new THREE.TubeGeometry(new Circle(), 96, 0.07, 8).scale(r, r, r), paint);
+        } else {
+            body = new THREE.Mesh(new THREE.CylinderGeometry(0.07 * r, 0.07 * r, 1, 12).rotateX(Math.PI / 2).translate(0, 0, 0.5), paint);
+            head.geometry.rotateX(Math.PI / 2);
+        }
+        holder.add(body, head);
+        this.put(seat, "torque", holder);
+        return { holder, body, head, paint, r };
+    }
+
+    /** The range of a joint as a sector, or a line, and a needle where it stands. */
+    range(seat, own, joint) {
+        if (joint.lower === null && joint.upper === null) return;
+        const size = this.arm.size, r = 0.11 * size, whole = joint.turns ? Math.PI : size;
+        const low = (joint.lower ?? -whole) + joint.offset, high = (joint.upper ?? whole) + joint.offset;
+        const color = joint.color;
+        if (joint.turns) {
+            const span = Math.min(high - low, 2 * Math.PI), fan = new THREE.RingGeometry(0.35 * r, r, 64, 1, low, span);
+            const glass = new THREE.MeshBasicMaterial({ color, transparent: true, opacity: 0.3, side: THREE.DoubleSide, depthWrite: false });
+            this.put(seat, "ranges", new THREE.Mesh(fan, glass));
+            this.put(own, "ranges", lines([[0, 0, 0], [r, 0, 0]], new THREE.LineBasicMaterial({ color })));
+        } else {
+            const material = new THREE.LineBasicMaterial({ color }), ends = [low, high].map((x) => joint.slides * x), tick = 0.3 * r;
+            this.put(seat, "ranges", lines([[0, 0, ends[0]], [0, 0, ends[1]], ...ends.flatMap((z) => [[-tick, 0, z], [tick, 0, z]])], material));
+        }
+    }
+
+    cross(color) {
+        const a = 0.035 * this.arm.size, paint = new THREE.MeshBasicMaterial({ color, depthTest: false, transparent: this.pale, opacity: this.pale ? 0.5 : 1 });
+        const made = new THREE.Group();
+        for (const axis of [[2 * a, 0, 0], [0, 2 * a, 0], [0, 0, 2 * a]]) {
+            const bar = new THREE.Mesh(bone(axis, a / 14).translate(...axis.map((x) => -x / 2)), paint);
+            bar.renderOrder = 4;
+            made.add(bar);
+        }
+        return made;
+    }
+
+    show(layer, shown) {
+        for (const object of this.layers[layer]) object.visible = shown;
+    }
+
+    /** Put the joints at positions q [rad or m]. */
+    pose(q) {
+        this.q = Array.from(q);
+        this.joints.forEach(({ joint, own }, i) => {
+            own.matrix.copy(matrix(motion(joint, q[i])));
+            own.matrixWorldNeedsUpdate = true;
+        });
+        const mean = center(this.arm, poses(this.arm, this.q));
+        if (mean) this.ball.position.set(...mean);
+        else this.ball.scale.setScalar(0);
+    }
+
+    /** Show what acts on joint i: its share of the most that it may be, with its sign, and whether a limit is reached. */
+    load(i, share, full) {
+        const { drum, arc } = this.joints[i], at = Math.max(-1, Math.min(1, share));
+        drum.material.color.set(full ? BAD : 0x7d8794);
+        if (!arc) return;
+        const joint = this.joints[i].joint, size = Math.abs(at);
+        arc.holder.scale.setScalar(size > 0.004 ? 1 : 0);
+        arc.paint.color.set(full ? BAD : joint.color);
+        if (joint.turns) {
+            const steps = Math.max(1, Math.round(72 * size)), angle = (2 * Math.PI * steps) / 96;
+            arc.body.geometry.setDrawRange(0, steps * 8 * 6);
+            arc.head.position.set(arc.r * Math.cos(angle), arc.r * Math.sin(angle), 0);
+            arc.head.rotation.set(0, 0, angle);
+            arc.holder.scale.y *= at < 0 ? -1 : 1;
+        } else {
+            const along = joint.slides * (this.q[i] + joint.offset), length = 3 * arc.r * at;
+            arc.holder.position.set(0.6 * arc.r, 0, along);
+            arc.body.scale.set(1, 1, length || 1e-9);
+            arc.head.position.set(0, 0, length);
+            arc.head.rotation.set(at < 0 ? Math.PI : 0, 0, 0);
+        }
+    }
+
+    /** Poses of the links' frames, by the user's convention, and of the tool, as they are drawn: 4 by 4, row by row. */
+    get drawn() {
+        this.whole.updateMatrixWorld(true);
+        return [...this.joints.map(({ frame }) => frame), this.tool].map((o) => o.matrixWorld.clone().transpose().toArray());
+    }
+}

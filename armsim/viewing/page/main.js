@@ -1,0 +1,23 @@
+import { followTheme } from "./parts.js";
+import { robotPage } from "./robot.js";
+import { runPage } from "./run.js";
+import { scenarioPage } from "./scenario.js";
+
+const PAGES = { run: runPage, robot: robotPage, scenario: scenarioPage };
+const failed = (error) => {
+    const place = document.getElementById("failure");
+    place.hidden = false;
+    place.textContent = `This page cannot be shown: ${error.message}. It takes a browser with WebGL.`;
+};
+try {
+    const data = JSON.parse(document.getElementById("data").textContent);
+    document.getElementById("title").textContent = data.name;
+    document.getElementById("subtitle").textContent = data.subtitle;
+    document.getElementById("pose").textContent = data.described;
+    document.getElementById("scene").setAttribute("aria-label", `${data.name}: arrow keys turn the view, + and − zoom, Home resets it`);
+    followTheme();
+    window.armsim = await PAGES[data.kind](data);  // for scripts: poses(), and what a page can do
+} catch (error) {
+    failed(error);
+    throw error;
+}

@@ -1,0 +1,129 @@
+// What pages are made of: elements, numbers as text, arrays, colours of the theme, the row of joints.
+
+/** An element with properties and children; texts are texts, never markup. */
+export function element(tag, properties = {}, ...children) {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) {
+        if (name in made) made[name] = value;
+        else made.setAttribute(name, value);
+    }
+    made.append(...children);
+    return made;
+}
+
+/** A number to some digits, with a true minus. */
+export function digits(x, count = 4) {
+    if (x === null || x === undefined || Number.isNaN(x)) return "–";
+    if (Math.abs(x) < 1e-12) x = 0;
+    return String(Number(x.toPrecision(count))).replaceAll("-", "−");
+}
+
+/** A number in a table, to five places at most. */
+export function cell(x) {
+    return digits(Number.isFinite(x) ? Number(x.toFixed(5)) : x);
+}
+
+/** An array of `armsim.viewing.arrays`. */
+export function unpacked({ kind, bytes }) {
+    const text = atob(bytes), raw = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; i++) raw[i] = text.charCodeAt(i);
+    return new { f4: Float32Array, f8: Float64Array }[kind](raw.buffer);
+}
+
+/** The last place in increasing times that is not after t, at least 0. */
+export function before(times, t) {
+    let first = 0, last = times.length;
+    while (last - first > 1) {
+        const middle = (first + last) >>> 1;
+        if (times[middle] <= t) first = middle;
+        else last = middle;
+    }
+    return first;
+}
+
+/** Row `k` of a table with some columns, interpolated by a share towards the next. */
+export function between(values, columns, k, share) {
+    const row = [], next = Math.min(k + 1, values.length / columns - 1);
+    for (let i = 0; i < columns; i++) row.push((1 - share) * values[k * columns + i] + share * values[next * columns + i]);
+    return row;
+}
+
+/** Where a time lies between times: the place before, and the share of the way to the next. */
+export function placed(times, t) {
+    const k = before(times, t), next = Math.min(k + 1, times.length - 1), gap = times[next] - times[k];
+    return [k, gap > 0 ? Math.max(0, Math.min(1, (t - times[k]) / gap)) : 0];
+}
+
+const painters = [];
+
+/** Call now, and whenever the theme changes. */
+export function themed(paint) {
+    painters.push(paint);
+    paint();
+}
+
+/** Dark or light as the system is, until the button says otherwise. */
+export function followTheme() {
+    const dark = matchMedia("(prefers-color-scheme: dark)"), root = document.documentElement;
+    const set = (theme) => {
+        root.dataset.theme = theme;
+        painters.forEach((paint) => paint());
+    };
+    set(dark.matches ? "dark" : "light");
+    dark.addEventListener("change", () => set(dark.matches ? "dark" : "light"));
+    document.getElementById("theme").addEventListener("click", () => set(root.dataset.theme === "dark" ? "light" : "dark"));
+}
+
+/** A table of joints with their load as bars. */
+export class JointTable {
+    constructor(arm, columns) {
+        const heads = ["joint", ...columns].map((text, i) => element("th", { scope: "col", className: i ? "number" : "" }, text));
+        this.element = element("table", {}, element("thead", {}, element("tr", {}, ...heads, element("th", { scope: "col" }, "of its limit"))));
+        this.rows = arm.joints.map((joint) => {
+            const cells = columns.map(() => element("td", { className: "number" }));
+            const bar = element("i"), share = element("span", { className: "share" });
+            const load = element("td", {}, element("div", { className: "loads" }, element("span", { className: "load", "aria-hidden": "true" }, bar), share));
+            const row = element("tr", {}, element("th", { scope: "row" }, joint.name), ...cells, load);
+            row.firstChild.style.color = "var(--ink)";
+            return { row, cells, bar, share };
+        });
+        this.element.append(element("tbody", {}, ...this.rows.map(({ row }) => row)));
+    }
+
+    /** Write a row: texts, and the share of the limit (null without one) with the limit's name. */
+    set(i, texts, share, of = "") {
+        const { row, cells, bar, share: words } = this.rows[i], full = share !== null && share >= 0.999;
+        texts.forEach((text, k) => (cells[k].textContent = text));
+        bar.parentElement.hidden = share === null;
+        bar.style.width = `${100 * Math.min(1, share ?? 0)}%`;
+        words.textContent = share === null ? "none" : `${Math.round(100 * share)} % ${of}${full ? ", full" : ""}`;
+        row.classList.toggle("full", full);
+    }
+}
+
+/** A slider with a field and a unit, in three cells of a grid. */
+export function slider(grid, { name, unit, low, high, value, log = false }, changed) {
+    const id = `slider-${document.querySelectorAll("input[type=range]").length}-${grid.childElementCount}`;
+    const scale = log ? (x) => Math.log10(x) : (x) => x, back = log ? (x) => 10 ** x : (x) => x;
+    const bar = element("input", { type: "range", id, min: scale(low), max: scale(high), step: "any" });
+    const field = element("input", { type: "number", step: "any", "aria-label": `${name}${unit ? `, ${unit}` : ""}` });
+    const show = (x, typed = false) => {
+        bar.value = scale(x);
+        bar.setAttribute("aria-valuetext", `${digits(x)} ${unit}`);
+        if (!typed) field.value = Number(x.toPrecision(5));
+    };
+    bar.addEventListener("input", () => {
+        const x = back(Number(bar.value));
+        show(x);
+        changed(x);
+    });
+    field.addEventListener("input", () => {
+        const x = Number(field.value);
+        if (field.value === "" || !Number.isFinite(x)) return;
+        show(x, true);
+        changed(x);
+    });
+    show(value);
+    grid.append(element("label", { htmlFor: id }, name), bar, field, element("span", {}, unit));
+    return show;
+}

@@ -1,0 +1,157 @@
+import { ArmModel } from "./arm.js";
+import { center, point, poses, tool } from "./kinematics.js";
+import { JointTable, before, between, cell, digits, element, placed, unpacked } from "./parts.js";
+import { Plot, shares, valueAt } from "./plots.js";
+import { World, aim, arrow, ball, way } from "./world.js";
+
+const COLORS = [0x0072b2, 0xd55e00];  // of tools and their ways
+const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
+
+/** A run with its arrays, and the way of its tool. */
+class Track {
+    constructor(run, arm, arrays) {
+        Object.assign(this, run, { arm });
+        this.times = arrays[run.times];
+        this.q = arrays[run.q];
+        this.n = arm.joints.length;
+        this.arrays = arrays;
+        const rows = (values) => Array.from({ length: values.length / this.n }, (_, k) => values.subarray(k * this.n, (k + 1) * this.n));
+        this.trail = rows(this.q).map((q) => tool(arm, q));
+        this.goals = run.reference === null ? [] : rows(arrays[run.reference]).map((q) => tool(arm, q));
+    }
+
+    points(curve) {
+        return { t: this.arrays[curve.t], y: this.arrays[curve.y] };
+    }
+
+    at(t) {
+        return between(this.q, this.n, ...placed(this.times, t));
+    }
+
+    of(kind) {
+        return this.panels.find((panel) => panel.kind === kind);
+    }
+}
+
+/** A page of one run, or two. */
+export function runPage({ arm, arms, runs, arrays: packed }) {
+    const arrays = packed.map(unpacked), tracks = runs.map((run, k) => new Track(run, arms[k], arrays)), [first, other] = tracks;
+    const world = new World(arm), bare = tracks.flatMap((track) => track.trail.filter((_, k) => k % Math.ceil(track.trail.length / 200) === 0));
+    const models = tracks.map((track, k) => new ArmModel(track.arm, { pale: k > 0, color: COLORS[k] }));
+    models.forEach((model) => world.add(model));
+    const ways = tracks.map((track, k) => world.extra("trail", "tool's way", way(track.trail, COLORS[k])));
+    if (first.goals.length > 1) world.extra("reference", "reference", way(first.goals, 0x888888, { dashed: 0.02 * arm.size, opacity: 0.8 }));
+    const goal = first.goals.length ? world.extra("reference", "reference", ball(0.03 * arm.size)) : null;
+    const arrows = first.forces.map(() => world.extra("forces", "external forces", arrow(0xcc3311)));
+    const strongest = Math.max(...first.forces.map(({ force }) => Math.hypot(...force)), 1e-300);
+    world.frame([...bare, ...tracks.flatMap((track) => poses(track.arm, track.at(0)).map((T) => [T[3], T[7], T[11]])), world.origin]);
+
+    const start = Math.min(...tracks.map((track) => track.times[0])), end = Math.max(...tracks.map((track) => track.times.at(-1)));
+    const torques = first.of("tau_motor"), positions = first.of("q");
+    const peaks = torque => torques.limits.filter(([look]) => look === torque.look).map(([, x]) => x);
+    const scale = (torques?.curves ?? []).map((curve) => Math.max(...peaks(curve), 0) || first.points(curve).y.reduce((most, x) => Math.max(most, Math.abs(x)), 0) || 1);
+    const table = new JointTable(arm, [`position${units(positions)}`, `torque${units(torques)}`]), place = element("p", { className: "note" });
+    document.getElementById("side").append(table.element, place);
+    if (other) document.getElementById("side").append(element("p", { className: "note" }, `In front: ${first.name}. Pale, its curves dotted: ${other.name}.`));
+    let now = start, last = null, playing = false, speed = 1;
+    const plots = first.panels.map((panel) => {
+        const same = other?.panels.find((one) => one.kind === panel.kind && one.unit === panel.unit);
+        const owner = new Map(same?.curves.map((curve) => [curve, other]) ?? []);
+        const plot = new Plot(panel, (curve) => (owner.get(curve) ?? first).points(curve), seek, same ? { panel: same } : null);
+        plot.span(start, end);
+        return plot;
+    });
+    document.getElementById("plots").append(...plots.map((plot) => plot.element));
+
+    const play = element("button", { type: "button" }), clock = element("output");
+    const scrub = element("input", { type: "range", min: start, max: end, step: "any", value: start, "aria-label": "time" });
+    const pace = element("select", { "aria-label": "speed" }, ...SPEEDS.map((x) => element("option", { value: x, selected: x === 1 }, `${x} ×`)));
+    document.getElementById("bar").append(play, pace, scrub, clock);
+    play.addEventListener("click", () => run(!playing));
+    pace.addEventListener("change", () => (speed = Number(pace.value)));
+    scrub.addEventListener("input", () => seek(Number(scrub.value)));
+    document.addEventListener("keydown", (event) => {
+        if (["INPUT", "SELECT", "SUMMARY", "BUTTON"].includes(event.target.tagName) && event.target !== scrub) return;
+        const by = { ArrowLeft: -0.01, ArrowRight: 0.01, PageUp: -0.1, PageDown: 0.1, ",": -1e-9, ".": 1e-9 }[event.key];
+        if (event.key === " ") run(!playing);
+        else if (event.key === "Home") seek(start);
+        else if (event.key === "End") seek(end);
+        else if (event.key === "," || event.key === ".") row(event.key === "." ? 1 : -1);
+        else if (by) seek(now + by * (end - start));
+        else return;
+        event.preventDefault();
+    });
+
+    function units(panel) {
+        return panel ? ` [${panel.unit}]` : "";
+    }
+
+    /** To the row after the present one, or the row before. */
+    function row(by) {
+        const k = before(first.times, now);
+        run(false);
+        seek(first.times[Math.max(0, Math.min(first.times.length - 1, by < 0 && first.times[k] < now ? k : k + by))]);
+    }
+
+    function run(on) {
+        if (on && now >= end) now = start;
+        playing = on;
+        last = null;
+        play.textContent = on ? "❚❚" : "▶";
+        play.setAttribute("aria-label", on ? "pause" : "play");
+        if (on) requestAnimationFrame(advance);
+    }
+
+    function advance(stamp) {
+        if (!playing) return;
+        if (last !== null) seek(now + (speed * (stamp - last)) / 1000);
+        last = stamp;
+        if (now >= end) run(false);
+        else requestAnimationFrame(advance);
+    }
+
+    function seek(t) {
+        now = Math.max(start, Math.min(end, t));
+        tracks.forEach((track, k) => {
+            models[k].pose(track.at(now));
+            ways[k].geometry.setDrawRange(0, before(track.times, now) + 1);
+        });
+        if (goal) goal.position.set(...first.goals[Math.min(first.goals.length - 1, before(first.times, now))]);
+        loads();
+        forces();
+        plots.forEach((plot) => plot.at(now));
+        scrub.value = now;
+        const of = `${now.toFixed(3)} s of ${digits(end)} s`;
+        scrub.setAttribute("aria-valuetext", of);
+        clock.textContent = of;
+        const [x, y, z] = tool(arm, models[0].q);
+        place.textContent = `tool  x ${x.toFixed(4)}  y ${y.toFixed(4)}  z ${z.toFixed(4)} m`;
+        world.draw();
+    }
+
+    function loads() {
+        const value = (curve) => valueAt(first.points(curve), now), share = shares(first.panels, first.n, value);
+        arm.joints.forEach((joint, i) => {
+            const torque = torques?.curves.findIndex((curve) => curve.look === i) ?? -1, q = positions?.curves.find((curve) => curve.look === i);
+            const tau = torque < 0 ? null : value(torques.curves[torque]);
+            if (torque >= 0) models[0].load(i, tau / scale[torque], share[i][0] >= 0.999);
+            else models[0].load(i, 0, false);
+            table.set(i, [cell(q ? value(q) : models[0].q[i]), tau === null ? "–" : cell(tau)], ...share[i]);
+        });
+    }
+
+    function forces() {
+        const frames = models[0].drawn;
+        first.forces.forEach((one, k) => {
+            const T = frames[one.link], on = (one.start === null || now >= one.start) && (one.end === null || now < one.end);
+            const turned = one.frame === "world" ? one.force : [0, 4, 8].map((i) => T[i] * one.force[0] + T[i + 1] * one.force[1] + T[i + 2] * one.force[2]);
+            aim(arrows[k], point(T, one.point), on ? turned : [0, 0, 0], (0.35 * arm.size * Math.hypot(...one.force)) / strongest);
+        });
+    }
+
+    const ends = tracks.filter((track) => ["interrupted", "diverged"].includes(track.status));
+    document.getElementById("clock").textContent = ends.map((track) => `${track.name}: ${track.status} at ${digits(track.times.at(-1))} s`).join("\n");
+    run(false);
+    seek(Number(/^#t=([\d.]+)$/.exec(location.hash)?.[1] ?? start));
+    return { seek, play: () => run(true), pause: () => run(false), get time() { return now; }, poses: (k = 0) => models[k].drawn, world };
+}

@@ -1,0 +1,67 @@
+import * as THREE from "three";
+
+const STEEL = 7800;  // kg/m³, of the balls that stand for masses without a shape
+const TURN = { x: [0, 0, -Math.PI / 2], y: [0, 0, 0], z: [Math.PI / 2, 0, 0] };  // from along y
+
+/** The shape of a solid of `armsim.arm.solids`, in the frame of its link; null of one without extent. */
+export function shape(solid, thin) {
+    const { sizes } = solid;
+    let made;
+    if (solid.shape === "cylinder") made = new THREE.CylinderGeometry(sizes.radius, sizes.radius, sizes.height, 48);
+    else if (solid.shape === "rod") made = new THREE.CylinderGeometry(thin, thin, sizes.length, 24);
+    else if (solid.shape === "tube") made = tube(sizes.outer_radius, sizes.inner_radius, sizes.height);
+    else if (solid.shape === "box") made = new THREE.BoxGeometry(...sizes.size);
+    else if (solid.shape === "sphere") made = new THREE.SphereGeometry(sizes.radius, 32, 24);
+    else if (solid.mass > 0) made = new THREE.SphereGeometry(Math.cbrt((3 * solid.mass) / (4 * Math.PI * STEEL)), 32, 24);
+    else return null;
+    if (sizes.axis) made.applyMatrix4(new THREE.Matrix4().makeRotationFromEuler(new THREE.Euler(...TURN[sizes.axis])));
+    return made.translate(...solid.center);
+}
+
+function tube(outer, inner, height) {
+    const ring = new THREE.Shape().absarc(0, 0, outer, 0, 2 * Math.PI);
+    ring.holes.push(new THREE.Path().absarc(0, 0, inner, 0, 2 * Math.PI, true));
+    const made = new THREE.ExtrudeGeometry(ring, { depth: height, bevelEnabled: false, curveSegments: 48 });
+    return made.translate(0, 0, -height / 2).rotateX(-Math.PI / 2);
+}
+
+/** A cylinder from the origin to a point. */
+export function bone(end, radius) {
+    const along = new THREE.Vector3(...end), length = along.length();
+    if (length < 1e-9) return null;
+    const made = new THREE.CylinderGeometry(radius, radius, length, 20).translate(0, length / 2, 0);
+    return made.applyQuaternion(new THREE.Quaternion().setFromUnitVectors(new THREE.Vector3(0, 1, 0), along.normalize()));
+}
+
+/** Lines through points in pairs. */
+export function lines(points, material) {
+    const made = new THREE.BufferGeometry().setFromPoints(points.map((p) => new THREE.Vector3(...p)));
+    return new THREE.LineSegments(made, material).computeLineDistances();
+}
+
+/** Three lines along x, y and z, in red, green and blue. */
+export function triad(length) {
+    const made = new THREE.Group();
+    [[0xd55e00, [length, 0, 0]], [0x009e73, [0, length, 0]], [0x0072b2, [0, 0, length]]].forEach(([color, end]) => {
+        made.add(new THREE.Mesh(bone(end, length / 28), new THREE.MeshBasicMaterial({ color })));
+    });
+    return made;
+}
+
+/** A text that faces the eye, of a height in m; white, to be tinted. */
+export function label(text, height) {
+    const canvas = document.createElement("canvas"), pen = canvas.getContext("2d"), font = "600 44px system-ui, sans-serif";
+    pen.font = font;
+    canvas.width = Math.ceil(pen.measureText(text).width) + 12;
+    canvas.height = 60;
+    pen.font = font;
+    pen.fillStyle = "#ffffff";
+    pen.textBaseline = "middle";
+    pen.fillText(text, 6, 30);
+    const map = new THREE.CanvasTexture(canvas);
+    map.colorSpace = THREE.SRGBColorSpace;
+    const made = new THREE.Sprite(new THREE.SpriteMaterial({ map, depthTest: false, transparent: true }));
+    made.scale.set((height * canvas.width) / canvas.height, height, 1);
+    made.renderOrder = 5;
+    return made;
+}

@@ -1,0 +1,288 @@
+"""Pages that show an arm, in a browser: what they draw, compute and let through."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+import armsim
+from armsim.dynamics import link_poses, tool_pose
+from armsim.errors import UsageError
+from armsim.viewing.page import embedded
+from armsim.viewing.run_data import thinned
+
+SINGLE = 1e-6  # positions are kept in single precision, 1e-7 of their size
+UNFUSED = 1e-9  # the page rounds products that armsim fuses with sums
+
+
+@pytest.fixture(scope="module")
+def reach():
+    return armsim.simulate("arm5_reach", {"log.every": 5e-3})
+
+
+@pytest.fixture(scope="module")
+def run_page(reach, tmp_path_factory):
+    path = tmp_path_factory.mktemp("run") / "run.html"
+    armsim.view(reach, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory):
+    path = tmp_path_factory.mktemp("live") / "live.html"
+    armsim.view("arm5_hold", path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def robot_page(tmp_path_factory):
+    path = tmp_path_factory.mktemp("robot") / "robot.html"
+    armsim.view("puma560", path)
+    return path
+
+
+def sound(browser, page):
+    """Open a page: it has no error, and asked for nothing but itself and what it has within."""
+    browser.open(page)
+    assert browser.errors == []
+    assert [url for url in browser.requests if not url.startswith(("blob:", "data:"))] == [page.as_uri()]
+
+
+def drawn(browser):
+    """The scene's pixels, shape (height, width, 3)."""
+    image = pytest.importorskip("PIL.Image")
+    corners = "({x, y, width, height}) => [x, y, x + width, y + height]"
+    box = browser.run(f"({corners})(document.querySelector('#scene').getBoundingClientRect())")
+    return np.asarray(image.open(io.BytesIO(browser.picture())).convert("RGB").crop(box))
+
+
+def rows(pose):
+    return [[*map(float, row), float(p)] for row, p in zip(pose.rotation, pose.position, strict=True)]
+
+
+def matrices(arm, q):
+    """The links' frames and the tool's as armsim has them, shape (n + 1, 3, 4)."""
+    return np.array([rows(pose) for pose in (*link_poses(arm, list(q)), tool_pose(arm, list(q)))])
+
+
+def page_matrices(found):
+    return np.array(found).reshape(-1, 4, 4)[:, :3]
+
+
+def test_the_page_of_a_run_draws_the_arm_without_an_error_or_a_request(browser, run_page):
+    sound(browser, run_page)
+    assert len(np.unique(drawn(browser).reshape(-1, 3), axis=0)) > 500  # shades of an arm, not a blank
+
+
+def test_links_stand_where_forward_kinematics_puts_them(browser, run_page, reach):
+    sound(browser, run_page)
+    arm = reach.scenario.arm
+    for k in (0, 37, 400, 1000):
+        browser.run(f"armsim.seek({float(reach.t[k])!r})")
+        found = page_matrices(browser.run("armsim.poses()"))
+        assert np.abs(found - matrices(arm, reach.q[k])).max() < SINGLE
+
+
+def test_scrubber_and_keys_move_the_arm(browser, run_page):
+    sound(browser, run_page)
+    browser.run("armsim.seek(0)")
+    before = drawn(browser)
+    start = browser.run("armsim.poses()")
+    browser.run(
+        "(bar => { bar.value = 1; bar.dispatchEvent(new Event('input')); })(document.querySelector('footer input'))"
+    )
+    browser.run("new Promise(requestAnimationFrame)")
+    assert browser.run("armsim.time") == 1.0
+    assert browser.run("armsim.poses()") != start
+    assert (drawn(browser) != before).any(axis=2).sum() > 1000  # pixels
+    browser.call("Input.dispatchKeyEvent", type="keyDown", key="End", code="End")
+    assert browser.run("armsim.time") == 5.0
+
+
+def test_a_page_of_1001_rows_is_below_a_megabyte_and_a_half(run_page, reach):
+    assert len(reach.t) == 1001
+    assert run_page.stat().st_size < 1.5e6
+
+
+def test_two_runs_share_a_page_and_each_has_its_own_poses(browser, tmp_path, reach):
+    other = armsim.simulate("arm5_reach", {"control.kp[0]": 20})
+    armsim.view([reach, other], tmp_path / "both.html")
+    sound(browser, tmp_path / "both.html")
+    browser.run("armsim.seek(0.5)")
+    for k, run in enumerate((reach, other)):
+        q = run.q[int(np.argmin(np.abs(run.t - 0.5)))]
+        assert np.abs(page_matrices(browser.run(f"armsim.poses({k})")) - matrices(run.scenario.arm, q)).max() < SINGLE
+
+
+def test_sliders_of_a_robot_give_the_torques_that_hold_it(browser, robot_page):
+    sound(browser, robot_page)
+    robot = armsim.load_robot("puma560")
+    q = [float(joint.initial) for joint in robot.arm.joints]
+    for i, share in ((1, 0.3), (2, 0.8), (4, 0.6)):
+        share_of = f"bar => {{ bar.value = {1 - share} * bar.min + {share} * bar.max;"
+        move = share_of + " bar.dispatchEvent(new Event('input')); return Number(bar.value); }"
+        q[i] = browser.run(f"({move})(document.querySelectorAll('#side input[type=range]')[{i}])")
+    held = browser.run("armsim.held()")
+    wanted = robot.inverse_dynamics(q)
+    assert np.abs(np.array(held["torque"]) - wanted).max() < UNFUSED * max(1.0, np.abs(wanted).max())
+    assert np.abs(page_matrices(browser.run("armsim.poses()")) - matrices(robot.arm, q)).max() < SINGLE
+
+
+def test_a_run_in_the_page_has_armsims_states_after_ten_thousand_steps(browser, live):
+    sound(browser, live)
+    browser.run("armsim.pause(); armsim.restart(); armsim.pause()")
+    states = browser.run("armsim.steps(10000)")
+    run = armsim.simulate("arm5_hold", {"duration": 1})
+    assert browser.run("armsim.time") == pytest.approx(1.0)
+    assert np.abs(np.array(states[:10]) - [*run.q[-1], *run.qd[-1]]).max() < UNFUSED
+
+
+def test_a_target_a_payload_and_a_push_in_the_page_are_those_of_the_file(browser, live):
+    sound(browser, live)
+    browser.run("armsim.pause(); armsim.restart(); armsim.pause()")
+    changes = {"control.target[0]": 0.4, "payload.mass": 0.7}
+    for path, value in changes.items():
+        browser.run(f"armsim.set({json.dumps(path)}, {value})")
+    browser.run("armsim.set('external[0].force[2]', -12)")
+    states = browser.run("armsim.steps(5000)")
+    tool = [float(x) for x in armsim.load_robot("arm5").arm.tool.position]
+    push = [{"link": "R5", "point": tool, "force": [0, 0, -12]}]
+    run = armsim.simulate("arm5_hold", {**changes, "external": push, "duration": 0.5})
+    assert np.abs(np.array(states[:10]) - [*run.q[-1], *run.qd[-1]]).max() < UNFUSED
+
+
+def test_a_drag_at_the_arm_pushes_its_tool_until_it_is_let_go(browser, live):
+    sound(browser, live)
+    browser.run("armsim.pause(); armsim.restart(); armsim.pause()")
+    x, y = browser.run("armsim.onScreen()")
+
+    def mouse(kind, across):
+        browser.call("Input.dispatchMouseEvent", type=kind, x=x + across, y=y, button="left", buttons=1, clickCount=1)
+
+    pushes = "['x', 'y', 'z'].map((axis, i) => armsim.value(`external[0].force[${i}]`))"
+    mouse("mousePressed", 0)
+    mouse("mouseMoved", 60)
+    force = np.array(browser.run(pushes))
+    assert 1 < np.linalg.norm(force) < 1000
+    right = np.array(browser.run("armsim.world.camera.matrixWorld.elements.slice(0, 3)"))
+    assert force @ right > 0.95 * np.linalg.norm(force)  # to the right, as the pointer
+    mouse("mouseReleased", 60)
+    assert browser.run(pushes) == [0, 0, 0]
+
+
+def test_names_of_a_run_are_text_and_never_markup(browser, tmp_path, reach):
+    name = "<img src=x onerror='window.hacked=1'>&amp;"
+    reach.save(tmp_path / name)
+    armsim.view(tmp_path / name, tmp_path / "page.html")
+    sound(browser, tmp_path / "page.html")
+    assert browser.run("document.querySelector('h1').textContent").endswith(name)
+    assert browser.run("window.hacked === undefined && document.querySelector('img') === null")
+
+
+def test_no_text_within_data_can_end_a_script():
+    text = embedded({"name": "</script><!-- <script>&"})
+    assert not set("<>&") & set(text)
+    assert json.loads(text) == {"name": "</script><!-- <script>&"}
+
+
+@pytest.mark.parametrize("page", ["run_page", "robot_page", "live"])
+def test_every_control_has_a_name_and_fits_on_a_phone(browser, page, request):
+    browser.resize(390, 844, dark=True)
+    try:
+        sound(browser, request.getfixturevalue(page))
+        assert browser.run("document.documentElement.scrollWidth") <= 390
+        assert browser.run("document.documentElement.dataset.theme") == "dark"
+        nameless = """[...document.querySelectorAll('input, select, button, canvas')].filter((one) =>
+            !one.getAttribute('aria-label') && !one.textContent.trim() && !(one.labels && one.labels.length)).length"""
+        assert browser.run(nameless) == 0
+    finally:
+        browser.call("Emulation.clearDeviceMetricsOverride")
+        browser.call("Emulation.setEmulatedMedia", features=[])
+
+
+def test_thinning_keeps_the_ends_and_every_joints_extremes():
+    rng = np.random.default_rng(3)
+    q = 0.01 * rng.standard_normal((100_000, 3))
+    q[12_345, 0], q[12_346, 1], q[99_998, 2], q[1, 2] = 5.0, -7.0, 3.0, -3.0
+    every = np.column_stack([np.arange(100_000) / 1000, q])
+    kept = thinned(np.array_split(every, 77), 2000)
+    assert len(kept) <= 2100  # most, and the rows of a last group that is shorter
+    assert kept[0, 0] == 0.0
+    assert kept[-1, 0] == 99.999
+    assert np.all(np.diff(kept[:, 0]) > 0)
+    np.testing.assert_array_equal(kept[:, 1:].max(axis=0), q.max(axis=0))
+    np.testing.assert_array_equal(kept[:, 1:].min(axis=0), q.min(axis=0))
+
+
+def test_a_run_and_a_robot_do_not_go_into_one_page(tmp_path, reach):
+    reach.save(tmp_path / "run")
+    with pytest.raises(UsageError) as refusal:
+        armsim.view([tmp_path / "run", "arm5"], tmp_path / "page.html")
+    assert "expected: two runs\n" in str(refusal.value)
+    assert "arm5, which is none" in str(refusal.value)
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_page_is_neither_replaced_nor_called_otherwise_than_html(tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text("mine")
+    with pytest.raises(UsageError, match="one that exists"):
+        armsim.view("rr", page)
+    assert page.read_text() == "mine"
+    armsim.view("rr", page, force=True)
+    assert page.read_text().startswith("<!DOCTYPE html>")
+    with pytest.raises(UsageError, match=r"ends in \.html"):
+        armsim.view("rr", tmp_path / "page.png")
+
+
+def test_sliding_and_screw_joints_in_standard_dh_stand_where_they_should(browser, tmp_path):
+    robot = {
+        "format": "armsim/robot/1",
+        "name": "mixed",
+        "convention": "dh",
+        "units": {"angle": "deg"},
+        "base": {"xyz": [0.1, 0, 0.2], "rpy": [0, 20, 0]},
+        "joints": [
+            {
+                "name": "turn",
+                "type": "revolute",
+                "dh": {"a": 0.3, "alpha": 90, "d": 0.4, "theta": 10},
+                "limits": {"lower": -170, "upper": 170},
+                "bodies": [
+                    {"tube": {"axis": "x", "height": 0.3, "outer_radius": 0.04, "inner_radius": 0.03, "mass": 2}}
+                ],
+            },
+            {
+                "name": "slide",
+                "type": "prismatic",
+                "dh": {"a": 0.1, "alpha": -90, "d": 0.05, "theta": 30},
+                "limits": {"lower": 0, "upper": 0.3},
+                "bodies": [{"box": {"size": [0.1, 0.05, 0.2], "mass": 1, "center": [0, 0.02, 0]}}],
+            },
+            {
+                "name": "screw",
+                "type": "screw",
+                "pitch": 0.05,
+                "dh": {"a": 0, "alpha": 45, "d": 0.1, "theta": 0},
+                "bodies": [
+                    {"rod": {"axis": "z", "length": 0.2, "mass": 0.3}},
+                    {"sphere": {"radius": 0.03, "mass": 0.2}},
+                ],
+            },
+        ],
+        "tool": {"xyz": [0, 0, 0.1]},
+        "payload": {"mass": 0.4},
+    }
+    file = tmp_path / "mixed.yaml"
+    file.write_text(json.dumps(robot))
+    armsim.view(file, tmp_path / "mixed.html", degrees=True)
+    sound(browser, tmp_path / "mixed.html")
+    q = [0.7, 0.21, -2.0]
+    browser.run(f"armsim.set({q})")
+    loaded = armsim.load_robot(file)
+    assert np.abs(page_matrices(browser.run("armsim.poses()")) - matrices(loaded.arm, q)).max() < SINGLE
+    assert np.abs(np.array(browser.run("armsim.held().torque")) - loaded.inverse_dynamics(q)).max() < UNFUSED * 100
+    assert len(np.unique(drawn(browser).reshape(-1, 3), axis=0)) > 500
