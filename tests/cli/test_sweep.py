@@ -1,6 +1,6 @@
 """`armsim sweep`, and studies that are killed at any call: the finished table is that of an undisturbed study, byte by byte.
 
-`ARMSIM_KILLS=1000` takes that many kills in place of ten or so, other ones each time.
+`ARMSIM_KILLS=1000` takes that many kills in place of five or so, other ones each time.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def test_a_study_that_is_killed_at_any_call_comes_to_the_bytes_of_an_undisturbed
     whole = {path.name: path.read_bytes() for path in Path("whole").iterdir()}
     rng = random.Random(random.SystemRandom().random() if KILLS else "ten")
     killed = study = 0
-    while killed < (KILLS or 10):
+    while killed < (KILLS or 5):
         study += 1
         for call in (rng.randint(1, CALLS), rng.randint(1, CALLS), rng.randint(1, CALLS), 0):
             code = run(f"study {study}", call)
