@@ -109,7 +109,7 @@ def line(path: str, opened: bool) -> str:
 def table() -> str:
     """All numbers of the shipped files."""
     found: dict[str, bool] = {}
-    for config in sorted(CONFIGS.glob("*.yaml")):
+    for config in sorted(path for path in CONFIGS.glob("*.yaml") if not path.name.endswith(".study.yaml")):
         file = load_scenario_file(config)
         found |= {key(path): is_open(file, path) for path in numbers(file)}
     own, robot = ([path for path in found if path.startswith("robot.") == of_robot] for of_robot in (False, True))

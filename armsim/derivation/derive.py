@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from os import PathLike
@@ -10,7 +11,7 @@ from typing import Any
 import sympy
 
 from armsim.arm.robot import Robot
-from armsim.derivation.agreement import Check, compare_engine, compare_points, compare_polynomials
+from armsim.derivation.agreement import compare_engine, compare_points, compare_polynomials
 from armsim.derivation.closed import closed_forms, forward_dynamics, inverse_dynamics, polynomials
 from armsim.derivation.exact import ExactArm, exact_arm
 from armsim.derivation.lagrange import LagrangeEquations, lagrange
@@ -20,10 +21,9 @@ from armsim.derivation.recursion import ALGORITHMS, forward, inverse, meaning, n
 from armsim.derivation.written import KINDS, Written
 from armsim.errors import UsageError
 from armsim.loading import build_robot, load_robot_file
-from armsim.programs.module import Constants, PrintedModule, Routine, operations_of, routine
-from armsim.programs.program import Operations, Solution
-
-SHORT = 400  # terms of all joint forces: as many are searched for a closed form of fewer operations than the recursion
+from armsim.loading.robot_file import refuse_undetermined
+from armsim.programs.module import Constants, PrintedModule, operations_of, routine
+from armsim.programs.program import Solution
 
 
 class Derivation:
@@ -240,29 +240,25 @@ class Derivation:
 
     def _solutions(self, forces: Sequence[Any]) -> tuple[Solution, Solution]:
         """Inverse and forward dynamics in the fewest operations found."""
-        motion = ([str(x) for x in symbols] for symbols in (self.q, self.qd, self.qdd, self.tau))
-        q, qd, qdd, tau = motion
+        q, qd, qdd, tau = ([str(x) for x in symbols] for symbols in (self.q, self.qd, self.qdd, self.tau))
         inverses = [unrolled(self.exact, inverse, [*q, *qd, *qdd], tau)]
         forwards = [unrolled(self.exact, forward, [*q, *qd, *tau], qdd)]
         for closed in closed_forms(self.exact, self.motion, forces) if self.equations is not None else ():
             inverses.append(inverse_dynamics(closed, tau))
             forwards.append(forward_dynamics(closed, qdd, tau))
-        return (min(found, key=lambda s: s.program.operations.cost) for found in (inverses, forwards))  # type: ignore
+        return min(inverses, key=_cost), min(forwards, key=_cost)
 
     def _solution(self, name: str, inputs: Sequence[str], shape: tuple[int, ...]) -> Solution | None:
         """The program of a routine in the fewest operations found; None for what has only a closed form, where there is none."""
         if name in ("inverse_dynamics", "forward_dynamics"):
             return self.inverse if name == "inverse_dynamics" else self.forward
-        count = 1
-        for k in shape:
-            count *= k
-        outputs = [f"out{i}" for i in range(count)]
+        outputs = [f"%out{i}" for i in range(math.prod(shape))]
         found: list[Solution] = []
         if name in ALGORITHMS:
             found.append(unrolled(self.exact, ALGORITHMS[name], [str(x) for x in self.q], outputs))
         if self.equations is not None:
             found += polynomials(self.exact, self.motion, self.written.items[KINDS[name]], outputs)
-        return min(found, key=lambda s: s.program.operations.cost, default=None)
+        return min(found, key=_cost, default=None)
 
     def _meaning(self, name: str) -> str:
         if self.inverse.form == "recursive":
@@ -291,9 +287,15 @@ def derive(
         Disagreement: The derivations differ: a fault of armsim.
     """
     data = load_robot_file(robot, overrides).data
+    arm = build_robot(data)
+    refuse_undetermined(arm, data)
     found = Derivation(exact_arm(data, symbols), data)
-    found.checks.append(compare_engine(found.module, Robot(build_robot(data))))
+    found.checks.append(compare_engine(found.module, Robot(arm)))
     return found
+
+
+def _cost(solution: Solution) -> tuple[int, int]:
+    return solution.program.operations.cost
 
 
 def _notes(data: dict[str, Any]) -> list[str]:
@@ -309,6 +311,3 @@ def _notes(data: dict[str, Any]) -> list[str]:
             left.append("stops")
     found = [what for what in ("friction", "stops") if what in left]
     return [f"Without the {' and '.join(found)} of the file."] if found else []
-
-
-__all__ = ["Check", "Derivation", "Operations", "Routine", "derive"]

@@ -15,7 +15,6 @@ from sympy.polys.rings import PolyElement, PolyRing
 from armsim.derivation.exact import ExactArm, exact
 from armsim.errors import ArmsimError
 from armsim.expr import leaves
-from armsim.expr.replay import OPERATIONS
 
 MOST_TERMS = 6000  # of one polynomial: some seconds of work
 
@@ -216,6 +215,3 @@ def _atoms(numbers: list[sympy.Expr]) -> list[sympy.Expr]:
         if isinstance(atom, sympy.sin) and sympy.cos(atom.args[0]) not in atoms:
             atoms.append(sympy.cos(atom.args[0]))
     return sorted(atoms, key=lambda atom: (not atom.is_Symbol, str(atom)))
-
-
-__all__ = ["OPERATIONS", "Angle", "MotionRing", "TooLarge"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from armsim.figures.picture import check_picture, save
 from armsim.figures.style import BLUE, GREY, VERMILION, new_figure, plain, tick, worded
-from armsim.spec.values import Drawn, Points, Values
+from armsim.formulas.values import Drawn, Spaced, Values
 from armsim.studies.results import COMPLETE, Sweep
 
 INCHES = (8.0, 5.0)
@@ -64,7 +64,7 @@ class _Axis:
 
     def __init__(self, name: str, values: Values, column: NDArray[Any]) -> None:
         self.name, self.words = name, list[str]()
-        self.log = isinstance(values, Points) and values.text.startswith("log")
+        self.log = isinstance(values, Spaced) and values.text.startswith("log")
         if column.dtype == object:
             assert not isinstance(values, Drawn)  # whose values are numbers
             known = list(values.values)

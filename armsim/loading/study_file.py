@@ -13,12 +13,12 @@ from armsim.files.shipped import looks_like_a_file, shipped_path
 from armsim.files.source import beside
 from armsim.files.yaml_reader import read_yaml
 from armsim.formulas.quantity import Context
+from armsim.formulas.values import Drawn, Values
 from armsim.loading.open_numbers import open_numbers
 from armsim.loading.scenario_file import Given, load_scenario_file
 from armsim.loading.settle import is_structure
 from armsim.spec.paths import parse_path
 from armsim.spec.study import FORMAT, StudyKeys, plain
-from armsim.spec.values import Drawn, Values
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,9 @@ def wrong_kind(kind: str, root: Node, path: str) -> FileFaults | None:
     place = Place(path or "<data>")
     if str(written).startswith("armsim/study/"):
         noun = "a robot file" if kind == "robots" else "a scenario file"
-        return refuse(place, "", noun, "a study file", f"run it: `armsim sweep {path}`" if path else "give its scenario")
+        return refuse(
+            place, "", noun, "a study file", f"run it: `armsim sweep {path}`" if path else "give its scenario"
+        )
     if kind == "configs" and written == ROBOT_FORMAT:
         expected = "a scenario file, which says what happens to a robot"
         return refuse(

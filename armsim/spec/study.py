@@ -7,10 +7,10 @@ from typing import Any
 from armsim.errors import UsageError
 from armsim.files.document import Map, Node, Scalar, Seq, clipped, shown
 from armsim.formulas.quantity import Context
+from armsim.formulas.values import EXPECTED, Drawn, Values, listed, parse_values
 from armsim.spec.kinds import Choice, Format, Kind, Number, Text, join
 from armsim.spec.paths import PathError, parse_path
 from armsim.spec.schema import List, Record
-from armsim.spec.values import EXPECTED, Drawn, Values, listed, parse_values
 
 FORMAT = "armsim/study/1"
 GRID = "grid"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.errors import UsageError, spelled
-from armsim.spec.values import NORMAL, Drawn, Values
+from armsim.formulas.values import NORMAL, Drawn, Values
 
 Array = NDArray[np.float64]
 Rows = NDArray[Any]  # floats, or objects where there are words

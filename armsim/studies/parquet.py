@@ -8,7 +8,7 @@ from typing import Any
 
 from armsim.files.new_file import whole_file
 from armsim.files.study_folder import rows_of
-from armsim.spec.values import Drawn, Values
+from armsim.formulas.values import Drawn, Values
 from armsim.studies.rows import INDEX, REASON, STATUS
 
 GROUP = 2**16  # rows that are compressed together

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from armsim.batches.simulate_many import Batch, Progress, check_threads
 from armsim.batches.variants import Families
 from armsim.errors import ArmsimError, FileFaults, UsageError
+from armsim.formulas.values import NORMAL, Drawn, Value, Values
 from armsim.loading import Scenario, build_scenario, load_scenario_file
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
@@ -25,7 +26,6 @@ from armsim.measures import measures_of
 from armsim.plant import Plant
 from armsim.simulation.loop_plan import plant_of_run
 from armsim.spec.paths import PathError, parse_path
-from armsim.spec.values import NORMAL, Drawn, Value, Values
 from armsim.stability.method_choice import with_method
 
 Array = NDArray[np.float64]
@@ -40,7 +40,7 @@ class Outcomes:
     """What runs came to, an entry each.
 
     Attributes:
-        measures: By `Runs.measures`, shape (runs, measures); NaN of a run that is not complete, or has no such measure.
+        measures: By `StudyRuns.measures`, shape (runs, measures); NaN of a run that is not complete, or has no such measure.
         status: "complete", "diverged", "refused", or "interrupted".
         reason: Why a run was refused or where it diverged, in one line.
         interrupted: Whether Ctrl-C came.
@@ -56,7 +56,7 @@ class Outcomes:
         return Outcomes(self.measures[:count], self.status[:count], self.reason[:count], self.interrupted)
 
 
-class Structure:
+class RunGroup:
     """A scenario with what is structure written in, and the other numbers open.
 
     Args:
@@ -87,10 +87,10 @@ class Structure:
         return build_scenario(file_with_numbers(self.opened.file, numbers))
 
 
-class Runs:
+class StudyRuns:
     """Runs of a scenario by the values of what is varied; called with rows of values, it gives measures.
 
-        runs = Runs("arm5_hold", {"control.kp[0]": parse_values("20:400:20")}, measure=["iae"])
+        runs = StudyRuns("arm5_hold", {"control.kp[0]": parse_values("20:400:20")}, measure=["iae"])
         runs([[20.0], [40.0]]).measures
 
     Kernels are kept from call to call. What comes of a row depends on the row alone, to the bit.
@@ -134,7 +134,7 @@ class Runs:
         self.structural = tuple(p for p, of in axes.items() if p in words or self._is_structural(p, of, written))
         self._open = tuple(path for path in self.paths if path not in self.structural)
         self._first = {path: _typical(axes[path]) for path in self._open}
-        self._structures: dict[tuple[Value, ...], Structure | str] = {}
+        self._structures: dict[tuple[Value, ...], RunGroup | str] = {}
         self.asked, self.measures = self._find_measures(axes, tuple(measure))
 
     def notes(self) -> tuple[str, ...]:
@@ -150,7 +150,7 @@ class Runs:
     @property
     def files(self) -> list[ScenarioFile]:
         """The scenario, once for each structure that can be run."""
-        return [made.opened.file for made in self._structures.values() if isinstance(made, Structure)]
+        return [made.opened.file for made in self._structures.values() if isinstance(made, RunGroup)]
 
     def __call__(self, rows: ArrayLike, progress: Progress | None = None) -> Outcomes:
         """Run some values.
@@ -252,13 +252,13 @@ class Runs:
             raise refused
         return asked, tuple(names)
 
-    def _made(self, key: tuple[Value, ...]) -> Structure:
+    def _made(self, key: tuple[Value, ...]) -> RunGroup:
         written = dict(zip(self.structural, key, strict=True))
-        made = Structure(self._scenario, {**self._overrides, **written}, self._first)
+        made = RunGroup(self._scenario, {**self._overrides, **written}, self._first)
         self._structures[key] = made
         return made
 
-    def _structure(self, key: tuple[Value, ...]) -> Structure | str:
+    def _structure(self, key: tuple[Value, ...]) -> RunGroup | str:
         """A scenario with its structure, or why there is none."""
         if key not in self._structures:
             try:

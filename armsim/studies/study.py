@@ -12,12 +12,12 @@ from armsim.errors import UsageError, spelled
 from armsim.files.document import Place
 from armsim.files.faults import refuse
 from armsim.files.shipped import shipped_path
+from armsim.formulas.values import Drawn, Listed, Spaced, Values, listed, parse_values
 from armsim.loading.scenario_file import Given
 from armsim.loading.study_file import StudyFile, is_study, load_study_file
 from armsim.spec.study import FORMAT, MOST_SEED, TABLES
-from armsim.spec.values import Drawn, Listed, Points, Values, listed, parse_values
 from armsim.studies.design import GRID, Design, design_of
-from armsim.studies.runs import Runs
+from armsim.studies.runs import StudyRuns
 from armsim.version import __version__
 
 MOST_LISTED = 5000  # values of one path, one by one
@@ -58,11 +58,11 @@ class Study:
         """Its runs by index."""
         return design_of(self.axes, self.method, self.count, self.seed)
 
-    def runs(self, threads: int | None = None) -> Runs:
+    def runs(self, threads: int | None = None) -> StudyRuns:
         """What carries its runs out."""
-        return Runs(self.scenario, self.axes, self.overrides, self.measure, threads, self.force_step)
+        return StudyRuns(self.scenario, self.axes, self.overrides, self.measure, threads, self.force_step)
 
-    def definition(self, runs: Runs, folder: str) -> dict[str, Any]:
+    def definition(self, runs: StudyRuns, folder: str) -> dict[str, Any]:
         """What study.yaml in a folder says of it: a study file, but for its results.
 
         Raises:
@@ -194,7 +194,7 @@ def _source(path: str, values: Any) -> str:
 
 def _written(values: Values) -> Any:
     """Values as a study file has them."""
-    if isinstance(values, (Points, Drawn)):
+    if isinstance(values, (Spaced, Drawn)):
         return str(values)
     assert isinstance(values, Listed)
     return list(values.values)

@@ -14,7 +14,7 @@ from armsim.files.interrupts import interrupts_later
 from armsim.files.study_folder import StudyFolder, study_folder
 from armsim.studies.results import COMPLETE, Sweep, check_measure
 from armsim.studies.rows import heading, text_of
-from armsim.studies.runs import Outcomes, Runs
+from armsim.studies.runs import Outcomes, StudyRuns
 from armsim.studies.study import Study, study_of
 
 Progress = Callable[[int, int], object]
@@ -147,7 +147,7 @@ def carried_out(
 def _filled(
     made: StudyFolder,
     study: Study,
-    runs: Runs,
+    runs: StudyRuns,
     progress: Progress | None,
     best: Best,
     tell: Callable[[str], object] | None,
@@ -182,7 +182,7 @@ def _filled(
     return True
 
 
-def _finished(made: StudyFolder, study: Study, runs: Runs) -> None:
+def _finished(made: StudyFolder, study: Study, runs: StudyRuns) -> None:
     """Give the table its name."""
     convert = None
     if study.table == "parquet":

@@ -308,7 +308,7 @@ def test_ctrl_c_before_anything_is_done_is_raised(monkeypatch):
     def stop(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module, "Family", stop)
+    monkeypatch.setattr("armsim.batches.variants.Family", stop)
     with pytest.raises(KeyboardInterrupt):
         many({KP: [1.0, 2.0]})
 
@@ -413,9 +413,16 @@ def test_the_result_makes_a_data_frame(found):
 
 def every_measure(joint, motors):
     """All kinds of the catalog, of the arm and of a joint, and all aggregates."""
-    known = [name for name in KINDS if motors or not name.startswith("energy_")]
-    kinds = [*known, *(f"{name}_{joint}" for name, kind in KINDS.items() if kind.of == "either")]
-    banded = [f"{name}(1e-3)" for name, kind in KINDS.items() if kind.banded]
+    unpowered = (
+        "energy_",
+        "rms_current",
+        *(f"{when}_at_{limit}" for when in ("time", "first") for limit in ("voltage", "current")),
+    )
+    absent = ("disturbance", "recovery") if motors else unpowered  # without an external force, or electric motors
+    absent = (*absent, "winding", "peak_winding")  # a thermal model
+    known = {name: kind for name, kind in KINDS.items() if not name.startswith(absent)}
+    kinds = [*known, *(f"{name}_{joint}" for name, kind in known.items() if kind.of == "either")]
+    banded = [f"{name}(1e-3)" for name, kind in known.items() if kind.banded]
     return [*kinds, *banded, *(f"{name}(q_{joint})" for name in AGGREGATES), f"max(abs(qd_{joint})) + iae"]
 
 

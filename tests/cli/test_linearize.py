@@ -52,9 +52,10 @@ def test_an_arm_that_nothing_drives_takes_torques_from_outside(armsim):
 
 def test_the_gains_it_prints_hold_the_pose(armsim, empty_folder):
     done = armsim("linearize", "arm5_hold", "--at", "5", "--lqr", "q=100,qd=0.1,r=1")
-    text, block = done.out.split("\n\n# ")
+    text, block, full = done.out.split("\n\n# ")
+    assert yaml.safe_load("# " + full)["control"]["law"] == "state_feedback"
     assert "lqr: q = 100, qd = 0.1, r = 1, for every joint by itself" in " ".join(text.split())
-    assert "more than the full matrix K of --json." in " ".join(text.split())
+    assert "more than the full matrix K." in " ".join(text.split())
     control = yaml.safe_load("# " + block)
     scenario = {
         "format": "armsim/scenario/1",
@@ -111,7 +112,8 @@ def test_gains_that_do_not_hold_the_whole_arm_are_not_offered(armsim, empty_fold
     done = armsim("linearize", "upright.yaml", "--lqr", "q=1,r=1e6")
     assert done.code == 0
     assert "The whole arm is not held by that: a mode grows with " in " ".join(done.out.split())
-    assert "control:\n" not in done.out
+    assert "law: pd" not in done.out
+    assert "law: state_feedback" in done.out
     facts = json.loads(armsim("linearize", "upright.yaml", "--lqr", "q=1,r=1e6", "--json").out)["lqr"]
     assert facts["joints"]["extra_cost"] is None
     assert all(mode["rate"][0] < 0 for mode in facts["modes"])  # the matrix holds it

@@ -18,7 +18,16 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("ARMSIM_KILLS", "0"))
-GRID = ("--vary", "control.kp[1]=20:80:25", "--vary", "control.kd[1]=0:4:16", "--measure", "iae", "--set", "duration=0.02")
+GRID = (
+    "--vary",
+    "control.kp[1]=20:80:25",
+    "--vary",
+    "control.kd[1]=0:4:16",
+    "--measure",
+    "iae",
+    "--set",
+    "duration=0.02",
+)
 STUDY = """format: armsim/study/1
 scenario: two_link_hold
 set: {duration: 0.02}
@@ -98,13 +107,23 @@ def test_a_study_file_is_the_same_study_as_its_options(armsim):
 
 
 BAD = {  # what is wrong: the file's line in place of another, and what is said of it
-    "path": ("  control.kp[1]: 20:80:4", "  control.kpp: 20:80:4", "bad.yaml:5:3: vary.control.kpp", "did you mean `kp`?"),
+    "path": (
+        "  control.kp[1]: 20:80:4",
+        "  control.kpp: 20:80:4",
+        "bad.yaml:5:3: vary.control.kpp",
+        "did you mean `kp`?",
+    ),
     "values": ("20:80:4", "20:80", "bad.yaml:5:18: vary.control.kp[1]", "expected 3 numbers"),
     "distribution": ("20:80:4", "normal:1:2", "bad.yaml:5:18: vary.control.kp[1]", "sobol, runs: 1024"),
     "measure": ("overshoot", "overshot", "bad.yaml:7:16: measure `overshot`", "did you mean `overshoot`?"),
     "scenario": ("two_link_hold", "two_link_hol", "bad.yaml:2:11: scenario", "did you mean `two_link_hold`?"),
     "key": ("measure", "measures", "bad.yaml:7:1: measures", "did you mean `measure`?"),
-    "structure drawn": ("[1e-3, 2e-3]", "uniform:1e-4:1e-3\nsample: {method: sobol, runs: 8}", "bad.yaml:6:3: vary", "one by"),
+    "structure drawn": (
+        "[1e-3, 2e-3]",
+        "uniform:1e-4:1e-3\nsample: {method: sobol, runs: 8}",
+        "bad.yaml:6:3: vary",
+        "one by",
+    ),
 }
 
 

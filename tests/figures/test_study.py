@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from armsim.spec.values import parse_values
+from armsim.formulas.values import parse_values
 from armsim.studies.results import Sweep
 
 pytest.importorskip("matplotlib")

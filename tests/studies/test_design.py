@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.stats import qmc
 
 from armsim.errors import UsageError
-from armsim.spec.values import Drawn, Listed, parse_values
+from armsim.formulas.values import Drawn, Listed, parse_values
 from armsim.studies.design import design_of
 
 BOX = {"a": parse_values("uniform:1:3"), "b": parse_values("normal:5:0.1"), "c": parse_values("10,20,40")}
@@ -74,7 +74,9 @@ def test_draws_have_their_distributions(method):
     assert stats.kstest(rows[:, 1], stats.norm(5, 0.1).cdf).pvalue > 1e-3
     counts = np.unique(rows[:, 2], return_counts=True)
     assert counts[0].tolist() == [10, 20, 40]
-    assert np.abs(counts[1] - 4096 / 3).max() < 4 * np.sqrt(4096 * 2 / 9)  # four standard deviations of independent draws
+    assert np.abs(counts[1] - 4096 / 3).max() < 4 * np.sqrt(
+        4096 * 2 / 9
+    )  # four standard deviations of independent draws
 
 
 def test_a_latin_hypercube_has_one_run_in_every_stratum():

@@ -17,7 +17,7 @@ from armsim.errors import UsageError
 from armsim.files import study_folder
 from armsim.files.claim import sole
 from armsim.studies import sweep as sweeping
-from armsim.studies.runs import Runs
+from armsim.studies.runs import StudyRuns
 from armsim.studies.show import simulate_row
 from armsim.studies.study import study_of
 
@@ -40,7 +40,12 @@ def test_a_row_has_the_bits_of_a_single_run_with_structure_varied_too(lines):
     found = armsim.sweep("two_link_hold", vary, SHORT, ["iae", "max(abs(tau_elbow))"], "out")
     assert "integrator.method, integrator.dt" in found.notes[0]
     for row in lines("out")[1:]:
-        overrides = {**SHORT, "integrator.method": row[1], "control.kp[1]": float(row[2]), "integrator.dt": float(row[3])}
+        overrides = {
+            **SHORT,
+            "integrator.method": row[1],
+            "control.kp[1]": float(row[2]),
+            "integrator.dt": float(row[3]),
+        }
         names = ["iae", "max(abs(tau_elbow))"]
         run = armsim.simulate("two_link_hold", overrides, measure=names)
         assert [float(cell) for cell in row[4:6]] == [run.measures[name] for name in names]
@@ -56,7 +61,11 @@ def test_robots_and_laws_are_varied_and_what_cannot_be_run_is_a_row_with_its_rea
 
 
 def test_runs_that_diverge_or_are_refused_are_rows_and_their_words_do_not_depend_on_blocks(lines, monkeypatch):
-    vary = {"robot.joints[1].bodies[0].rod.mass": [1.5, -1.5], "control.kd[0]": [1, 1e5, 1e6], "control.kp[1]": "1:40:40"}
+    vary = {
+        "robot.joints[1].bodies[0].rod.mass": [1.5, -1.5],
+        "control.kd[0]": [1, 1e5, 1e6],
+        "control.kp[1]": "1:40:40",
+    }
     asked = {"duration": 0.1, "integrator.method": "explicit_euler", "control.limit": None}
     for lanes in (1, 64):
         monkeypatch.setattr(sweeping, "LANES", lanes)
@@ -73,7 +82,7 @@ def test_runs_that_diverge_or_are_refused_are_rows_and_their_words_do_not_depend
 def test_a_finished_study_is_not_run_again(monkeypatch):
     first = armsim.sweep("two_link_hold", GRID, SHORT, "iae", "out")
     bytes_of = {path.name: path.read_bytes() for path in Path("out").iterdir()}
-    monkeypatch.setattr(Runs, "__call__", None)
+    monkeypatch.setattr(StudyRuns, "__call__", None)
     again = armsim.sweep("two_link_hold", GRID, SHORT, "iae", "out")
     assert (again.status, again.done, again.tally) == ("complete", 12, first.tally)
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == bytes_of
@@ -137,9 +146,10 @@ def test_a_kill_between_the_last_names_is_made_good(monkeypatch):
     def killed(*_) -> None:
         raise Killed
 
-    with monkeypatch.context() as patched, pytest.raises(Killed):
+    with monkeypatch.context() as patched:
         patched.setattr(study_folder, "flush", killed)  # once results.csv has its name, before study.yaml says so
-        armsim.sweep("two_link_hold", GRID, SHORT, "iae", "out")
+        with pytest.raises(Killed):
+            armsim.sweep("two_link_hold", GRID, SHORT, "iae", "out")
     assert Path("out/results.csv").exists()
     found = armsim.sweep("two_link_hold", GRID, SHORT, "iae", "out")
     assert found.status == "complete"
@@ -189,7 +199,10 @@ def test_a_study_that_another_process_is_at_is_refused():
 
 
 def test_without_a_folder_the_same_study_is_found_again_and_another_gets_the_next_number():
-    found = [armsim.sweep("two_link_hold", {"control.kp[0]": values}, SHORT, "iae").folder for values in ([1, 2], [3], [1, 2])]
+    found = [
+        armsim.sweep("two_link_hold", {"control.kp[0]": values}, SHORT, "iae").folder
+        for values in ([1, 2], [3], [1, 2])
+    ]
     assert [Path(folder).name for folder in found] == ["two_link_hold-001", "two_link_hold-002", "two_link_hold-001"]
 
 

@@ -33,7 +33,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Points(Listed):
+class Spaced(Listed):
     """Numbers at equal distances, or ratios, ends included.
 
     Attributes:
@@ -133,7 +133,7 @@ def _drawn(where: str, parts: Sequence[str]) -> Drawn:
     return Drawn(kind, a, b)
 
 
-def _points(text: str, where: str, parts: Sequence[str]) -> Points:
+def _points(text: str, where: str, parts: Sequence[str]) -> Spaced:
     log = parts[0] == LOG
     example = "log:1:100:9" if log else "20:400:20"
     first, last, number = _numbers(where, parts[1:] if log else parts, 3, example)
@@ -151,4 +151,4 @@ def _points(text: str, where: str, parts: Sequence[str]) -> Points:
         inner = [first * math.pow(ratio, i / n) for i in range(1, n)]
     else:
         inner = [first + (last - first) * (i / n) for i in range(1, n)]
-    return Points((first, *inner, last), text.strip())
+    return Spaced((first, *inner, last), text.strip())
