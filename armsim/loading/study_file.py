@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from armsim.errors import ArmsimError, FileFaults, UsageError
 from armsim.files.document import Map, Place, Scalar, shown
 from armsim.files.faults import Fault, Report, refuse
 from armsim.files.shipped import looks_like_a_file, shipped_path
-from armsim.files.source import beside
+from armsim.files.source import beside, find_file
 from armsim.files.yaml_reader import read_yaml
 from armsim.formulas.quantity import Context
 from armsim.formulas.values import Drawn, Values
@@ -106,6 +107,12 @@ def _check_paths(study: StudyFile, root: Map, report: Report) -> None:
                 mend = "give its values one by one"
                 report.add(study.places[path], f"vary.{path}", "a number that can be left open", "structure", mend)
         return
+    if not isinstance(study.scenario, Mapping):
+        try:
+            read_yaml(find_file("configs", os.fspath(study.scenario)))
+        except FileFaults as error:
+            report.faults += [_moved(fault, root) for fault in error.faults]
+            return
     words = {path: of.values[0] for path, of in structure.items() if not isinstance(of, Drawn)}
     try:
         load_scenario_file(study.scenario, {**study.overrides, **words})
