@@ -267,7 +267,7 @@ def _check_fit(root: Map, robot: dict[str, Any], path: str, context: Context) ->
     currents, n = inductive if volts == "voltage" else 0, len(joints)
     for i, row in enumerate(K.items if isinstance(K, Seq) else ()):
         width = len(row.items) if isinstance(row, Seq) else 2 * n
-        if 2 * n < width <= 3 * n and width != 2 * n + currents:
+        if width not in (2 * n, 2 * n + currents):
             more = f", or {2 * n + currents} with those of currents" if currents else ""
             expected = f"{2 * n} numbers: gains of positions and velocities{more}"
             why = "a current is a state where a motor with an `inductance` takes a voltage"

@@ -7,7 +7,7 @@ from typing import Any
 from armsim.control.noise import LARGEST_SEED
 from armsim.errors import spelled
 from armsim.expr import trace
-from armsim.files.document import Map, Node, Scalar, Seq, shown
+from armsim.files.document import Map, Node, Scalar, shown
 from armsim.formulas.formula import Formula, FormulaError, parse_formula
 from armsim.formulas.quantity import Context, Quantity
 from armsim.spec import other_words as words
@@ -83,12 +83,10 @@ class LawExpression(Number):
             unknown = sorted(formula.names - known)
             both = sorted(formula.names & {*SIGNALS, *names} & {*context.parameters})
             if both:
-                problem = f"`{both[0]}` is what a controller knows, and a parameter, too"
-                raise FormulaError(problem, "give the parameter another name")
-            if context.joints is not None:
-                own = sorted(formula.names - {*context.parameters, "pi"})
-                given = context.values(formula.names & {*context.parameters})
-                trace(lambda *x: [formula.evaluate({**given, **dict(zip(own, x, strict=True))})], own, "command")
+                raise FormulaError(f"`{both[0]}` is a parameter, too", "give the parameter another name")
+            own = sorted(formula.names - {*context.parameters, "pi"})
+            given = context.values(formula.names & {*context.parameters})
+            trace(lambda *x: [formula.evaluate({**given, **dict(zip(own, x, strict=True))})], own, "command")
             if unknown and context.joints is not None:
                 raise FormulaError(f"there is no `{unknown[0]}`", "name a number under `parameters`")
         except FormulaError as error:
@@ -247,11 +245,8 @@ class ControlKeys(Record):
         if data["law"] == "computed_torque" and data["feedforward"] not in (None, "none"):
             unfit("feedforward", "none with computed_torque, which has all of it", "take it out")
         elif node.get("model") is not None and data["law"] != "computed_torque" and data["feedforward"] == "none":
-            unfit(
-                "model",
-                "a law or a feedforward that has a model",
-                "add `feedforward: inverse_dynamics`, or take it out",
-            )
+            mend = "add `feedforward: inverse_dynamics`, or take it out"
+            unfit("model", "a law or a feedforward that has a model", mend)
         if node.get("tracking_time") is not None and data["anti_windup"] == "clamping":
             unfit("tracking_time", "`anti_windup: back_calculation`", "write that, or take it out")
         if node.get("anti_windup") is not None and data["anti_windup"] != "clamping" and data["limit"] is None:
@@ -259,17 +254,6 @@ class ControlKeys(Record):
         for key in ("delay", "encoder"):
             if node.get(key) is not None and node.get("period") is None:
                 unfit(key, "sampled control", "add `period: 1e-3`, the sample time")
-        K = node.get("K")
-        if isinstance(K, Seq) and context.joints is not None:
-            n = len(context.joints)
-            for i, row in enumerate(K.items):
-                width = len(row.items) if isinstance(row, Seq) else 2 * n
-                if not 2 * n <= width <= 3 * n:
-                    expected = f"{2 * n} numbers: gains of the {n} positions, then of the velocities"
-                    mend = (
-                        "write those, and behind them gains of currents, where motors with an inductance take voltages"
-                    )
-                    context.report.add(row.place, join(path, f"K[{i}]"), expected, str(width), mend)
 
     def _check_changed_law(self, data: dict[str, Any], node: Map, path: str, context: Context) -> bool:
         """Report all at once what an overridden law asks for besides; whether there was anything that overrides mend."""
@@ -286,9 +270,8 @@ class ControlKeys(Record):
             more.append(spelled(f"--set control.{key}={example}", f'"control.{key}": {example}'))
         place = node.entries["law"][1].place
         expected = f"the gains of {data['law']}, {' and '.join(needed)}, and no others"
-        context.report.add(
-            place, join(path, "law"), expected, " and ".join(found), f"add {spelled(' ', ', ').join(more)}"
-        )
+        mend = f"add {spelled(' ', ', ').join(more)}"
+        context.report.add(place, join(path, "law"), expected, " and ".join(found), mend)
         return True
 
     def unwanted(self, key: str, data: dict[str, Any]) -> tuple[str, str, str]:
