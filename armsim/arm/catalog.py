@@ -1,4 +1,4 @@
-"""The shipped robots and scenarios, with a line of description."""
+"""The shipped robots, scenarios and studies, with a line of description."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ DIRECTIVE = "yaml-language-server:"
 
 
 def catalog() -> dict[str, list[dict[str, str]]]:
-    """The shipped "robots" and "scenarios", each with name, about (one line) and file."""
-    return {"robots": _listed("robots"), "scenarios": _listed("configs")}
+    """The shipped "robots", "scenarios" and "studies", each with name, about (one line) and file."""
+    return {"robots": _listed("robots"), "scenarios": _listed("configs"), "studies": _listed("studies")}
 
 
 def about(path: str) -> str:

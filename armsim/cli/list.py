@@ -25,7 +25,7 @@ Examples:
 @quiet_option
 @click.option("-v", "--verbose", is_flag=True, help="Say where their files are.")
 def command(as_json: bool, quiet: bool, verbose: bool) -> int:
-    """Print the robots and scenarios that come with armsim; every command takes their names."""
+    """Print the robots, scenarios and studies that come with armsim; commands take their names."""
     from armsim.arm.catalog import catalog
 
     found = catalog()

@@ -46,7 +46,7 @@ COMMANDS = {
         "info": "What a robot or scenario file says, in numbers, and what follows.",
         "draw": "A robot at a pose, in a picture: frames, ranges, lengths, masses.",
         "inertia": "Every solid of a robot with its inertia, and their sums.",
-        "list": "Robots and scenarios that come with armsim.",
+        "list": "Robots, scenarios and studies that come with armsim.",
         "docs": "The documentation that comes with armsim.",
     },
     "Set up": {

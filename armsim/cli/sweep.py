@@ -33,7 +33,8 @@ Examples:
   armsim sweep arm5_hold --vary "control.kp[1]=20:400:20" --measure iae
   armsim sweep arm5_hold --vary "control.kp[1]=log:15:240:9" \\
       --vary "control.kd[1]=0,1,2,4" --top 5 --by overshoot --plot gains.png
-  armsim sweep arm5_hold --vary integrator.method=rk4,rodas --vary payload.mass=0,1
+  armsim sweep arm5_hold --vary integrator.method=rk4,rodas \\
+      --vary payload.mass=0,1
   armsim sweep arm5_hold --vary payload.mass=normal:1:0.1 \\
       --vary "robot.joints[R2].motor.Ra=uniform:0.9:1.1" --sobol 4096
   armsim sweep arm5_gains -o gains               a study file, or a shipped one

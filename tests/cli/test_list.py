@@ -15,7 +15,8 @@ def test_every_shipped_file_is_listed_with_the_first_line_of_its_comment(armsim)
     found = json.loads(armsim("list", "--json").out)
     assert [item["name"] for item in found["robots"]] == shipped_names("robots")
     assert [item["name"] for item in found["scenarios"]] == shipped_names("configs")
-    for item in [*found["robots"], *found["scenarios"]]:
+    assert [item["name"] for item in found["studies"]] == shipped_names("studies")
+    for item in [*found["robots"], *found["scenarios"], *found["studies"]]:
         assert f"{item['name']} {item['about']}" in text
         with open(item["file"], encoding="utf-8") as file:
             assert f"# {item['about']}\n" in [file.readline(), file.readline()]
@@ -28,10 +29,11 @@ def test_each_says_something_and_no_directive_of_an_editor(armsim):
             assert "schema" not in item["about"]
 
 
-def test_robots_come_before_scenarios(armsim):
+def test_robots_come_before_scenarios_and_these_before_studies(armsim):
     assert [line for line in armsim("list").out.splitlines() if line.endswith("s") and " " not in line] == [
         "robots",
         "scenarios",
+        "studies",
     ]
 
 
