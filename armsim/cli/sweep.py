@@ -37,8 +37,8 @@ Examples:
       --vary payload.mass=0,1
   armsim sweep arm5_hold --vary payload.mass=normal:1:0.1 \\
       --vary "robot.joints[R2].motor.Ra=uniform:0.9:1.1" --sobol 4096
-  armsim sweep arm5_gains -o gains               a study file, or a shipped one
-  armsim sweep gains/study.yaml --show 17        one of its runs, into runs/...
+  armsim sweep arm5_gains -o gains            a study file or a shipped one
+  armsim sweep gains/study.yaml --show 17     one of its runs, into runs/...
 """,
 )
 @click.argument("scenario", metavar="SCENARIO", shell_complete=shipped("configs", "studies"))
