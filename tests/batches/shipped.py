@@ -73,8 +73,13 @@ class File:
             elif whole not in made:
                 length = sum(other.startswith(f"{whole}[") for other in self.numbers)
                 places = [f"{whole}[{i}]" for i in range(length)]
-                made[whole] = [values.get(place, self.value(place)) for place in places]
+                made[whole] = [values.get(place, self.written(place)) for place in places]
         return made
+
+    def written(self, path: str) -> float | str:
+        """A number as the file has it: the formula of one that depends on parameters."""
+        number = self.numbers[path]
+        return number.text if number.formula is not None and number.formula.names - {"pi"} else self.value(path)
 
     def takes(self, values: dict[str, float]) -> bool:
         """Whether these numbers may be written in: an inductance needs a motor's resistance, for example."""
