@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from armsim.control import OpenLoop
@@ -10,6 +11,7 @@ from armsim.dynamics import bias, forward_dynamics
 from armsim.dynamics.external import link_wrenches
 from armsim.dynamics.kinematics import own_poses
 from armsim.errors import Refusal
+from armsim.formulas.formula import FormulaError
 from armsim.loading import Scenario
 from armsim.plant import DynaMechsPlant, Plant
 
@@ -73,8 +75,9 @@ def _pushes(scenario: Scenario, plant: Plant) -> list[Push]:
         found.append(Push(f"external[{k}]", force, end - begin))
     if isinstance(plant.command, OpenLoop) and plant.command.output == "torque":
         for t in (0.0, duration / 2):
-            torques = plant.torques(t, _sampled(plant, t, q, still))
-            found.append(Push("inputs.torque", [torque.motor for torque in torques], duration - t))
+            with suppress(ArithmeticError, FormulaError):  # a formula may have no value there
+                torques = plant.torques(t, _sampled(plant, t, q, still))
+                found.append(Push("inputs.torque", [torque.motor for torque in torques], duration - t))
     return found
 
 
@@ -86,7 +89,10 @@ def _opposed(plant: Plant, q: Sequence[float], i: int, push: Push) -> float:
         return plant.torques(0.0, _sampled(plant, 0.0, positions, velocities))[i].total
 
     still, limit = [0.0] * plant.arm.n, plant.arm.joints[i].limit
-    damping, stiffness = total(q[i], 0.0) - total(q[i], 1.0), total(q[i], 0.0) - total(q[i] + 1.0, 0.0)
+    try:
+        damping, stiffness = total(q[i], 0.0) - total(q[i], 1.0), total(q[i], 0.0) - total(q[i] + 1.0, 0.0)
+    except (ArithmeticError, FormulaError):
+        return 0.0
     if limit is not None and limit.stiffness is not None:
         stiffness = max(stiffness, limit.stiffness)
     force = abs(push.force[i])

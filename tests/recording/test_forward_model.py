@@ -331,7 +331,7 @@ def test_arguments_that_are_of_no_use_are_refused():
     with pytest.raises(UsageError, match="did you mean `rk4`"):
         ForwardModel("arm5", dt=DT, method="rk40")
     with pytest.raises(UsageError, match="expected: voltage, current or torque"):
-        ForwardModel("arm5", dt=DT, output="current")
+        ForwardModel("arm5", dt=DT, output="speed")
     for dt in (0.0, -1e-3, math.inf, math.nan):
         with pytest.raises(UsageError, match="above 0"):
             ForwardModel("arm5", dt=dt)
@@ -673,3 +673,14 @@ def test_a_masked_number_is_refused_and_not_taken_for_what_is_beneath_the_mask()
     for masked in (np.ma.array(state, mask=True), [np.ma.array(state, mask=True)]):
         with pytest.raises(UsageError, match="none of them masked"):
             plain.step(masked, np.ones(np.shape(masked)[:-1] + (5,)))
+
+
+def test_currents_drive_a_model_as_the_torques_that_they_make():
+    by_current, by_torque = (ForwardModel("arm5", dt=DT, output=output) for output in ("current", "torque"))
+    currents = [0.1, -0.2, 0.3, 0.4, -0.5]
+    torques = [k * i for k, i in zip([10.0, 10.0, 10.0, 1.0, 1.0], currents, strict=True)]  # N·m/A, without a gear
+    x, y = by_current.state(inputs=currents), by_torque.state(inputs=torques)
+    for _ in range(50):
+        x, y = by_current.step(x, currents), by_torque.step(y, torques)
+    assert np.allclose(x[:10], y[:10], rtol=0, atol=1e-12)
+    assert np.abs(x[5:10]).max() > 1e-2
