@@ -158,8 +158,8 @@ def test_a_kill_between_the_last_names_is_made_good(monkeypatch):
 
 
 def test_study_yaml_repeats_the_study_and_tells_when_a_file_has_changed(lines):
-    robot = Path(armsim.__file__).parents[1] / "robots/two_link.yaml"
-    scenario = Path(armsim.__file__).parents[1] / "configs/two_link_hold.yaml"
+    robot = Path(__file__).parents[2] / "robots/two_link.yaml"
+    scenario = Path(__file__).parents[2] / "configs/two_link_hold.yaml"
     Path("arm.yaml").write_text(robot.read_text(encoding="utf-8"), encoding="utf-8")
     text = scenario.read_text(encoding="utf-8").replace("../robots/two_link.yaml", "arm.yaml")
     Path("hold.yaml").write_text(text, encoding="utf-8")
