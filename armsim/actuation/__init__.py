@@ -16,6 +16,7 @@ from armsim.actuation.joint_torque import (
     slowed_to,
     stall_force,
     unpowered,
+    viscous_friction,
 )
 from armsim.actuation.limit import limit_torque, stop_law
 from armsim.actuation.saturation import LIMITS, acting_limits, limit_kinds
@@ -44,4 +45,5 @@ __all__ = [
     "sticks",
     "stop_law",
     "unpowered",
+    "viscous_friction",
 ]

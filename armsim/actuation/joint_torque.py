@@ -218,10 +218,15 @@ def _differ(a: Scalar, b: Scalar) -> Any:
     return False if a is b else either(a < b, a > b)
 
 
+def viscous_friction(joint: Joint, qd: Scalar) -> Scalar:
+    """Viscous friction of a joint and its rotor at joint velocity qd [N·m or N]."""
+    rotor = 0.0 if joint.motor is None else dc.viscous(joint.motor)
+    return -(joint.viscous + rotor) * qd
+
+
 def unpowered(joint: Joint, q: Scalar, qd: Scalar) -> JointTorque:
     """The torques on a joint without a command: its motor's terminals are open, so no current flows."""
-    rotor = 0.0 if joint.motor is None else dc.viscous(joint.motor)
-    viscous = -(joint.viscous + rotor) * qd
+    viscous = viscous_friction(joint, qd)
     limit = limit_torque(joint.limit, q, qd)
     motor = joint.electric_motor
     if motor is None:

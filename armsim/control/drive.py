@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armsim.actuation import Output
+from armsim.actuation import Output, viscous_friction
 from armsim.actuation import motor as dc
 from armsim.expr import Scalar
 from armsim.model import Arm
@@ -37,6 +37,5 @@ def currents_for(model: Arm, tau: Sequence[Scalar]) -> dict[int, Scalar]:
 
 def against_viscous(model: Arm, tau: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
     """The torques of drives [N·m or N] that leave these for the joints at velocities qd: viscous friction added."""
-    rotors = [0.0 if joint.motor is None else dc.viscous(joint.motor) for joint in model.joints]
-    joints = zip(model.joints, rotors, tau, qd, strict=True)
-    return [torque + (joint.viscous + rotor) * speed for joint, rotor, torque, speed in joints]
+    joints = zip(model.joints, tau, qd, strict=True)
+    return [torque - viscous_friction(joint, speed) for joint, torque, speed in joints]

@@ -64,7 +64,7 @@ def check_matplotlib(asked: str) -> None:
     """
     try:
         import matplotlib.backends.backend_agg  # what a broken installation lacks shows in one of them
-        import matplotlib.figure  # noqa: F401
+        import matplotlib.figure  # noqa: F401  whether it is there
     except ImportError:
         mend = 'pip install "armsim[plot]"'
         raise UsageError.of(asked, "matplotlib, which draws", "it is not installed", mend) from None
