@@ -19,6 +19,7 @@ from armsim.simulation.engine import make_engine
 from armsim.simulation.simulate import simulate
 from armsim.spec.timing import WHOLE, time_at
 from armsim.stability.method_choice import with_method
+from armsim.stability.operating_points import aimed_at
 
 
 def linearize(
@@ -93,10 +94,11 @@ def _about_target(scenario: Scenario, at: float) -> LinearModel:
     if at:
         raise UsageError.of("target", "the target or a time", f"both, and the time {at:g} s", "leave one out")
     plant = make_plant(scenario)
-    state = plant.initial_state(command.aim(scenario.steps * scenario.dt), [0.0] * plant.arm.n)
+    target, rates, t = aimed_at(plant, command, scenario.steps * scenario.dt)
+    state = plant.initial_state(target, rates)
     if plant.sampled:
-        state = plant.sample(0.0, state)
-    return linear_model(linearize_plant(plant, 0.0, state), scenario, "the target")
+        state = plant.sample(t, state)
+    return linear_model(linearize_plant(plant, t, state), scenario, "the target")
 
 
 def _steps(scenario: Scenario, at: float) -> tuple[int, float]:

@@ -433,3 +433,15 @@ def test_what_a_prismatic_joint_takes_is_told_in_newtons():
     found = r"Z1, for which it takes 19\.62 N: its motor would need 1\.962 N·m, and may have 1 N·m"
     with pytest.raises(UsageError, match=HOLDING + found):
         _ = armsim.linearize(lift).at_rest
+
+
+def test_the_target_of_a_reference_that_moves_is_where_and_when_it_ends():
+    # there the pd law of arm5_move meets no error, so that only what carries gravity is commanded; limits would not act
+    lin = armsim.linearize("arm5_move", target=True, overrides={"control.limit": 2})
+    still = armsim.linearize(
+        "arm5_move",
+        target=True,
+        overrides={"control.reference": None, "control.target": [0.8, -0.6, 0.5, 0.4, -0.4], "control.limit": 2},
+    )
+    assert np.allclose(lin.about.u, still.about.u, rtol=0, atol=1e-12)
+    assert np.allclose(lin.closed_loop.A, still.closed_loop.A, rtol=1e-12, atol=1e-9)
