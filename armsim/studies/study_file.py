@@ -92,11 +92,12 @@ def load_study_file(path_or_name: str | os.PathLike[str]) -> StudyFile:
     overrides = {key: plain(value) for key, value in data["set"].items()}
     found = StudyFile(path, data, scenario, overrides, _measures(root))
     tuned = data["tune"] is not None
-    if not tuned or _is_sound(found, {}, root, report):
+    sound = not tuned or _is_sound(found, {}, root, report)
+    if sound:
         for key in ("cases.vary", "tune.test.vary") if tuned else ("vary",):
             _check_paths(found, key, root, report)
     if tuned:
-        _check_sought(found, root, report)
+        _check_sought(found, root, report, sound)
     report.raise_if_any()
     return found
 
@@ -174,11 +175,11 @@ def _is_sound(study: StudyFile, words: Mapping[str, Any], root: Map, report: Rep
     return True
 
 
-def _check_sought(study: StudyFile, root: Map, report: Report) -> None:
-    """Report paths of `tune.open` at which there is no number, and stages of other paths."""
+def _check_sought(study: StudyFile, root: Map, report: Report, sound: bool) -> None:
+    """Report paths of `tune.open` at which there is no number of a sound scenario, and stages of other paths."""
     sought: dict[str, Interval] = study.data["tune"]["open"]
     study.places.update({path: place for path, (place, _) in _at(root, "tune.open").entries.items()})
-    if not report.faults:
+    if sound:
         for path, interval in sought.items():
             _check_path(study, f"tune.open.{path}", path, interval.at(0.5), {}, report, written=False)
     for i, stage in enumerate(study.data["tune"]["stages"] or ()):

@@ -20,7 +20,7 @@ SPREAD = 1e-3  # of the costs of a population, relative to their mean, at which 
 LEAST, EACH = 16, 4  # of a population: trials, at least and for every number
 
 
-class Search(Protocol):
+class SearchMethod(Protocol):
     """A method: it tries points of the unit cube, from `start` on, `most` of them at most (None: as many as suit it)."""
 
     def __call__(self, cost: Cost, start: Array, most: int | None, seed: int) -> None: ...
@@ -107,4 +107,4 @@ def most_trials(method: str, n: int, most: int | None) -> int:
     return population * (1 + (GENERATIONS if most is None else max(0, most // population - 1)))
 
 
-METHODS: dict[str, Search] = {"nelder_mead": nelder_mead, "differential_evolution": differential_evolution}
+METHODS: dict[str, SearchMethod] = {"nelder_mead": nelder_mead, "differential_evolution": differential_evolution}
