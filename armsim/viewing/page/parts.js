@@ -74,6 +74,11 @@ export function followTheme() {
     document.getElementById("theme").addEventListener("click", () => set(root.dataset.theme === "dark" ? "light" : "dark"));
 }
 
+/** Whether a share of a limit, null without one, counts as being at it. */
+export function atLimit(share) {
+    return share !== null && share >= 0.999;
+}
+
 /** A table of joints with their load as bars. */
 export class JointTable {
     constructor(arm, columns) {
@@ -92,12 +97,14 @@ export class JointTable {
 
     /** Write a row: texts, and the share of the limit (null without one) with the limit's name. */
     set(i, texts, share, of = "") {
-        const { row, cells, bar, share: words } = this.rows[i], full = share !== null && share >= 0.999;
+        const { row, cells, bar, share: words } = this.rows[i], full = atLimit(share);
         texts.forEach((text, k) => (cells[k].textContent = text));
         bar.parentElement.hidden = share === null;
         bar.style.width = `${100 * Math.min(1, share ?? 0)}%`;
         words.textContent = share === null ? "none" : `${Math.round(100 * share)} % ${of}${full ? ", full" : ""}`;
         row.classList.toggle("full", full);
+        this.limited ||= share !== null;
+        this.element.classList.toggle("free", !this.limited);
     }
 }
 

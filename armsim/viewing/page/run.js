@@ -1,6 +1,6 @@
 import { ArmModel } from "./arm.js";
 import { center, point, poses, tool } from "./kinematics.js";
-import { JointTable, before, between, cell, digits, element, placed, unpacked } from "./parts.js";
+import { JointTable, atLimit, before, between, cell, digits, element, placed, unpacked } from "./parts.js";
 import { Plot, shares, valueAt } from "./plots.js";
 import { World, aim, arrow, ball, way } from "./world.js";
 
@@ -134,7 +134,7 @@ export function runPage({ arm, arms, runs, arrays: packed }) {
         arm.joints.forEach((joint, i) => {
             const torque = torques?.curves.findIndex((curve) => curve.look === i) ?? -1, q = positions?.curves.find((curve) => curve.look === i);
             const tau = torque < 0 ? null : value(torques.curves[torque]);
-            if (torque >= 0) models[0].load(i, tau / scale[torque], share[i][0] >= 0.999);
+            if (torque >= 0) models[0].load(i, tau / scale[torque], atLimit(share[i][0]));
             else models[0].load(i, 0, false);
             table.set(i, [cell(q ? value(q) : models[0].q[i]), tau === null ? "–" : cell(tau)], ...share[i]);
         });

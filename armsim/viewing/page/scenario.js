@@ -1,11 +1,12 @@
 import { ArmModel } from "./arm.js";
-import { point, poses, tool } from "./kinematics.js";
-import { JointTable, cell, digits, element, slider } from "./parts.js";
+import { poses, tool } from "./kinematics.js";
+import { JointTable, atLimit, cell, digits, element, slider } from "./parts.js";
 import { Plot, shares } from "./plots.js";
 import { World, aim, arrow, ball, way } from "./world.js";
 
 const SHOWN = 10;  // s that curves show
 const TRAIL = 600;  // places of the tool
+const AHEAD = 120;  // ms of steps that show where the motion goes, so that the picture has room
 const BUDGET = 14;  // ms of a frame for steps
 const NOTED = 1 / 60;  // s between points of curves
 const FAR = 1e9;  // a state beyond has diverged
@@ -15,7 +16,7 @@ const PACES = [0.1, 0.25, 0.5, 1, 2];
 const GROUPS = { target: "Target", kp: "Gains kp", ki: "Gains ki", kd: "Gains kd", payload: "Payload at the tool", push: "Force on the tool" };
 
 /** A scenario that runs in the page, by its step as armsim prints it. */
-export async function scenarioPage({ arm, program, numbers, panels, row: headings, state: slots, dt, method, degrees }) {
+export async function scenarioPage({ arm, program, numbers, panels, row: headings, duration, dt, method, degrees }) {
     const { begin, step, observe, defaults } = await loaded(program), place = Object.fromEntries(headings.map((name, i) => [name, i]));
     const world = new World(arm), model = new ArmModel(arm), open = defaults();
     const angle = (number) => (number.turns && degrees ? 180 / Math.PI : 1);
@@ -161,7 +162,7 @@ export async function scenarioPage({ arm, program, numbers, panels, row: heading
             const torque = torques?.curves.find((curve) => curve.look === i), tau = torque ? value(torque) : null, position = positions?.curves.find((curve) => curve.look === i);
             const bound = Math.max(0, ...(torques?.limits ?? []).filter(([look]) => look === i).map(([, x]) => x));
             most[i] = Math.max(most[i], Math.abs(tau ?? 0));
-            model.load(i, (tau ?? 0) / (bound || most[i]), share[i][0] >= 0.999);
+            model.load(i, (tau ?? 0) / (bound || most[i]), atLimit(share[i][0]));
             table.set(i, [cell(position ? value(position) : model.q[i]), tau === null ? "–" : cell(tau)], ...share[i]);
         });
         where.textContent = `tool  x ${x.toFixed(4)}  y ${y.toFixed(4)}  z ${z.toFixed(4)} m`;
@@ -170,7 +171,7 @@ export async function scenarioPage({ arm, program, numbers, panels, row: heading
             drawn = stamp;
             for (const plot of plots) {
                 plot.span(Math.max(0, now - SHOWN), Math.max(SHOWN, now));
-                plot.now = now;
+                plot.at(now);
                 plot.redraw();
             }
         }
@@ -201,8 +202,11 @@ export async function scenarioPage({ arm, program, numbers, panels, row: heading
     };
 
     restart();
-    const joint = point(poses(arm, model.q)[0], [0, 0, 0]), around = [-0.45, 0.45].flatMap((x) => [0, 1, 2].map((axis) => joint.map((p, i) => p + (i === axis ? x * arm.size : 0))));
-    world.frame([...around, ...poses(arm, model.q).map((T) => [T[3], T[7], T[11]]), world.origin]);
+    const begun = performance.now(), targeted = joints.map((i) => open[targets.find((number) => number.joint === i)?.field] ?? model.q[i]);
+    const met = [model.q, targeted].flatMap((positions) => poses(arm, positions).map((T) => [T[3], T[7], T[11]]));
+    while (k * dt < Math.min(duration, SHOWN) && performance.now() - begun < AHEAD && steps(20));
+    world.frame([...met, ...way_.filter((place) => place.every((x) => Math.abs(x) < 3 * arm.size)), world.origin]);
+    restart();
     return {
         pause: () => run(false), play: () => run(true), restart, poses: () => model.drawn, world,
         steps: (count) => (steps(count), look(true), state),

@@ -48,8 +48,8 @@ export function triad(length) {
     return made;
 }
 
-/** A text that faces the eye, of a height in m; white, to be tinted. */
-export function label(text, height) {
+/** A text that faces the eye, as large at any distance (see `letter`); white, to be tinted. */
+export function label(text) {
     const canvas = document.createElement("canvas"), pen = canvas.getContext("2d"), font = "600 44px system-ui, sans-serif";
     pen.font = font;
     canvas.width = Math.ceil(pen.measureText(text).width) + 12;
@@ -60,8 +60,14 @@ export function label(text, height) {
     pen.fillText(text, 6, 30);
     const map = new THREE.CanvasTexture(canvas);
     map.colorSpace = THREE.SRGBColorSpace;
-    const made = new THREE.Sprite(new THREE.SpriteMaterial({ map, depthTest: false, transparent: true }));
-    made.scale.set((height * canvas.width) / canvas.height, height, 1);
+    const made = new THREE.Sprite(new THREE.SpriteMaterial({ map, depthTest: false, transparent: true, sizeAttenuation: false }));
     made.renderOrder = 5;
     return made;
+}
+
+/** Give a label a height, of the picture's at a distance of 1; it stands right of its place, so many lines below. */
+export function letter(made, height, line) {
+    const { width, height: tall } = made.material.map.image;
+    made.scale.set((height * width) / tall, height, 1);
+    made.center.set((-0.5 * tall) / width, 0.5 + 0.8 * line);
 }
