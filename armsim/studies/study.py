@@ -14,10 +14,10 @@ from armsim.files.faults import refuse
 from armsim.files.shipped import shipped_path
 from armsim.formulas.values import Drawn, Listed, Spaced, Values, listed, parse_values
 from armsim.loading.scenario_file import Given
-from armsim.loading.study_file import StudyFile, is_study, load_study_file
 from armsim.spec.study import FORMAT, MOST_SEED, TABLES
 from armsim.studies.design import GRID, Design, design_of
 from armsim.studies.runs import StudyRuns
+from armsim.studies.study_file import StudyFile, is_study, load_study_file
 from armsim.version import __version__
 
 MOST_LISTED = 5000  # values of one path, one by one
