@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import webbrowser
 from typing import Any
 
 import click
@@ -21,6 +22,7 @@ Examples:
   armsim view runs/recorded runs/replayed -o both.html
   armsim view arm5 --deg --open                 sliders for the joints
   armsim view arm5_hold --open                  simulates it, as you watch
+  armsim view arm5 --port 8000                  serves it, writes nothing
 """,
 )
 @click.argument(
@@ -32,10 +34,13 @@ Examples:
 )
 @click.option("-o", "--output", metavar="FILE", help="The page, .html. [default: <its name>.html, here]")
 @click.option("--deg", "degrees", is_flag=True, help="Show joint angles in degrees.")
+@click.option("--port", type=int, metavar="N", help="Serve it at 127.0.0.1:N until Ctrl-C; a file only with -o.")
 @click.option("--open", "window", is_flag=True, help="Open it in the browser.")
 @click.option("--force", is_flag=True, help="Replace a page that is there.")
 @quiet_option
-def command(given: Any, output: str | None, degrees: bool, window: bool, force: bool, quiet: bool) -> int:
+def command(
+    given: Any, output: str | None, degrees: bool, port: int | None, window: bool, force: bool, quiet: bool
+) -> int:
     """Write a page that shows an arm in three dimensions: one file that needs no network, to look at or to mail.
 
     Of a RUN, a folder of `armsim simulate` or `armsim record`, it plays the motion beside its curves; a second one is drawn pale.
@@ -44,12 +49,15 @@ def command(given: Any, output: str | None, degrees: bool, window: bool, force: 
     """
     from armsim.viewing.view import view
 
-    target = output or picture_name(given[0], "html")
-    view(given, target, degrees, force)
-    if not quiet:
-        echo(f"written  {target}, {os.path.getsize(target) / 1e6:.1f} MB")
-    if window:
-        from pathlib import Path
+    target = output or (picture_name(given[0], "html") if port is None else None)
 
-        click.launch(Path(target).resolve().as_uri())
+    def ready(address: str) -> None:
+        if target is not None and not quiet:
+            echo(f"written  {target}, {os.path.getsize(target) / 1e6:.1f} MB")
+        if port is not None and not quiet:
+            echo(f"serving  {address} to this machine; Ctrl-C ends it")
+        if window and not webbrowser.open(address):
+            echo(f"! no browser is known here; open {address} in one", err=True)
+
+    view(given, target, degrees, force, port, ready)
     return 0
