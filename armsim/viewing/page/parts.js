@@ -1,5 +1,7 @@
 // What pages are made of: elements, numbers as text, arrays, colours of the theme, the row of joints.
 
+const ON_PAPER = 3;  // pixels that are drawn for one of the window
+
 /** An element with properties and children; texts are texts, never markup. */
 export function element(tag, properties = {}, ...children) {
     const made = document.createElement(tag);
@@ -62,7 +64,7 @@ export function themed(paint) {
     paint();
 }
 
-/** Dark or light as the system is, until the button says otherwise. */
+/** Dark or light as the system is, until the button says otherwise; on paper light. */
 export function followTheme() {
     const dark = matchMedia("(prefers-color-scheme: dark)"), root = document.documentElement;
     const set = (theme) => {
@@ -72,6 +74,22 @@ export function followTheme() {
     set(dark.matches ? "dark" : "light");
     dark.addEventListener("change", () => set(dark.matches ? "dark" : "light"));
     document.getElementById("theme").addEventListener("click", () => set(root.dataset.theme === "dark" ? "light" : "dark"));
+    let seen = null;
+    window.addEventListener("beforeprint", () => {
+        seen ??= root.dataset.theme;
+        root.dataset.print = "";
+        set("light");
+    });
+    window.addEventListener("afterprint", () => {
+        delete root.dataset.print;
+        set(seen);
+        seen = null;
+    });
+}
+
+/** Pixels to draw for one of the window. */
+export function sharpness() {
+    return "print" in document.documentElement.dataset ? ON_PAPER : Math.min(window.devicePixelRatio, 2);
 }
 
 /** Whether a share of a limit, null without one, counts as being at it. */

@@ -1,4 +1,4 @@
-import { before, digits, element, themed } from "./parts.js";
+import { before, digits, element, sharpness, themed } from "./parts.js";
 
 const LEFT = 52, RIGHT = 8, TOP = 6, BOTTOM = 18;  // px around the curves
 
@@ -88,7 +88,7 @@ export class Plot {
     redraw() {
         const { clientWidth: width, clientHeight: height } = this.canvas;
         if (!width) return;
-        const ratio = Math.min(window.devicePixelRatio, 2), style = getComputedStyle(document.documentElement);
+        const ratio = sharpness(), style = getComputedStyle(document.documentElement);
         const color = (name) => style.getPropertyValue(name).trim();
         this.colors = { ink: color("--ink"), soft: color("--soft"), line: color("--line"), accent: color("--accent") };
         this.canvas.width = Math.round(width * ratio);

@@ -125,7 +125,7 @@ export function runPage({ arm, arms, runs, arrays: packed }) {
         scrub.setAttribute("aria-valuetext", of);
         clock.textContent = of;
         const [x, y, z] = tool(arm, models[0].q);
-        place.textContent = `tool  x ${x.toFixed(4)}  y ${y.toFixed(4)}  z ${z.toFixed(4)} m`;
+        place.textContent = `at ${now.toFixed(3)} s  tool  x ${x.toFixed(4)}  y ${y.toFixed(4)}  z ${z.toFixed(4)} m`;
         world.draw();
     }
 

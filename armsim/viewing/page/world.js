@@ -7,6 +7,7 @@ const LATE = 31, EARLY = 18;  // ms between frames: more takes pixels away, less
 const JUDGED = 8;  // frames
 const LEAST = 0.5;  // pixels of a moving picture to one of the window
 const MARGIN = 0.12;  // around what is in view, of the arm's size
+const PAPER = [800, 460];  // width and height of a printed picture, in px of the window
 const REST = 160;  // ms after which a picture is at rest
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
@@ -66,7 +67,7 @@ export class World {
         this.orbit = new Orbit(this.camera, this.canvas, arm.up, arm.size, () => this.draw());
         new ResizeObserver(() => this.resize()).observe(this.canvas.parentElement);
         themed(() => this.paint());
-        window.addEventListener("beforeprint", () => this.render());
+        window.addEventListener("beforeprint", () => this.photograph());
         this.layer("grid", "ground", true);
     }
 
@@ -143,13 +144,28 @@ export class World {
     resize() {
         const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
         if (!width || !height) return;
+        this.take(width, height);
+        this.render();
+    }
+
+    /** Make the picture so many pixels of the window wide and high. */
+    take(width, height) {
         this.camera.aspect = width / height;
         this.renderer.setSize(width, height, false);
         this.camera.updateProjectionMatrix();
         this.pixel = (2 * Math.tan((this.camera.fov * Math.PI) / 360)) / height;  // of the window, at a distance of 1
         for (const model of this.models) model.letter(this.pixel);
         if (this.shown && !this.orbit.touched) this.fit();
-        this.render();
+    }
+
+    /** Draw the picture for paper, where the moving one cannot be relied on. */
+    photograph() {
+        const photo = document.getElementById("photo");
+        [photo.width, photo.height] = PAPER.map((x) => 2 * x);
+        this.take(...PAPER);
+        this.render(2);
+        photo.getContext("2d").drawImage(this.canvas, 0, 0);
+        this.resize();
     }
 
     draw() {
