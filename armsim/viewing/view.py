@@ -18,7 +18,7 @@ from armsim.notebook import counted
 from armsim.simulation.result import Result
 from armsim.viewing.arm_data import arm_data
 from armsim.viewing.arrays import Arrays
-from armsim.viewing.live import live_data
+from armsim.viewing.live import NONE, Sliders, live_data
 from armsim.viewing.page import page_text
 from armsim.viewing.programs import holding_program, motor_limits
 from armsim.viewing.run_data import arm_of, run_data
@@ -34,6 +34,7 @@ def view(
     force: bool = False,
     port: int | None = None,
     ready: Callable[[str], object] | None = None,
+    sliders: Sliders = NONE,
 ) -> None:
     """Write a page that shows an arm in three dimensions, in one file that asks the network for nothing; or serve it.
 
@@ -49,6 +50,7 @@ def view(
         force: Replace a file that is there.
         port: Serve the page to this machine alone until Ctrl-C, at this port of 127.0.0.1; 0 takes one that is free.
         ready: Called with the page's address once it is there: of the server, or else of the file.
+        sliders: Of a scenario, numbers by path that have sliders besides, each with the ends in the file's unit, or None.
 
     Raises:
         UsageError: A run has no rows or no robot, runs and files are mixed, the page must not or cannot be written, or the port
@@ -62,7 +64,7 @@ def view(
         )
     if path is not None:
         check_page(path, all_given, force)
-    data = page_data(all_given, degrees)
+    data = page_data(all_given, degrees, sliders)
     text = page_text(f"{data['name']} - armsim", data)
     with nullcontext() if port is None else PageServer(text.encode(), port) as server:
         if path is not None:
@@ -100,7 +102,7 @@ def write_page(path: str | PathLike[str], text: str) -> None:
         raise unwritable(os.fspath(path), error) from None
 
 
-def page_data(given: Sequence[Drawable], degrees: bool = False) -> dict[str, Any]:
+def page_data(given: Sequence[Drawable], degrees: bool = False, sliders: Sliders = NONE) -> dict[str, Any]:
     """What a page shows, as plain data: kind ("run", "robot" or "scenario"), name, subtitle, described, and what the kind takes.
 
     Raises:
@@ -108,15 +110,20 @@ def page_data(given: Sequence[Drawable], degrees: bool = False) -> dict[str, Any
     """
     if not 1 <= len(given) <= 2:
         raise UsageError.of("view", "a robot, a scenario, a run or two runs", f"{len(given)}", "view them two by two")
+    one = given[0]
+    if len(given) == 1 and isinstance(one, (str, PathLike)) and not is_run(one) and kind_of(one) == "scenario":
+        return _scenario(one, degrees, sliders)
+    if sliders:
+        where, mend = spelled("--slider", "sliders"), "name a scenario, or leave it out"
+        raise UsageError.of(where, "a scenario, which the page simulates", f"{one}", mend)
     if all(map(is_run, given)):
         return _runs([drawn(one) for one in given], degrees)
     if len(given) == 2:
         found = next(str(one) for one in given if not is_run(one))
         mend = "simulate the scenario, and name the folders of both runs"
         raise UsageError.of(f"view {given[0]} {given[1]}", "two runs", f"{found}, which is none", mend)
-    (one,) = given
     assert isinstance(one, (str, PathLike))  # or it is a run
-    return _robot(one, degrees) if kind_of(one) == "robot" else _scenario(one, degrees)
+    return _robot(one, degrees)
 
 
 def is_run(given: Drawable) -> bool:
@@ -158,12 +165,12 @@ def _robot(given: str | PathLike[str], degrees: bool) -> dict[str, Any]:
     }
 
 
-def _scenario(given: str | PathLike[str], degrees: bool) -> dict[str, Any]:
+def _scenario(given: str | PathLike[str], degrees: bool, sliders: Sliders) -> dict[str, Any]:
     scenario = read_scenario(given)
     return {
         "kind": "scenario",
         "name": scenario.name,
         "subtitle": f"{scenario.arm.name}, simulated as you look: take a slider, or push the arm",
         "described": f"The arm {scenario.arm.name} in motion, simulated in this page; the table has its numbers.",
-        **live_data(given, degrees),
+        **live_data(given, degrees, sliders),
     }

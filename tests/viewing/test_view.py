@@ -7,6 +7,7 @@ import json
 
 import numpy as np
 import pytest
+import yaml
 
 import armsim
 from armsim.dynamics import link_poses, tool_pose
@@ -154,6 +155,45 @@ def test_a_target_a_payload_and_a_push_in_the_page_are_those_of_the_file(browser
     assert np.abs(np.array(states[:10]) - [*run.q[-1], *run.qd[-1]]).max() < UNFUSED
 
 
+def test_a_slider_that_is_asked_for_changes_its_number_and_a_solid_payload_its_density(browser, tmp_path):
+    given = {
+        "format": "armsim/scenario/1",
+        "robot": "arm5",
+        "duration": 0.2,
+        "integrator": {"method": "rk4", "dt": 1e-3},
+        "control": {"law": "pd", "output": "voltage", "kp": [60] * 5, "kd": [1] * 5, "target": [0.2, -1, 0.2, 0, 0]},
+        "payload": {"cylinder": {"axis": "z", "height": 0.1, "radius": 0.03, "density": 2700, "center": [0, 0, 0.05]}},
+    }
+    file, page = tmp_path / "solid.yaml", tmp_path / "solid.html"
+    file.write_text(yaml.safe_dump(given))
+    armsim.view(file, page, sliders={"robot.joints[R2].motor.Ra": (0.5, 4.0)})
+    sound(browser, page)
+    ends = "[...document.querySelectorAll('input[type=range]')].map(bar => [bar.min, bar.max].map(Number))"
+    assert [0.5, 4.0] in browser.run(ends)
+    browser.run("armsim.pause(); armsim.restart(); armsim.pause()")
+    changes = {"robot.joints[1].motor.Ra": 3.0, "payload.cylinder.density": 7800.0}
+    for path, value in changes.items():
+        browser.run(f"armsim.set({json.dumps(path)}, {value})")
+    states = browser.run("armsim.steps(200)")
+    run = armsim.simulate(file, changes)
+    assert np.abs(run.q[-1] - armsim.simulate(file).q[-1]).max() > 1e-4  # they matter
+    assert np.abs(np.array(states[:10]) - [*run.q[-1], *run.qd[-1]]).max() < UNFUSED
+
+
+@pytest.mark.parametrize(
+    ("given", "sliders", "found"),
+    [
+        ("arm5_hold", {"robot.joints[R2].motor.Ra": (-1.0, 2.0)}, "expected a positive number of ohm, found -1"),
+        ("arm5_hold", {"payload.mass": (2.0, 1.0)}, "2 and 1"),
+        ("arm5", {"payload.mass": None}, "arm5"),
+    ],
+)
+def test_sliders_are_refused_beyond_a_numbers_bounds_or_without_a_simulation(tmp_path, given, sliders, found):
+    with pytest.raises(UsageError) as refusal:
+        armsim.view(given, tmp_path / "page.html", sliders=sliders)
+    assert found in str(refusal.value)
+
+
 def test_a_drag_at_the_arm_pushes_its_tool_until_it_is_let_go(browser, live):
     sound(browser, live)
     browser.run("armsim.pause(); armsim.restart(); armsim.pause()")
@@ -167,6 +207,11 @@ def test_a_drag_at_the_arm_pushes_its_tool_until_it_is_let_go(browser, live):
     mouse("mouseMoved", 60)
     force = np.array(browser.run(pushes))
     assert 1 < np.linalg.norm(force) < 1000
+    states = browser.run("armsim.steps(1000)")
+    tool = [float(x) for x in armsim.load_robot("arm5").arm.tool.position]
+    push = [{"link": "R5", "point": tool, "force": force.tolist()}]
+    run = armsim.simulate("arm5_hold", {"external": push, "duration": 0.1})
+    assert np.abs(np.array(states[:10]) - [*run.q[-1], *run.qd[-1]]).max() < UNFUSED
     right = np.array(browser.run("armsim.world.camera.matrixWorld.elements.slice(0, 3)"))
     assert force @ right > 0.95 * np.linalg.norm(force)  # to the right, as the pointer
     mouse("mouseReleased", 60)
@@ -195,12 +240,79 @@ def test_every_control_has_a_name_and_fits_on_a_phone(browser, page, request):
         sound(browser, request.getfixturevalue(page))
         assert browser.run("document.documentElement.scrollWidth") <= 390
         assert browser.run("document.documentElement.dataset.theme") == "dark"
-        nameless = """[...document.querySelectorAll('input, select, button, canvas')].filter((one) =>
+        nameless = """[...document.querySelectorAll('input, select, button, canvas:not([aria-hidden])')].filter((one) =>
             !one.getAttribute('aria-label') && !one.textContent.trim() && !(one.labels && one.labels.length)).length"""
         assert browser.run(nameless) == 0
     finally:
         browser.call("Emulation.clearDeviceMetricsOverride")
         browser.call("Emulation.setEmulatedMedia", features=[])
+
+
+def test_moving_pictures_give_pixels_away_until_they_keep_pace_and_get_them_back(browser, run_page):
+    sound(browser, run_page)
+    frames = """((gap, count) => { const kept = armsim.world.sharpness; kept.rest();
+        for (let k = 0; k < count; k++) kept.frame(1000 + gap * k); return kept.moving; })"""
+    assert browser.run("armsim.world.sharpness.moving = 1")
+    assert browser.run(f"{frames}(25, 100)") == 1
+    assert browser.run(f"{frames}(50, 10)") == pytest.approx(0.8)
+    assert browser.run(f"{frames}(50, 500)") == 0.5
+    assert browser.run(f"{frames}(16.7, 1000)") == 1
+    browser.run("armsim.world.render()")
+    assert browser.run("armsim.world.renderer.getPixelRatio()") >= 1  # at rest
+
+
+@pytest.mark.parametrize("page", ["run_page", "robot_page", "live"])
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+def test_the_whole_arm_is_in_view_at_first(browser, page, size, request):
+    browser.resize(*size)
+    try:
+        sound(browser, request.getfixturevalue(page))
+        browser.run("new Promise(requestAnimationFrame)")
+        places = page_matrices(browser.run("armsim.poses()"))[:, :, 3]
+        seen = ["projectionMatrix", "matrixWorldInverse"]
+        project, inverse = (np.array(browser.run(f"armsim.world.camera.{m}.elements")).reshape(4, 4).T for m in seen)
+        clip = np.column_stack([places, np.ones(len(places))]) @ (project @ inverse).T
+        across, up = (clip[:, :2] / clip[:, 3:]).T
+        assert max(np.abs(across).max(), np.abs(up).max()) < 0.95
+        assert max(np.ptp(across), np.ptp(up)) > 0.4  # and not far away
+    finally:
+        browser.call("Emulation.clearDeviceMetricsOverride")
+
+
+def test_a_dark_page_is_printed_light_with_a_picture_of_the_arm(browser, run_page):
+    browser.resize(800, 560, dark=True)
+    try:
+        sound(browser, run_page)
+        theme, photo = "document.documentElement.dataset.theme", "document.getElementById('photo')"
+        browser.run("dispatchEvent(new Event('beforeprint'))")
+        assert browser.run(theme) == "light"
+        shades = f"new Set(new Uint32Array({photo}.getContext('2d').getImageData(0, 0, 1600, 920).data.buffer)).size"
+        assert browser.run(shades) > 500
+        corner = browser.run(f"[...{photo}.getContext('2d').getImageData(2, 2, 1, 1).data]")
+        assert min(corner) > 200
+        browser.run("dispatchEvent(new Event('afterprint'))")
+        assert browser.run(theme) == "dark"
+    finally:
+        browser.call("Emulation.clearDeviceMetricsOverride")
+        browser.call("Emulation.setEmulatedMedia", features=[])
+
+
+def test_one_row_of_many_that_stands_out_is_drawn_in_the_curves(browser, tmp_path):
+    rows = [f"{k / 1000},{0.001 * (k % 7)},0,0,0" for k in range(100_000)]
+    rows[54_321] = "54.321,2,0,0,0"
+    run = armsim.simulate("two_link_swing", {"duration": 0.01})
+    folder = run.save(tmp_path / "run")
+    heading = "t_s,q_shoulder_rad,q_elbow_rad,qd_shoulder_rad_s,qd_elbow_rad_s"
+    (folder / "trajectory.csv").write_text("\n".join([heading, *rows]) + "\n")
+    armsim.view(folder, tmp_path / "page.html")
+    assert (tmp_path / "page.html").stat().st_size < 4e6
+    sound(browser, tmp_path / "page.html")
+    top = """(canvas => { const k = Math.round(canvas.width / canvas.clientWidth);
+        const size = [canvas.width - 80 * k, Math.round(0.4 * canvas.height)];
+        const high = canvas.getContext('2d').getImageData(60 * k, 7 * k, ...size).data;
+        let blue = 0; for (let i = 0; i < high.length; i += 4) blue += high[i + 2] - high[i] > 80 && high[i + 3] > 60;
+        return blue; })(document.querySelector('.plot canvas'))"""
+    assert browser.run(top) > 20  # pixels of a spike, far above the other rows
 
 
 def test_thinning_keeps_the_ends_and_every_joints_extremes():
@@ -236,6 +348,8 @@ def test_a_page_is_neither_replaced_nor_called_otherwise_than_html(tmp_path):
     assert page.read_text().startswith("<!DOCTYPE html>")
     with pytest.raises(UsageError, match=r"ends in \.html"):
         armsim.view("rr", tmp_path / "page.png")
+    with pytest.raises(UsageError, match="a file to write, or a port"):
+        armsim.view("rr")
 
 
 def test_sliding_and_screw_joints_in_standard_dh_stand_where_they_should(browser, tmp_path):

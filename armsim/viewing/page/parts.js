@@ -144,7 +144,7 @@ export function slider(grid, { name, unit, low, high, value, log = false }, chan
     });
     field.addEventListener("input", () => {
         const x = Number(field.value);
-        if (field.value === "" || !Number.isFinite(x)) return;
+        if (field.value === "" || !Number.isFinite(x) || (low >= 0 && x < 0) || (log && x === 0)) return;
         show(x, true);
         changed(x);
     });

@@ -13,7 +13,7 @@ const FAR = 1e9;  // a state beyond has diverged
 const OFTEN = 12;  // curves are drawn so many times a second
 const PUSH = 60;  // N per arm's size that the mouse is drawn away
 const PACES = [0.1, 0.25, 0.5, 1, 2];
-const GROUPS = { target: "Target", kp: "Gains kp", ki: "Gains ki", kd: "Gains kd", payload: "Payload at the tool", push: "Force on the tool" };
+const GROUPS = { target: "Target", kp: "Gains kp", ki: "Gains ki", kd: "Gains kd", payload: "Payload at the tool", push: "Force on the tool", more: "Others" };
 
 /** A scenario that runs in the page, by its step as armsim prints it. */
 export async function scenarioPage({ arm, program, numbers, panels, row: headings, duration, dt, method, degrees }) {
@@ -35,7 +35,7 @@ export async function scenarioPage({ arm, program, numbers, panels, row: heading
     for (const [group, title] of Object.entries(GROUPS)) {
         const own = numbers.filter((number) => number.group === group), grid = element("div", { className: "sliders" });
         if (!own.length) continue;
-        const fold = element("details", { open: ["target", "payload"].includes(group) }, element("summary", {}, title), grid);
+        const fold = element("details", { open: ["target", "payload", "more"].includes(group) }, element("summary", {}, title), grid);
         side.append(fold);
         for (const number of own) {
             const turn = angle(number), unit = turn === 1 ? number.unit : "deg";
