@@ -138,7 +138,8 @@ def _with_sliders(data: dict[str, Any], numbers: list[dict[str, Any]], sliders: 
             if last is not None:
                 raise UsageError.of(_where(path), "two ends that the number may have", *last)
             low, high = tried[refused.index(None)]
-            known = found.get(place) or _number(place, "more", place, opened.unit(place), value, low, high)
+            name = path if len(values) == 1 else place
+            known = found.get(place) or _number(place, "more", name, opened.unit(place), value, low, high)
             found[place] = {**known, "low": low, "high": high, "log": ends is None and value > 0}
     return list(found.values())
 

@@ -1,7 +1,7 @@
 import * as THREE from "three";
 import { center, motion, point, poses } from "./kinematics.js";
-import { themed } from "./parts.js";
-import { bone, label, letter, lines, shape, triad } from "./shapes.js";
+import { themeColor, themed } from "./parts.js";
+import { bone, label, letter, lines, shape, triad, write } from "./shapes.js";
 
 const BONE = 0.01, THIN = 0.004, DRUM = 0.026, PLATE = 0.05, AXIS = 0.14, TRIAD = 0.075, ARC = 0.075;  // of the arm's size
 const LETTERS = 22;  // px
@@ -67,8 +67,8 @@ export class ArmModel {
             const name = label(joint.name);
             if (!pale) this.put(own, "names", name);
             themed(() => {
-                const ink = getComputedStyle(document.documentElement).getPropertyValue("--ink").trim();
-                for (const paint of [dashes, name.material]) paint.color.set(ink);
+                dashes.color.set(themeColor("--ink"));
+                write(name, themeColor("--ink"), themeColor("--sky"));
             });
             return { joint, own, frame, drum, arc: pale ? null : this.arc(seat, joint) };
         });

@@ -64,6 +64,11 @@ export function themed(paint) {
     paint();
 }
 
+/** A colour of the present theme, by its name in the style. */
+export function themeColor(name) {
+    return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
 /** Dark or light as the system is, until the button says otherwise; on paper light. */
 export function followTheme() {
     const dark = matchMedia("(prefers-color-scheme: dark)"), root = document.documentElement;

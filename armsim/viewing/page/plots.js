@@ -1,4 +1,4 @@
-import { before, digits, element, sharpness, themed } from "./parts.js";
+import { before, digits, element, sharpness, themeColor, themed } from "./parts.js";
 
 const LEFT = 52, RIGHT = 8, TOP = 6, BOTTOM = 18;  // px around the curves
 
@@ -88,9 +88,7 @@ export class Plot {
     redraw() {
         const { clientWidth: width, clientHeight: height } = this.canvas;
         if (!width) return;
-        const ratio = sharpness(), style = getComputedStyle(document.documentElement);
-        const color = (name) => style.getPropertyValue(name).trim();
-        this.colors = { ink: color("--ink"), soft: color("--soft"), line: color("--line"), accent: color("--accent") };
+        const ratio = sharpness(), dark = themeColor("--ink");
         this.canvas.width = Math.round(width * ratio);
         this.canvas.height = Math.round(height * ratio);
         const { pen } = this, [low, high] = this.range();
@@ -98,8 +96,8 @@ export class Plot {
         const x = (t) => LEFT + ((width - LEFT - RIGHT) * (t - this.from)) / (this.to - this.from);
         const y = (v) => TOP + ((height - TOP - BOTTOM) * (high - v)) / (high - low);
         pen.font = "11px system-ui, sans-serif";
-        pen.fillStyle = this.colors.soft;
-        pen.strokeStyle = this.colors.line;
+        pen.fillStyle = themeColor("--soft");
+        pen.strokeStyle = themeColor("--line");
         pen.lineWidth = 1;
         const stroke = (points) => {
             pen.beginPath();
@@ -125,7 +123,7 @@ export class Plot {
         pen.rect(LEFT, TOP, width - LEFT - RIGHT, height - TOP - BOTTOM);
         pen.clip();
         const looks = Object.fromEntries(this.panel.curves.map((curve) => [curve.look, curve.color]));
-        const ink = (shade) => (shade === "#000000" || !shade ? this.colors.ink : shade);
+        const ink = (shade) => (shade === "#000000" || !shade ? dark : shade);
         pen.setLineDash([1, 3]);
         for (const [look, bound] of this.panel.limits) {
             pen.strokeStyle = ink(looks[look]);

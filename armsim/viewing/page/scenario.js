@@ -13,7 +13,7 @@ const FAR = 1e9;  // a state beyond has diverged
 const OFTEN = 12;  // curves are drawn so many times a second
 const PUSH = 60;  // N per arm's size that the mouse is drawn away
 const PACES = [0.1, 0.25, 0.5, 1, 2];
-const GROUPS = { target: "Target", kp: "Gains kp", ki: "Gains ki", kd: "Gains kd", payload: "Payload at the tool", push: "Force on the tool", more: "Others" };
+const GROUPS = { more: "Asked for", target: "Target", kp: "Gains kp", ki: "Gains ki", kd: "Gains kd", payload: "Payload at the tool", push: "Force on the tool" };
 
 /** A scenario that runs in the page, by its step as armsim prints it. */
 export async function scenarioPage({ arm, program, numbers, panels, row: headings, duration, dt, method, degrees }) {

@@ -1,7 +1,7 @@
 import * as THREE from "three";
 import { LAYERS } from "./arm.js";
 import { Orbit } from "./camera.js";
-import { element, themed } from "./parts.js";
+import { element, themeColor, themed } from "./parts.js";
 
 const LATE = 31, EARLY = 18;  // ms between frames: more takes pixels away, less gives them back
 const JUDGED = 8;  // frames
@@ -73,11 +73,10 @@ export class World {
 
     /** The ground below the base, again in the theme's colours. */
     paint() {
-        const style = getComputedStyle(document.documentElement), color = (name) => style.getPropertyValue(name).trim();
-        this.scene.background = new THREE.Color(color("--sky"));
+        this.scene.background = new THREE.Color(themeColor("--sky"));
         if (this.grid) this.scene.remove(this.grid);
         const step = 10 ** Math.round(Math.log10(this.size / 8)), cells = 2 * Math.ceil((1.4 * this.size) / step);
-        this.grid = new THREE.GridHelper(cells * step, cells, color("--ground"), color("--ground"));
+        this.grid = new THREE.GridHelper(cells * step, cells, themeColor("--ground"), themeColor("--ground"));
         this.grid.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), this.up);
         this.grid.position.set(...this.origin).addScaledVector(this.up, -0.006 * this.size);
         this.grid.visible = !(this.hidden ?? new Set()).has("grid");
