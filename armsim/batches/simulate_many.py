@@ -190,12 +190,14 @@ class Batch:
 
     def _advised(self, family: Family, members: NDArray[np.int64]) -> NDArray[np.int64]:
         """The members whose step is not refused; what is said of the others, and of steps that are doubtful, is kept."""
+        if self.alone and self.force_step:
+            return members
         rows, adviser = self.matrix[members], family.adviser
         refused = adviser.refuses(rows, threads=self.threads)
         if self.alone:
-            for run in () if self.force_step else members[refused].tolist():
+            for run in members[refused].tolist():
                 self.refuse(run, f"integrator.dt: {family.scenario.dt:g} s is too long a step")
-            return members if self.force_step else members[~refused]
+            return members[~refused]
         judged = np.flatnonzero(~refused)[:JUDGED]
         doubtful = judged[adviser.advice(rows[judged], self.threads).speaks]
         for spoken_of in (members[refused], members[doubtful]):

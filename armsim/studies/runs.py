@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice, product
 from typing import Any
 
@@ -106,8 +107,7 @@ class StudyRuns:
     Attributes:
         paths: What is varied.
         structural: Those of the paths whose values are written in, as they decide what is computed.
-        measures: Names of the results.
-        asked: Names of the measures.
+        results: The names of each measure's results, by the name it was asked for by.
 
     Raises:
         FileFaults: The scenario or its robot cannot be run with any of the structures.
@@ -135,7 +135,17 @@ class StudyRuns:
         self._open = tuple(path for path in self.paths if path not in self.structural)
         self._first = {path: _typical(axes[path]) for path in self._open}
         self._structures: dict[tuple[Value, ...], RunGroup | str] = {}
-        self.asked, self.measures = self._find_measures(axes, tuple(measure))
+        self.results = self._find_measures(axes, tuple(measure))
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """Names of the measures."""
+        return tuple(self.results)
+
+    @cached_property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the results."""
+        return tuple(dict.fromkeys(name for names in self.results.values() for name in names))
 
     def notes(self) -> tuple[str, ...]:
         """What was grouped, in words."""
@@ -223,8 +233,8 @@ class StudyRuns:
             return False
         return True
 
-    def _find_measures(self, axes: Mapping[str, Values], asked: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-        """The measures that are asked for, and their results in all structures; all of these are tried."""
+    def _find_measures(self, axes: Mapping[str, Values], asked: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+        """The results of each measure that is asked for, in all structures together; all of these are tried."""
         lists = []
         for path in self.structural:
             values = axes[path]
@@ -238,19 +248,20 @@ class StudyRuns:
                 f"at most {MOST_STRUCTURES} combinations of {', '.join(self.structural)}, each of which is compiled"
             )
             raise UsageError.of("vary", expected, str(many), "give fewer values")
-        names: dict[str, None] = {}
+        names: dict[str, tuple[str, ...]] = {}
         refused: ArmsimError | None = None
         for key in product(*lists):
             try:
                 plant = self._made(key).plant()
                 asked = asked or _usual(plant)
-                names |= dict.fromkeys(name for one in measures_of(asked, plant) for name in one.names)
+                for name, one in zip(asked, measures_of(asked, plant), strict=True):
+                    names[name] = tuple(dict.fromkeys((*names.get(name, ()), *one.names)))
             except ArmsimError as error:
                 refused = refused or error
                 self._structures[key] = one_line(error)
         if not names and refused is not None:
             raise refused
-        return asked, tuple(names)
+        return names
 
     def _made(self, key: tuple[Value, ...]) -> RunGroup:
         written = dict(zip(self.structural, key, strict=True))

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from armsim.errors import ArmsimError, FileFaults, UsageError
-from armsim.files.document import Map, Place, Scalar, shown
-from armsim.files.faults import Fault, Report, refuse
+from armsim.files.document import Map, Node, Place, Scalar, clipped, shown
+from armsim.files.faults import Fault, Report, refuse, suggestion
 from armsim.files.shipped import looks_like_a_file, shipped_path
 from armsim.files.source import beside, find_file
 from armsim.files.yaml_reader import read_yaml
 from armsim.formulas.quantity import Context
-from armsim.formulas.values import Drawn, Values
+from armsim.formulas.values import Drawn, Interval
 from armsim.loading.open_numbers import open_numbers
 from armsim.loading.scenario_file import Given, load_scenario_file
 from armsim.loading.settle import is_structure
@@ -31,7 +32,7 @@ class StudyFile:
         data: By the keys of `armsim.spec.study.StudyKeys`.
         scenario: What its scenario is read from.
         overrides: Its `set`, as plain data.
-        places: Where the paths of `vary`, and the names of `measure`, are.
+        places: Where the paths of `vary`, of `tune.open`, and the names of measures are.
     """
 
     path: str
@@ -39,6 +40,13 @@ class StudyFile:
     scenario: Given
     overrides: dict[str, Any]
     places: dict[str, Place]
+
+    @property
+    def expected(self) -> tuple[tuple[str, str], ...]:
+        """Names and SHA-256 of files that must be as they were."""
+        sources = self.data["sources"] if isinstance(self.data["sources"], list) else []
+        known = [(x.get("file"), x.get("sha256")) for x in sources if isinstance(x, dict)]
+        return tuple((name, sha256) for name, sha256 in known if isinstance(name, str) and isinstance(sha256, str))
 
 
 def is_study(path_or_name: object) -> bool:
@@ -78,17 +86,33 @@ def load_study_file(path_or_name: str | os.PathLike[str]) -> StudyFile:
     data = StudyKeys().read(root, "", context)
     report.raise_if_any()
     assert data is not None  # or there was a fault
-    node, vary = data["scenario"], root.get("vary")
+    node = data["scenario"]
     scenario: Given = plain(node) if isinstance(node, Map) else _scenario_path(node, context.folder)
     overrides = {key: plain(value) for key, value in data["set"].items()}
-    places = {key: place for key, (place, _) in vary.entries.items()} if isinstance(vary, Map) else {}
-    measure = root.get("measure")
-    for item in getattr(measure, "items", ()):
-        places[f"measure {getattr(item, 'value', '')}"] = item.place
-    found = StudyFile(path, data, scenario, overrides, places)
-    _check_paths(found, root, report)
+    found = StudyFile(path, data, scenario, overrides, _measures(root))
+    tuned = data["tune"] is not None
+    if not tuned or _is_sound(found, {}, root, report):
+        for key in ("cases.vary", "tune.test.vary") if tuned else ("vary",):
+            _check_paths(found, key, root, report)
+    if tuned:
+        _check_sought(found, root, report)
     report.raise_if_any()
     return found
+
+
+def _measures(root: Map) -> dict[str, Place]:
+    """Where the names of measures are."""
+    items = [x for key in ("measure", "tune.subject_to", "tune.holds") for x in getattr(_at(root, key), "items", ())]
+    minimise = _at(root, "tune.minimise")
+    items += [minimise] if isinstance(minimise, Scalar) else []
+    return {f"measure {getattr(item, 'value', '')}": item.place for item in items}
+
+
+def _at(root: Node | None, key: str) -> Any:
+    """The node at keys that points separate; None if there is none."""
+    for step in key.split("."):
+        root = root.get(step) if isinstance(root, Map) else None
+    return root
 
 
 def _scenario_path(node: Scalar, folder: str) -> str:
@@ -97,49 +121,79 @@ def _scenario_path(node: Scalar, folder: str) -> str:
     return relative if looks_like_a_file(node.text) or os.path.isfile(relative) else node.text
 
 
-def _check_paths(study: StudyFile, root: Map, report: Report) -> None:
+def _check_paths(study: StudyFile, key: str, root: Map, report: Report) -> None:
     """Report paths at which there is nothing, at the keys that name them, and faults of the scenario."""
-    vary: dict[str, Values] = study.data["vary"]
+    node = _at(root, key)
+    if not isinstance(node, Map):
+        return
+    vary: Any = study.data
+    for step in key.split("."):
+        vary = vary[step]
+    study.places.update({path: place for path, (place, _) in node.entries.items()})
     structure = {path: of for path, of in vary.items() if is_structure(parse_path(path)) or getattr(of, "words", False)}
     if any(isinstance(of, Drawn) for of in structure.values()):
         for path, of in structure.items():
             if isinstance(of, Drawn):
                 mend = "give its values one by one"
-                report.add(study.places[path], f"vary.{path}", "a number that can be left open", "structure", mend)
+                report.add(study.places[path], f"{key}.{path}", "a number that can be left open", "structure", mend)
         return
-    if not isinstance(study.scenario, Mapping):
-        try:
-            read_yaml(find_file("configs", os.fspath(study.scenario)))
-        except FileFaults as error:
-            report.faults += [_moved(fault, root) for fault in error.faults]
-            return
-    words = {path: of.values[0] for path, of in structure.items() if not isinstance(of, Drawn)}
-    try:
-        load_scenario_file(study.scenario, {**study.overrides, **words})
-    except FileFaults as error:
-        if words:
-            return  # others of the words may do; the runs tell
-        report.faults += [_moved(fault, root) for fault in error.faults]
+    words = {path: of.values[0] for path, of in structure.items()}
+    if not _is_sound(study, words, root, report):
         return
     for path in vary:
         if path not in structure:
-            _check_path(study, path, words, report)
+            of = vary[path]
+            value = of.a if isinstance(of, Drawn) else of.values[0]
+            _check_path(study, f"{key}.{path}", path, value, words, report)
 
 
-def _check_path(study: StudyFile, path: str, words: dict[str, Any], report: Report) -> None:
-    """Report a path at which there is nothing that can be varied."""
-    of = study.data["vary"][path]
-    value = of.a if isinstance(of, Drawn) else of.values[0]
+def _is_sound(study: StudyFile, words: Mapping[str, Any], root: Map, report: Report) -> bool:
+    """Whether the scenario can be run with some words written in; its faults are reported, but where others may do."""
+    try:
+        if not isinstance(study.scenario, Mapping):
+            read_yaml(find_file("configs", os.fspath(study.scenario)))
+    except FileFaults as error:
+        report.faults += [_moved(fault, root) for fault in error.faults]
+        return False
+    try:
+        load_scenario_file(study.scenario, {**study.overrides, **words})
+    except FileFaults as error:
+        if not words:
+            report.faults += [_moved(fault, root) for fault in error.faults]
+        return False
+    return True
+
+
+def _check_sought(study: StudyFile, root: Map, report: Report) -> None:
+    """Report paths of `tune.open` at which there is no number, and stages of other paths."""
+    sought: dict[str, Interval] = study.data["tune"]["open"]
+    study.places.update({path: place for path, (place, _) in _at(root, "tune.open").entries.items()})
+    if not report.faults:
+        for path, interval in sought.items():
+            _check_path(study, f"tune.open.{path}", path, interval.at(0.5), {}, report, written=False)
+    for i, stage in enumerate(study.data["tune"]["stages"] or ()):
+        for k, path in enumerate(stage):
+            if path not in sought:
+                place = _at(root, "tune.stages").items[i].items[k].place
+                mend = suggestion(path, sought, "they are")
+                report.add(place, f"tune.stages[{i}][{k}]", "a path of `open`", clipped(path), mend)
+
+
+def _check_path(
+    study: StudyFile, key: str, path: str, value: Any, words: dict[str, Any], report: Report, written: bool = True
+) -> None:
+    """Report a path at which there is nothing that can be varied; with `written` a value may also be written in."""
     before = {**study.overrides, **words}
     try:
         open_numbers(study.scenario, {path: value}, before)
     except ArmsimError as error:
-        try:
-            load_scenario_file(study.scenario, {**before, path: value})
-        except ArmsimError:
-            found = " ".join(str(error).split()) if isinstance(error, UsageError) else error.args[0][0].found
-            what = "a number, or a key, of the scenario or of its robot"
-            report.add(study.places[path], f"vary.{path}", what, found.removeprefix(f"{path}: "), "correct the path")
+        if written:
+            with contextlib.suppress(ArmsimError):
+                load_scenario_file(study.scenario, {**before, path: value})
+                return
+        found = " ".join(str(error).split()) if isinstance(error, UsageError) else error.args[0][0].found
+        what = f"a number{', or a key,' if written else ''} of the scenario or of its robot"
+        report.add(study.places[path], key, what, found.removeprefix(f"{path}: "), "correct the path")
 
 
 def _moved(fault: Fault, root: Map) -> Fault:
