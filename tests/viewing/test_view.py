@@ -275,6 +275,7 @@ def test_the_whole_arm_is_in_view_at_first(browser, page, size, request):
         across, up = (clip[:, :2] / clip[:, 3:]).T
         assert max(np.abs(across).max(), np.abs(up).max()) < 0.95
         assert max(np.ptp(across), np.ptp(up)) > 0.4  # and not far away
+        assert max(abs(across.max() + across.min()), abs(up.max() + up.min())) < 0.8  # nor at the rim
     finally:
         browser.call("Emulation.clearDeviceMetricsOverride")
 
