@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -227,6 +228,14 @@ def test_names_of_a_run_are_text_and_never_markup(browser, tmp_path, reach):
     assert browser.run("window.hacked === undefined && document.querySelector('img') === null")
 
 
+@pytest.mark.parametrize("page", ["run_page", "robot_page", "live"])
+def test_no_network_address_is_in_a_page(page, request):
+    text = request.getfixturevalue(page).read_text(encoding="utf-8")
+    addresses = set(re.findall(r"""(?:https?|wss?|ftp)://[^\s"'\\\\<)]*""", text))
+    assert addresses == {"http://www.w3.org/1999/xhtml"}  # a name of XML, which nobody asks for
+    assert "default-src 'none'" in text
+
+
 def test_no_text_within_data_can_end_a_script():
     text = embedded({"name": "</script><!-- <script>&"})
     assert not set("<>&") & set(text)
@@ -243,6 +252,11 @@ def test_every_control_has_a_name_and_fits_on_a_phone(browser, page, request):
         nameless = """[...document.querySelectorAll('input, select, button, canvas:not([aria-hidden])')].filter((one) =>
             !one.getAttribute('aria-label') && !one.textContent.trim() && !(one.labels && one.labels.length)).length"""
         assert browser.run(nameless) == 0
+        unnamed = "[...document.querySelectorAll('table, [role=group]')].filter(one => !one.getAttribute('aria-label')).length"
+        assert browser.run(unnamed) == 0
+        assert browser.run(
+            "[...document.querySelectorAll('output')].every(one => one.ariaLive === 'off')"
+        )  # of each frame
     finally:
         browser.call("Emulation.clearDeviceMetricsOverride")
         browser.call("Emulation.setEmulatedMedia", features=[])

@@ -106,7 +106,7 @@ export function atLimit(share) {
 export class JointTable {
     constructor(arm, columns) {
         const heads = ["joint", ...columns].map((text, i) => element("th", { scope: "col", className: i ? "number" : "" }, text));
-        this.element = element("table", {}, element("thead", {}, element("tr", {}, ...heads, element("th", { scope: "col" }, "of its limit"))));
+        this.element = element("table", { "aria-label": `${columns.join(", ")} of each joint` }, element("thead", {}, element("tr", {}, ...heads, element("th", { scope: "col" }, "of its limit"))));
         this.rows = arm.joints.map((joint) => {
             const cells = columns.map(() => element("td", { className: "number" }));
             const bar = element("i"), share = element("span", { className: "share" });

@@ -14,7 +14,7 @@ export async function robotPage({ arm, program, motors, degrees, q: initial }) {
     const places = (positions) => poses(arm, positions).map((T) => [T[3], T[7], T[11]]), base = world.origin;
     const ends = arm.joints.flatMap(({ slides, lower, upper }, i) => (slides ? [lower, upper].filter((x) => x !== null).map((x) => initial.with(i, x)) : []));
     world.frame([initial, ...ends].flatMap(places).concat([base, base.map((x, i) => x + 0.35 * arm.size * arm.up[i])]));
-    const q = [...initial], grid = element("div", { className: "sliders" });
+    const q = [...initial], grid = element("div", { className: "sliders", role: "group", "aria-label": "Joints" });
     const shown = arm.joints.map((joint, i) => {
         const turn = joint.turns && degrees ? DEGREES : 1, whole = joint.turns ? Math.PI : arm.size;
         const [low, high] = [joint.lower ?? -whole, joint.upper ?? whole].map((x) => x * turn);

@@ -63,7 +63,7 @@ export function runPage({ arm, arms, runs, arrays: packed }) {
     });
     document.getElementById("plots").append(...plots.map((plot) => plot.element));
 
-    const play = element("button", { type: "button" }), clock = element("output");
+    const play = element("button", { type: "button" }), clock = element("output", { "aria-live": "off" });
     const scrub = element("input", { type: "range", min: start, max: end, step: "any", value: start, "aria-label": "time" });
     const pace = element("select", { "aria-label": "speed" }, ...SPEEDS.map((x) => element("option", { value: x, selected: x === 1 }, `${x} ×`)));
     document.getElementById("bar").append(play, pace, scrub, clock);

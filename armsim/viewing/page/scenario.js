@@ -29,11 +29,11 @@ export async function scenarioPage({ arm, program, numbers, panels, row: heading
     const push = numbers.filter((number) => number.group === "push"), pushed = world.extra("forces", "force on the tool", arrow(0xcc3311));
     const trail = world.extra("trail", "tool's way", way(Array.from({ length: TRAIL }, () => [0, 0, 0]), 0x0072b2));
     const side = document.getElementById("side"), table = new JointTable(arm, [`position [${positions?.unit}]`, `torque [${torques?.unit}]`]);
-    const where = element("p", { className: "note" }), clock = element("output"), play = element("button", { type: "button" });
+    const where = element("p", { className: "note" }), clock = element("output", { "aria-live": "off" }), play = element("button", { type: "button" });
     side.append(table.element, where);
     const show = new Map();
     for (const [group, title] of Object.entries(GROUPS)) {
-        const own = numbers.filter((number) => number.group === group), grid = element("div", { className: "sliders" });
+        const own = numbers.filter((number) => number.group === group), grid = element("div", { className: "sliders", role: "group", "aria-label": title });
         if (!own.length) continue;
         const fold = element("details", { open: ["target", "payload", "more"].includes(group) }, element("summary", {}, title), grid);
         side.append(fold);
