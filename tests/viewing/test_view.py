@@ -219,6 +219,19 @@ def test_a_drag_at_the_arm_pushes_its_tool_until_it_is_let_go(browser, live):
     assert browser.run(pushes) == [0, 0, 0]
 
 
+@pytest.mark.parametrize(("page", "again"), [("live", "restart()"), ("run_page", "play()")])
+def test_a_page_that_is_told_twice_to_run_runs_once(browser, page, again, request):
+    sound(browser, request.getfixturevalue(page))
+    browser.run("armsim.pause(); new Promise(requestAnimationFrame)")
+    queue = "window.queue = []; requestAnimationFrame = (f) => queue.push(f); cancelAnimationFrame = (id) => delete queue[id - 1]"
+    browser.run(queue)
+    browser.run(f"armsim.{again}; armsim.{again}; armsim.{again}; 0")
+    waiting = "queue.filter((callback) => callback.name === 'advance').length"
+    assert browser.run(waiting) == 1
+    browser.run("armsim.pause(); 0")
+    assert browser.run(waiting) == 0
+
+
 def test_names_of_a_run_are_text_and_never_markup(browser, tmp_path, reach):
     name = "<img src=x onerror='window.hacked=1'>&amp;"
     reach.save(tmp_path / name)

@@ -20,6 +20,11 @@ export function digits(x, count = 4) {
     return String(Number(x.toPrecision(count))).replaceAll("-", "−");
 }
 
+/** Where a tool is [m], as a line. */
+export function placeText([x, y, z]) {
+    return `tool  x ${x.toFixed(4)}  y ${y.toFixed(4)}  z ${z.toFixed(4)} m`;
+}
+
 /** A number in a table, to five places at most. */
 export function cell(x) {
     return digits(Number.isFinite(x) ? Number(x.toFixed(5)) : x);

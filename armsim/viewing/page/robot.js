@@ -1,6 +1,6 @@
 import { ArmModel } from "./arm.js";
 import { poses, tool } from "./kinematics.js";
-import { JointTable, atLimit, cell, element, slider } from "./parts.js";
+import { JointTable, atLimit, cell, element, placeText, slider } from "./parts.js";
 import { World } from "./world.js";
 
 const DEGREES = 180 / Math.PI;
@@ -45,13 +45,12 @@ export async function robotPage({ arm, program, motors, degrees, q: initial }) {
         arm.joints.forEach((joint, i) => {
             const loads = ["torque", "voltage", "current"].flatMap((kind) => (motors[i][kind] !== null && now[kind][i] !== null ? [[Math.abs(now[kind][i]) / motors[i][kind], kind]] : []));
             const [share, of] = loads.sort((a, b) => b[0] - a[0])[0] ?? [null, ""];
-            const force = joint.turns ? "N·m" : "N", with_ = (x, unit) => (x === null ? "–" : `${cell(x)} ${unit}`);
-            const drive = powered.length ? [with_(now.voltage[i], "V"), with_(now.current[i], "A")] : [];
-            table.set(i, [with_(now.torque[i], force), ...drive], share, of);
+            const force = joint.turns ? "N·m" : "N", quantity = (x, unit) => (x === null ? "–" : `${cell(x)} ${unit}`);
+            const drive = powered.length ? [quantity(now.voltage[i], "V"), quantity(now.current[i], "A")] : [];
+            table.set(i, [quantity(now.torque[i], force), ...drive], share, of);
             model.load(i, motors[i].torque ? now.torque[i] / motors[i].torque : now.torque[i] / most, atLimit(share));
         });
-        const [x, y, z] = tool(arm, q);
-        place.textContent = `tool  x ${x.toFixed(4)}  y ${y.toFixed(4)}  z ${z.toFixed(4)} m`;
+        place.textContent = placeText(tool(arm, q));
         world.draw();
     }
 

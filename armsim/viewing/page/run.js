@@ -1,6 +1,6 @@
 import { ArmModel } from "./arm.js";
 import { center, point, poses, tool } from "./kinematics.js";
-import { JointTable, atLimit, before, between, cell, digits, element, placed, unpacked } from "./parts.js";
+import { JointTable, atLimit, before, between, cell, digits, element, placeText, placed, unpacked } from "./parts.js";
 import { Plot, shares, valueAt } from "./plots.js";
 import { World, aim, arrow, ball, way } from "./world.js";
 
@@ -53,7 +53,7 @@ export function runPage({ arm, arms, runs, arrays: packed }) {
     const table = new JointTable(arm, [`position${units(positions)}`, `torque${units(torques)}`]), place = element("p", { className: "note" });
     document.getElementById("side").append(table.element, place);
     if (other) document.getElementById("side").append(element("p", { className: "note" }, `In front: ${first.name}. Pale, its curves dotted: ${other.name}.`));
-    let now = start, last = null, playing = false, speed = 1;
+    let now = start, last = null, playing = false, speed = 1, due = 0;
     const plots = first.panels.map((panel) => {
         const same = other?.panels.find((one) => one.kind === panel.kind && one.unit === panel.unit);
         const owner = new Map(same?.curves.map((curve) => [curve, other]) ?? []);
@@ -99,15 +99,15 @@ export function runPage({ arm, arms, runs, arrays: packed }) {
         last = null;
         play.textContent = on ? "❚❚" : "▶";
         play.setAttribute("aria-label", on ? "pause" : "play");
-        if (on) requestAnimationFrame(advance);
+        cancelAnimationFrame(due);
+        if (on) due = requestAnimationFrame(advance);
     }
 
     function advance(stamp) {
-        if (!playing) return;
         if (last !== null) seek(now + (speed * (stamp - last)) / 1000);
         last = stamp;
         if (now >= end) run(false);
-        else requestAnimationFrame(advance);
+        else due = requestAnimationFrame(advance);
     }
 
     function seek(t) {
@@ -124,8 +124,7 @@ export function runPage({ arm, arms, runs, arrays: packed }) {
         const of = `${now.toFixed(3)} s of ${digits(end)} s`;
         scrub.setAttribute("aria-valuetext", of);
         clock.textContent = of;
-        const [x, y, z] = tool(arm, models[0].q);
-        place.textContent = `at ${now.toFixed(3)} s  tool  x ${x.toFixed(4)}  y ${y.toFixed(4)}  z ${z.toFixed(4)} m`;
+        place.textContent = `at ${now.toFixed(3)} s  ${placeText(tool(arm, models[0].q))}`;
         world.draw();
     }
 

@@ -59,6 +59,7 @@ export class World {
         this.up = new THREE.Vector3(...arm.up);
         this.models = [];
         this.extras = {};
+        this.hidden = new Set();
         const sun = new THREE.DirectionalLight(0xffffff, 2.2);
         this.camera.add(sun);
         sun.position.set(-0.5, 0.9, 0.6);
@@ -79,7 +80,7 @@ export class World {
         this.grid = new THREE.GridHelper(cells * step, cells, themeColor("--ground"), themeColor("--ground"));
         this.grid.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), this.up);
         this.grid.position.set(...this.origin).addScaledVector(this.up, -0.006 * this.size);
-        this.grid.visible = !(this.hidden ?? new Set()).has("grid");
+        this.grid.visible = !this.hidden.has("grid");
         this.scene.add(this.grid);
         this.draw();
     }
@@ -101,7 +102,6 @@ export class World {
     }
 
     layer(name, text, shown) {
-        this.hidden ??= new Set();
         const box = element("input", { type: "checkbox", checked: shown, id: `layer-${name}` });
         box.addEventListener("change", () => this.show(name, box.checked));
         const line = element("label", {}, box, ` ${text}`);
@@ -174,14 +174,16 @@ export class World {
             this.sharpness.frame(stamp);
             this.render(this.sharpness.moving);
             clearTimeout(this.rest);
-            this.rest = setTimeout(() => this.render(), REST);
+            this.rest = setTimeout(() => {
+                this.sharpness.rest();
+                this.render();
+            }, REST);
         });
     }
 
     /** Draw with so many pixels to one of the window; all of them unless told otherwise. */
     render(ratio = this.still) {
         this.due = false;
-        if (ratio === this.still) this.sharpness.rest();
         if (ratio !== this.renderer.getPixelRatio()) this.renderer.setPixelRatio(ratio);
         this.renderer.render(this.scene, this.camera);
     }
