@@ -14,7 +14,10 @@ from typing import Any
 from armsim.errors import visible
 
 # the parts of the script, in order
-PARTS = ["kinematics", "shapes", "arm", "camera", "world", "plots", "parts", "history", "push", "run", "robot", "scenario", "main"]
+PARTS = (
+    *("kinematics", "shapes", "arm", "camera", "world", "plots", "parts"),
+    *("history", "push", "run", "robot", "scenario", "main"),
+)
 MODULE = re.compile(r"^(?:import .*|export )", re.MULTILINE)  # what of a part only makes sense in a file of its own
 
 
