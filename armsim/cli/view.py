@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import webbrowser
 from typing import Any
 
 import click
@@ -72,8 +71,11 @@ def command(
             echo(f"written  {target}, {os.path.getsize(target) / 1e6:.1f} MB")
         if port is not None and not quiet:
             echo(f"serving  {address} to this machine; Ctrl-C ends it")
-        if window and not webbrowser.open(address):
-            echo(f"! no browser is known here; open {address} in one", err=True)
+        if window:
+            import webbrowser
+
+            if not webbrowser.open(address):
+                echo(f"! no browser is known here; open {address} in one", err=True)
 
     view(given, target, degrees, force, port, ready, dict(map(_slider, sliders)))
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import http.client
+import signal
 import threading
 import urllib.request
 
@@ -24,6 +25,14 @@ def server():
         yield made
         made.shutdown()
         thread.join()
+
+
+@pytest.fixture
+def heeding_ctrl_c():
+    """Whatever the shell that started the tests does with Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def answer(server, method="GET", path="/", host=None):
@@ -68,7 +77,7 @@ def test_a_port_that_is_in_use_or_none_is_refused(server):
         PageServer(PAGE, 70000)
 
 
-def test_a_view_is_served_until_ctrl_c_and_writes_no_file(tmp_path, monkeypatch):
+def test_a_view_is_served_until_ctrl_c_and_writes_no_file(tmp_path, monkeypatch, heeding_ctrl_c):
     monkeypatch.chdir(tmp_path)
     found = []
 
