@@ -172,7 +172,7 @@ class Batch:
 
     def _family(self, written: Mapping[str, float], members: NDArray[np.int64]) -> None:
         began = time.perf_counter()
-        family, loop = self.kernels.of(written, self.matrix[members[0]].tolist())
+        family, loop = self.kernels.of(written, self.matrix[members[0]].tolist(), one=len(members) == 1)
         self.families.append((dict(written), len(members)))
         if self.template is None:
             self._room(family)

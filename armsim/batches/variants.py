@@ -133,12 +133,15 @@ class Families:
 
     def __init__(self, opened: OpenNumbers, measure: Sequence[str] | str = (), rows: bool = False) -> None:
         self.opened, self.measure, self.rows = opened, measure, rows
-        self._made: dict[tuple[tuple[str, float], ...], tuple[Family, SteppingLoop]] = {}
+        self._families: dict[tuple[tuple[str, float], ...], Family] = {}
+        self._loops: dict[tuple[Family, bool], SteppingLoop] = {}
 
-    def of(self, written: Written, values: Sequence[float]) -> tuple[Family, SteppingLoop]:
-        """The family of a variant with such numbers written in, and its loop."""
+    def of(self, written: Written, values: Sequence[float], one: bool = False) -> tuple[Family, SteppingLoop]:
+        """The family of a variant with such numbers written in, and its loop: of lanes, or for one run at a time."""
         key = tuple(written.items())
-        if key not in self._made:
-            family = Family(self.opened, written, values, self.measure, self.rows)
-            self._made[key] = family, family.loop(lanes=None)
-        return self._made[key]
+        if key not in self._families:
+            self._families[key] = Family(self.opened, written, values, self.measure, self.rows)
+        family = self._families[key]
+        if (family, one) not in self._loops:
+            self._loops[family, one] = family.loop(lanes=1 if one else None)
+        return family, self._loops[family, one]

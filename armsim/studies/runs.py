@@ -107,6 +107,7 @@ class StudyRuns:
     Attributes:
         paths: What is varied.
         structural: Those of the paths whose values are written in, as they decide what is computed.
+        loop_s: Time that was spent in the loops of runs [s].
         results: The names of each measure's results, by the name it was asked for by.
 
     Raises:
@@ -134,6 +135,7 @@ class StudyRuns:
         self.structural = tuple(p for p, of in axes.items() if p in words or self._is_structural(p, of, written))
         self._open = tuple(path for path in self.paths if path not in self.structural)
         self._first = {path: _typical(axes[path]) for path in self._open}
+        self.loop_s = 0.0
         self._structures: dict[tuple[Value, ...], RunGroup | str] = {}
         self.results = self._find_measures(axes, tuple(measure))
 
@@ -312,6 +314,7 @@ class StudyRuns:
         except KeyboardInterrupt:
             found.interrupted = True
             return
+        self.loop_s += batch.seconds["loop_s"]
         found.interrupted = batch.interrupted
         results = batch.template.plan.results if batch.template is not None else ()
         places = np.array([self.measures.index(name) for name in results], dtype=np.int64)

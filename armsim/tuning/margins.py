@@ -113,7 +113,7 @@ class _Probe:
         self._runs, self._places, self._cases, self._conditions = runs, dict(places), cases, conditions
 
     def furthest(self, path: str, ladder: Sequence[float]) -> tuple[float, bool]:
-        """The furthest value of a ladder, from the number itself on, up to which all cases hold; whether it is the ladder's last."""
+        """The furthest value of a ladder, from the number itself on, up to which all cases hold; whether it is the last one."""
         last = self._held(path, ladder) - 1
         if last + 1 == len(ladder):
             return ladder[-1], True

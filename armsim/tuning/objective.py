@@ -90,9 +90,14 @@ class Judged:
     failed: int
 
     @property
+    def sound(self) -> bool:
+        """Whether all runs are complete, and have what is minimised."""
+        return math.isfinite(self.objective)
+
+    @property
     def merit(self) -> float:
         """The one number by which trials are compared."""
-        if not math.isfinite(self.objective):
+        if not self.sound:
             return math.inf
         return self.objective if self.violation == 0.0 else UNMET * (1.0 + self.violation)
 

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim.formulas.values import Interval
 from armsim.notebook import counted, html_table
-from armsim.tuning.causes import CONTROL
 from armsim.tuning.margins import Margin
 from armsim.tuning.objective import Judged
+from armsim.tuning.search import NEAR
 from armsim.tuning.tested import Tested
 from armsim.tuning.tuned_file import TUNED
 
@@ -31,6 +32,7 @@ class Tuned:
         cases: How many cases there were.
         values: What was found, by path of each number, in the file's unit.
         before: What the file has, likewise.
+        bounds: Between which it was sought, likewise.
         judged: What that comes to: objective, and how far conditions are missed.
         first: What the file's values came to.
         trials: How many there were.
@@ -43,7 +45,7 @@ class Tuned:
         held: How many of its own cases hold.
         margins: How much numbers, masses and delay may be off before one of them does not.
         control: The controller as the tuned scenario has it.
-        simulated: Time in the search's simulations [s]; 0 for what had been done before.
+        simulated: Time in the loops of the search's runs [s]; 0 of what had been done before.
     """
 
     folder: str
@@ -54,6 +56,7 @@ class Tuned:
     cases: int
     values: Mapping[str, float]
     before: Mapping[str, float]
+    bounds: Mapping[str, Interval]
     judged: Judged
     first: Judged
     trials: int
@@ -112,6 +115,12 @@ class Tuned:
         }
 
     @property
-    def by_control(self) -> int:
-        """Of the cases that do not hold, how many that were looked into do not because of control itself."""
-        return self.causes.get(CONTROL, 0)
+    def at_bounds(self) -> list[tuple[str, str, float]]:
+        """The numbers that are at a bound, "lower" or "upper", to a thousandth of the way, and the bound."""
+        found = []
+        for path, value in self.values.items():
+            share = self.bounds[path].share(value)
+            if not NEAR <= share <= 1.0 - NEAR:
+                low = share < 0.5
+                found.append((path, "lower" if low else "upper", self.bounds[path].at(0.0 if low else 1.0)))
+        return found

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ Cost = Callable[[Array], Array]  # shape (trials, numbers) to (trials,)
 EDGE = 0.2  # of the first simplex, as a share of the bounds
 NEAR = 1e-3  # a simplex of this size, as a share of the bounds, is at its end
 PER_NUMBER = 200  # trials by Nelder-Mead, at most
+PATIENCE, SMALL = 15, 3e-3  # steps for every number, and the share by which they should lower the cost
 GENERATIONS = 60
 SPREAD = 1e-3  # of the costs of a population, relative to their mean, at which it is at its end
 LEAST, EACH = 16, 4  # of a population: trials, at least and for every number
@@ -50,7 +52,22 @@ def nelder_mead(cost: Cost, start: Array, most: int | None, seed: int) -> None:
             method="Nelder-Mead",
             bounds=[(0.0, 1.0)] * n,
             options=options,
+            callback=_Stalled(PATIENCE * n),
         )
+
+
+class _Stalled:
+    """Ends a search whose least cost has fallen by less than `SMALL` of it over some steps."""
+
+    def __init__(self, steps: int) -> None:
+        self._steps, self._costs = steps, list[float]()
+
+    def __call__(self, intermediate_result: Any) -> None:
+        self._costs.append(float(intermediate_result.fun))
+        if len(self._costs) > self._steps:
+            before, now = self._costs[-1 - self._steps], self._costs[-1]
+            if math.isfinite(before) and before - now <= SMALL * abs(before):
+                raise StopIteration
 
 
 def differential_evolution(cost: Cost, start: Array, most: int | None, seed: int) -> None:

@@ -62,7 +62,6 @@ class Trials:
         best: The best of the stage so far, by place.
         judged: What it came to.
         curve: The least objective so far after each trial; NaN before there is one.
-        simulated: Time in simulations [s].
     """
 
     def __init__(
@@ -80,7 +79,7 @@ class Trials:
         self._runs, self._sought, self._cases, self._objective, self._folder = runs, sought, cases, objective, folder
         self._most, self._progress, self._tell = most, progress, tell
         self.best, self.judged = dict(start), Judged(math.inf, math.inf, 0)
-        self.count, self.unmet, self.simulated = 0, 0, 0.0
+        self.count, self.unmet = 0, 0
         self.ended: dict[str, int] = {}
         self.curve: list[float] = []
         self._written = deque(_read(folder))
@@ -154,9 +153,7 @@ class Trials:
     def _tried(self, stage: int, rows: Array) -> list[tuple[Judged, str]]:
         """Carry out trials."""
         many, cases = len(rows), len(self._cases)
-        began = time.perf_counter()
         found = self._runs(np.hstack([np.repeat(rows, cases, axis=0), np.tile(self._cases, (many, 1))]))
-        self.simulated += time.perf_counter() - began
         if found.interrupted:
             self.flush()
             raise Stopped

@@ -200,7 +200,7 @@ def carried_out(
         found = _found(task, trials, made, name, first, ended)
         if ended != COMPLETE:
             return found
-        if not math.isfinite(trials.judged.objective):
+        if not trials.judged.sound:
             raise _nothing(made.path, trials)
         try:
             return _judged(task, found, watch)
@@ -241,6 +241,7 @@ def _found(task: Task, trials: Trials, made: StudyFolder, name: str, first: Judg
         cases=len(task.cases),
         values=dict(trials.best),
         before=task.start,
+        bounds=task.sought,
         judged=trials.judged,
         first=first,
         trials=trials.count,
@@ -249,7 +250,7 @@ def _found(task: Task, trials: Trials, made: StudyFolder, name: str, first: Judg
         curve=np.array(trials.curve),
         conditions=tuple(one.text for one in task.conditions),
         control=plain(task.uncased(trials.best).file.data["control"] or {}),
-        simulated=trials.simulated,
+        simulated=task.runs.loop_s,
     )
 
 
