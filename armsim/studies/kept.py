@@ -33,6 +33,9 @@ def kept_study(path: str | PathLike[str]) -> tuple[Study, Sweep]:
     if record is None:
         mend = "name a folder that `armsim sweep` has written"
         raise UsageError.of(folder, "the folder of a study", f"none with {RECORD}", mend)
+    if "tune" in record:
+        mend = f"simulate {folder}/tuned.yaml, which it found, and name the folder of that run"
+        raise UsageError.of(folder, "the folder of a study of `armsim sweep`", "one of `armsim tune`", mend)
     study = study_of(os.path.join(folder, RECORD))
     status = COMPLETE if record["results"].get("status") == COMPLETE else "interrupted"
     file = os.path.join(folder, PART if status != COMPLETE else f"results.{study.table}")

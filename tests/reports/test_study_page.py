@@ -112,6 +112,14 @@ def test_a_scenario_that_has_changed_since_is_not_shown_as_the_studys(tmp_path):
         reported(tmp_path / "study")
 
 
+def test_a_search_is_refused_and_what_it_found_named(tmp_path):
+    (tmp_path / "tuned").mkdir()
+    record = {"format": "armsim/study/1", "tune": {}, "results": {"status": "complete"}}
+    (tmp_path / "tuned" / "study.yaml").write_text(yaml.safe_dump(record))
+    with pytest.raises(UsageError, match="tuned.yaml, which it found"):
+        reported(tmp_path / "tuned")
+
+
 def test_ranks_are_refused_for_a_run(tmp_path):
     run = armsim.simulate("two_link_swing", SHORT).save(tmp_path / "run")
     with pytest.raises(UsageError, match="a study, whose runs are compared"):
