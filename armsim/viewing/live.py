@@ -18,7 +18,7 @@ from armsim.loading import Scenario, load_robot_file, read_scenario
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
 from armsim.viewing.arm_data import arm_data
 from armsim.viewing.programs import NAME, fields, printed
-from armsim.viewing.run_data import panel_data
+from armsim.viewing.run_data import forces_of, panel_data
 
 GAINS = ("kp", "ki", "kd")
 Sliders = Mapping[str, tuple[float, float] | None]
@@ -38,8 +38,9 @@ def live_data(given: str | PathLike[str], degrees: bool = False, sliders: Slider
         sliders: See `armsim.viewing.view.view`.
 
     Returns:
-        arm, duration [s], method, dt [s] of a step, program (a module with begin, step and observe), row and state (names of
-        the numbers in either), numbers (see `_numbers`), panels (see `armsim.viewing.run_data.panel_data`) and degrees.
+        arm, duration [s], method, dt [s] of a step, program (a module with begin, step and observe), row (names of its
+        numbers), numbers (see `_number`), forces and panels (see `forces_of` and `panel_data` in
+        `armsim.viewing.run_data`) and degrees.
 
     Raises:
         FileFaults: The scenario cannot be used; says where and why.
@@ -54,7 +55,7 @@ def live_data(given: str | PathLike[str], degrees: bool = False, sliders: Slider
     by_path = {item.name: field for field, item in places.items()}
     for number in numbers:
         number["field"] = by_path[number["path"]]
-    begin, _, observe = entries
+    _, _, observe = entries
     names = [item.name for item in observe.result.items]
     rowless = columns_over_time(scenario.name, {"t_s": [], **{name: [] for name in names}}, written.scenario_data)
     robot = dict(written.scenario_data["robot"])
@@ -67,15 +68,15 @@ def live_data(given: str | PathLike[str], degrees: bool = False, sliders: Slider
         "dt": clock.at(1)[0],
         "program": program,
         "row": names,
-        "state": [item.name for item in begin.result.items],
         "numbers": numbers,
+        "forces": forces_of(written.scenario_data),
         "panels": [panel_data(panel) for panel in Panels(rowless, degrees).default()],
         "degrees": degrees,
     }
 
 
 def opened(written: Scenario, sliders: Sliders = NONE) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """A scenario's data with what can be changed in it, and the numbers that are left open; see `_numbers`."""
+    """A scenario's data with what can be changed in it, and the numbers that are left open; see `_number`."""
     data = deepcopy(dict(written.scenario_data))
     arm, numbers = written.arm, list[dict[str, Any]]()
     names = [joint.name for joint in arm.joints]

@@ -16,7 +16,7 @@ from armsim.errors import visible
 # the parts of the script, in order
 PARTS = (
     *("kinematics", "shapes", "arm", "camera", "world", "plots", "parts"),
-    *("history", "push", "run", "robot", "scenario", "main"),
+    *("forces", "history", "push", "run", "robot", "scenario", "main"),
 )
 MODULE = re.compile(r"^(?:import .*|export )", re.MULTILINE)  # what of a part only makes sense in a file of its own
 

@@ -13,6 +13,7 @@ import yaml
 import armsim
 from armsim.dynamics import link_poses, tool_pose
 from armsim.errors import UsageError
+from armsim.loading import read_scenario
 from armsim.viewing.page import embedded
 from armsim.viewing.run_data import thinned
 
@@ -217,6 +218,28 @@ def test_a_drag_at_the_arm_pushes_its_tool_until_it_is_let_go(browser, live):
     assert force @ right > 0.95 * np.linalg.norm(force)  # to the right, as the pointer
     mouse("mouseReleased", 60)
     assert browser.run(pushes) == [0, 0, 0]
+
+
+def test_a_force_of_the_scenario_is_drawn_while_it_acts(browser, tmp_path):
+    armsim.view("two_link_hold", tmp_path / "page.html")
+    sound(browser, tmp_path / "page.html")
+    (force,) = read_scenario("two_link_hold").external
+    seen = []
+    browser.run("armsim.pause(); armsim.restart(); armsim.pause()")
+    for t in (force.start - 0.5, 0.5 * (force.start + force.end), force.end + 0.5):
+        browser.run(f"armsim.steps(Math.round(({t} - armsim.time) / 1e-3)); 0")
+        seen.append(browser.run("armsim.world.extras.external[0].visible"))
+    assert seen == [False, True, False]
+
+
+def test_the_ball_is_where_the_reference_is(browser, tmp_path):
+    armsim.view("arm5_move", tmp_path / "page.html")
+    sound(browser, tmp_path / "page.html")
+    browser.run("armsim.pause(); armsim.restart(); armsim.pause(); armsim.steps(1500); 0")
+    run = armsim.simulate("arm5_move", {"duration": 0.75})
+    followed = [run[f"q_ref_{name}_rad"][-1] for name in ("R1", "R2", "R3", "R4", "R5")]
+    place = matrices(run.scenario.arm, followed)[-1][:, 3]
+    assert np.abs(np.array(browser.run("armsim.world.extras.reference[0].position.toArray()")) - place).max() < SINGLE
 
 
 @pytest.mark.parametrize(("page", "again"), [("live", "restart()"), ("run_page", "play()")])

@@ -1,5 +1,6 @@
 import * as THREE from "three";
 import { ArmModel } from "./arm.js";
+import { Forces } from "./forces.js";
 import { History } from "./history.js";
 import { poses, tool } from "./kinematics.js";
 import { JointTable, atLimit, cell, digits, element, placeText, slider } from "./parts.js";
@@ -17,7 +18,7 @@ const GROUPS = { more: "Asked for", target: "Target", kp: "Gains kp", ki: "Gains
 const UNFOLDED = ["more", "target", "payload"];
 
 /** A scenario that runs in the page, by its step as armsim prints it. */
-export async function scenarioPage({ arm, program, numbers, panels, row: headings, duration, dt, method, degrees }) {
+export async function scenarioPage({ arm, program, numbers, panels, row: headings, duration, dt, method, forces, degrees }) {
     const { begin, step, observe, defaults } = await loaded(program), place = Object.fromEntries(headings.map((name, i) => [name, i]));
     const world = new World(arm), model = new ArmModel(arm), open = defaults();
     world.add(model);
@@ -29,7 +30,9 @@ export async function scenarioPage({ arm, program, numbers, panels, row: heading
     const curvesOf = (panel) => joints.map((i) => panel?.curves.find((curve) => curve.look === i)), torqueOf = curvesOf(torques), positionOf = curvesOf(positions);
     const history = new History(curves, SHOWN, value), push = numbers.filter((number) => number.group === "push");
     const targetOf = joints.map((i) => numbers.find((number) => number.group === "target" && number.joint === i)), targeted = targetOf.every(Boolean);
-    const goal = targeted ? world.extra("reference", "target", ball(0.03 * arm.size)) : null;
+    const followed = arm.joints.map((joint) => place[`q_ref_${joint.name}_${joint.unit}`]), aimed = targeted || !followed.includes(undefined);
+    const goal = aimed ? world.extra("reference", targeted ? "target" : "reference", ball(0.03 * arm.size)) : null;
+    const acting = new Forces(world, forces);
     const pushed = world.extra("forces", "force on the tool", arrow(0xcc3311));
     const trail = world.extra("trail", "tool's way", way(History.room, 0x0072b2));
     const table = new JointTable(arm, [`position [${positions?.unit}]`, `torque [${torques?.unit}]`]), where = element("p", { className: "note" });
@@ -140,6 +143,7 @@ export async function scenarioPage({ arm, program, numbers, panels, row: heading
         history.draw(trail);
         if (goal) goal.position.set(...tool(arm, aimedAt()));
         const force = push.map((number) => open[number.field]), at = tool(arm, model.q);
+        acting.show(now, model.drawn);
         aim(pushed, at, force, arm.size * Math.min(1, 0.12 + (0.5 * Math.hypot(...force)) / PUSH));
         for (const i of joints) {
             const tau = torqueOf[i] ? value(torqueOf[i], row) : null, position = positionOf[i] ? value(positionOf[i], row) : model.q[i];
@@ -161,17 +165,18 @@ export async function scenarioPage({ arm, program, numbers, panels, row: heading
         world.draw();
     }
 
-    /** Positions of the target. */
+    /** Positions of the target, or on the reference; the present ones of an arm that has neither. */
     function aimedAt() {
-        return targetOf.map((number) => open[number.field]);
+        return targeted ? targetOf.map((number) => open[number.field]) : aimed ? followed.map((i) => row[i]) : q(row);
     }
 
     /** Let the camera see where the arm is, where it is to go, and where it goes at first. */
     function frame() {
-        const met = [q(row), ...(targeted ? [aimedAt()] : [])].flatMap((positions) => poses(arm, positions).map((T) => [T[3], T[7], T[11]]));
-        const begun = performance.now();
-        while (k * dt < Math.min(duration, SHOWN) && performance.now() - begun < AHEAD && steps(20));
+        const met = [q(row), aimedAt()].flatMap((positions) => poses(arm, positions).map((T) => [T[3], T[7], T[11]]));
+        const begun = performance.now(), goals = [tool(arm, aimedAt())];
+        while (k * dt < Math.min(duration, SHOWN) && performance.now() - begun < AHEAD && steps(20)) goals.push(tool(arm, aimedAt()));
         const near = history.trail.filter((place) => place.every((x) => Math.abs(x) < 3 * arm.size));
+        if (aimed && !targeted) world.extra("reference", "reference", way(goals, 0x888888, { dashed: 0.02 * arm.size, opacity: 0.8 }));
         world.frame([...met, ...near, world.origin]);
     }
 

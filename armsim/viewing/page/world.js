@@ -6,6 +6,7 @@ import { element, themeColor, themed } from "./parts.js";
 const LATE = 31, EARLY = 18;  // ms between frames: more takes pixels away, less gives them back
 const JUDGED = 8;  // frames
 const LEAST = 0.5;  // pixels of a moving picture to one of the window
+const FOOT = 0.006, HANGS = 0.02;  // of the arm's size: the ground below the base, unless the arm reaches further down
 const MARGIN = 0.12;  // around what is in view, of the arm's size
 const PAPER = [800, 460];  // width and height of a printed picture, in px of the window
 const REST = 160;  // ms after which a picture is at rest
@@ -60,6 +61,7 @@ export class World {
         this.models = [];
         this.extras = {};
         this.hidden = new Set();
+        this.depth = FOOT * arm.size;  // of the ground below the base [m]
         const sun = new THREE.DirectionalLight(0xffffff, 2.2);
         this.camera.add(sun);
         sun.position.set(-0.5, 0.9, 0.6);
@@ -72,14 +74,14 @@ export class World {
         this.layer("grid", "ground", true);
     }
 
-    /** The ground below the base, again in the theme's colours. */
+    /** The ground below base and arm, again in the theme's colours. */
     paint() {
         this.scene.background = new THREE.Color(themeColor("--sky"));
         if (this.grid) this.scene.remove(this.grid);
         const step = 10 ** Math.round(Math.log10(this.size / 8)), cells = 2 * Math.ceil((1.4 * this.size) / step);
         this.grid = new THREE.GridHelper(cells * step, cells, themeColor("--ground"), themeColor("--ground"));
         this.grid.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), this.up);
-        this.grid.position.set(...this.origin).addScaledVector(this.up, -0.006 * this.size);
+        this.grid.position.set(...this.origin).addScaledVector(this.up, -this.depth);
         this.grid.visible = !this.hidden.has("grid");
         this.scene.add(this.grid);
         this.draw();
@@ -122,6 +124,9 @@ export class World {
     /** Let the camera's home have points in the middle of the picture, and all of it. */
     frame(points) {
         this.shown = points.map((p) => new THREE.Vector3(...p));
+        const base = this.up.dot(new THREE.Vector3(...this.origin)), below = base - Math.min(...this.shown.map((p) => p.dot(this.up)));
+        if (below > HANGS * this.size) this.depth = below + MARGIN * this.size;
+        this.paint();
         this.fit();
     }
 
