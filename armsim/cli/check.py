@@ -70,7 +70,7 @@ class _Result:
             self._study()
 
     def _study(self) -> None:
-        from armsim.studies.check import check_study
+        from armsim.tuning.check import check_study
 
         faults, refused, self.notes = check_study(self.checked.file)
         self.checked = replace(self.checked, faults=faults)

@@ -56,6 +56,8 @@ def _search(axis: Any, found: Tuned) -> None:
     seen = found.curve[np.isfinite(found.curve)]
     if len(seen) and seen.min() > 0.0 and seen.max() > 3.0 * seen.min():
         axis.set_yscale("log")
+        axis.yaxis.set_major_formatter(lambda value, _: tick(value, 3))
+        axis.yaxis.set_minor_formatter(lambda value, _: tick(value, 3))
     plain(axis, x=True)
     axis.set_xlabel("trial")
     axis.set_ylabel(worded(f"least {found.minimise} so far", 40))
@@ -127,6 +129,6 @@ def _margins(axis: Any, found: Tuned, margins: Sequence[Margin]) -> None:
     axis.xaxis.set_major_formatter(lambda value, _: tick(value, 3))
     axis.set_yticks(at, [worded(margin.name.removeprefix("robot."), 44) for margin in margins], fontsize="small")
     delay = next((margin for margin in found.margins if margin.unit == DELAY), None)
-    more = f"; {tick(delay.high * 1e3, 3)} ms more delay" if delay is not None else ""
-    axis.set_xlabel(f"holds with times{more}")
+    more = f"; so with {tick(delay.high * 1e3, 3)} ms more delay" if delay is not None else ""
+    axis.set_xlabel(f"so many times the number, with which all cases still hold{more}")
     axis.grid(axis="x", linewidth=0.3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -102,10 +103,19 @@ def load_study_file(path_or_name: str | os.PathLike[str]) -> StudyFile:
 
 def _measures(root: Map) -> dict[str, Place]:
     """Where the names of measures are."""
-    items = [x for key in ("measure", "tune.subject_to", "tune.holds") for x in getattr(_at(root, key), "items", ())]
+    found = {f"measure {_text(item)}": item.place for item in getattr(root.get("measure"), "items", ())}
     minimise = _at(root, "tune.minimise")
-    items += [minimise] if isinstance(minimise, Scalar) else []
-    return {f"measure {getattr(item, 'value', '')}": item.place for item in items}
+    if minimise is not None:
+        found |= {f"{word} {_text(minimise)}": minimise.place for word in ("measure", "minimise")}
+    for key in ("tune.subject_to", "tune.holds"):
+        for item in getattr(_at(root, key), "items", ()):
+            found[f"condition {_text(item)}"] = item.place
+            found |= {f"measure {side.strip()}": item.place for side in re.split("[<>]=?", _text(item))}
+    return found
+
+
+def _text(node: Node) -> str:
+    return str(getattr(node, "value", ""))
 
 
 def _at(root: Node | None, key: str) -> Any:

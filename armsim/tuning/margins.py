@@ -23,6 +23,7 @@ from armsim.tuning.tested import PAYLOAD, is_unladen, mass_of
 FURTHEST = 16.0  # times, up and down
 COARSE = 12  # factors on either side at first
 FINE = 8  # between the last that holds and the first that does not
+DELAYED = "control.delay"
 FACTOR, MASS, DELAY = "factor", "kg", "s"
 
 
@@ -84,7 +85,8 @@ def margins_of(
     probe = _Probe(
         StudyRuns(given, {**opened, **axes}, {}, measures, threads, force_step=True), places, cases, conditions
     )
-    total = len(factors) + len(payload) + (scenario.sample_every is not None)
+    delayed = scenario.sample_every is not None and DELAYED not in axes
+    total = len(factors) + len(payload) + delayed
     found: list[Margin] = []
 
     def take(margin: Margin) -> None:
@@ -99,7 +101,7 @@ def margins_of(
     for path in payload:
         high, open_high = probe.furthest(path, [mass_of(scenario) * k / COARSE for k in range(COARSE + 1)])
         take(Margin(path, MASS, 0.0, high, True, open_high))
-    if scenario.sample_every is not None:
+    if delayed:
         take(_delay(given, scenario, axes, cases, conditions, measures, threads))
     return found
 
@@ -151,9 +153,7 @@ def _delay(
 
     def holds(periods: int) -> bool:
         try:
-            runs = StudyRuns(
-                given, axes, {"control.delay": (before + periods) * period}, measures, threads, force_step=True
-            )
+            runs = StudyRuns(given, axes, {DELAYED: (before + periods) * period}, measures, threads, force_step=True)
             return bool(held(runs, cases, conditions).all())
         except ArmsimError:  # it would be beyond all delays
             return False
@@ -166,7 +166,7 @@ def _delay(
     while bad - good > 1:
         middle = (good + bad) // 2
         good, bad = (middle, bad) if holds(middle) else (good, middle)
-    return Margin("control.delay", DELAY, 0.0, good * period, True, beyond and before + good == MOST_DELAY)
+    return Margin(DELAYED, DELAY, 0.0, good * period, True, beyond and before + good == MOST_DELAY)
 
 
 def _masses(scenario: Scenario) -> dict[str, float]:

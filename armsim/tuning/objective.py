@@ -20,8 +20,9 @@ from armsim.studies.runs import Outcomes, StudyRuns
 Array = NDArray[np.float64]
 SIGNS = {"<=": 1.0, ">=": -1.0}
 MIRRORED = {"<=": ">=", ">=": "<="}
+SIGN = re.compile("([<>]=?)")
 WORST = "worst"
-UNMET = 1e200  # merit of a trial that misses a condition: above all objectives, below what diverges
+UNMET = 1e100  # merit of a trial that misses a condition: above all objectives, below what diverges
 
 
 @dataclass(frozen=True)
@@ -47,19 +48,17 @@ class Condition:
 
 
 def condition_of(text: str) -> Condition:
-    """The condition that a text says.
+    """The condition that a text says; `<` counts as `<=`.
 
     Raises:
         UsageError: It says none.
     """
-    parts = [part.strip() for part in re.split(r"(<=|>=)", text)]
+    parts = [part.strip() for part in SIGN.split(text)]
     if len(parts) != 3 or not parts[0] or not parts[2]:
-        found = (
-            "none of <= and >=" if len(parts) == 1 else "more than one of <= and >=" if len(parts) > 3 else "one side"
-        )
+        found = {1: "no <= or >=", 3: "nothing on one side"}.get(len(parts), "several of <= and >=")
         example = "write for example max(abs(current_R2)) <= 12"
         raise UsageError.of(f"condition `{text}`", "a measure, <= or >=, and a number", found, example)
-    left, sign, right = parts
+    left, sign, right = parts[0], f"{parts[1][0]}=", parts[2]
     bounds = [_constant(side) for side in (left, right)]
     if bounds[0] is not None and bounds[1] is None:
         left, sign, bounds = right, MIRRORED[sign], [None, bounds[0]]

@@ -89,7 +89,7 @@ class Tuned:
         return html_table(f"{self.name}: {self.minimise} {self.objective:.5g}", ["number", "before", "tuned"], rows)
 
     def summary(self) -> dict[str, Any]:
-        """All of it as plain data, but for the curve and the cases one by one."""
+        """All of it as plain data, but for the curve and the cases one by one, and for how long it took."""
         tested = self.tested
         return {
             "folder": self.folder,
@@ -111,7 +111,6 @@ class Tuned:
             else {"cases": len(tested.holds), "hold": int(tested.holds.sum()), "causes": dict(self.causes)},
             "margins": [asdict(margin) for margin in self.margins],
             "control": dict(self.control),
-            "simulated_s": self.simulated,
         }
 
     @property

@@ -27,11 +27,15 @@ LEAST_SPLIT = 0.05  # of the cases, on either side of a threshold that is told
 
 
 def conditions_of(tuning: Tuning, scenario: Scenario) -> tuple[Condition, ...]:
-    """When a run holds: as asked; else by the conditions, and staying near its goal for the last fifth of its time."""
+    """When a run holds: as asked; else by the conditions, and by staying near its goal for the last fifth of its time.
+
+    The latter is not added where a condition is on errors.
+    """
     if tuning.holds is not None:
         return tuple(map(condition_of, tuning.holds))
     texts = list(tuning.subject_to)
-    if isinstance(scenario.command, Controller) and not scenario.command.reference.timed:
+    on_errors = any(word in text for text in texts for word in ("settling_time", "error"))
+    if isinstance(scenario.command, Controller) and not scenario.command.reference.timed and not on_errors:
         texts.append(f"settling_time({plain_number(BAND)}) <= {plain_number(SETTLED)}*duration")
     return tuple(map(condition_of, texts))
 
