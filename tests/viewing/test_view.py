@@ -162,6 +162,24 @@ def test_the_whole_arm_is_in_view_at_first(browser, page, size, request):
         browser.call("Emulation.clearDeviceMetricsOverride")
 
 
+def test_without_webgl_a_page_has_all_but_the_picture_and_says_so(browser, run_page, reach):
+    without = """const had = HTMLCanvasElement.prototype.getContext;
+        HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+            return kind.startsWith('webgl') ? null : had.call(this, kind, ...more); };"""
+    script = browser.call("Page.addScriptToEvaluateOnNewDocument", source=without)["identifier"]
+    try:
+        sound(browser, run_page)
+        assert browser.run("document.getElementById('blind').checkVisibility()")
+        browser.run("armsim.seek(1); dispatchEvent(new Event('beforeprint')); dispatchEvent(new Event('afterprint'))")
+        found = page_matrices(browser.run("armsim.poses()"))
+        assert np.abs(found - matrices(reach.scenario.arm, reach.q[200])).max() < SINGLE
+        assert browser.run("document.querySelector('tbody td').textContent") != ""
+    finally:
+        browser.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+    sound(browser, run_page)
+    assert not browser.run("document.getElementById('blind').checkVisibility()")
+
+
 def test_a_dark_page_is_printed_light_with_a_picture_of_the_arm(browser, run_page):
     browser.resize(800, 560, dark=True)
     try:

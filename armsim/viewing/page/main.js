@@ -14,7 +14,7 @@ function textPage() {
 const failed = (error) => {
     const place = document.getElementById("failure");
     place.hidden = false;
-    place.textContent = `This page cannot be shown: ${error.message}. It takes a browser with WebGL.`;
+    place.textContent = `This page cannot be shown: ${error.message}`;
 };
 try {
     const data = JSON.parse(document.getElementById("data").textContent);

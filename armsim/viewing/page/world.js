@@ -12,12 +12,12 @@ const PAPER = [800, 460];  // width and height of a printed picture, in px of th
 const REST = 160;  // ms after which a picture is at rest
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
-/** Whether the processor draws, for want of a graphics card. */
-function drawnBySoftware() {
+/** Whether there is WebGL, and whether the processor draws, for want of a graphics card. */
+function graphics() {
     const gl = document.createElement("canvas").getContext("webgl2"), told = gl?.getExtension("WEBGL_debug_renderer_info");
     const name = told ? gl.getParameter(told.UNMASKED_RENDERER_WEBGL) : "";
     gl?.getExtension("WEBGL_lose_context")?.loseContext();
-    return SOFTWARE.test(name);
+    return { there: Boolean(gl), soft: SOFTWARE.test(name) };
 }
 
 /** How many pixels are drawn to one of the window: as many as keep pace while the picture moves, all of them at rest. */
@@ -49,11 +49,12 @@ class Sharpness {
 export class World {
     constructor(arm) {
         this.canvas = document.getElementById("scene");
-        const soft = drawnBySoftware(), ratio = Math.min(window.devicePixelRatio, 2);
-        this.renderer = new THREE.WebGLRenderer({ canvas: this.canvas, antialias: !soft });
+        const { there, soft } = graphics(), ratio = Math.min(window.devicePixelRatio, 2);
+        this.renderer = there ? new THREE.WebGLRenderer({ canvas: this.canvas, antialias: !soft }) : null;  // numbers and curves do without
+        document.getElementById("blind").hidden = there;
         this.sharpness = new Sharpness(ratio);
         this.still = soft ? Math.max(ratio, 2) : ratio;  // finer pixels in place of smoothed edges
-        this.renderer.setPixelRatio(this.still);
+        this.renderer?.setPixelRatio(this.still);
         this.scene = new THREE.Scene();
         this.camera = new THREE.PerspectiveCamera(38, 1, 0.01, 100);
         this.size = arm.size;
@@ -155,7 +156,7 @@ export class World {
     /** Make the picture so many pixels of the window wide and high. */
     take(width, height) {
         this.camera.aspect = width / height;
-        this.renderer.setSize(width, height, false);
+        this.renderer?.setSize(width, height, false);
         this.camera.updateProjectionMatrix();
         this.pixel = (2 * Math.tan((this.camera.fov * Math.PI) / 360)) / height;  // of the window, at a distance of 1
         for (const model of this.models) model.letter(this.pixel);
@@ -164,6 +165,7 @@ export class World {
 
     /** Draw the picture for paper, where the moving one cannot be relied on. */
     photograph() {
+        if (!this.renderer) return;
         const photo = document.getElementById("photo");
         [photo.width, photo.height] = PAPER.map((x) => 2 * x);
         this.take(...PAPER);
@@ -189,6 +191,7 @@ export class World {
     /** Draw with so many pixels to one of the window; all of them unless told otherwise. */
     render(ratio = this.still) {
         this.due = false;
+        if (!this.renderer) return;
         if (ratio !== this.renderer.getPixelRatio()) this.renderer.setPixelRatio(ratio);
         this.renderer.render(this.scene, this.camera);
     }
