@@ -116,7 +116,7 @@ def test_a_search_is_refused_and_what_it_found_named(tmp_path):
     (tmp_path / "tuned").mkdir()
     record = {"format": "armsim/study/1", "tune": {}, "results": {"status": "complete"}}
     (tmp_path / "tuned" / "study.yaml").write_text(yaml.safe_dump(record))
-    with pytest.raises(UsageError, match="tuned.yaml, which it found"):
+    with pytest.raises(UsageError, match=r"tuned\.yaml, which it found"):
         reported(tmp_path / "tuned")
 
 
