@@ -102,7 +102,7 @@ def test_all_faults_of_a_study_that_is_tuned_are_told_with_their_places(armsim, 
     sound = BAD.replace(", payload.mass: uniform:0:1", "").replace("3, control.kd: 5:1", "0:3, control.kq: 0:1")
     Path("bad.yaml").write_text(sound.replace("x}", "2}").replace("newton", "nelder_mead\n  stages: [[control.kd]]"))
     told = armsim("check", "bad.yaml").out
-    for place in ("3:16: cases.vary.payload.mas", "5:27: tune.open.control.kq", "8:14: tune.stages[0][0]"):
+    for place in ("3:16: cases.vary.payload.mas", "5:27: tune.open.control.kq", "8:13: tune.stages[0][0]"):
         assert f"bad.yaml:{place}\n" in told
     Path("bad.yaml").write_text(
         BAD[: BAD.index("cases")] + "tune:\n  open: {control.kp: 0:9}\n  minimise: iae\n  holds: [iea < 3]\n"
