@@ -290,7 +290,7 @@ def test_the_robust_gains_hold_500_targets_and_payloads_they_were_not_tuned_at()
     test = tuning.test
     found = armsim.sweep(
         tuning.scenario,
-        test.axes,
+        {path: str(of) for path, of in test.axes.items()},
         overrides,
         ["error", "settling_time(5e-3)"],
         "s",
