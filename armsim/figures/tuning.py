@@ -28,20 +28,22 @@ def plot_tuning(found: Tuned, path: str | PathLike[str]) -> Any:
     """Draw a tuning: the best so far over its trials, the cases of its test, and the margins.
 
     Cases that vary targets are drawn where the tool then is, seen from the side: distance from the base's vertical axis, and
-    height; others over the first two numbers that they vary.
+    height; others over the first two numbers that they vary, or over one and what is minimised.
 
     Raises:
         UsageError: It cannot be drawn or written.
     """
     check_picture(path)
     factors = [margin for margin in found.margins if margin.unit == FACTOR]
-    heights = [HEIGHT]
+    searched = bool(np.isfinite(found.curve).any())
+    heights = [HEIGHT] if searched else []
     heights += [1.3 * HEIGHT] if found.tested is not None else []
     heights += [0.9 + BAR * len(factors)] if factors else []
     figure = new_figure(WIDTH, sum(heights))
     figure.suptitle(worded(f"{found.name}: {found.minimise} {tick(found.objective, 5)}"))
     axes = list(np.atleast_1d(figure.subplots(len(heights), 1, gridspec_kw={"height_ratios": heights})))
-    _search(axes.pop(0), found)
+    if searched:
+        _search(axes.pop(0), found)
     if found.tested is not None:
         _map(axes.pop(0), found, found.tested)
     if factors:
@@ -59,6 +61,7 @@ def _search(axis: Any, found: Tuned) -> None:
         axis.yaxis.set_major_formatter(lambda value, _: tick(value, 3))
         axis.yaxis.set_minor_formatter(lambda value, _: tick(value, 3))
     plain(axis, x=True)
+    axis.xaxis.get_major_locator().set_params(integer=True)
     axis.set_xlabel("trial")
     axis.set_ylabel(worded(f"least {found.minimise} so far", 40))
 
@@ -73,8 +76,8 @@ def _map(axis: Any, found: Tuned, tested: Tested) -> None:
     else:
         shown = [np.asarray(tested.values[name], dtype=object) for name in names[:2]]
         numbers = [_numbers(column) for column in shown]
-        x, y = numbers[0], numbers[1] if len(numbers) > 1 else np.zeros(len(tested.holds))
-        labels = (worded(names[0]), worded(names[1]) if len(names) > 1 else "")
+        x, y = numbers[0], numbers[1] if len(numbers) > 1 else tested.measures[found.minimise]
+        labels = (worded(names[0]), worded(names[1] if len(names) > 1 else found.minimise, 40))
     load = np.asarray(tested.values[PAYLOAD], float) if PAYLOAD in tested.values else np.zeros(len(x))
     size = 14.0 + 50.0 * (load / load.max() if load.max() > 0.0 else load)
     good = tested.holds

@@ -30,6 +30,9 @@ ENDINGS = ("csv", "parquet")
 FILES = (RECORD, PART, JOURNAL, LOCK, *(f"results.{ending}" for ending in ENDINGS))
 GRAIN = 2**20  # bytes that are read at a time
 COMMENT = """An armsim study. `armsim sweep study.yaml -o DIR` repeats it, and with --show INDEX carries out one of its runs."""
+TUNED = (
+    """An armsim study. `armsim tune study.yaml -o DIR` repeats it; tuned.yaml is the scenario with what was found."""
+)
 
 
 class StudyFolder:
@@ -58,6 +61,10 @@ class StudyFolder:
         """The path of the whole table."""
         return self._file(f"results.{self._ending}")
 
+    @property
+    def _comment(self) -> str:
+        return TUNED if "tune" in self._definition else COMMENT
+
     def open(self) -> None:
         """Take up what is there, or begin.
 
@@ -77,7 +84,7 @@ class StudyFolder:
             os.replace(self.results, self._file(PART))
         if self.status == "new":
             with whole_file(self._file(RECORD)) as file:
-                file.write(yaml_text({**self._definition, "results": {"status": "running"}}, COMMENT).encode())
+                file.write(yaml_text({**self._definition, "results": {"status": "running"}}, self._comment).encode())
         self.status = "running"
         self._descriptor = os.open(self._file(PART), os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
         self.rows, self._length, kept = self._sound() if found is not None else (0, 0, 0)
@@ -159,7 +166,7 @@ class StudyFolder:
             "ended": {status: tally[status] for status in sorted(tally)},
         }
         with whole_file(self._file(RECORD)) as file:
-            file.write(yaml_text({**self._definition, "results": results}, COMMENT).encode())
+            file.write(yaml_text({**self._definition, "results": results}, self._comment).encode())
         self._forget()
         self.status = "complete"
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from armsim.formulas.quantity import plain
 
 
-def resolved_robot(data: dict[str, Any]) -> dict[str, Any]:
+def resolved_robot(data: dict[str, Any], written: Callable[[Any], Any] = plain) -> dict[str, Any]:
     """A robot as plain data, in the unit of its file.
 
     Args:
         data: As `armsim.loading.load_robot_file` reads it.
+        written: Makes plain data of it, by which formulas may be kept.
     """
-    robot: dict[str, Any] = plain(data)
+    robot: dict[str, Any] = written(data)
     for joint in robot["joints"]:
         if "motor" in joint:
             motor = joint["motor"]

@@ -8,21 +8,23 @@ from armsim.notebook import counted
 from armsim.reports.table import number, table, wrapped
 from armsim.spec.timing import seconds
 from armsim.studies.results import COMPLETE
-from armsim.tuning.causes import CONTROL, SAMPLING, STEP
-from armsim.tuning.margins import FACTOR, MASS, Margin
+from armsim.tuning.causes import CONTROL, SAMPLING, STEP, UNKNOWN
+from armsim.tuning.margins import DELAY, FACTOR, MASS, Margin
 from armsim.tuning.result import Tuned
 
 WHY = {
     STEP: "the step: with a tenth of it they hold",
     SAMPLING: "sampling: with ten times the samples they hold",
     CONTROL: "control: its law, its gains, the limits of the drives",
+    UNKNOWN: "what could not be tried: finer steps or samples are refused",
 }
 
 
 def report(found: Tuned) -> str:
     """What was found, and where it holds."""
     over = f", the {found.over} of {found.cases} cases" if found.cases > 1 else ""
-    first = f"; {number(found.first.objective)} with the file's values" if found.first.sound else ""
+    whose = "at the start" if found.outside else "with the file's values"
+    first = f"; {number(found.first.objective)} {whose}" if found.first is not None and found.first.sound else ""
     lines = [f"{found.name}: {found.minimise} {number(found.objective)}{over}{first}", *_trials(found)]
     if found.status != COMPLETE:
         lines.append("interrupted: the same command goes on; what is above is the best so far")
@@ -40,7 +42,8 @@ def report(found: Tuned) -> str:
 
 def _trials(found: Tuned) -> list[str]:
     bad = [f"{count} {status}" for status, count in found.ended.items() if status != COMPLETE]
-    bad += [f"{counted(found.unmet, 'complete one')} against conditions"] if found.unmet else []
+    bad += [f"{found.unmet} complete, but against conditions"] if found.unmet else []
+    bad += [f"{found.valueless} without a value of {found.minimise}"] if found.valueless else []
     ended = "; of these " + ", ".join(bad) if bad else ", all complete"
     took = f"; {seconds(found.simulated)} in the loop of their runs" if found.simulated else ""
     return [f"trials   {found.trials}{ended}{took}"]
@@ -51,6 +54,9 @@ def _doubts(found: Tuned) -> list[str]:
     notes = []
     if found.judged.violation:
         notes.append("no trial meets all conditions; this one misses them least")
+    for path in found.outside:
+        mend = "is outside its bounds: the search began at the nearer one"
+        notes.append(f"{path} is {number(found.before[path])} in the file, which {mend}")
     for path, end, bound in found.at_bounds:
         notes.append(f"{path} is at its {end} bound, {plain_number(bound)}: beyond it may be better")
     return notes
@@ -63,7 +69,9 @@ def _where(found: Tuned) -> list[str]:
     tested = found.tested
     if tested is None:
         return [*lines, "         not tested elsewhere: nothing is known to vary (name it with --test)"]
-    lines.append(f"         {int(tested.holds.sum())} of {counted(len(tested.holds), 'case')} it was not tuned at")
+    lines.append(
+        f"         {int(tested.holds.sum())} of {counted(len(tested.holds), 'case')} it was not tuned at: {found.tried}"
+    )
     ends = {name: int((tested.status == name).sum()) for name in ("diverged", "refused")}
     failed = ", ".join(f"{count} {name}" for name, count in ends.items() if count)
     lines += [f"         of the others {failed}"] if failed else []
@@ -97,6 +105,8 @@ def _range(margin: Margin | None) -> str:
 
 def _others(found: Tuned) -> str:
     """The margins of what was not sought."""
+    if not found.margins:
+        return wrapped("no margins: none of the cases it was tuned at holds")
     rows = []
     for margin in found.margins:
         if margin.name in found.values:
@@ -106,7 +116,9 @@ def _others(found: Tuned) -> str:
         else:
             what, unit = ("more payload", "kg") if margin.unit == MASS else ("more delay", "s")
             rows.append([what, f"up to {'>' if margin.open_high else ''}{number(margin.high, 3)} {unit}"])
-    return table(["it also holds with", ""], rows) if rows else ""
+    if not any(margin.unit == DELAY for margin in found.margins):
+        rows.append(["more delay", "not asked: control has no `period`, or cases have delays"])
+    return table(["it also holds with", ""], rows)
 
 
 def _control(found: Tuned) -> str:

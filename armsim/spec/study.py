@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from armsim.errors import UsageError
@@ -139,9 +140,14 @@ class Minimised(Kind):
                 (key for key, w in weights.items() if isinstance(w, bool) or not isinstance(w, (int, float))), None
             )
             if bad is None:
-                return " + ".join(f"{plain_number(weight)}*({name})" for name, weight in weights.items())
+                return weighted(weights)
             return self.fault(node.entries[bad][1], join(path, clipped(bad)), context, "write a weight, such as 0.1")
         return self.fault(node, path, context)
+
+
+def weighted(weights: Mapping[str, float]) -> str:
+    """The formula of weighted measures."""
+    return " + ".join(f"{plain_number(float(weight))}*({name})" for name, weight in weights.items())
 
 
 class SampleKeys(Record):

@@ -182,6 +182,11 @@ def _check_sought(study: StudyFile, root: Map, report: Report, sound: bool) -> N
     if sound:
         for path, interval in sought.items():
             _check_path(study, f"tune.open.{path}", path, interval.at(0.5), {}, report, written=False)
+    stages = study.data["tune"]["stages"] or [list(sought)]
+    for path in sought:
+        if not any(path in stage for stage in stages):
+            mend = "add it to a stage, or do not seek it"
+            report.add(study.places[path], f"tune.open.{path}", "a path that a stage has", "one in none", mend)
     for i, stage in enumerate(study.data["tune"]["stages"] or ()):
         for k, path in enumerate(stage):
             if path not in sought:

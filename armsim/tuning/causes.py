@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armsim.errors import ArmsimError
 from armsim.formulas.values import Values
@@ -15,15 +14,17 @@ from armsim.loading.scenario_file import Given
 from armsim.spec.timing import time_at
 from armsim.studies.design import Rows
 from armsim.studies.runs import StudyRuns
-from armsim.tuning.objective import Condition, held, measures_of
+from armsim.tuning.objective import Condition, measures_of, outcome
 
 TRIED = 24  # cases that do not hold
 FINER = 10  # times, of step and samples
-STEP, SAMPLING, CONTROL = "step", "sampling", "control"
+STEP, SAMPLING, CONTROL, UNKNOWN = "step", "sampling", "control", "unknown"
+DT, PERIOD = "integrator.dt", "control.period"
 
 
 def causes_of(
     given: Given,
+    overrides: Mapping[str, Any],
     scenario: Scenario,
     axes: Mapping[str, Values],
     rows: Rows,
@@ -33,51 +34,53 @@ def causes_of(
     """How many of some cases do not hold because of what.
 
     A case that holds with a tenth of the step fails by the step; one that holds with ten times the samples besides, by
-    sampling; all others by control: law, gains, limits of the drives.
+    sampling; all others by control: law, gains, limits of the drives. Of a case whose finer run is refused it is unknown.
 
     Args:
         given: The scenario's file, or its content.
-        scenario: It.
+        overrides: Values in place of the file's, by path.
+        scenario: With these values, in no case.
         axes: What the cases vary.
         rows: Their values, shape (cases, paths); `TRIED` of them are tried, evenly taken.
         conditions: When one holds.
         threads: How many.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C came.
     """
     chosen = rows[np.unique(np.linspace(0, len(rows) - 1, min(TRIED, len(rows))).astype(int))]
-    left = np.ones(len(chosen), dtype=bool)
+    left, unknown = np.ones(len(chosen), dtype=bool), np.zeros(len(chosen), dtype=bool)
     found: dict[str, int] = {}
-    for cause, finer in _variants(scenario):
-        healed = left & _hold(given, axes, chosen, finer, conditions, threads)
-        found[cause] = int(np.count_nonzero(healed))
-        left &= ~healed
-    found[CONTROL] = int(np.count_nonzero(left))
+    for cause, finer in _finer(scenario, axes):
+        try:
+            settings = {**overrides, **{path: value for path, value in finer.items() if path not in axes}}
+            runs = StudyRuns(given, axes, settings, measures_of(conditions), threads, force_step=True)
+            right, refused = outcome(runs, _finely(chosen, axes, finer), conditions)
+        except ArmsimError:
+            right, refused = np.zeros(len(chosen), dtype=bool), np.ones(len(chosen), dtype=bool)
+        found[cause] = int(np.count_nonzero(left & right))
+        left &= ~right
+        unknown |= refused
+    found[CONTROL] = int(np.count_nonzero(left & ~unknown))
+    found[UNKNOWN] = int(np.count_nonzero(left & unknown))
     return found
 
 
-def _variants(scenario: Scenario) -> list[tuple[str, dict[str, Any]]]:
-    """Scenarios without a cause: their overrides."""
-    step = {} if scenario.adaptive else {"integrator.dt": scenario.dt / FINER}
+def _finer(scenario: Scenario, axes: Mapping[str, Values]) -> list[tuple[str, dict[str, Any]]]:
+    """Settings without a cause, in the order in which they are tried."""
+    given = scenario.file.data["integrator"]["dt"]
+    step = {} if scenario.adaptive and given is None and DT not in axes else {DT: scenario.dt / FINER}
     found = [(STEP, step)] if step else []
-    if scenario.sample_every is not None:
-        period = time_at(scenario.sample_every, scenario.time_ratio) / FINER
-        given = scenario.file.data["integrator"]["dt"]
-        finer = {"integrator.dt": min(step["integrator.dt"], period)} if step else {}
-        if scenario.adaptive and given is not None:
-            finer = {"integrator.dt": scenario.dt / FINER}
-        found.append((SAMPLING, {**finer, "control.period": period}))
+    if scenario.sample_every is not None or PERIOD in axes:
+        period = time_at(scenario.sample_every or 1, scenario.time_ratio) / FINER
+        found.append((SAMPLING, {**({DT: min(step[DT], period)} if step else {}), PERIOD: period}))
     return found
 
 
-def _hold(
-    given: Given,
-    axes: Mapping[str, Values],
-    rows: Rows,
-    finer: Mapping[str, Any],
-    conditions: Sequence[Condition],
-    threads: int | None,
-) -> NDArray[np.bool_]:
-    """Which cases hold with some overrides; none where these cannot be run."""
-    try:
-        return held(StudyRuns(given, axes, finer, measures_of(conditions), threads, force_step=True), rows, conditions)
-    except ArmsimError:
-        return np.zeros(len(rows), dtype=bool)
+def _finely(rows: Rows, axes: Mapping[str, Values], finer: Mapping[str, Any]) -> Rows:
+    """Cases whose own steps and periods are as much finer."""
+    made = rows.copy()
+    for column, path in enumerate(axes):
+        if path in finer:
+            made[:, column] = made[:, column].astype(float) / FINER
+    return made

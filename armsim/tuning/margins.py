@@ -8,22 +8,26 @@ from typing import Any
 
 import numpy as np
 
+from armsim.control import ComputedTorque, Controller
 from armsim.errors import ArmsimError
 from armsim.formulas.quantity import Quantity
 from armsim.formulas.values import UNIFORM, Drawn, Values
+from armsim.loading.resolved import resolved_robot
 from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import MOST_DELAY, Given
 from armsim.spec.paths import path_text
 from armsim.spec.timing import time_at
 from armsim.studies.design import Rows
 from armsim.studies.runs import StudyRuns
-from armsim.tuning.objective import Condition, held, measures_of
+from armsim.tuning.objective import Condition, measures_of, outcome
 from armsim.tuning.tested import PAYLOAD, is_unladen, mass_of
 
 FURTHEST = 16.0  # times, up and down
 COARSE = 12  # factors on either side at first
+LIGHTEST, LADDER = 1e-3, 30  # of the arm's mass: the first payload that is tried, and rungs from there
 FINE = 8  # between the last that holds and the first that does not
 DELAYED = "control.delay"
+GAINS = ("kp", "ki", "kd", "K")
 FACTOR, MASS, DELAY = "factor", "kg", "s"
 
 
@@ -50,6 +54,7 @@ class Margin:
 
 def margins_of(
     given: Given,
+    overrides: Mapping[str, Any],
     scenario: Scenario,
     numbers: Mapping[str, float],
     axes: Mapping[str, Values],
@@ -64,7 +69,8 @@ def margins_of(
 
     Args:
         given: The scenario's file, or its content.
-        scenario: It.
+        overrides: Values in place of the file's, by path.
+        scenario: With these values, in no case.
         numbers: The numbers, by path.
         axes: What the cases vary.
         cases: Those that hold, shape (cases, paths).
@@ -73,18 +79,19 @@ def margins_of(
         progress: Called with margins done, and all.
     """
     taken = {*numbers, *axes}
-    masses = {path: mass for path, mass in _masses(scenario).items() if path not in taken}
-    factors = {path: value for path, value in {**numbers, **masses}.items() if value != 0.0}
+    others = {path: value for path, value in {**_gains(scenario), **_masses(scenario)}.items() if path not in taken}
+    factors = {path: value for path, value in {**numbers, **others}.items() if value != 0.0}
     payload = {PAYLOAD: 0.0} if is_unladen(scenario) and PAYLOAD not in taken else {}
     places = {**factors, **payload}
     measures = measures_of(conditions)
+    overrides = {**overrides, **_own_model(scenario, axes)}
     opened = {
         path: Drawn(UNIFORM, 0.5 * abs(x), 1.5 * abs(x)) if x else Drawn(UNIFORM, 0.0, 1.0)
         for path, x in places.items()
     }
-    probe = _Probe(
-        StudyRuns(given, {**opened, **axes}, {}, measures, threads, force_step=True), places, cases, conditions
-    )
+    fixed = {path: value for path, value in overrides.items() if path not in places}
+    runs = StudyRuns(given, {**opened, **axes}, fixed, measures, threads, force_step=True)
+    probe = _Probe(runs, places, cases, conditions)
     delayed = scenario.sample_every is not None and DELAYED not in axes
     total = len(factors) + len(payload) + delayed
     found: list[Margin] = []
@@ -99,10 +106,12 @@ def margins_of(
         high, open_high = probe.furthest(path, [value * FURTHEST ** (k / COARSE) for k in range(COARSE + 1)])
         take(Margin(path, FACTOR, low / value, high / value, open_low, open_high))
     for path in payload:
-        high, open_high = probe.furthest(path, [mass_of(scenario) * k / COARSE for k in range(COARSE + 1)])
+        least = LIGHTEST * mass_of(scenario)
+        ladder = [0.0, *(least * FURTHEST ** (k / COARSE) for k in range(LADDER + 1))]
+        high, open_high = probe.furthest(path, ladder)
         take(Margin(path, MASS, 0.0, high, True, open_high))
     if delayed:
-        take(_delay(given, scenario, axes, cases, conditions, measures, threads))
+        take(_delay(given, overrides, scenario, axes, cases, conditions, measures, threads))
     return found
 
 
@@ -133,13 +142,14 @@ class _Probe:
         rows[:, place] = values
         many = len(self._cases)
         rows = np.hstack([np.repeat(rows, many, axis=0), np.tile(self._cases, (len(values), 1))])
-        right = held(self._runs, rows, self._conditions).reshape(len(values), many).all(axis=1)
+        right = outcome(self._runs, rows, self._conditions)[0].reshape(len(values), many).all(axis=1)
         wrong = np.flatnonzero(~right)
         return int(wrong[0]) if len(wrong) else len(values)
 
 
 def _delay(
     given: Given,
+    overrides: Mapping[str, Any],
     scenario: Scenario,
     axes: Mapping[str, Values],
     cases: Rows,
@@ -153,8 +163,10 @@ def _delay(
 
     def holds(periods: int) -> bool:
         try:
-            runs = StudyRuns(given, axes, {DELAYED: (before + periods) * period}, measures, threads, force_step=True)
-            return bool(held(runs, cases, conditions).all())
+            runs = StudyRuns(
+                given, axes, {**overrides, DELAYED: (before + periods) * period}, measures, threads, force_step=True
+            )
+            return bool(outcome(runs, cases, conditions)[0].all())
         except ArmsimError:  # it would be beyond all delays
             return False
 
@@ -169,20 +181,41 @@ def _delay(
     return Margin(DELAYED, DELAY, 0.0, good * period, True, beyond and before + good == MOST_DELAY)
 
 
+def _own_model(scenario: Scenario, axes: Mapping[str, Values]) -> dict[str, Any]:
+    """The arm as the controller's model, where it has none of its own, so that it stays when masses are off.
+
+    Not where cases are of other arms, with which it goes along.
+    """
+    command = scenario.command
+    models = isinstance(command, Controller) and (
+        command.feedforward is not None or isinstance(command.law, ComputedTorque)
+    )
+    moved = any(path.split(".")[0] in ("robot", "payload") for path in axes)
+    if not models or moved or scenario.file.model is not None or scenario.file.data["payload"] is not None:
+        return {}
+    return {"control.model": resolved_robot(scenario.file.robot.data)}
+
+
+def _gains(scenario: Scenario) -> dict[str, float]:
+    """All gains of the controller, by path."""
+    control = scenario.file.data["control"] or {}
+    return {path: value for key in GAINS for path, value in _numbers(control.get(key), ["control", key], "")}
+
+
 def _masses(scenario: Scenario) -> dict[str, float]:
     """All masses of the robot's file, and of its payload, by path."""
     robot = scenario.file.robot.data
-    found = _numbers(robot, ["robot"])
+    found = _numbers(robot, ["robot"], "mass")
     payload = scenario.file.data["payload"]
-    return {path: value for path, value in (*found, *_numbers(payload, ["payload"])) if value > 0.0}
+    return {path: value for path, value in (*found, *_numbers(payload, ["payload"], "mass")) if value > 0.0}
 
 
-def _numbers(data: Any, steps: list[str | int]) -> list[tuple[str, float]]:
-    """The masses below some data."""
+def _numbers(data: Any, steps: list[str | int], key: str) -> list[tuple[str, float]]:
+    """The numbers below some data: those of a key, or all of them."""
     if isinstance(data, dict):
-        return [x for key, value in data.items() if key != "parameters" for x in _numbers(value, [*steps, key])]
+        return [x for name, value in data.items() if name != "parameters" for x in _numbers(value, [*steps, name], key)]
     if isinstance(data, list):
-        return [x for i, value in enumerate(data) for x in _numbers(value, [*steps, i])]
-    if isinstance(data, Quantity) and steps[-1] == "mass" and data.given and not data.varies:
+        return [x for i, value in enumerate(data) for x in _numbers(value, [*steps, i], key)]
+    if isinstance(data, Quantity) and key in ("", steps[-1]) and data.given and not data.varies:
         return [(path_text(steps), data.value)]
     return []

@@ -22,6 +22,7 @@ SIGNS = {"<=": 1.0, ">=": -1.0}
 MIRRORED = {"<=": ">=", ">=": "<="}
 SIGN = re.compile("([<>]=?)")
 WORST = "worst"
+SLOPE = 1e-6
 UNMET = 1e100  # merit of a trial that misses a condition: above all objectives, below what diverges
 
 
@@ -80,7 +81,7 @@ class Judged:
 
     Attributes:
         objective: What is to be small; infinite where a run diverged or was refused.
-        violation: 0 where all runs meet all conditions; otherwise how far they miss them, each less than 1.
+        violation: 0 where all runs meet all conditions, or are not complete; else how far they miss them, each 1 at most.
         failed: How many runs are not complete.
     """
 
@@ -98,7 +99,10 @@ class Judged:
         """The one number by which trials are compared."""
         if not self.sound:
             return math.inf
-        return self.objective if self.violation == 0.0 else UNMET * (1.0 + self.violation)
+        if self.violation == 0.0:
+            return self.objective
+        slope = SLOPE * self.objective / (1.0 + abs(self.objective))  # tells those apart that miss them alike
+        return UNMET * (1.0 + self.violation + slope)
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,8 @@ class Objective:
         """
         names = runs.results[self.minimise]
         if len(names) != 1:
-            mend = f"take one of them, such as {names[0]}, or a formula of them"
+            one = names[0] if any(names[0].startswith(f"{self.minimise}_") for _ in names) else f"final({names[0]})"
+            mend = f"take one of them, such as {one}, or a formula of them"
             raise UsageError.of(f"minimise {self.minimise}", "one number", f"{len(names)} of them", mend)
 
     def judged(self, runs: StudyRuns, found: Outcomes) -> Judged:
@@ -137,7 +142,7 @@ class Objective:
         column = dict(zip(runs.measures, found.measures.T, strict=True))
         values = column[runs.results[self.minimise][0]]
         if failed or not np.isfinite(values).all():
-            return Judged(math.inf, math.inf, failed)
+            return Judged(math.inf, 0.0, failed)
         if self.over == WORST:
             objective = float(values.max())
         else:
@@ -169,8 +174,10 @@ def measures_of(conditions: Sequence[Condition]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.measure for one in conditions)) or ("duration",)
 
 
-def held(runs: StudyRuns, rows: Rows, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
-    """Carry out runs; which of them are complete and meet all conditions.
+def outcome(
+    runs: StudyRuns, rows: Rows, conditions: Sequence[Condition]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Carry out runs; which of them are complete and meet all conditions, and which are refused.
 
     Raises:
         KeyboardInterrupt: Ctrl-C came.
@@ -179,7 +186,7 @@ def held(runs: StudyRuns, rows: Rows, conditions: Sequence[Condition]) -> NDArra
     if found.interrupted:
         raise KeyboardInterrupt
     column: dict[str, Any] = dict(zip(runs.measures, found.measures.T, strict=True))
-    return met(conditions, runs.results, {**column, "status": found.status})
+    return met(conditions, runs.results, {**column, "status": found.status}), found.status == "refused"
 
 
 def _share(excess: Array) -> Array:

@@ -34,12 +34,14 @@ class Tuned:
         before: What the file has, likewise.
         bounds: Between which it was sought, likewise.
         judged: What that comes to: objective, and how far conditions are missed.
-        first: What the file's values came to.
+        first: What the file's values came to, or the nearest within the bounds; None before there is a trial.
         trials: How many there were.
         ended: How many trials ended how.
         unmet: How many complete trials miss a condition.
+        valueless: How many have no value of what is minimised.
         curve: The least objective so far, after each trial; NaN before there is one.
         conditions: When a case holds, as text.
+        tried: The cases of the test, in words.
         tested: How it does on cases that it was not tuned at; None where there are none.
         causes: How many of the cases that do not hold, of those that were looked into, do not because of what.
         held: How many of its own cases hold.
@@ -58,12 +60,14 @@ class Tuned:
     before: Mapping[str, float]
     bounds: Mapping[str, Interval]
     judged: Judged
-    first: Judged
+    first: Judged | None
     trials: int
     ended: Mapping[str, int]
     unmet: int
+    valueless: int
     curve: NDArray[np.float64] = field(repr=False)
     conditions: tuple[str, ...] = ()
+    tried: str = ""
     tested: Tested | None = field(default=None, repr=False)
     causes: Mapping[str, int] = field(default_factory=dict, repr=False)
     held: int = 0
@@ -99,7 +103,7 @@ class Tuned:
             "cases": self.cases,
             "objective": self.objective,
             "violation": self.judged.violation,
-            "before": self.first.objective,
+            "before": None if self.first is None or self.outside else self.first.objective,
             "values": dict(self.values),
             "trials": self.trials,
             "ended": dict(self.ended),
@@ -108,10 +112,22 @@ class Tuned:
             "held": self.held,
             "test": None
             if tested is None
-            else {"cases": len(tested.holds), "hold": int(tested.holds.sum()), "causes": dict(self.causes)},
+            else {
+                "cases": len(tested.holds),
+                "of": self.tried,
+                "hold": int(tested.holds.sum()),
+                "causes": dict(self.causes),
+            },
             "margins": [asdict(margin) for margin in self.margins],
             "control": dict(self.control),
         }
+
+    @property
+    def outside(self) -> list[str]:
+        """The numbers whose values in the file are outside the bounds."""
+        return [
+            path for path, value in self.before.items() if not self.bounds[path].low <= value <= self.bounds[path].high
+        ]
 
     @property
     def at_bounds(self) -> list[tuple[str, str, float]]:
@@ -121,5 +137,7 @@ class Tuned:
             share = self.bounds[path].share(value)
             if not NEAR <= share <= 1.0 - NEAR:
                 low = share < 0.5
+                if low and self.bounds[path].low == 0.0:  # no gain, mass or length is below
+                    continue
                 found.append((path, "lower" if low else "upper", self.bounds[path].at(0.0 if low else 1.0)))
         return found

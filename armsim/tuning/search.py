@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from armsim.tuning.objective import UNMET
 
 Array = NDArray[np.float64]
 Cost = Callable[[Array], Array]  # shape (trials, numbers) to (trials,)
@@ -17,6 +18,7 @@ PER_NUMBER = 200  # trials by Nelder-Mead, at most
 PATIENCE, SMALL = 15, 3e-3  # steps for every number, and the share by which they should lower the cost
 GENERATIONS = 60
 SPREAD = 1e-3  # of the costs of a population, relative to their mean, at which it is at its end
+FEWEST = 8  # trials that differential evolution makes
 LEAST, EACH = 16, 4  # of a population: trials, at least and for every number
 
 
@@ -37,12 +39,13 @@ def nelder_mead(cost: Cost, start: Array, most: int | None, seed: int) -> None:
     simplex = np.tile(start, (n + 1, 1))
     for i in range(n):
         simplex[i + 1, i] += EDGE if start[i] + EDGE <= 1.0 else -EDGE
+    most = most_trials("nelder_mead", n, most)
     options = {
         "initial_simplex": simplex,
         "xatol": NEAR,
         "fatol": np.inf,
-        "maxfev": most or PER_NUMBER * n,
-        "maxiter": most or PER_NUMBER * n,
+        "maxfev": most,
+        "maxiter": most,
         "adaptive": True,
     }
     with np.errstate(invalid="ignore"):  # of trials that all diverge it takes differences
@@ -66,7 +69,7 @@ class _Stalled:
         self._costs.append(float(intermediate_result.fun))
         if len(self._costs) > self._steps:
             before, now = self._costs[-1 - self._steps], self._costs[-1]
-            if math.isfinite(before) and before - now <= SMALL * abs(before):
+            if before < UNMET and before - now <= SMALL * abs(before):
                 raise StopIteration
 
 
@@ -76,34 +79,43 @@ def differential_evolution(cost: Cost, start: Array, most: int | None, seed: int
     from scipy.stats import qmc
 
     n = len(start)
-    population = population_of(n)
+    population = population_of(n, most)
     first = qmc.Sobol(n, seed=seed).random(population)
     first[0] = start
-    generations = GENERATIONS if most is None else max(0, most // population - 1)
     with np.errstate(invalid="ignore"):
         evolve(
             lambda x: cost(np.ascontiguousarray(x.T)),
             [(0.0, 1.0)] * n,
-            maxiter=generations,
+            maxiter=most_trials("differential_evolution", n, most) // population - 1,
             init=first,
-            tol=SPREAD,
-            seed=seed,
+            tol=0.0,
+            atol=-1.0,  # it is `_alike` that ends it
+            seed=np.random.default_rng(seed),
+            callback=_alike,
             polish=False,
             updating="deferred",
             vectorized=True,
         )
 
 
-def population_of(n: int) -> int:
-    """Trials of a generation: a power of 2."""
-    return 1 << (max(LEAST, EACH * n) - 1).bit_length()
+def _alike(intermediate_result: Any) -> None:
+    """Ends an evolution whose population costs alike, once it meets all conditions."""
+    costs = intermediate_result.population_energies
+    if costs.max() < UNMET and np.std(costs) <= SPREAD * abs(np.mean(costs)):
+        raise StopIteration
+
+
+def population_of(n: int, most: int | None = None) -> int:
+    """Trials of a generation: a power of 2, which `most` is not below; 8 at least."""
+    wanted = 1 << (max(LEAST, EACH * n) - 1).bit_length()
+    return wanted if most is None or most >= wanted else 1 << (max(most, FEWEST).bit_length() - 1)
 
 
 def most_trials(method: str, n: int, most: int | None) -> int:
     """How many trials a search of n numbers makes at most."""
     if method == "nelder_mead":
         return most or PER_NUMBER * n
-    population = population_of(n)
+    population = population_of(n, most)
     return population * (1 + (GENERATIONS if most is None else max(0, most // population - 1)))
 
 

@@ -11,13 +11,16 @@ import numpy as np
 
 from armsim.errors import UsageError, spelled
 from armsim.files.faults import suggestion
+from armsim.files.source import find_file
+from armsim.files.yaml_reader import read_yaml
 from armsim.formulas.values import UNIFORM, Drawn, Interval, Listed, Spaced, Values, parse_interval
 from armsim.loading.checked import ScenarioFile
-from armsim.loading.scenario_file import Given
-from armsim.spec.study import FORMAT, MOST_SEED, MOST_TRIALS, OVER, SEARCHES
+from armsim.loading.scenario_file import Given, load_scenario_file
+from armsim.spec.study import FORMAT, MOST_SEED, MOST_TRIALS, OVER, SEARCHES, weighted
 from armsim.studies.design import GRID, SOBOL, Rows, design_of
 from armsim.studies.study import drawn_of, plain_data, reference, sources_of, varied, versions, written
-from armsim.studies.study_file import StudyFile, is_study, load_study_file
+from armsim.studies.study_file import StudyFile, found_study, is_study, load_study_file
+from armsim.tuning.search import FEWEST
 
 IAE = "iae"
 MOST_CASES = 10_000
@@ -139,7 +142,7 @@ class Tuning:
 def tuning_of(
     scenario: Given,
     open: Mapping[str, Any] | None = None,
-    minimise: str | None = None,
+    minimise: str | Mapping[str, float] | None = None,
     overrides: Mapping[str, Any] | None = None,
     *,
     subject_to: Sequence[str] | str = (),
@@ -182,13 +185,24 @@ def tuning_of(
     for option, value, known in (("over", over, OVER), ("method", method, SEARCHES)):
         if value not in (None, *known):
             raise UsageError.of(spelled(f"--{option}", option), " or ".join(known), str(value), "take one of them")
-    _check_whole("trials", trials, 1, MOST_TRIALS)
+    for option, vary, count in (("case", cases, draw_cases), ("test", test, draw_test)):
+        draw = "draw-cases" if option == "case" else "draw-test"
+        if count is not None and not vary:
+            where = spelled(f"--{draw} {count}", draw.replace("-", "_"))
+            mend = spelled(
+                f"add --{option} payload.mass=uniform:0:1, or leave it out", "say what they vary, or leave it out"
+            )
+            raise UsageError.of(where, "something that cases vary", "nothing", mend)
+        _check_whole(draw, count, 1, MOST_CASES)
+    _check_whole("trials", trials, FEWEST if method == "differential_evolution" else 1, MOST_TRIALS)
     _check_whole("seed", seed, 0, MOST_SEED)
     seed = seed or 0
+    if not open:
+        _check_readable(scenario, overrides)
     return Tuning(
         scenario,
         sought := _intervals(open),
-        minimise or IAE,
+        weighted(minimise) if isinstance(minimise, Mapping) else minimise or IAE,
         overrides or {},
         _texts(subject_to),
         over or OVER[0],
@@ -246,6 +260,13 @@ def uniform(low: float, high: float) -> Values:
     return Drawn(UNIFORM, low, high)
 
 
+def _check_readable(scenario: Given, overrides: Mapping[str, Any] | None) -> None:
+    """Raise what is wrong with a file in which a study or a scenario was meant."""
+    if not isinstance(scenario, Mapping):
+        read_yaml(find_file("configs", found_study(os.fspath(scenario))))
+    load_scenario_file(scenario, overrides)
+
+
 def _check_whole(name: str, value: int | None, least: int, most: int) -> None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most):
         where = spelled(f"--{name}", name)
@@ -268,12 +289,18 @@ def _intervals(given: Mapping[str, Any] | None) -> dict[str, Interval]:
     return found
 
 
-def _stages(given: Sequence[Sequence[str]] | None, sought: Mapping[str, Interval]) -> tuple[tuple[str, ...], ...]:
-    stages = tuple(map(_texts, given or ())) or (tuple(sought),)
+def _stages(given: Sequence[Sequence[str]] | str | None, sought: Mapping[str, Interval]) -> tuple[tuple[str, ...], ...]:
+    listed = [given] if isinstance(given, str) else given or ()
+    parts = [stage.split(",") if isinstance(stage, str) else stage for stage in listed]
+    stages = tuple(tuple(path.strip() for path in part) for part in parts) or (tuple(sought),)
     unknown = next((path for stage in stages for path in stage if path not in sought), None)
     if unknown is not None:
         where = spelled(f"--stage {unknown}", "stages")
         raise UsageError.of(where, "a path that is sought", unknown, suggestion(unknown, sought, "they are"))
+    left = next((path for path in sought if not any(path in stage for stage in stages)), None)
+    if left is not None:
+        mend = f"add {spelled(f'--stage {left}', f'a stage with {left}')}, or do not seek it"
+        raise UsageError.of(spelled(f"--open {left}", "open"), "a path that a stage has", f"{left}, in none", mend)
     return stages
 
 

@@ -50,7 +50,7 @@ def test_of(tuning: Tuning, scenario: Scenario) -> Cases | None:
 
 def _anywhere(tuning: Tuning, scenario: Scenario) -> dict[str, Values]:
     """Any target within the joints' ranges, and payloads up to a tenth of the arm's mass."""
-    taken = {*tuning.sought, *tuning.overrides}
+    taken = {*tuning.sought}
     found: dict[str, Values] = {}
     if isinstance(scenario.command, Controller) and isinstance(scenario.command.reference, Constant):
         for i, joint in enumerate(scenario.arm.joints):
@@ -59,11 +59,20 @@ def _anywhere(tuning: Tuning, scenario: Scenario) -> dict[str, Values]:
                 low, high = max(low, -math.pi), min(high, math.pi)
             turn = 180.0 / math.pi if scenario.degrees and joint.kind.turns else 1.0
             path = f"control.target[{i}]"
-            if path not in taken and "control.target" not in taken and math.isfinite(low) and low < high < math.inf:
+            if (
+                not taken & {path, "control.target", f"control.target[{joint.name}]"}
+                and math.isfinite(low)
+                and low < high < math.inf
+            ):
                 found[path] = uniform(low * turn, high * turn)
     if is_unladen(scenario) and PAYLOAD not in taken:
         found[PAYLOAD] = uniform(0.0, float(f"{LOAD * mass_of(scenario):.1g}"))
     return found
+
+
+def test_in_words(cases: Cases | None) -> str:
+    """What the cases of a test vary."""
+    return "" if cases is None else ", ".join(f"{path} {of}" for path, of in cases.axes.items())
 
 
 def is_unladen(scenario: Scenario) -> bool:

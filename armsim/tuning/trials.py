@@ -59,6 +59,9 @@ class Trials:
         count: How many there were.
         ended: How many there were of each status.
         unmet: How many of the complete ones miss a condition.
+        valueless: How many of them have no value of what is minimised.
+        first: What the first trial came to.
+        why: Why the first run that failed did.
         best: The best of the stage so far, by place.
         judged: What it came to.
         curve: The least objective so far after each trial; NaN before there is one.
@@ -79,7 +82,8 @@ class Trials:
         self._runs, self._sought, self._cases, self._objective, self._folder = runs, sought, cases, objective, folder
         self._most, self._progress, self._tell = most, progress, tell
         self.best, self.judged = dict(start), Judged(math.inf, math.inf, 0)
-        self.count, self.unmet = 0, 0
+        self.count, self.unmet, self.valueless, self.why = 0, 0, 0, ""
+        self.first: Judged | None = None
         self.ended: dict[str, int] = {}
         self.curve: list[float] = []
         self._written = deque(_read(folder))
@@ -133,6 +137,8 @@ class Trials:
 
     def _count(self, row: Array, judged: Judged, status: str) -> None:
         self.count += 1
+        self.first = self.first or judged
+        self.valueless += status == COMPLETE and not judged.sound
         self.ended[status] = self.ended.get(status, 0) + 1
         self.unmet += status == COMPLETE and judged.violation > 0.0
         if judged.merit < self.judged.merit:
@@ -148,6 +154,7 @@ class Trials:
             mend = "name another folder with -o"
             raise UsageError.of(self._folder.path, "the trials of this search", "other ones", mend)
         objective, violation, failed = map(float, written[2 + len(row) : -2])
+        self.why = self.why or written[-1]
         return Judged(objective, violation, int(failed)), written[-2]
 
     def _tried(self, stage: int, rows: Array) -> list[tuple[Judged, str]]:
@@ -163,6 +170,7 @@ class Trials:
             one = Outcomes(found.measures[part], found.status[part], found.reason[part])
             judged.append((self._objective.judged(self._runs, one), *_ending(one)))
             self._wait(stage, row, *judged[-1])
+            self.why = self.why or judged[-1][-1]
         if time.monotonic() > self._due:
             self.flush()
         return [(of, status) for of, status, _ in judged]

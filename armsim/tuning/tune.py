@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from armsim.errors import FileFaults, UsageError
-from armsim.files.document import Map
+from armsim.errors import ArmsimError, FileFaults, UsageError, spelled
 from armsim.files.interrupts import interrupts_later
 from armsim.files.new_file import whole_file
 from armsim.files.study_folder import StudyFolder, study_folder
 from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
-from armsim.formulas.quantity import plain
 from armsim.formulas.values import UNIFORM, Drawn, Interval
 from armsim.loading.open_numbers import open_numbers
 from armsim.loading.scenario import Scenario
@@ -31,13 +28,13 @@ from armsim.studies.sweep import INTERRUPTED
 from armsim.studies.sweep import carried_out as swept
 from armsim.tuning.causes import causes_of
 from armsim.tuning.margins import Margin, margins_of
-from armsim.tuning.objective import Judged, Objective, condition_of, held, measures_of
+from armsim.tuning.objective import Objective, condition_of, measures_of, outcome
 from armsim.tuning.result import Tuned
 from armsim.tuning.search import METHODS, most_trials
 from armsim.tuning.task import Cases, Tuning, tuning_of
-from armsim.tuning.tested import Tested, conditions_of, test_of, tested_of
+from armsim.tuning.tested import Tested, conditions_of, test_in_words, test_of, tested_of
 from armsim.tuning.trials import Stopped, Trials, trial_heading
-from armsim.tuning.tuned_file import COMMENT, TUNED, tuned_scenario, write_tuned
+from armsim.tuning.tuned_file import COMMENT, TUNED, tuned_scenario, write_tuned, written_data
 
 Progress = Callable[[int, int], object]
 SUMMARY, TEST = "summary.yaml", "test"
@@ -47,7 +44,7 @@ MOST_MARGIN_CASES = 64
 def tune(
     scenario: str | PathLike[str] | Mapping[str, Any],
     open: Mapping[str, Any] | None = None,
-    minimise: str | None = None,
+    minimise: str | Mapping[str, float] | None = None,
     overrides: Mapping[str, Any] | None = None,
     folder: str | PathLike[str] | None = None,
     *,
@@ -75,7 +72,7 @@ def tune(
         scenario: A scenario file, the name of a shipped one, or a file's content; or a study file with `tune`, alone.
         open: What is sought, with bounds: {"control.kp": "0:200", "control.kd[1]": "log:0.1:10"}; a list stands for all its
             numbers. Each starts from the file's value.
-        minimise: A measure or a formula of measures, docs/measures.md; "iae" unless given.
+        minimise: A measure or a formula of measures, docs/measures.md, or weights of several; "iae" unless given.
         overrides: Values in place of the file's, by path.
         folder: For the results; `studies/<scenario>-001`, or the next free number, if None. One with this tuning is taken up.
         subject_to: Conditions that all runs must meet: "max(abs(current_R2)) <= 12".
@@ -146,8 +143,10 @@ class Task:
         self.start = {place: float(opened.number(place)) for place in self.sought}
         self.objective = Objective(tuning.minimise, tuple(map(condition_of, tuning.subject_to)), tuning.over)
         axes = {place: Drawn(UNIFORM, of.low, of.high) for place, of in self.sought.items()} | dict(tuning.cases.axes)
-        given = {path: value for path, value in tuning.overrides.items() if path not in self.sought}
-        self.runs = StudyRuns(tuning.scenario, axes, given, self.objective.measures, threads, tuning.force_step)
+        self._refuse_shared("--case", tuning.cases)
+        self.runs = StudyRuns(
+            tuning.scenario, axes, self.given(axes), self.objective.measures, threads, tuning.force_step
+        )
         self.objective.check(self.runs)
         self.cases = tuning.cases.rows
         scenario = self.uncased(self.start)
@@ -161,19 +160,38 @@ class Task:
         """The numbers that are sought in each stage."""
         return [tuple(place for path in stage for place in self.parts[path]) for stage in self.tuning.stages]
 
+    def given(self, axes: Collection[str], values: Mapping[str, float] | None = None) -> dict[str, Any]:
+        """The values that are set for all runs but by those of axes, and numbers."""
+        set_before = {path: value for path, value in self.tuning.overrides.items() if path not in axes}
+        return {**set_before, **(values or {})}
+
     def _try_test(self) -> None:
         """Refuse a test that could not be made, before the search is."""
         axes = {} if self.test is None else self.test.axes
-        given = {path: value for path, value in self.tuning.overrides.items() if path not in axes}
-        StudyRuns(self.tuning.scenario, axes, given, measures_of(self.conditions), 1)
+        StudyRuns(self.tuning.scenario, axes, self.given(axes), measures_of(self.conditions), 1)
         if self.test is not None:
+            self._refuse_shared("--test", self.test)
             _ = self.test.rows  # too many are refused
+
+    def _refuse_shared(self, option: str, cases: Cases) -> None:
+        """Refuse cases of numbers that are sought."""
+        for path in cases.axes:
+            try:
+                places = open_numbers(self.tuning.scenario, [path], self.tuning.overrides).places
+            except ArmsimError:  # it is structure, which is not sought
+                continue
+            shared = next((place for place in places if place in self.sought), None)
+            if shared is not None:
+                where = spelled(f"{option} {path}", option.removeprefix("--"))
+                raise UsageError.of(
+                    where, "a number that is not sought", f"{shared}, which is", "leave one of them out"
+                )
 
     def uncased(self, values: Mapping[str, float]) -> Scenario:
         """The scenario with numbers, in no case."""
         tuning = self.tuning
         axes = {place: Drawn(UNIFORM, of.low, of.high) for place, of in self.sought.items()}
-        runs = StudyRuns(tuning.scenario, axes, tuning.overrides, ("duration",), 1, tuning.force_step)
+        runs = StudyRuns(tuning.scenario, axes, self.given(axes), ("duration",), 1, tuning.force_step)
         return runs.scenario([*values.values()])
 
 
@@ -190,6 +208,7 @@ def carried_out(
     name = tuning.name or task.runs.files[0].name
     where = os.fspath(folder) if folder is not None else os.path.join("studies", "any")
     definition = tuning.definition(task.runs.files, where)
+    _spare_sources(task, where)
     with study_folder(folder, name, definition, trial_heading([*task.sought]), "csv", force) as made:
         trials = Trials(
             task.runs, task.sought, task.start, task.cases, task.objective, made, task.most, watch.trials, watch.tell
@@ -199,12 +218,12 @@ def carried_out(
             with contextlib.suppress(FileNotFoundError):
                 os.remove(os.path.join(made.path, SUMMARY))
         try:
-            first = _searched(task, trials, made)
+            _searched(task, trials, made)
         except (Stopped, KeyboardInterrupt):
-            first, ended = Judged(math.inf, math.inf, 0), INTERRUPTED
+            ended = INTERRUPTED
             with interrupts_later():
                 trials.flush()
-        found = _found(task, trials, made, name, first, ended)
+        found = _found(task, trials, made, name, ended)
         if ended != COMPLETE:
             return found
         if not trials.judged.sound:
@@ -215,28 +234,33 @@ def carried_out(
             return replace(found, status=INTERRUPTED)
 
 
-def _searched(task: Task, trials: Trials, made: StudyFolder) -> Judged:
-    """Carry out the stages; what the first trial came to, which is the file's own values."""
+def _spare_sources(task: Task, folder: str) -> None:
+    """Refuse a folder whose tuned.yaml is a file that the scenario is read from."""
+    tuned = os.path.realpath(os.path.join(folder, TUNED))
+    for file in task.runs.files:
+        if tuned in (os.path.realpath(source.path) for source in file.sources):
+            expected, mend = "a folder whose tuned.yaml is no file that is read", "name another folder with -o"
+            raise UsageError.of(folder, expected, "the scenario itself, or its robot", mend)
+
+
+def _searched(task: Task, trials: Trials, made: StudyFolder) -> None:
+    """Carry out the stages, the first trial of each of which is the best so far."""
     tuning = task.tuning
     places = [*task.sought]
-    first = trials.judged
     for k, stage in enumerate(task.stages, 1):
         shares = trials.begin()[[places.index(place) for place in stage]]
 
         def cost(x: Any, k: int = k, stage: tuple[str, ...] = stage) -> Any:
             return trials(k, stage, x)
 
-        cost(shares[None, :])
-        first = trials.judged if k == 1 else first
         METHODS[tuning.method](cost, shares, tuning.trials, tuning.seed + k)
     trials.flush()
     if made.status != COMPLETE:
         with interrupts_later():
             made.finish()
-    return first
 
 
-def _found(task: Task, trials: Trials, made: StudyFolder, name: str, first: Judged, status: str) -> Tuned:
+def _found(task: Task, trials: Trials, made: StudyFolder, name: str, status: str) -> Tuned:
     """What the search has found."""
     tuning = task.tuning
     return Tuned(
@@ -250,13 +274,15 @@ def _found(task: Task, trials: Trials, made: StudyFolder, name: str, first: Judg
         before=task.start,
         bounds=task.sought,
         judged=trials.judged,
-        first=first,
+        first=trials.first,
+        valueless=trials.valueless,
         trials=trials.count,
         ended=trials.ended,
         unmet=trials.unmet,
         curve=np.array(trials.curve),
         conditions=tuple(one.text for one in task.conditions),
-        control=plain(task.uncased(trials.best).file.data["control"] or {}),
+        control=written_data(task.uncased(trials.best).file.data["control"] or {}),
+        tried=test_in_words(task.test),
         simulated=task.runs.loop_s,
     )
 
@@ -264,8 +290,13 @@ def _found(task: Task, trials: Trials, made: StudyFolder, name: str, first: Judg
 def _nothing(folder: str, trials: Trials) -> UsageError:
     """The refusal where no trial is complete."""
     ended = ", ".join(f"{count} {status}" for status, count in trials.ended.items())
+    if trials.valueless == trials.count:
+        mend = "minimise something else, such as iae, or make runs longer"
+        found = f"none in {trials.count} trials, whose runs are complete"
+        return UsageError.of(folder, "a trial with a value of what is minimised", found, mend)
+    why = f" ({trials.why})" if trials.why else ""
     mend = "bring the bounds nearer to what holds, start from such values, or take a shorter step"
-    return UsageError.of(folder, "a trial whose runs are complete", f"{trials.count} trials: {ended}", mend)
+    return UsageError.of(folder, "a trial whose runs are complete", f"{trials.count} trials: {ended}{why}", mend)
 
 
 def _judged(task: Task, found: Tuned, watch: Watch) -> Tuned:
@@ -276,50 +307,53 @@ def _judged(task: Task, found: Tuned, watch: Watch) -> Tuned:
     over = f", the {tuning.over} of {found.cases} cases" if found.cases > 1 else ""
     comment = COMMENT.format(name=found.name, minimise=tuning.minimise, objective=found.objective, over=over)
     write_tuned(found.folder, document, comment)
-    path = os.path.join(found.folder, TUNED)
     cases = task.test
-    tested = None if cases is None else _tested(task, found.folder, path, cases, watch)
+    tested = None if cases is None else _tested(task, found, cases, watch)
     if tested is None and cases is not None:
         raise KeyboardInterrupt
-    known = _read_summary(found.folder)
+    known = _known(found.folder)
     if known is not None:
-        margins = tuple(Margin(**one) for one in known["margins"])
-        return replace(found, tested=tested, causes=known["causes"], held=int(known["held"]), margins=margins)
+        return replace(found, tested=tested, **known)
     causes: dict[str, int] = {}
-    if tested is not None and len(tested.failing):
-        assert cases is not None
-        causes = causes_of(path, scenario, cases.axes, cases.rows[tested.failing], task.conditions, task.threads)
-    own = StudyRuns(path, tuning.cases.axes, {}, measures_of(task.conditions), task.threads, tuning.force_step)
-    right = held(own, task.cases, task.conditions)
+    if tested is not None and cases is not None and len(tested.failing):
+        given = task.given(cases.axes, found.values)
+        asked = tuning.scenario, given, scenario, cases.axes, cases.rows[tested.failing], task.conditions
+        causes = causes_of(*asked, task.threads)
+    axes = tuning.cases.axes
+    given = task.given(axes, found.values)
+    own = StudyRuns(tuning.scenario, axes, given, measures_of(task.conditions), task.threads, tuning.force_step)
+    right = outcome(own, task.cases, task.conditions)[0]
     kept = task.cases[right][:: max(1, -(-int(right.sum()) // MOST_MARGIN_CASES))]
-    margins = ()
+    margins: list[Margin] = []
     if len(kept):
-        margins = tuple(
-            margins_of(
-                path, scenario, found.values, tuning.cases.axes, kept, task.conditions, task.threads, watch.margins
-            )
-        )
-    found = replace(found, tested=tested, causes=causes, held=int(right.sum()), margins=margins)
+        numbers = found.values, axes, kept
+        margins = margins_of(tuning.scenario, given, scenario, *numbers, task.conditions, task.threads, watch.margins)
+    found = replace(found, tested=tested, causes=causes, held=int(right.sum()), margins=tuple(margins))
     text = yaml_text({**found.summary(), "causes": causes}, "What an armsim tuning came to.")
     with interrupts_later(), whole_file(os.path.join(found.folder, SUMMARY)) as file:
         file.write(text.encode())
     return found
 
 
-def _tested(task: Task, folder: str, path: str, cases: Cases, watch: Watch) -> Tested | None:
-    """Run the test, a study of the tuned scenario; None after Ctrl-C."""
+def _tested(task: Task, found: Tuned, cases: Cases, watch: Watch) -> Tested | None:
+    """Run the test, a study of the scenario with what was found; None after Ctrl-C."""
+    given = task.given(cases.axes, found.values)
     measures = tuple(dict.fromkeys((task.tuning.minimise, *measures_of(task.conditions))))
-    study = Study(path, cases.axes, {}, measures, cases.method, cases.count, cases.seed, task.tuning.force_step, TEST)
-    swept_ = swept(study, os.path.join(folder, TEST), task.threads, watch.test, force=True)
-    if swept_.status != COMPLETE:
-        return None
-    return tested_of(swept_, task.conditions, study.runs(1).results)
+    draw = cases.method, cases.count, cases.seed
+    study = Study(task.tuning.scenario, cases.axes, given, measures, *draw, task.tuning.force_step, TEST)
+    done = swept(study, os.path.join(found.folder, TEST), task.threads, watch.test, force=True)
+    return None if done.status != COMPLETE else tested_of(done, task.conditions, study.runs(1).results)
 
 
-def _read_summary(folder: str) -> dict[str, Any] | None:
-    """What summary.yaml says, if it is there."""
+def _known(folder: str) -> dict[str, Any] | None:
+    """What summary.yaml says of the test's causes, of the tuning's own cases and of margins, if it is there, and sound."""
     try:
         root, _ = read_yaml(os.path.join(folder, SUMMARY))
-    except FileFaults:
+        data: Any = plain_nodes(root)
+        return {
+            "causes": {str(cause): int(count) for cause, count in data["causes"].items()},
+            "held": int(data["held"]),
+            "margins": tuple(Margin(**one) for one in data["margins"]),
+        }
+    except (FileFaults, LookupError, TypeError, ValueError, AttributeError):
         return None
-    return plain_nodes(root) if isinstance(root, Map) else None

@@ -39,15 +39,16 @@ def tuned_scenario(given: Given, changed: Collection[str], scenario: Scenario, f
         folder: That the file will be in.
     """
     robot, (document, home) = scenario.file.robot, _document(given)
-    own = [parse_path(path) for path in changed if not path.startswith(ROBOT)]
-    values = _written({key: value for key, value in scenario.file.data.items() if key != "robot"})
+    own = [parse_path(path) for path in changed if path != "robot" and not path.startswith(ROBOT)]
+    values = written_data({key: value for key, value in scenario.file.data.items() if key != "robot"})
     for steps in own:
         _put(document, values, steps)
     document = _moved(document, home, folder, {os.path.realpath(source.path) for source in scenario.sources})
-    if len(own) < len(changed) or not robot.sources:
-        document["robot"] = resolved_robot(robot.data)
-    elif shipped := _shipped_robot(robot.sources[0].path):
-        document["robot"] = shipped
+    if any(path.startswith(ROBOT) for path in changed) or not robot.sources:
+        document["robot"] = resolved_robot(robot.data, written_data)
+    else:
+        path = robot.sources[0].path
+        document["robot"] = _shipped_robot(path) or _from(folder, os.path.realpath(path))
     rest = {key: value for key, value in document.items() if key not in ("format", "name")}
     return {"format": FORMAT, "name": scenario.name, **rest}
 
@@ -73,13 +74,13 @@ def _document(given: Given) -> tuple[dict[str, Any], str]:
     return found["scenario"] if found.get("format") == RUN_FORMAT else found, os.path.dirname(path)
 
 
-def _written(data: Any) -> Any:
-    """Data as a file has them: numbers, and formulas of variables as text; keys without a value are left out."""
+def written_data(data: Any) -> Any:
+    """Data as a file has them: numbers, and formulas as text; keys without a value are left out."""
     if isinstance(data, Quantity):
-        return data.text if data.varies else data.value
+        return data.value if data.formula is None else data.text
     if isinstance(data, dict):
-        return {key: _written(value) for key, value in data.items() if value is not None}
-    return [_written(value) for value in data] if isinstance(data, (list, tuple)) else data
+        return {key: written_data(value) for key, value in data.items() if value is not None}
+    return [written_data(value) for value in data] if isinstance(data, (list, tuple)) else data
 
 
 def _put(document: dict[str, Any], values: Any, steps: list[Any]) -> None:
@@ -104,6 +105,11 @@ def _moved(data: Any, home: str, folder: str, sources: Collection[str]) -> Any:
         return [_moved(value, home, folder, sources) for value in data]
     if not isinstance(data, str) or (path := os.path.realpath(beside(home, data))) not in sources:
         return data
+    return _from(folder, path)
+
+
+def _from(folder: str, path: str) -> str:
+    """A file as a folder's files name it."""
     try:
         return os.path.relpath(path, os.path.realpath(folder)).replace(os.sep, "/")
     except ValueError:  # another drive

@@ -38,7 +38,7 @@ def test_it_prints_where_the_numbers_hold_and_writes_a_scenario_that_runs(armsim
     data = json.loads(again.out)
     assert data["status"] == "complete"
     assert data["test"]["cases"] == 2
-    assert len(data["margins"]) == 5 + 7 + 1
+    assert len(data["margins"]) == 5 + 5 + 7 + 1  # kp, kd, masses, a payload
     assert armsim("sweep", "t/test/study.yaml", "--show", "1", "-q", "-o", "s").code == 0
 
 
@@ -54,6 +54,14 @@ def test_it_prints_where_the_numbers_hold_and_writes_a_scenario_that_runs(armsim
         (["--case", "payload.mass=uniform:0:1"], "add --draw-cases 64"),
         (["--case", "payload.mass"], 'write for example --case "control.kp[0]=20:400:20"'),
         (["--trials", "0"], "a whole number from 1"),
+        (["--method", "differential_evolution", "--trials", "3"], "a whole number from 8"),
+        (["--case", "control.kp[0]=1,2"], "a number that is not sought"),
+        (["--test", "control.kp=1,2"], "a number that is not sought"),
+        (["--draw-cases", "4"], "something that cases vary"),
+        (["--draw-test", "4"], "something that cases vary"),
+        (["--open", "control.kd", "--stage", "control.kp"], "a path that a stage has"),
+        (["--test", "payload.mas=1"], "payload.mas"),
+        (["--holds", "iea < 3"], "did you mean `ise`?"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_sought_is_refused_before_anything_is_run(armsim, empty_folder, changed, message):

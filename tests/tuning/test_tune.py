@@ -241,10 +241,92 @@ def test_why_a_case_does_not_hold_is_found_by_trying_it_without(joint, cause):
     changed, control = CAUSES[cause]
     scenario = joint(**changed, control=control)
     axes = {"control.target[0]": armsim.studies.study.varied({"x": [0.5, 1.0]})["x"]}
-    told = causes_of(scenario, armsim.loading.scenario_file.read_scenario(scenario), axes, np.array([[0.5], [1.0]]),
+    told = causes_of(scenario, {}, armsim.loading.scenario_file.read_scenario(scenario), axes, np.array([[0.5], [1.0]]),
                      [condition_of("settling_time(0.01) <= 5")])  # fmt: skip
     assert {name for name, count in told.items() if count} == {cause}
     assert told[cause] == 2
+
+
+def test_parameters_that_cases_vary_act_in_the_test_also_where_the_robot_is_changed():
+    asked = {
+        "overrides": {"robot.parameters.l1": 1.05, "duration": 0.2},
+        "trials": 3,
+        "cases": {"robot.parameters.mp": [0.1, 3]},
+    }
+    found = armsim.tune(
+        "two_link_hold", {"control.kp": "10:200"}, "iae", folder="t", test={"robot.parameters.mp": [0.1, 3]}, **asked
+    )
+    assert found.tested.measures["iae"].max() == found.objective
+    assert len(set(found.tested.measures["iae"])) == 2
+    assert armsim.sweep(found.scenario, asked["cases"], measure="iae", folder="s")["iae"].max() == found.objective
+
+
+def test_a_controllers_model_of_the_arm_stays_when_masses_are_off():
+    asked = {"trials": 1, "test": {"payload.mass": [0]}, "holds": "peak_error <= 0.01"}
+    found = armsim.tune("arm5_move", {"control.kp[0]": "0:400"}, "iae", folder="t", **asked)
+    margin = {one.name: one for one in found.margins}
+    third = margin["robot.joints[2].bodies[0].cylinder.mass"]
+    assert 1.5 < third.high < 5  # not for ever, as with a model that knows
+    for factor, holds in ((third.high, True), (third.high * 1.04, False)):
+        changed = {"control.kp[0]": found.values["control.kp[0]"], "control.model": "arm5"}
+        changed |= {"robot.joints[2].bodies[0].cylinder.mass": factor}
+        assert (armsim.simulate("arm5_move", changed, measure="peak_error").measure("peak_error") <= 0.01) == holds
+
+
+def test_a_case_whose_own_step_is_too_long_is_blamed_on_the_step(joint):
+    wild = joint(control={"kd": [45.0], "kp": [200.0]}, integrator={"method": "explicit_euler", "dt": 1e-3})
+    asked = {
+        "test": {"integrator.dt": [1e-3, 1e-2]},
+        "force_step": True,
+        "holds": "settling_time(0.01) <= 5",
+        "trials": 1,
+    }
+    found = armsim.tune(wild, {"control.kp": "190:210"}, "iae", folder="t", **asked)
+    assert list(found.tested.holds) == [True, False]
+    assert {name: count for name, count in found.causes.items() if count} == {STEP: 1}
+
+
+def test_what_the_file_has_outside_the_bounds_is_said_to_be_there(joint):
+    found = armsim.tune(joint(), {"control.kd": "2:5"}, "itae", folder="t", trials=5)
+    assert found.outside == ["control.kd[0]"]
+    assert found.summary()["before"] is None
+    assert found.before == {"control.kd[0]": 1.0}
+
+
+def test_an_objective_without_a_value_is_told_from_a_condition_that_is_missed(joint):
+    with pytest.raises(UsageError, match="a trial with a value of what is minimised"):
+        armsim.tune(joint(), {"control.kd": "0.01:0.02"}, "settling_time(1e-9)", folder="t", trials=5)
+    found = armsim.tune(joint(), {"control.kd": "0.05:5"}, "settling_time(1e-3)", folder="u", trials=20)
+    assert found.unmet == 0
+
+
+def test_a_scenario_is_not_overwritten_by_what_is_found_from_it(joint):
+    found = armsim.tune(joint(), {"control.kd": "0:5"}, "itae", folder="t", trials=5)
+    before = Path(found.scenario).read_bytes()
+    with pytest.raises(UsageError, match="the scenario itself"):
+        armsim.tune(found.scenario, {"control.kd": "0:9"}, "itae", folder="t", trials=5, force=True)
+    assert Path(found.scenario).read_bytes() == before
+
+
+def test_a_summary_that_is_damaged_is_made_again(joint):
+    asked = {"open": {"control.kd": "0:5"}, "minimise": {"itae": 1, "overshoot": 0.1}, "folder": "t", "trials": 5}
+    found = armsim.tune(joint(), **asked)
+    assert found.minimise == "1*(itae) + 0.1*(overshoot)"
+    whole = Path("t/summary.yaml").read_bytes()
+    Path("t/summary.yaml").write_text("margins: 3\n")
+    assert armsim.tune(joint(), **asked).margins == found.margins
+    assert Path("t/summary.yaml").read_bytes() == whole
+
+
+def test_an_evolution_goes_on_while_no_trial_meets_the_conditions(joint):
+    asked = {
+        "method": "differential_evolution",
+        "trials": 64,
+        "seed": 2**40,
+        "subject_to": "settling_time(1e-6) <= 0.1",
+    }
+    found = armsim.tune(joint(), {"control.kp": "1:50", "control.kd": "0.5:5"}, "itae", folder="t", **asked)
+    assert (found.trials, found.unmet) == (64, 64)
 
 
 @pytest.mark.parametrize(
@@ -314,6 +396,6 @@ def test_a_search_keeps_to_its_trials(method, n, most):
 
     METHODS[method](cost, np.full(n, 0.9), most, 0)
     allowed = most_trials(method, n, most)
-    assert len(tried) <= allowed + (n + 1 if method == "nelder_mead" else 0)
+    assert len(tried) <= max(allowed, n + 1)
     assert np.min(tried) >= 0.0
     assert np.max(tried) <= 1.0
