@@ -176,7 +176,6 @@ class Batch:
         self.families.append((dict(written), len(members)))
         if self.template is None:
             self._room(family)
-        loop.code  # noqa: B018  compiled or fetched here, to be timed apart
         ready = time.perf_counter()
         stable = self._advised(family, members)
         advised = time.perf_counter()

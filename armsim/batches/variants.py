@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -25,6 +26,7 @@ from armsim.stability.many import StepAdviser
 from armsim.stability.method_choice import with_method
 
 Array = NDArray[np.float64]
+PREPARING = threading.RLock()  # threads that share families take turns to make and to compile them
 UNASKED = ("name", "log", "duration")  # keys of a scenario on which no step depends
 
 
@@ -136,9 +138,13 @@ class Families:
         self._made: dict[tuple[tuple[str, float], ...], tuple[Family, SteppingLoop]] = {}
 
     def of(self, written: Written, values: Sequence[float]) -> tuple[Family, SteppingLoop]:
-        """The family of a variant with such numbers written in, and its loop."""
+        """The family of a variant with such numbers written in, and its loop; both are ready for threads."""
         key = tuple(written.items())
-        if key not in self._made:
-            family = Family(self.opened, written, values, self.measure, self.rows)
-            self._made[key] = family, family.loop(lanes=None)
-        return self._made[key]
+        with PREPARING:
+            if key not in self._made:
+                family = Family(self.opened, written, values, self.measure, self.rows)
+                loop = family.loop(lanes=None)
+                loop.code  # noqa: B018  compiled or fetched
+                family.adviser.refuses([values])
+                self._made[key] = family, loop
+            return self._made[key]

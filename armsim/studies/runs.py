@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armsim.batches.simulate_many import Batch, Progress, check_threads
-from armsim.batches.variants import Families
+from armsim.batches.variants import PREPARING, Families
 from armsim.errors import ArmsimError, FileFaults, UsageError
 from armsim.formulas.values import NORMAL, Drawn, Value, Values
 from armsim.loading import Scenario, build_scenario, load_scenario_file
@@ -70,7 +70,18 @@ class RunGroup:
             self.opened = open_numbers(scenario, dict(first), overrides)
         else:
             self.opened = OpenNumbers(load_scenario_file(scenario, overrides), (), {})
-        self.families: Families | None = None
+        self._families: Families | None = None
+
+    def families(self, asked: Sequence[str]) -> Families:
+        """Its kernels, kept from call to call."""
+        with PREPARING:
+            if self._families is None:
+                self._families = Families(self.opened, asked)
+            return self._families
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but machine code, so that a study goes to other processes."""
+        return {**vars(self), "_families": None}
 
     def plant(self) -> Plant:
         """The plant of one of its runs."""
@@ -290,12 +301,10 @@ class StudyRuns:
         if isinstance(structure, str):
             found.status[members], found.reason[members] = "refused", structure
             return
-        if structure.families is None:
-            structure.families = Families(structure.opened, self.asked)
         opened = structure.opened
         given = {path: values[members, self.paths.index(path)].astype(float) for path in self._open}
         matrix = opened.matrix(given) if given else np.empty((len(members), 0))
-        batch = Batch(structure.families, matrix, self.threads, progress, self._force_step, alone=True)
+        batch = Batch(structure.families(self.asked), matrix, self.threads, progress, self._force_step, alone=True)
         try:
             batch.run()
         except KeyboardInterrupt:

@@ -16,7 +16,7 @@ import armsim
 from armsim.errors import UsageError
 from armsim.files import study_folder
 from armsim.files.claim import sole
-from armsim.studies import sweep as sweeping
+from armsim.studies import blocks
 from armsim.studies.runs import StudyRuns
 from armsim.studies.show import simulate_row
 from armsim.studies.study import study_of
@@ -68,7 +68,7 @@ def test_runs_that_diverge_or_are_refused_are_rows_and_their_words_do_not_depend
     }
     asked = {"duration": 0.1, "integrator.method": "explicit_euler", "control.limit": None}
     for lanes in (1, 64):
-        monkeypatch.setattr(sweeping, "LANES", lanes)
+        monkeypatch.setattr(blocks, "LANES", lanes)
         armsim.sweep("two_link_hold", vary, asked, ["iae"], f"by {lanes}", threads=1 + lanes // 64)
     assert Path("by 1/results.csv").read_bytes() == Path("by 64/results.csv").read_bytes()
     rows = lines("by 1")[1:]

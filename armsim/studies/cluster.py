@@ -1,0 +1,220 @@
+"""A study's runs on a cluster: blocks go to the workers of a `dask.distributed` scheduler, and come back in order.
+
+What workers are asked is text for `eval`, with bytes: what a worker cannot import in a request ends its connection,
+while text that fails is answered by the error. The study goes there as a task's result, which dask makes anew if it is lost.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import logging
+import pickle
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from armsim.errors import UsageError, spelled
+from armsim.studies.blocks import Blocks, BlockSize, Progress, RowBlock
+from armsim.studies.design import Design
+from armsim.studies.runs import StudyRuns
+from armsim.studies.worker import Versions, versions
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+LOCAL = "local"
+PATIENCE = 10.0  # s to wait for a scheduler
+LOOK = 0.5  # s between looks at which workers there are
+BUSY, AHEAD = 2, 6  # blocks for each thread: that are out, and that may be done before one that is not
+TRIES = 2  # more of them, for a block that fails
+MODULE = "__import__('armsim.studies.worker', fromlist=['worker'])"
+GO_ON = "the same command goes on with what is done"
+
+
+class Cluster:
+    """The workers of a scheduler.
+
+    Args:
+        client: Of the scheduler.
+        address: As the user has it.
+    """
+
+    def __init__(self, client: Client, address: str) -> None:
+        self._client, self._address, self._versions = client, address, versions()
+        self._threads, self._seen = 0, 0.0
+
+    def check(self) -> None:
+        """Compare versions with those of all workers that are there.
+
+        Raises:
+            UsageError: Some differ; names the worker.
+        """
+        found = self._client.run(eval, f"{MODULE}.versions()", on_error="return")
+        for worker, answer in found.items():
+            if answer != self._versions:
+                raise self._other(worker, answer)
+
+    def blocks(self, runs: StudyRuns, design: Design, first: int, progress: Progress | None = None) -> Blocks:
+        """Blocks in the order of their index, from run `first` on; see `armsim.studies.blocks.local_blocks`.
+
+        Raises:
+            UsageError: Versions of a worker differ, the scheduler is gone, or a block has ended several workers.
+        """
+        study = pickle.dumps(runs)
+        name = hashlib.sha256(study).hexdigest()
+        held = self._client.submit(bytes, study, key=f"armsim-study-{name[:16]}", pure=False)
+        size, at, done, count = BlockSize(1), first, first, design.count
+        out: deque[tuple[int, int, Future]] = deque()
+        try:
+            while out or at < count:
+                unfinished = [future for *_, future in out if not future.done()]
+                threads = self.threads()
+                room = min(BUSY * threads - len(unfinished), AHEAD * threads - len(out))
+                for _ in range(room):
+                    if at < count:
+                        share = -(-(count - at) // (BUSY * threads))  # so that the last ones end together
+                        last = min(at + max(1, min(size.runs, share)), count)
+                        request = pickle.dumps((at, design.rows(at, last)))
+                        given = {"wanted": self._versions, "name": name, "request": request, "study": held}
+                        text = f"{MODULE}.carry_out(wanted, name, study, request)"
+                        future = self._client.submit(eval, text, given, pure=False, retries=TRIES)
+                        out.append((at, last, future))
+                        unfinished.append(future)
+                        at = last
+                self._wait(unfinished)
+                while out and out[0][2].done():
+                    begin, end, future = out.popleft()
+                    block = self._result(future, begin, end)
+                    size.learn(block)
+                    yield block
+                    done = end
+                    if progress is not None:
+                        progress(done - first, count - first)
+        finally:
+            self._client.cancel([future for *_, future in out], force=True)
+
+    def threads(self) -> int:
+        """Threads of all workers, looked up now and then: workers come and go."""
+        now = time.monotonic()
+        if now - self._seen > LOOK:
+            try:
+                self._threads, self._seen = sum(self._client.nthreads().values()), now
+            except OSError:
+                raise self._gone() from None
+        return self._threads
+
+    def _wait(self, futures: list[Future]) -> None:
+        """Wait a little for the first of some blocks; for workers where there are none."""
+        from distributed import wait
+
+        if not futures:
+            time.sleep(LOOK)
+            return
+        with self._client.as_current(), suppress(TimeoutError):
+            wait(futures, timeout=LOOK, return_when="FIRST_COMPLETED")
+
+    def _result(self, future: Future, begin: int, end: int) -> RowBlock:
+        from concurrent.futures import CancelledError
+
+        from distributed import KilledWorker
+
+        try:
+            answer = future.result()
+        except (CancelledError, OSError):
+            raise self._gone() from None
+        except KilledWorker as error:
+            found = f"workers that ended while they carried them out, the last at {error.last_worker.address}"
+            mend = f"look into its log; {GO_ON}"
+            where = f"runs {begin} to {end - 1}"
+            raise UsageError.of(where, "workers that carry them out", found, mend) from None
+        except ModuleNotFoundError as error:
+            raise self._other("a worker", error) from None
+        if isinstance(answer, RowBlock):
+            return answer
+        who = self._client.who_has([future]).get(future.key, ())
+        raise self._other(next(iter(who), "a worker"), answer)
+
+    def _gone(self) -> UsageError:
+        mend = f"start it again; {GO_ON}"
+        return UsageError.of(_spelled(self._address), "a scheduler that answers", "none any longer", mend)
+
+    def _other(self, worker: str, answer: Versions | BaseException) -> UsageError:
+        """The refusal of a worker with other versions."""
+        if isinstance(answer, dict):
+            differ = [name for name in self._versions if answer.get(name) != self._versions[name]]
+            expected = _told({name: self._versions[name] for name in differ})
+            found = _told({name: answer.get(name, "") for name in differ})
+        else:
+            expected, found = _told({"armsim": self._versions["armsim"]}), f"{answer}"
+        mend = f"install the same there, and start the worker again; {GO_ON}"
+        return UsageError.of(f"worker {worker}", f"{expected}, as here", found, mend)
+
+
+def _told(found: Versions) -> str:
+    return ", ".join(f"{name} {version}" for name, version in found.items())
+
+
+def _spelled(address: str) -> str:
+    return spelled(f"--cluster {address}", f"cluster={address!r}")
+
+
+def check_cluster(address: object, threads: int | None) -> None:
+    """Refuse what is no address of a cluster, before anything is done.
+
+    Raises:
+        UsageError: It is none, or dask.distributed is not installed.
+    """
+    expected = "the address of a dask scheduler, such as tcp://10.0.0.5:8786, or `local`"
+    if not isinstance(address, str) or not address or address.split() != [address]:
+        raise UsageError.of("cluster", expected, repr(address), "start one: `dask scheduler`, which tells its address")
+    if importlib.util.find_spec("distributed") is None:
+        mend = 'pip install "armsim[cluster]"'
+        raise UsageError.of(
+            _spelled(address), "dask.distributed, which takes runs to workers", "it is not installed", mend
+        )
+    if threads is not None and address != LOCAL:
+        mend = f"leave {spelled('--threads', 'threads')} out; say it where workers start: `dask worker --nthreads N`"
+        raise UsageError.of(
+            _spelled(address), "workers, which have threads of their own", f"{threads} threads too", mend
+        )
+
+
+@contextmanager
+def connected(address: str, threads: int) -> Iterator[Cluster]:
+    """The cluster at an address, its versions compared.
+
+    Args:
+        address: Of a scheduler; "local" starts one for as long as the block runs, on this machine and for it alone.
+        threads: Workers of a local one, each of one thread.
+
+    Raises:
+        UsageError: There is none, or a worker has other versions.
+    """
+    from distributed import Client, LocalCluster
+
+    quiet = logging.CRITICAL  # what becomes of workers is told by blocks
+    logging.getLogger("distributed").setLevel(quiet)
+    started: Any = None
+    try:
+        if address == LOCAL:
+            started = LocalCluster(
+                n_workers=threads, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=quiet
+            )
+        try:
+            client = Client(started or address, timeout=PATIENCE, set_as_default=False)
+        except (OSError, ValueError, ImportError) as error:
+            found = (str(error) or type(error).__name__).splitlines()[0]
+            mend = "start one: `dask scheduler`, which tells its address, and `dask worker ADDRESS`"
+            raise UsageError.of(_spelled(address), "a dask scheduler that answers", found, mend) from None
+        try:
+            made = Cluster(client, address)
+            made.check()
+            yield made
+        finally:
+            client.close(timeout=PATIENCE)
+    finally:
+        if started is not None:
+            started.close(timeout=PATIENCE)
