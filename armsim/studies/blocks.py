@@ -15,7 +15,7 @@ from armsim.studies.runs import StudyRuns
 
 Progress = Callable[[int, int], None]
 LANES = 64  # runs of the first block, at least
-AT_ONCE = 2.0  # s that a block should take
+AT_ONCE = 1.0  # s that a block should take
 MOST = 2**16  # runs of a block
 
 

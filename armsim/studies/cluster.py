@@ -10,28 +10,39 @@ import hashlib
 import importlib.util
 import logging
 import pickle
+import threading
 import time
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armsim.errors import UsageError, spelled
-from armsim.studies.blocks import Blocks, BlockSize, Progress, RowBlock
-from armsim.studies.design import Design
+from armsim.studies.blocks import LANES, Blocks, BlockSize, Progress, RowBlock
+from armsim.studies.design import Design, Rows
 from armsim.studies.runs import StudyRuns
 from armsim.studies.worker import Versions, versions
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
+Tell = Callable[[str], object]
 LOCAL = "local"
 PATIENCE = 10.0  # s to wait for a scheduler
 LOOK = 0.5  # s between looks at which workers there are
 BUSY, AHEAD = 2, 6  # blocks for each thread: that are out, and that may be done before one that is not
+SILENT = logging.CRITICAL
 TRIES = 2  # more of them, for a block that fails
 MODULE = "__import__('armsim.studies.worker', fromlist=['worker'])"
 GO_ON = "the same command goes on with what is done"
+
+
+class Sent(NamedTuple):
+    """Runs first <= i < last, and what is to come of them."""
+
+    first: int
+    last: int
+    future: Future
 
 
 class Cluster:
@@ -40,10 +51,12 @@ class Cluster:
     Args:
         client: Of the scheduler.
         address: As the user has it.
+        tell: Called with what is waited for, in words.
     """
 
-    def __init__(self, client: Client, address: str) -> None:
-        self._client, self._address, self._versions = client, address, versions()
+    def __init__(self, client: Client, address: str, tell: Tell | None = None) -> None:
+        self._client, self._address, self._versions, self._tell = client, address, versions(), tell
+        self._ended = threading.Event()  # of some block
         self._threads, self._seen = 0, 0.0
 
     def check(self) -> None:
@@ -66,37 +79,41 @@ class Cluster:
         study = pickle.dumps(runs)
         name = hashlib.sha256(study).hexdigest()
         held = self._client.submit(bytes, study, key=f"armsim-study-{name[:16]}", pure=False)
-        size, at, done, count = BlockSize(1), first, first, design.count
-        out: deque[tuple[int, int, Future]] = deque()
+        about = {"wanted": self._versions, "name": name, "study": held}
+        size, at, count = BlockSize(1), first, design.count
+        out: deque[Sent] = deque()
         try:
             while out or at < count:
-                unfinished = [future for *_, future in out if not future.done()]
-                threads = self.threads()
-                room = min(BUSY * threads - len(unfinished), AHEAD * threads - len(out))
-                for _ in range(room):
-                    if at < count:
-                        share = -(-(count - at) // (BUSY * threads))  # so that the last ones end together
-                        last = min(at + max(1, min(size.runs, share)), count)
-                        request = pickle.dumps((at, design.rows(at, last)))
-                        given = {"wanted": self._versions, "name": name, "request": request, "study": held}
-                        text = f"{MODULE}.carry_out(wanted, name, study, request)"
-                        future = self._client.submit(eval, text, given, pure=False, retries=TRIES)
-                        out.append((at, last, future))
-                        unfinished.append(future)
+                self._ended.clear()
+                threads = self._workers()
+                busy = sum(not sent.future.done() for sent in out)
+                for _ in range(min(BUSY * threads - busy, AHEAD * threads - len(out))):
+                    share = -(-(count - at) // (BUSY * threads))  # so that the last ones end together
+                    last = min(at + max(LANES, min(size.runs, share)), count)
+                    if at < last:
+                        out.append(self._send(about, at, design.rows(at, last)))
                         at = last
-                self._wait(unfinished)
-                while out and out[0][2].done():
-                    begin, end, future = out.popleft()
-                    block = self._result(future, begin, end)
+                if not (out and out[0].future.done()):
+                    self._ended.wait(LOOK)
+                while out and out[0].future.done():
+                    sent = out.popleft()
+                    block = self._result(sent)
                     size.learn(block)
                     yield block
-                    done = end
                     if progress is not None:
-                        progress(done - first, count - first)
+                        progress(sent.last - first, count - first)
         finally:
-            self._client.cancel([future for *_, future in out], force=True)
+            self._client.cancel([sent.future for sent in out], force=True)
 
-    def threads(self) -> int:
+    def _send(self, about: Mapping[str, Any], first: int, values: Rows) -> Sent:
+        """Have runs carried out."""
+        text = f"{MODULE}.carry_out(wanted, name, study, request)"
+        given = {**about, "request": pickle.dumps((first, values))}
+        future = self._client.submit(eval, text, given, pure=False, retries=TRIES)
+        future.add_done_callback(lambda _: self._ended.set())
+        return Sent(first, first + len(values), future)
+
+    def _workers(self) -> int:
         """Threads of all workers, looked up now and then: workers come and go."""
         now = time.monotonic()
         if now - self._seen > LOOK:
@@ -104,38 +121,31 @@ class Cluster:
                 self._threads, self._seen = sum(self._client.nthreads().values()), now
             except OSError:
                 raise self._gone() from None
+            if not self._threads and self._tell is not None:
+                self._tell(f"waiting for workers: dask worker {self._client.scheduler.address}")
         return self._threads
 
-    def _wait(self, futures: list[Future]) -> None:
-        """Wait a little for the first of some blocks; for workers where there are none."""
-        from distributed import wait
-
-        if not futures:
-            time.sleep(LOOK)
-            return
-        with self._client.as_current(), suppress(TimeoutError):
-            wait(futures, timeout=LOOK, return_when="FIRST_COMPLETED")
-
-    def _result(self, future: Future, begin: int, end: int) -> RowBlock:
+    def _result(self, sent: Sent) -> RowBlock:
         from concurrent.futures import CancelledError
 
         from distributed import KilledWorker
 
         try:
-            answer = future.result()
+            answer = sent.future.result()
         except (CancelledError, OSError):
             raise self._gone() from None
         except KilledWorker as error:
             found = f"workers that ended while they carried them out, the last at {error.last_worker.address}"
             mend = f"look into its log; {GO_ON}"
-            where = f"runs {begin} to {end - 1}"
+            where = f"runs {sent.first} to {sent.last - 1}"
             raise UsageError.of(where, "workers that carry them out", found, mend) from None
         except ModuleNotFoundError as error:
-            raise self._other("a worker", error) from None
+            self.check()  # which names the worker, unless it has left
+            raise self._other("that has left", error) from None
         if isinstance(answer, RowBlock):
             return answer
-        who = self._client.who_has([future]).get(future.key, ())
-        raise self._other(next(iter(who), "a worker"), answer)
+        who = self._client.who_has([sent.future]).get(sent.future.key, ())
+        raise self._other(next(iter(who), "that has left"), answer)
 
     def _gone(self) -> UsageError:
         mend = f"start it again; {GO_ON}"
@@ -183,38 +193,48 @@ def check_cluster(address: object, threads: int | None) -> None:
 
 
 @contextmanager
-def connected(address: str, threads: int) -> Iterator[Cluster]:
+def connected(address: str, threads: int, tell: Tell | None = None) -> Iterator[Cluster]:
     """The cluster at an address, its versions compared.
 
     Args:
         address: Of a scheduler; "local" starts one for as long as the block runs, on this machine and for it alone.
         threads: Workers of a local one, each of one thread.
+        tell: See `Cluster`.
 
     Raises:
         UsageError: There is none, or a worker has other versions.
     """
     from distributed import Client, LocalCluster
 
-    quiet = logging.CRITICAL  # what becomes of workers is told by blocks
-    logging.getLogger("distributed").setLevel(quiet)
-    started: Any = None
-    try:
+    with _silent(), ExitStack() as opened:
+        where: Any = address
         if address == LOCAL:
-            started = LocalCluster(
-                n_workers=threads, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=quiet
+            host = "127.0.0.1"
+            where = LocalCluster(
+                n_workers=threads, threads_per_worker=1, host=host, dashboard_address=None, silence_logs=SILENT
             )
+            opened.callback(where.close, timeout=PATIENCE)
         try:
-            client = Client(started or address, timeout=PATIENCE, set_as_default=False)
+            client = Client(where, timeout=PATIENCE, set_as_default=False)
         except (OSError, ValueError, ImportError) as error:
             found = (str(error) or type(error).__name__).splitlines()[0]
             mend = "start one: `dask scheduler`, which tells its address, and `dask worker ADDRESS`"
             raise UsageError.of(_spelled(address), "a dask scheduler that answers", found, mend) from None
-        try:
-            made = Cluster(client, address)
-            made.check()
-            yield made
-        finally:
-            client.close(timeout=PATIENCE)
+        opened.callback(client.close, timeout=PATIENCE)
+        made = Cluster(client, address, tell)
+        made.check()
+        yield made
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Keep dask from logging what blocks tell: that workers come, go and are lost."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client", "tornado.application")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(SILENT)
+    try:
+        yield
     finally:
-        if started is not None:
-            started.close(timeout=PATIENCE)
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)

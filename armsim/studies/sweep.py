@@ -122,7 +122,7 @@ def carried_out(
         force: Whether another study may be replaced.
         by: The measure by which runs are compared; the first one unless given.
         largest: Whether its largest value is best.
-        tell: Called with the best run so far, in words.
+        tell: Called with the best run so far, or with what is waited for, in words.
         cluster: Address of a scheduler, or "local".
     """
     if cluster is not None:
@@ -142,7 +142,7 @@ def carried_out(
     with study_folder(folder, name, study.definition(runs, where), lines, study.table, force) as made:
         if made.status != COMPLETE:
             try:
-                with _carrier(cluster, runs) as blocks:
+                with _carrier(cluster, runs, tell) as blocks:
                     whole = _filled(made, study, blocks(runs, study.design, made.rows, progress), best, tell)
                 if whole:
                     _finished(made, study, runs)
@@ -153,14 +153,16 @@ def carried_out(
 
 
 @contextmanager
-def _carrier(cluster: str | None, runs: StudyRuns) -> Iterator[Callable[..., Blocks]]:
+def _carrier(
+    cluster: str | None, runs: StudyRuns, tell: Callable[[str], object] | None
+) -> Iterator[Callable[..., Blocks]]:
     """What carries out blocks: this process, or a cluster's workers."""
     if cluster is None:
         yield local_blocks
         return
     from armsim.studies.cluster import connected
 
-    with connected(cluster, runs.threads) as found:
+    with connected(cluster, runs.threads, tell) as found:
         yield found.blocks
 
 
