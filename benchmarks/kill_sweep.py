@@ -94,13 +94,20 @@ def rows(folder: Path) -> int:
 def cluster(folder: Path, environment: dict[str, str]) -> list[subprocess.Popen[bytes]]:
     """A scheduler and two workers."""
     workers = ("--scheduler-file", "scheduler.json", "--no-nanny", "--nthreads", "1")
-    asked = [("scheduler", "--port", "0", "--scheduler-file", "scheduler.json"), ("worker", *workers), ("worker", *workers)]
+    asked = [
+        ("scheduler", "--port", "0", "--scheduler-file", "scheduler.json"),
+        ("worker", *workers),
+        ("worker", *workers),
+    ]
     log = open(folder / "log", "ab")  # noqa: SIM115  as long as they run
     return [
         subprocess.Popen(
             [PYTHON, "-m", f"distributed.cli.dask_{what}", "--host", "127.0.0.1", "--no-dashboard", *options],
-            cwd=folder, env=environment, stdout=log, stderr=log,
-        )  # fmt: skip
+            cwd=folder,
+            env=environment,
+            stdout=log,
+            stderr=log,
+        )
         for what, *options in asked
     ]
 

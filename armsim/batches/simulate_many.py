@@ -30,6 +30,9 @@ from armsim.stability.step_advice import heed
 
 Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
+Waiting = dict[
+    Future[tuple[NDArray[np.int64], Ended | None]], NDArray[np.int64]
+]  # runs that are kept; of those asked for
 WAIT = 0.05  # s between looks at Ctrl-C
 UNIT = 32  # blocks that a thread carries out at a time, at most
 TOLD = 3  # runs of a family whose advice is put into words, which takes as long as thousands of steps
@@ -119,7 +122,8 @@ class Batch:
         threads: How many.
         progress: See `simulate_many`.
         force_step: See `simulate_many`.
-        alone: Whether what is said of a run depends on no other one: no warnings, and refused steps in a line.
+        alone: Whether what is said of a run depends on no other one: no warnings, and refused steps in a line. Threads then judge
+            the runs that they carry out, so that some judge while others are in machine code.
     """
 
     def __init__(
@@ -177,7 +181,7 @@ class Batch:
         if self.template is None:
             self._room(family)
         ready = time.perf_counter()
-        stable = self._advised(family, members)
+        stable = members if self.alone else self._advised(family, members)
         advised = time.perf_counter()
         self.seconds["prepare_s"] += ready - began
         self.seconds["advice_s"] += advised - ready
@@ -191,10 +195,6 @@ class Batch:
         """The members whose step is not refused; what is said of the others, and of steps that are doubtful, is kept."""
         rows, adviser = self.matrix[members], family.adviser
         refused = adviser.refuses(rows, threads=self.threads)
-        if self.alone:
-            for run in () if self.force_step else members[refused].tolist():
-                self.refuse(run, f"integrator.dt: {family.scenario.dt:g} s is too long a step")
-            return members if self.force_step else members[~refused]
         judged = np.flatnonzero(~refused)[:JUDGED]
         doubtful = judged[adviser.advice(rows[judged], self.threads).speaks]
         for spoken_of in (members[refused], members[doubtful]):
@@ -253,11 +253,15 @@ class Batch:
         parts = [members[first : first + unit] for first in range(0, len(members), unit)]
         clock = Clock(self.clock.steps, family.scenario.sample_every, self.clock.time_ratio, self.clock.log_every)
 
-        def carry_out(part: NDArray[np.int64]) -> Ended:
-            return Lanes(loop, family.plan, clock, self.stop.is_set).run(self.matrix[part])
+        def carry_out(part: NDArray[np.int64]) -> tuple[NDArray[np.int64], Ended | None]:
+            if self.alone and not self.force_step and not self.stop.is_set():
+                part = part[~family.adviser.refuses(self.matrix[part])]
+            if not len(part):
+                return part, None
+            return part, Lanes(loop, family.plan, clock, self.stop.is_set).run(self.matrix[part])
 
         with ThreadPoolExecutor(self.threads) as pool:
-            waiting: dict[Future[Ended], NDArray[np.int64]] = {}
+            waiting: Waiting = {}
             left = iter(parts)
             try:
                 for part in left:
@@ -273,12 +277,16 @@ class Batch:
                     self._collect(family, waiting)
                 raise
 
-    def _collect(self, family: Family, waiting: dict[Future[Ended], NDArray[np.int64]]) -> None:
+    def _collect(self, family: Family, waiting: Waiting) -> None:
         """Take over what is done; wait for it a little."""
         finished, _ = wait(waiting, timeout=WAIT, return_when=FIRST_COMPLETED)
         for future in finished:
             part = waiting.pop(future)
-            self._take(family, part, future.result())
+            kept, ended = future.result()
+            if ended is not None:
+                self._take(family, kept, ended)
+            for run in np.setdiff1d(part, kept, assume_unique=True).tolist() if len(kept) < len(part) else ():
+                self.refuse(run, f"integrator.dt: {family.scenario.dt:g} s is too long a step")
             self._count(len(part))
 
     def _count(self, runs: int) -> None:

@@ -25,8 +25,10 @@ def text_of(first: int, rows: NDArray[Any], found: Outcomes) -> bytes:
     columns = [b",".join(map(b"%d".__mod__, range(first, first + count))).split(b",")]
     columns += [_cells(rows[:, i]) for i in range(rows.shape[1])]
     columns += [_cells(column) for column in found.measures.T]
-    columns.append([status.encode() for status in found.status.tolist()])
-    columns.append([quoted(reason).encode() for reason in found.reason.tolist()])
+    ends = [b"complete,"] * count  # as nearly all
+    for i in np.flatnonzero(found.status != "complete").tolist():
+        ends[i] = f"{found.status[i]},{quoted(found.reason[i])}".encode()
+    columns.append(ends)
     return b"\n".join(map(b",".join, zip(*columns, strict=True))) + b"\n"
 
 
