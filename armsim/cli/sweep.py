@@ -114,7 +114,7 @@ def command(
         check_picture(plot, force)
     with progress_bar("running", not quiet and not as_json) as bar:
         found = carried_out(study, output, threads, bar, force, by, largest, None if bar is None else bar.tell, cluster)
-    best = found.top(LEADING if top is None else top, by, largest)
+    best = [] if quiet and not as_json else found.top(LEADING if top is None else top, by, largest)
     name = check_measure(by, found.measures)
     if as_json:
         about = {"folder": found.folder, "status": found.status, "runs": found.done, "of": found.count}
