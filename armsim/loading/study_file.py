@@ -14,7 +14,7 @@ from armsim.files.shipped import looks_like_a_file, shipped_path
 from armsim.files.source import beside, find_file
 from armsim.files.yaml_reader import read_yaml
 from armsim.formulas.quantity import Context
-from armsim.formulas.values import Drawn, Values
+from armsim.formulas.values import Drawn, Values, first_value
 from armsim.loading.open_numbers import open_numbers
 from armsim.loading.scenario_file import Given, load_scenario_file
 from armsim.loading.settle import is_structure
@@ -129,10 +129,11 @@ def _check_paths(study: StudyFile, root: Map, report: Report) -> None:
 def _check_path(study: StudyFile, path: str, words: dict[str, Any], report: Report) -> None:
     """Report a path at which there is nothing that can be varied."""
     of = study.data["vary"][path]
-    value = of.a if isinstance(of, Drawn) else of.values[0]
+    value: Any = first_value(of)
+    value = list(value) if isinstance(value, tuple) else value
     before = {**study.overrides, **words}
     try:
-        open_numbers(study.scenario, {path: value}, before)
+        open_numbers(study.scenario, {path: [value] if isinstance(value, list) else value}, before)
     except ArmsimError as error:
         try:
             load_scenario_file(study.scenario, {**before, path: value})

@@ -89,8 +89,7 @@ class Varied(ByPath):
     def item(self, node: Node, path: str, context: Context) -> Values | None:
         try:
             if isinstance(node, Seq):
-                texts = [item.text if isinstance(item, Scalar) else None for item in node.items]
-                return listed(path, texts)
+                return listed(path, [_text(item) for item in node.items])
             if isinstance(node, Scalar) and node.value is not None and not isinstance(node.value, bool):
                 return parse_values(node.text)
         except UsageError as error:
@@ -145,6 +144,13 @@ class StudyKeys(Record):
             if key in (data["set"] or {}):
                 mend = "leave one of them out"
                 context.report.add(given.entries[key][0], join("vary", key), "a path that `set` lacks", "both", mend)
+
+
+def _text(node: Node) -> Any:
+    """A value as text, a list of numbers as a list of texts; None for what is neither."""
+    if isinstance(node, Seq):
+        return [item.text if isinstance(item, Scalar) else None for item in node.items]
+    return node.text if isinstance(node, Scalar) else None
 
 
 def plain(node: Node) -> Any:

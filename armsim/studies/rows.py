@@ -9,6 +9,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from armsim.formulas.values import text_of_value
 from armsim.studies.runs import Outcomes
 
 INDEX, STATUS, REASON = "index", "status", "reason"
@@ -34,8 +35,12 @@ def text_of(first: int, rows: NDArray[Any], found: Outcomes) -> bytes:
 
 def _cells(column: NDArray[Any]) -> list[bytes]:
     """A column as text."""
+    if column.dtype == object and all(isinstance(x, float) for x in column):  # beside words
+        column = column.astype(float)
     if column.dtype == object:
-        return [quoted(x).encode() if isinstance(x, str) else _cells(np.array([x], dtype=float))[0] for x in column]
+        return [
+            quoted(text_of_value(x)).encode() if not isinstance(x, float) else _cells(np.array([x]))[0] for x in column
+        ]
     cells = orjson.dumps((column + 0.0).tolist())[1:-1].split(b",")
     if not np.isfinite(column).all():  # JSON has neither
         for i in np.flatnonzero(~np.isfinite(column)):

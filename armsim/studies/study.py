@@ -197,7 +197,7 @@ def _written(values: Values) -> Any:
     if isinstance(values, (Spaced, Drawn)):
         return str(values)
     assert isinstance(values, Listed)
-    return list(values.values)
+    return [list(value) if isinstance(value, tuple) else value for value in values.values]
 
 
 def _reference(scenario: Given, folder: str) -> Any:
