@@ -16,6 +16,7 @@ from armsim.formulas.formula import constant_value
 from armsim.formulas.quantity import plain_number
 
 EXPECTED = "values: 1,2,5 or 20:400:20 or log:1:100:9, or a distribution, normal:1:0.1 or uniform:1:2"
+NO_NUMBERS = ("nan", "inf", "infinity")  # nor words
 LISTS = "write for example [60,40],[80,40]"
 MOST_POINTS = 1_000_000
 LOG, NORMAL, UNIFORM = "log", "normal", "uniform"
@@ -139,20 +140,22 @@ def listed(where: str, values: Sequence[object]) -> Listed:
 
 def _several(values: Sequence[object], where: str) -> tuple[float, ...]:
     """A list of numbers, which may be formulas."""
-    found = [value if isinstance(value, bool) else listed(where, [value]).values[0] for value in values]
+    known = [value for value in values if isinstance(value, (int, float, str)) and not isinstance(value, bool)]
+    found = [_value(value.strip() if isinstance(value, str) else float(value), where) for value in known if value != ""]
     numbers = tuple(value for value in found if isinstance(value, float))
-    if not numbers or len(numbers) < len(found):
+    if not numbers or len(numbers) < len(values):
         raise UsageError.of(where, "lists of numbers", clipped(str(list(values))), LISTS)
     return numbers
 
 
 def _value(value: float | str, where: str) -> float | str:
-    if isinstance(value, float):
+    if isinstance(value, float) and not math.isnan(value):
         return value
+    value = str(value)
     try:
         return constant_value(value, value)
     except FileFaults:
-        if value[0].isdigit() or value[0] in "+-.(":
+        if value[0].isdigit() or value[0] in "+-.(" or value.lower() in NO_NUMBERS:
             mend = "correct the number"
             raise UsageError.of(where, "numbers, formulas such as -pi/2, or words", clipped(value), mend) from None
         return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice, product
 from typing import Any
 
 from armsim.errors import ArmsimError, FileFaults, UsageError
@@ -18,8 +19,10 @@ from armsim.formulas.values import Drawn, Values, first_value
 from armsim.loading.open_numbers import open_numbers
 from armsim.loading.scenario_file import Given, load_scenario_file
 from armsim.loading.settle import is_structure
-from armsim.spec.paths import parse_path
+from armsim.spec.paths import parse_path, source_of
 from armsim.spec.study import FORMAT, StudyKeys, plain
+
+TRIED = 20  # combinations of words, of which one has to do
 
 
 @dataclass(frozen=True)
@@ -113,13 +116,20 @@ def _check_paths(study: StudyFile, root: Map, report: Report) -> None:
         except FileFaults as error:
             report.faults += [_moved(fault, root) for fault in error.faults]
             return
-    words = {path: of.values[0] for path, of in structure.items() if not isinstance(of, Drawn)}
-    try:
-        load_scenario_file(study.scenario, {**study.overrides, **words})
-    except FileFaults as error:
-        if words:
-            return  # others of the words may do; the runs tell
-        report.faults += [_moved(fault, root) for fault in error.faults]
+    listed = {path: of.values for path, of in structure.items() if not isinstance(of, Drawn)}
+    refused: FileFaults | None = None
+    for values in islice(product(*listed.values()), TRIED):
+        words = dict(zip(listed, values, strict=True))
+        try:
+            load_scenario_file(study.scenario, {**study.overrides, **words})
+            break
+        except FileFaults as error:
+            refused = refused or error
+    else:
+        assert refused is not None  # there is at least one combination of words, that of none
+        ours = {source_of(path) for path in study.overrides}
+        told = [fault for fault in refused.faults if not structure or fault.where.source in ours]
+        report.faults += [_moved(fault, root) for fault in told]  # of words the runs tell
         return
     for path in vary:
         if path not in structure:
@@ -144,8 +154,14 @@ def _check_path(study: StudyFile, path: str, words: dict[str, Any], report: Repo
 
 
 def _moved(fault: Fault, root: Map) -> Fault:
-    """A fault without a place in a file, such as that of a file that is not there, at the key `scenario`."""
+    """A fault without a place in a file at the key that has its value: in `set`, in `vary`, or else `scenario`."""
+    if fault.where.line:
+        return fault
+    for name in ("set", "vary"):
+        for path, (place, _) in getattr(root.get(name), "entries", {}).items():
+            if fault.where.source == source_of(path):
+                return Fault(place, f"{name}.{path}", fault.expected, fault.found, fault.mend)
     entry = root.entries.get("scenario")
-    if fault.where.line or entry is None:
+    if entry is None:
         return fault
     return Fault(entry[1].place, fault.path or "scenario", fault.expected, fault.found, fault.mend)

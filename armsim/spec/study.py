@@ -93,7 +93,9 @@ class Varied(ByPath):
             if isinstance(node, Scalar) and node.value is not None and not isinstance(node.value, bool):
                 return parse_values(node.text)
         except UsageError as error:
-            context.report.add(node.place, path, EXPECTED, _found(error), "write for example 20:400:20 or [20, 40, 80]")
+            parts = dict(line.strip().partition(":")[::2] for line in str(error).splitlines()[1:])
+            told = (parts[name].strip() for name in ("expected", "found", "mend"))
+            context.report.add(node.place, path, *told)
             return None
         context.report.add(node.place, path, EXPECTED, shown(node), "write for example 20:400:20 or [20, 40, 80]")
         return None
@@ -160,9 +162,3 @@ def plain(node: Node) -> Any:
     if isinstance(node, Map):
         return {key: plain(value) for key, (_, value) in node.entries.items()}
     return [plain(item) for item in node.items]
-
-
-def _found(error: UsageError) -> str:
-    """What a refusal of values has found."""
-    parts = dict(line.strip().partition(":")[::2] for line in str(error).splitlines()[1:])
-    return f"{parts['found'].strip()} (expected {parts['expected'].strip()})"

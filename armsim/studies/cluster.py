@@ -10,6 +10,7 @@ import hashlib
 import importlib.util
 import logging
 import pickle
+import re
 import threading
 import time
 from collections import deque
@@ -180,6 +181,8 @@ def check_cluster(address: object, threads: int | None) -> None:
     expected = "the address of a dask scheduler, such as tcp://10.0.0.5:8786, or `local`"
     if not isinstance(address, str) or not address or address.split() != [address]:
         raise UsageError.of("cluster", expected, repr(address), "start one: `dask scheduler`, which tells its address")
+    if address != LOCAL and not re.search(r":\d+$", address):
+        raise UsageError.of(_spelled(address), expected, "no port at its end", f"write for example {address}:8786")
     if importlib.util.find_spec("distributed") is None:
         mend = 'pip install "armsim[cluster]"'
         raise UsageError.of(

@@ -116,8 +116,11 @@ class Sweep(Mapping[str, NDArray[Any]]):
             largest: Whether the largest values are wanted.
 
         Raises:
-            UsageError: There is no such measure.
+            UsageError: There is no such measure, or the count is negative.
         """
+        if count < 0:
+            where = spelled(f"--top {count}", "count")
+            raise UsageError.of(where, "how many runs, 0 or more", str(count), "take another number")
         name = check_measure(by, self.measures)
         place, sign = 1 + len(self.paths) + self.measures.index(name), -1.0 if largest else 1.0
         names = list(self)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, product
 from typing import Any
 
@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from armsim.batches.simulate_many import Batch, Progress, check_threads
 from armsim.batches.variants import PREPARING, Families
-from armsim.errors import ArmsimError, FileFaults, UsageError
+from armsim.errors import ArmsimError, FileFaults, UsageError, spelled
+from armsim.files.document import Place
 from armsim.formulas.values import Drawn, Value, Values, first_value
 from armsim.loading import Scenario, build_scenario, load_scenario_file
 from armsim.loading.checked import ScenarioFile
@@ -26,7 +27,7 @@ from armsim.measures import measures_of
 from armsim.notebook import counted
 from armsim.plant import Plant
 from armsim.simulation.loop_plan import plant_of_run
-from armsim.spec.paths import PathError, parse_path
+from armsim.spec.paths import PathError, parse_path, source_of
 from armsim.stability.method_choice import with_method
 
 Array = NDArray[np.float64]
@@ -236,7 +237,7 @@ class StudyRuns:
             except FileFaults as error:
                 refused = refused or error
         assert refused is not None  # there is at least one combination of words, that of none
-        raise refused
+        raise _as_varied(refused, [path, *(path for words in written for path in words)])
 
     def _can_be_written(self, path: str, values: Values, before: Mapping[str, Any]) -> bool:
         try:
@@ -271,7 +272,7 @@ class StudyRuns:
                 refused = refused or error
                 self._structures[key] = one_line(error)
         if not names and refused is not None:
-            raise refused
+            raise _as_varied(refused, self.structural)
         return asked, tuple(names)
 
     def _made(self, key: tuple[Value, ...]) -> RunGroup:
@@ -334,6 +335,14 @@ def one_line(error: ArmsimError) -> str:
         told = [f"{fault.path}: expected {fault.expected}, found {fault.found}" for fault in error.faults[:TOLD]]
         return "; ".join([*told, *([f"{len(error.faults) - TOLD} more"] if len(error.faults) > TOLD else [])])
     return " ".join(str(error).split())
+
+
+def _as_varied(error: ArmsimError, paths: Sequence[str]) -> ArmsimError:
+    """A refusal of values that were written in, as one of values that are varied."""
+    if not isinstance(error, FileFaults):
+        return error
+    varied = {source_of(path): Place(spelled(f"--vary {path}", f"vary {path}")) for path in paths}
+    return FileFaults(replace(fault, where=varied.get(fault.where.source, fault.where)) for fault in error.faults)
 
 
 def _open_value(value: Value) -> Any:

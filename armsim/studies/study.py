@@ -12,9 +12,11 @@ from armsim.errors import UsageError, spelled
 from armsim.files.document import Place
 from armsim.files.faults import refuse
 from armsim.files.shipped import shipped_path
+from armsim.files.source import find_file
+from armsim.files.yaml_reader import read_yaml
 from armsim.formulas.values import Drawn, Listed, Spaced, Values, listed, parse_values
 from armsim.loading.scenario_file import Given
-from armsim.loading.study_file import StudyFile, is_study, load_study_file
+from armsim.loading.study_file import StudyFile, found_study, is_study, load_study_file
 from armsim.spec.study import FORMAT, MOST_SEED, TABLES
 from armsim.studies.design import GRID, Design, design_of
 from armsim.studies.runs import StudyRuns
@@ -116,6 +118,8 @@ def study_of(
         FileFaults: The study file cannot be used.
         UsageError: Arguments do not go together.
     """
+    if not vary and isinstance(scenario, (str, os.PathLike)):
+        read_yaml(find_file("configs", found_study(os.fspath(scenario))))  # that it is there, first
     drawn = {method: count for method, count in (sample or {}).items() if count is not None}
     if is_study(scenario):
         assert not isinstance(scenario, Mapping)  # or it is no study
@@ -171,8 +175,9 @@ def varied(vary: Mapping[str, Any]) -> dict[str, Values]:
         UsageError: There is nothing, or no values.
     """
     if not isinstance(vary, Mapping) or not vary or not all(isinstance(path, str) for path in vary):
-        example = 'write for example {"control.kp[0]": "20:400:20", "payload.mass": [0, 0.5, 1]}'
-        raise UsageError.of("vary", "paths with their values", "none", example)
+        python = 'write for example {"control.kp[0]": "20:400:20", "payload.mass": [0, 0.5, 1]}'
+        mend = spelled('write for example --vary "control.kp[0]=20:400:20", or name a study file', python)
+        raise UsageError.of(spelled("--vary", "vary"), "paths with their values", "none", mend)
     found: dict[str, Values] = {}
     for path, values in vary.items():
         values = values.tolist() if hasattr(values, "tolist") else values
