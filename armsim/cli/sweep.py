@@ -152,6 +152,7 @@ def _varied(assigned: tuple[str, ...]) -> dict[str, str]:
 def _show(study: Study, index: int, output: str | None, force: bool, as_json: bool, quiet: bool) -> int:
     """Run one run of a study as an ordinary simulation."""
     from armsim.files.study_folder import read_record
+    from armsim.formulas.values import text_of_value
     from armsim.reports.simulation import report
     from armsim.simulation.folder import tables_of
     from armsim.studies.show import simulate_row, values_at
@@ -164,7 +165,7 @@ def _show(study: Study, index: int, output: str | None, force: bool, as_json: bo
     if as_json:
         print_json({"index": index, "values": values, **summary})
     elif not quiet:
-        echo(f"run      {index}: " + ", ".join(f"{path} {value}" for path, value in values.items()))
+        echo(f"run      {index}: " + ", ".join(f"{path} {text_of_value(value)}" for path, value in values.items()))
         echo(report({**summary, "tables": tables_of(run.scenario)}, False, False))
     if run.status == "diverged":
         raise Diverged(divergence(summary["diverged"], run.scenario))
