@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from armsim.simulation.simulate import simulate
     from armsim.studies.results import Sweep
     from armsim.studies.sweep import sweep
+    from armsim.tuning.result import Tuned
+    from armsim.tuning.tune import tune
     from armsim.version import __version__ as __version__  # for mypy, exported
     from armsim.viewing.view import view
 else:
@@ -76,6 +78,8 @@ __all__ = [
     "report",
     "simulate",
     "simulate_many",
+    "Tuned",
+    "tune",
     "view",
     "sweep",
 ]
@@ -114,6 +118,8 @@ _HOMES = {
     "view": "viewing.view",
     "Sweep": "studies.results",
     "sweep": "studies.sweep",
+    "Tuned": "tuning.result",
+    "tune": "tuning.tune",
 }
 
 

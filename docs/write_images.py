@@ -1,4 +1,4 @@
-"""Writes docs/images: carries out the commands of README.md and docs/assignment.md that draw them, in a folder of its own.
+"""Writes docs/images: carries out the commands of README.md and pages of docs/ that draw them, in a folder of its own.
 
 `page.html.png` is a picture of page.html, by Chromium. Run it after figures have changed: `python docs/write_images.py`.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 DOCS = Path(__file__).parent
 IMAGES = DOCS / "images"
-PAGES = (DOCS.parent / "README.md", DOCS / "assignment.md")
+PAGES = (DOCS.parent / "README.md", DOCS / "assignment.md", DOCS / "tuning.md")
 
 
 def images(page: str) -> set[str]:

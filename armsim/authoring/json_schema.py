@@ -17,7 +17,7 @@ from armsim.spec.reference import ReferenceKeys
 from armsim.spec.robot import FRAMES, JointKeys, RobotKeys
 from armsim.spec.scenario import ScenarioKeys, Signal
 from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record, Rule
-from armsim.spec.study import Anything, ByPath, Flag, ScenarioReference, StudyKeys, Varied
+from armsim.spec.study import Anything, ByPath, Flag, Minimised, ScenarioReference, Sought, StudyKeys, Varied
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 
@@ -83,6 +83,7 @@ MORE: dict[type[Record], list[dict[str, Any]]] = {
     JointKeys: _joint(),
     MotorKeys: _motor(),
     RobotKeys: [_convention(name) for name in FRAMES],
+    StudyKeys: [{"anyOf": [_given("vary"), _given("tune")]}],
 }
 
 
@@ -168,6 +169,11 @@ def _bare(kind: Kind) -> dict[str, Any]:
             "additionalProperties": {"anyOf": [one, several]},
             "minProperties": 1,
         }
+    if isinstance(kind, Sought):
+        return {"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 1}
+    if isinstance(kind, Minimised):
+        weights = {"type": "object", "additionalProperties": {"type": "number"}, "minProperties": 1}
+        return {"anyOf": [{"type": "string", "minLength": 1}, weights]}
     if isinstance(kind, (ByPath, Anything)):
         return {"type": "object"} if isinstance(kind, ByPath) else {}
     if isinstance(kind, Flag):

@@ -30,9 +30,10 @@ from armsim.stability.step_advice import heed
 
 Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
-Waiting = dict[
-    Future[tuple[NDArray[np.int64], Ended | None]], NDArray[np.int64]
-]  # runs that are kept; of those asked for
+CarriedOut = tuple[
+    NDArray[np.int64], Ended | None, float
+]  # runs whose step is not refused, their ends, s that judging took
+Waiting = dict[Future[CarriedOut], NDArray[np.int64]]  # by what comes of them, runs that are asked for
 WAIT = 0.05  # s between looks at Ctrl-C
 UNIT = 32  # blocks that a thread carries out at a time, at most
 TOLD = 3  # runs of a family whose advice is put into words, which takes as long as thousands of steps
@@ -176,11 +177,14 @@ class Batch:
 
     def _family(self, written: Mapping[str, float], members: NDArray[np.int64]) -> None:
         began = time.perf_counter()
-        family, loop = self.kernels.of(written, self.matrix[members[0]].tolist())
+        first = self.matrix[members[0]].tolist()
+        family, loop = self.kernels.of(written, first, one=len(members) == 1)
         self.families.append((dict(written), len(members)))
         if self.template is None:
             self._room(family)
         ready = time.perf_counter()
+        if not (self.alone and self.force_step):
+            self.kernels.judging(family, first)
         stable = members if self.alone else self._advised(family, members)
         advised = time.perf_counter()
         self.seconds["prepare_s"] += ready - began
@@ -253,12 +257,14 @@ class Batch:
         parts = [members[first : first + unit] for first in range(0, len(members), unit)]
         clock = Clock(self.clock.steps, family.scenario.sample_every, self.clock.time_ratio, self.clock.log_every)
 
-        def carry_out(part: NDArray[np.int64]) -> tuple[NDArray[np.int64], Ended | None]:
+        def carry_out(part: NDArray[np.int64]) -> CarriedOut:
+            began = time.perf_counter()
             if self.alone and not self.force_step and not self.stop.is_set():
                 part = part[~family.adviser.refuses(self.matrix[part])]
+            judged = time.perf_counter() - began
             if not len(part):
-                return part, None
-            return part, Lanes(loop, family.plan, clock, self.stop.is_set).run(self.matrix[part])
+                return part, None, judged
+            return part, Lanes(loop, family.plan, clock, self.stop.is_set).run(self.matrix[part]), judged
 
         with ThreadPoolExecutor(self.threads) as pool:
             waiting: Waiting = {}
@@ -282,7 +288,9 @@ class Batch:
         finished, _ = wait(waiting, timeout=WAIT, return_when=FIRST_COMPLETED)
         for future in finished:
             part = waiting.pop(future)
-            kept, ended = future.result()
+            kept, ended, judged = future.result()
+            self.seconds["advice_s"] += judged / self.threads
+            self.seconds["loop_s"] -= judged / self.threads
             if ended is not None:
                 self._take(family, kept, ended)
             for run in np.setdiff1d(part, kept, assume_unique=True).tolist() if len(kept) < len(part) else ():

@@ -135,16 +135,29 @@ class Families:
 
     def __init__(self, opened: OpenNumbers, measure: Sequence[str] | str = (), rows: bool = False) -> None:
         self.opened, self.measure, self.rows = opened, measure, rows
-        self._made: dict[tuple[tuple[str, float], ...], tuple[Family, SteppingLoop]] = {}
+        self._families: dict[tuple[tuple[str, float], ...], Family] = {}
+        self._loops: dict[tuple[Family, bool], SteppingLoop] = {}
+        self._judged: set[Family] = set()
 
-    def of(self, written: Written, values: Sequence[float]) -> tuple[Family, SteppingLoop]:
-        """The family of a variant with such numbers written in, and its loop; both are ready for threads."""
+    def of(self, written: Written, values: Sequence[float], one: bool = False) -> tuple[Family, SteppingLoop]:
+        """The family of a variant with such numbers written in, and its loop: of lanes, or for one run at a time.
+
+        Both are ready for threads, of which each may ask; what judges its step is where that is wanted, see `judging`.
+        """
         key = tuple(written.items())
         with PREPARING:
-            if key not in self._made:
-                family = Family(self.opened, written, values, self.measure, self.rows)
-                loop = family.loop(lanes=None)
-                loop.code  # noqa: B018  compiled or fetched
+            if key not in self._families:
+                self._families[key] = Family(self.opened, written, values, self.measure, self.rows)
+            family = self._families[key]
+            if (family, one) not in self._loops:
+                self._loops[family, one] = family.loop(lanes=1 if one else None)
+                self._loops[family, one].code  # noqa: B018  compiled or fetched
+            return family, self._loops[family, one]
+
+    def judging(self, family: Family, values: Sequence[float]) -> StepAdviser:
+        """What judges the step of a family, of which one variant has these values; ready for threads."""
+        with PREPARING:
+            if family not in self._judged:
                 family.adviser.refuses([values])
-                self._made[key] = family, loop
-            return self._made[key]
+                self._judged.add(family)
+            return family.adviser

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -66,9 +67,14 @@ class _Result:
         if checked.scenario is not None:
             self._advise(checked.scenario)
         if checked.kind == "study" and not self.faults:
-            from armsim.studies.check import check_study
+            self._study()
 
-            self.faults, self.notes = check_study(checked.file)
+    def _study(self) -> None:
+        from armsim.tuning.check import check_study
+
+        faults, refused, self.notes = check_study(self.checked.file)
+        self.checked = replace(self.checked, faults=faults)
+        self.faults = [*map(str, faults), *refused]
 
     def _advise(self, scenario: Scenario) -> None:
         from armsim.errors import UsageError

@@ -19,6 +19,7 @@ COMMANDS = {
     "Simulate": {
         "simulate": "Run a scenario; write its trajectory and torques.",
         "sweep": "Run a scenario for many values; a row of measures for each.",
+        "tune": "Gains, or any numbers, for which a measure is least; where they hold.",
         "converge": "Which step and integrator a scenario needs: error, order, cost.",
         "record": "Run a scenario; keep the full state and inputs of every sample.",
         "replay": "Run a model on recorded inputs; compare it with the recording or log.",

@@ -105,7 +105,7 @@ def command(
     from armsim.studies.sweep import carried_out
 
     sample = {"random": random, "latin": latin, "sobol": sobol}
-    study = study_of(scenario, _varied(vary), settings, measures, sample, seed, table, force_step)
+    study = study_of(scenario, assigned_values("--vary", vary), settings, measures, sample, seed, table, force_step)
     if show is not None:
         return _show(study, show, output, force, as_json, quiet)
     if plot is not None:
@@ -131,8 +131,8 @@ def command(
     return 0 if found.status == "complete" else INTERRUPTED
 
 
-def _varied(assigned: tuple[str, ...]) -> dict[str, str]:
-    """The values of `--vary path=values`.
+def assigned_values(option: str, assigned: tuple[str, ...]) -> dict[str, str]:
+    """The values of an option path=values.
 
     Raises:
         UsageError: One is malformed, or a path is there twice.
@@ -141,10 +141,10 @@ def _varied(assigned: tuple[str, ...]) -> dict[str, str]:
     for item in assigned:
         path, equals, values = (part.strip() for part in item.partition("="))
         if not equals or not path:
-            mend = 'write for example --vary "control.kp[0]=20:400:20"'
-            raise UsageError.of(f"--vary {item}", "path=values", "no `=` with a path before it", mend)
+            mend = f'write for example {option} "control.kp[0]=20:400:20"'
+            raise UsageError.of(f"{option} {item}", "path=values", "no `=` with a path before it", mend)
         if path in found:
-            raise UsageError.of(f"--vary {item}", "each path once", f"{path} twice", "write all its values into one")
+            raise UsageError.of(f"{option} {item}", "each path once", f"{path} twice", "write all its values into one")
         found[path] = values
     return found
 

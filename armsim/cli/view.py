@@ -9,6 +9,7 @@ import click
 
 from armsim.cli.options import SETTINGS, quiet_option, shipped
 from armsim.cli.plot import picture_name
+from armsim.errors import UsageError
 from armsim.terminal.streams import echo
 
 
@@ -21,6 +22,8 @@ Examples:
   armsim view runs/recorded runs/replayed -o both.html
   armsim view arm5 --deg --open                 sliders for the joints
   armsim view arm5_hold --open                  simulates it, as you watch
+  armsim view arm5_hold --slider "robot.joints[R2].motor.Ra=0.5:2"
+  armsim view arm5 --port 8000                  serves it, writes nothing
 """,
 )
 @click.argument(
@@ -32,10 +35,27 @@ Examples:
 )
 @click.option("-o", "--output", metavar="FILE", help="The page, .html. [default: <its name>.html, here]")
 @click.option("--deg", "degrees", is_flag=True, help="Show joint angles in degrees.")
+@click.option(
+    "--slider",
+    "sliders",
+    multiple=True,
+    metavar="PATH[=LOW:HIGH]",
+    help="A slider for one more number of a scenario; repeatable.",
+)
+@click.option("--port", type=int, metavar="N", help="Serve it at 127.0.0.1:N until Ctrl-C; a file only with -o.")
 @click.option("--open", "window", is_flag=True, help="Open it in the browser.")
 @click.option("--force", is_flag=True, help="Replace a page that is there.")
 @quiet_option
-def command(given: Any, output: str | None, degrees: bool, window: bool, force: bool, quiet: bool) -> int:
+def command(
+    given: Any,
+    output: str | None,
+    degrees: bool,
+    sliders: tuple[str, ...],
+    port: int | None,
+    window: bool,
+    force: bool,
+    quiet: bool,
+) -> int:
     """Write a page that shows an arm in three dimensions: one file that needs no network, to look at or to mail.
 
     Of a RUN, a folder of `armsim simulate` or `armsim record`, it plays the motion beside its curves; a second one is drawn pale.
@@ -44,12 +64,32 @@ def command(given: Any, output: str | None, degrees: bool, window: bool, force: 
     """
     from armsim.viewing.view import view
 
-    target = output or picture_name(given[0], "html")
-    view(given, target, degrees, force)
-    if not quiet:
-        echo(f"written  {target}, {os.path.getsize(target) / 1e6:.1f} MB")
-    if window:
-        from pathlib import Path
+    target = output or (picture_name(given[0], "html") if port is None else None)
 
-        click.launch(Path(target).resolve().as_uri())
+    def ready(address: str) -> None:
+        if target is not None and not quiet:
+            echo(f"written  {target}, {os.path.getsize(target) / 1e6:.1f} MB")
+        if port is not None and not quiet:
+            echo(f"serving  {address} to this machine; Ctrl-C ends it")
+        if window:
+            import webbrowser
+
+            if not webbrowser.open(address):
+                echo(f"! no browser is known here; open {address} in one", err=True)
+
+    view(given, target, degrees, force, port, ready, dict(map(_slider, sliders)))
     return 0
+
+
+def _slider(text: str) -> tuple[str, tuple[float, float] | None]:
+    """The path of `--slider path=low:high`, and the ends."""
+    from armsim.formulas.formula import constant_value
+
+    path, equals, ends = text.partition("=")
+    if not equals:
+        return path, None
+    values = [constant_value(end, f"--slider {text}") for end in ends.split(":")]
+    if len(values) != 2:
+        mend = f"write for example --slider {path}=0.5:2, or the path alone"
+        raise UsageError.of(f"--slider {text}", "a path with two ends", ends, mend)
+    return path, (values[0], values[1])

@@ -21,7 +21,7 @@ WHAT = ("step", "observe")
 
 
 def entries_of_scenario(
-    scenario: Any, what: Sequence[str], open: Sequence[str]
+    scenario: Any, what: Sequence[str], open: Sequence[str], option: str = "--open"
 ) -> tuple[Scenario, tuple[Named, ...], StepClock, list[Entry]]:
     """The functions that are exported of a scenario.
 
@@ -29,6 +29,7 @@ def entries_of_scenario(
         scenario: A file, the name of a shipped scenario, or a file's content.
         what: Names of functions, of `WHAT`.
         open: Paths of numbers that are left open.
+        option: That names them on the command line.
 
     Returns:
         The scenario, the open numbers, the clock, and the functions; `begin`, the state at the start, is always the first.
@@ -38,9 +39,9 @@ def entries_of_scenario(
         UsageError: There is no number at a path, or it is part of the structure.
     """
     if open:
-        _refuse_absent(scenario, open)
+        _refuse_absent(scenario, open, option)
     opened = open_numbers(scenario, open) if open else None
-    written = read_scenario(scenario) if opened is None else opened.scenario(_values(opened))
+    written = read_scenario(scenario) if opened is None else opened.scenario(_values(opened, option))
     chosen = with_method(written)
     numbers = () if opened is None else tuple(map(_number(opened), opened.places))
     clock = StepClock(*chosen.time_ratio, chosen.sample_every)
@@ -123,7 +124,7 @@ def slot_unit(plant: Plant, slot: str) -> str:
     return "" if like is None else spoken(like.unit(of))
 
 
-def _values(opened: OpenNumbers) -> list[float]:
+def _values(opened: OpenNumbers, option: str) -> list[float]:
     """The file's values of open numbers.
 
     Raises:
@@ -136,11 +137,13 @@ def _values(opened: OpenNumbers) -> list[float]:
     if written:
         path, value = next(iter(written.items()))
         mend = "write a number other than this one into the file, or do not leave it open"
-        raise UsageError.of(_where(path), "a number of something that is there", f"{value!r}, which means none", mend)
+        raise UsageError.of(
+            _where(option, path), "a number of something that is there", f"{value!r}, which means none", mend
+        )
     return values
 
 
-def _refuse_absent(scenario: Any, open: Sequence[str]) -> None:
+def _refuse_absent(scenario: Any, open: Sequence[str], option: str) -> None:
     """Refuse paths of numbers that the file lacks, as their values there are the defaults.
 
     Raises:
@@ -151,12 +154,15 @@ def _refuse_absent(scenario: Any, open: Sequence[str]) -> None:
         key = lacking({**file.data, "robot": file.robot.data}, path)
         if key:
             raise UsageError.of(
-                _where(path), "a number that the file has", f"no {key}", "write it into the file, as the default"
+                _where(option, path),
+                "a number that the file has",
+                f"no {key}",
+                "write it into the file, as the default",
             )
 
 
-def _where(path: str) -> str:
-    return spelled(f"--open {path}", f"open {path}")
+def _where(option: str, path: str) -> str:
+    return spelled(f"{option} {path}", f"{option.removeprefix('--')} {path}")
 
 
 def _number(opened: OpenNumbers) -> Callable[[str], Named]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
-import warnings
-
 from armsim.arm.robot import Robot
 from armsim.figures.drawn_run import DrawnArm, drawn
+from armsim.figures.picture import png_of
 from armsim.figures.robot_picture import draw_arm
 from armsim.figures.run import draw_run
 from armsim.simulation.result import Result
@@ -24,8 +22,4 @@ def png(shown: Result | Robot) -> bytes:
         figure = draw_arm(DrawnArm.of_robot(shown), shown.initial.tolist())
     else:
         figure = draw_run(drawn(shown))
-    made = io.BytesIO()
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph")  # of a name, that the font lacks: a box is drawn
-        figure.savefig(made, format="png", dpi=DPI)
-    return made.getvalue()
+    return png_of(figure, DPI)

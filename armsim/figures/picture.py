@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import warnings
 from collections.abc import Sequence
@@ -93,6 +94,15 @@ def save(figure: Any, path: str | PathLike[str], option: str = "--plot") -> None
             figure.savefig(file, format=ending_of(name), dpi=DPI)
     except OSError as error:
         raise unwritable(name, error, option) from None
+
+
+def png_of(figure: Any, dpi: int = DPI) -> bytes:
+    """A figure of matplotlib as PNG, at so many pixels an inch."""
+    made = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # as above
+        figure.savefig(made, format="png", dpi=dpi)
+    return made.getvalue()
 
 
 def show(figure: Any) -> None:

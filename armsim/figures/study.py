@@ -22,7 +22,7 @@ SHARE = 0.02  # of the largest values, which may be much larger, have the colour
 
 
 def plot_study(found: Sweep, axes: Mapping[str, Values], by: str, path: str | PathLike[str]) -> Any:
-    """Draw a measure of a study over what is varied; runs that failed are crosses, or empty.
+    """Draw a study into a picture; see `study_figure`.
 
     Args:
         found: The results.
@@ -34,6 +34,19 @@ def plot_study(found: Sweep, axes: Mapping[str, Values], by: str, path: str | Pa
         UsageError: It cannot be drawn or written.
     """
     check_picture(path)
+    figure = study_figure(found, axes, by)
+    save(figure, path)
+    return figure
+
+
+def study_figure(found: Sweep, axes: Mapping[str, Values], by: str) -> Any:
+    """A measure of a study over what is varied, as a figure of matplotlib; runs that failed are crosses, or empty.
+
+    Args:
+        found: The results.
+        axes: What is varied.
+        by: The measure.
+    """
     figure = new_figure(*INCHES)
     drawn = [_Axis(name, axes[name], found[name]) for name in found.paths]
     values = np.where(found["status"] == COMPLETE, np.asarray(found[by], float), np.nan)
@@ -48,7 +61,6 @@ def plot_study(found: Sweep, axes: Mapping[str, Values], by: str, path: str | Pa
         _map(figure, axis, drawn, values, by)
     else:
         _parallel(figure, axis, drawn, values, by)
-    save(figure, path)
     return figure
 
 

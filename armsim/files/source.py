@@ -56,6 +56,9 @@ def find_file(kind: str, path_or_name: str) -> str:
         elif namesake is not None:
             found = "the name of a robot"
             mend = f"take one of its scenarios: {listed(scenarios_of(namesake))}"
+        elif shipped_path("studies", path_or_name) is not None:
+            found = "the name of a study"
+            mend = "run it by `armsim sweep` or `armsim tune`, or name its scenario"
         raise refuse(Place(path_or_name), "", expected, found, mend)
     return path
 

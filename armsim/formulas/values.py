@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from armsim.errors import FileFaults, UsageError
 from armsim.files.document import clipped
@@ -74,6 +75,39 @@ class Drawn:
 Values = Listed | Drawn
 
 
+@dataclass(frozen=True)
+class Interval:
+    """Bounds between which a number is sought: `0:200`, or `log:1:200` where it is its logarithm that is sought.
+
+    Attributes:
+        low: The lower bound.
+        high: The upper bound.
+        log: Whether equal ratios are equally far.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+
+    def __str__(self) -> str:
+        return f"{'log:' if self.log else ''}{plain_number(self.low)}:{plain_number(self.high)}"
+
+    def at(self, share: float) -> float:
+        """The number at a share of the way, 0 to 1, which are the bounds themselves."""
+        if not 0.0 < share < 1.0:
+            return self.low if share <= 0.0 else self.high
+        if self.log:
+            return min(max(self.low * math.pow(self.high / self.low, share), self.low), self.high)
+        return min(max(self.low + (self.high - self.low) * share, self.low), self.high)
+
+    def share(self, value: float) -> float:
+        """How far on its way a number is, 0 to 1; that of the next bound for one beyond."""
+        inside = min(max(value, self.low), self.high)
+        if self.log:
+            return math.log(inside / self.low) / math.log(self.high / self.low)
+        return (inside - self.low) / (self.high - self.low)
+
+
 def text_of_value(value: Value) -> str:
     """A value as it is written: 0.5, rk4, [60,40]."""
     if isinstance(value, str):
@@ -86,6 +120,11 @@ def first_value(values: Values) -> Value:
     if isinstance(values, Drawn):
         return values.a if values.kind == NORMAL else 0.5 * (values.a + values.b)
     return values.values[0]
+
+
+def written_value(value: Any) -> Any:
+    """A value as plain data, as overrides and files have it."""
+    return list(value) if isinstance(value, tuple) else value
 
 
 def parse_values(text: str, where: str = "") -> Values:
@@ -109,6 +148,27 @@ def parse_values(text: str, where: str = "") -> Values:
     if parts[0] == LOG or len(parts) > 1:
         return _points(text, where, parts)
     return listed(where, [part.strip() for part in text.split(",")])
+
+
+def parse_interval(text: str, where: str = "") -> Interval:
+    """The interval that a text stands for.
+
+    Args:
+        text: `low:high` or `log:low:high`.
+        where: What messages call it; the text itself unless given.
+
+    Raises:
+        UsageError: It stands for none.
+    """
+    parts, where = [part.strip() for part in text.split(":")], clipped(where or text)
+    log = parts[0] == LOG
+    example = "log:1:200" if log else "0:200"
+    low, high = _numbers(where, parts[1:] if log else parts, 2, example)
+    if not low < high:
+        raise UsageError.of(where, "bounds in order", f"{plain_number(low)} to {plain_number(high)}", "swap them")
+    if log and not low > 0:
+        raise UsageError.of(where, "bounds above 0", plain_number(low), "write low:high without log:")
+    return Interval(low, high, log)
 
 
 def listed(where: str, values: Sequence[object]) -> Listed:

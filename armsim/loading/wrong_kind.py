@@ -22,9 +22,10 @@ def wrong_kind(kind: str, root: Node, path: str) -> FileFaults | None:
     written = getattr(root.get("format"), "value", None) if isinstance(root, Map) else None
     place = Place(path or "<data>")
     if str(written).startswith("armsim/study/"):
+        command = "tune" if isinstance(root, Map) and root.get("tune") is not None else "sweep"
         noun = "a robot file" if kind == "robots" else "a scenario file"
         return refuse(
-            place, "", noun, "a study file", f"run it: `armsim sweep {path}`" if path else "give its scenario"
+            place, "", noun, "a study file", f"run it: `armsim {command} {path}`" if path else "give its scenario"
         )
     if kind == "configs" and written == ROBOT_FORMAT:
         expected = "a scenario file, which says what happens to a robot"

@@ -1,4 +1,4 @@
-"""`armsim.report`: a run on one page, to print or to mail."""
+"""`armsim.report`: a run or a study on one page, to print or to mail."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from os import PathLike
 from typing import Any
 
 from armsim.arm.overview import overview
-from armsim.errors import UsageError
+from armsim.errors import UsageError, spelled
 from armsim.figures.drawn_run import plain_of
 from armsim.files.yaml_reader import read_yaml
 from armsim.reports.info import report as overview_text
 from armsim.reports.info import turn
 from armsim.reports.simulation import STATUS, method_notes, outcome, steps_by
+from armsim.reports.study_page import study_page
 from armsim.reports.table import wrapped
-from armsim.viewing.view import view
+from armsim.studies.kept import is_study_folder
+from armsim.viewing.page import Section, page_text
+from armsim.viewing.view import check_page, page_data, write_page
 
 NEEDED = (
     "armsim",
@@ -28,32 +31,58 @@ NEEDED = (
 )  # of a simulation's run.yaml
 
 
-def report(run: str | PathLike[str], path: str | PathLike[str], degrees: bool = False, force: bool = False) -> None:
-    """Write a page of a run: what came of it and its figures of merit, its scenario and robot, below what `armsim.view` shows.
+def report(
+    run: str | PathLike[str],
+    path: str | PathLike[str],
+    degrees: bool = False,
+    force: bool = False,
+    by: str | None = None,
+    largest: bool = False,
+) -> None:
+    """Write a page of a run or a study, to print or to mail.
+
+    Of a run: what came of it and its figures of merit, its scenario and robot, below what `armsim.view` shows. Of a study: what
+    was asked, how many runs ended how and why, a measure over what was varied, the best runs, and the best one as a run.
 
     Args:
-        run: The folder of a run of `armsim.simulate`.
+        run: The folder of a run of `armsim.simulate`, or of a study of `armsim.sweep`.
         path: The page, .html.
         degrees: Give angles in degrees.
         force: Replace a file that is there.
+        by: Of a study, the measure by which runs are compared; the first one unless given.
+        largest: Of a study, whether the largest value is best.
 
     Raises:
         UsageError: It is no such folder, or the page must not or cannot be written.
         FileFaults: A file of the run cannot be read; says where and why.
     """
-    folder = os.fspath(run)
+    check_page(path, [run], force)
+    if is_study_folder(run):
+        data, above, below = study_page(run, degrees, by, largest)
+    else:
+        data, above, below = _run_page(os.fspath(run), degrees)
+        if by is not None or largest:
+            where = spelled("--by, --largest", "by, largest")
+            raise UsageError.of(where, "a study, whose runs are compared", "a run", "leave it out")
+    write_page(path, page_text(f"{data['name']} - armsim", data, above, below))
+
+
+def _run_page(folder: str, degrees: bool) -> tuple[dict[str, Any], list[Section], list[Section]]:
+    """A run as data of a page, with sections above and below."""
     about = os.path.join(folder, "run.yaml")
     record: Any = _whole(plain_of(read_yaml(about)[0])) if os.path.isfile(about) else None
     if not isinstance(record, dict) or not set(NEEDED) <= set(record):
         found = "no folder of this name" if not os.path.isdir(folder) else "a folder without a simulation's run.yaml"
-        mend = "name a folder that `armsim simulate` has written; `armsim view` shows robots, scenarios and recordings"
-        raise UsageError.of(folder, "the folder of a run", found, mend)
+        mend = (
+            "name a folder of `armsim simulate` or `armsim sweep`; `armsim view` shows robots, scenarios and recordings"
+        )
+        raise UsageError.of(folder, "the folder of a run or a study", found, mend)
     facts = overview(about)
     if degrees:
         turn(facts)
     run_text = overview_text(facts, "deg" if degrees else "rad", 5)
-    sections = [("What came of it", _outcome(record, degrees)), ("What was run", run_text)]
-    view(folder, path, degrees, force, sections)
+    below = [Section("What came of it", _outcome(record, degrees)), Section("What was run", run_text)]
+    return page_data([folder], degrees), [], below
 
 
 def _whole(data: Any) -> Any:

@@ -204,6 +204,8 @@ def record(run: Result, summary: dict[str, Any], degrees: bool) -> dict[str, Any
                 "tool",
                 "energy",
                 "audit",
+                "step_error",
+                "no_step_error",
                 "joints",
                 "figures",
                 "problems",

@@ -6,16 +6,19 @@ from typing import Any
 
 from armsim.errors import UsageError
 from armsim.files.document import Map, Node, Scalar, Seq, clipped, shown
-from armsim.formulas.quantity import Context
-from armsim.formulas.values import EXPECTED, Drawn, Values, listed, parse_values
+from armsim.formulas.quantity import Context, plain_number
+from armsim.formulas.values import EXPECTED, Drawn, Interval, Values, listed, parse_interval, parse_values
 from armsim.spec.kinds import Choice, Format, Kind, Number, Text, join
 from armsim.spec.paths import PathError, parse_path
-from armsim.spec.schema import List, Record
+from armsim.spec.schema import List, Record, Rule
 
 FORMAT = "armsim/study/1"
 GRID = "grid"
 SAMPLES = ("random", "latin", "sobol")
 TABLES = ("csv", "parquet")
+OVER = ("worst", "mean")
+SEARCHES = ("nelder_mead", "differential_evolution")
+MOST_TRIALS = 10**7
 MOST_SEED = 2**53
 
 
@@ -93,12 +96,51 @@ class Varied(ByPath):
             if isinstance(node, Scalar) and node.value is not None and not isinstance(node.value, bool):
                 return parse_values(node.text)
         except UsageError as error:
-            parts = dict(line.strip().partition(":")[::2] for line in str(error).splitlines()[1:])
-            told = (parts[name].strip() for name in ("expected", "found", "mend"))
-            context.report.add(node.place, path, *told)
+            context.report.add(node.place, path, *_told(error))
             return None
         context.report.add(node.place, path, EXPECTED, shown(node), "write for example 20:400:20 or [20, 40, 80]")
         return None
+
+
+class Sought(ByPath):
+    """What is sought: an interval for each of several paths."""
+
+    def read(self, node: Node, path: str, context: Context) -> dict[str, Any] | None:
+        found = super().read(node, path, context)
+        if found == {} and isinstance(node, Map) and not node.entries:
+            return self.fault(node, path, context, "write for example `control.kp: 0:200`")
+        return found
+
+    def item(self, node: Node, path: str, context: Context) -> Interval | None:
+        mend = "write for example 0:200, or log:1:200"
+        try:
+            if isinstance(node, Scalar) and isinstance(node.value, str):
+                return parse_interval(node.text)
+        except UsageError as error:
+            context.report.add(node.place, path, *_told(error))
+            return None
+        context.report.add(node.place, path, "bounds, low:high", shown(node), mend)
+        return None
+
+
+class Minimised(Kind):
+    """A measure or a formula of measures, or the weights of several."""
+
+    def expected(self, context: Context) -> str:
+        return "a measure, a formula of measures, or a mapping from measures to weights"
+
+    def read(self, node: Node, path: str, context: Context) -> Any:
+        if isinstance(node, Scalar) and isinstance(node.value, str) and node.text:
+            return node.text
+        if isinstance(node, Map) and node.entries:
+            weights: dict[str, Any] = {key: getattr(item, "value", None) for key, (_, item) in node.entries.items()}
+            bad = next(
+                (key for key, w in weights.items() if isinstance(w, bool) or not isinstance(w, (int, float))), None
+            )
+            if bad is None:
+                return " + ".join(f"{plain_number(weight)}*({name})" for name, weight in weights.items())
+            return self.fault(node.entries[bad][1], join(path, clipped(bad)), context, "write a weight, such as 0.1")
+        return self.fault(node, path, context)
 
 
 class SampleKeys(Record):
@@ -111,8 +153,54 @@ class SampleKeys(Record):
     seed = Number(minimum=0, largest=float(MOST_SEED), whole=True, default=0.0, doc="of the draws")
 
 
+class CaseKeys(Record):
+    """Cases over which numbers must do: starts, targets, payloads, spreads."""
+
+    vary = Varied(
+        doc="values by path: a list, or a text as `armsim sweep --vary` has it", example="{payload.mass: 0:1:3}"
+    )
+    sample = SampleKeys(default=None, doc="draw cases", note="every combination, the last path fastest")
+
+    def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+        refuse_distributions(data, node, path, context)
+
+
+class TuneKeys(Record):
+    """Numbers that are sought, by what their runs come to."""
+
+    open = Sought(
+        doc="what is sought: bounds by path, `0:200` or `log:1:200`; a list stands for all its numbers",
+        example="{control.kp: 0:200}",
+    )
+    minimise = Minimised(doc="a measure, a formula of measures, or weights of several", example="iae + 0.1*overshoot")
+    subject_to = List(
+        Text(), default=(), doc="conditions on measures that all runs must meet", example="[max(abs(current_R2)) <= 12]"
+    )
+    over = Choice(*OVER, default=OVER[0], doc="what counts of all cases")
+    stages = List(
+        List(Text(), least=1), default=None, least=1, doc="paths that are sought one set after the other",
+        note="all at once", example="[[control.kp], [control.ki]]",
+    )  # fmt: skip
+    method = Choice(*SEARCHES, default=SEARCHES[0], doc="how they are sought")
+    trials = Number(
+        minimum=1, largest=float(MOST_TRIALS), whole=True, default=None, doc="how many, at most",
+        note="by the method, see docs/tuning.md",
+    )  # fmt: skip
+    seed = Number(minimum=0, largest=float(MOST_SEED), whole=True, default=0.0, doc="of what is drawn")
+    holds = List(
+        Text(), default=None, doc="conditions on measures under which a run holds", note="see docs/tuning.md",
+        example="[settling_time(5e-3) <= 4]",
+    )  # fmt: skip
+    test = CaseKeys(default=None, doc="cases on which the result is tested", note="see docs/tuning.md")
+
+
 class StudyKeys(Record):
-    """Many runs of a scenario: what is varied, and what is measured."""
+    """Many runs of a scenario: what is varied, and what is measured; or what is sought."""
+
+    rules = (
+        Rule(given=("tune",), without=("vary", "sample", "measure", "table")),
+        Rule(given=("cases",), needs=("tune",)),
+    )
 
     format = Format(FORMAT, doc="format and version of this file", example=FORMAT)
     name = Text(name=True, default=None, doc="names the study's folder", note="the scenario's name")
@@ -122,9 +210,13 @@ class StudyKeys(Record):
     )
     set = ByPath(default={}, doc="values in place of the scenario's for all runs, by path", example="{duration: 1}")
     vary = Varied(
-        doc="values by path: a list, or a text as `armsim sweep --vary` has it", example="{payload.mass: 0:1:11}"
+        default=None,
+        doc="values by path: a list, or a text as `armsim sweep --vary` has it",
+        example="{payload.mass: 0:1:11}",
     )
     sample = SampleKeys(default=None, doc="draw runs", note="every combination, the last path fastest")
+    tune = TuneKeys(default=None, doc="numbers that `armsim tune` seeks")
+    cases = CaseKeys(default=None, doc="cases over which they must do", note="the scenario alone")
     measure = List(Text(), default=(), doc="names of measures, see docs/measures.md", example="[iae, overshoot]")
     force_step = Flag(default=False, doc="run even with a step that is refused")
     table = Choice(*TABLES, default=TABLES[0], doc="format of the results")
@@ -132,20 +224,37 @@ class StudyKeys(Record):
     sources = Anything(default=None, doc="written by armsim: files with their SHA-256, which are checked", note="none")
     results = Anything(default=None, doc="written by armsim: what came of it", note="none")
 
+    def unwanted(self, key: str, data: dict[str, Any]) -> tuple[str, str, str]:
+        return f"a study that is tuned, without `{key}`", f"`tune` and `{key}`", f"leave `{key}` out, or `tune`"
+
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
-        vary, sample, given = data["vary"], data["sample"], node.get("vary")
-        if not vary or not isinstance(given, Map):
-            return
-        if sample is None and node.get("sample") is None:
-            for key, values in vary.items():
-                if isinstance(values, Drawn):
-                    mend = "add `sample: {method: sobol, runs: 1024}`, or write points"
-                    place = given.entries[key][1].place
-                    context.report.add(place, join("vary", key), "values for a grid", "a distribution", mend)
-        for key in vary:
+        super().check(data, node, path, context)
+        refuse_distributions(data, node, path, context)
+        given = node.get("vary")
+        if given is None and node.get("tune") is None:
+            self.fields["vary"].missing(node.place, "vary", context)
+        for key, (place, _) in given.entries.items() if isinstance(given, Map) else ():
             if key in (data["set"] or {}):
                 mend = "leave one of them out"
-                context.report.add(given.entries[key][0], join("vary", key), "a path that `set` lacks", "both", mend)
+                context.report.add(place, join("vary", key), "a path that `set` lacks", "both", mend)
+
+
+def refuse_distributions(data: dict[str, Any], node: Map, path: str, context: Context) -> None:
+    """Report distributions among the values of `vary` where nothing is drawn."""
+    given = node.get("vary")
+    if data["sample"] is not None or node.get("sample") is not None or not isinstance(given, Map):
+        return
+    for key, values in (data["vary"] or {}).items():
+        if isinstance(values, Drawn):
+            mend = "add `sample: {method: sobol, runs: 1024}`, or write points"
+            place = given.entries[key][1].place
+            context.report.add(place, join(join(path, "vary"), key), "values for a grid", "a distribution", mend)
+
+
+def _told(error: UsageError) -> tuple[str, str, str]:
+    """What a refusal of values expected, what it found, and how it is mended."""
+    parts = dict(line.strip().partition(":")[::2] for line in str(error).splitlines()[1:])
+    return parts["expected"].strip(), parts["found"].strip(), parts["mend"].strip()
 
 
 def _text(node: Node) -> Any:

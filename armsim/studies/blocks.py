@@ -13,7 +13,7 @@ from armsim.studies.design import Array, Design, Rows
 from armsim.studies.rows import text_of
 from armsim.studies.runs import StudyRuns
 
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int], object]
 LANES = 64  # runs of the first block, at least
 AT_ONCE = 1.0  # s that a block should take
 MOST = 2**16  # runs of a block
@@ -59,7 +59,7 @@ class BlockSize:
         self.runs = int(min(MOST, max(self.runs, 4 * block.count), max(LANES, fitting)))
 
 
-def block_of(runs: StudyRuns, first: int, values: Rows, progress: Progress | None = None) -> RowBlock:
+def block_of(runs: StudyRuns, first: int, values: Rows, progress: Callable[[int, int], None] | None = None) -> RowBlock:
     """Carry out runs from index `first` on, with these values, shape (runs, paths)."""
     began = time.perf_counter()
     found = runs(values, progress)

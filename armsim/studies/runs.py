@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice, product
 from typing import Any
 
@@ -16,7 +17,7 @@ from armsim.batches.simulate_many import Batch, Progress, check_threads
 from armsim.batches.variants import PREPARING, Families
 from armsim.errors import ArmsimError, FileFaults, UsageError, spelled
 from armsim.files.document import Place
-from armsim.formulas.values import Drawn, Value, Values, first_value
+from armsim.formulas.values import Drawn, Value, Values, first_value, written_value
 from armsim.loading import Scenario, build_scenario, load_scenario_file
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
@@ -128,8 +129,8 @@ class StudyRuns:
     Attributes:
         paths: What is varied.
         structural: Those of the paths whose values are written in, as they decide what is computed.
-        measures: Names of the results.
-        asked: Names of the measures.
+        loop_s: Time that was spent in the loops of runs [s].
+        results: The names of each measure's results, by the name it was asked for by.
 
     Raises:
         FileFaults: The scenario or its robot cannot be run with any of the structures.
@@ -157,8 +158,19 @@ class StudyRuns:
         self._open = tuple(path for path in self.paths if path not in self.structural)
         self._first = {path: first_value(axes[path]) for path in self._open}
         self._lists = any(isinstance(value, tuple) for value in self._first.values())
+        self.loop_s = 0.0
         self._structures: dict[tuple[Value, ...], RunGroup | str] = {}
-        self.asked, self.measures = self._find_measures(axes, tuple(measure))
+        self.results = self._find_measures(axes, tuple(measure))
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """Names of the measures."""
+        return tuple(self.results)
+
+    @cached_property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the results."""
+        return tuple(dict.fromkeys(name for names in self.results.values() for name in names))
 
     def notes(self) -> tuple[str, ...]:
         """What was grouped, in words."""
@@ -241,13 +253,13 @@ class StudyRuns:
 
     def _can_be_written(self, path: str, values: Values, before: Mapping[str, Any]) -> bool:
         try:
-            load_scenario_file(self._scenario, {**before, path: _written_value(first_value(values))})
+            load_scenario_file(self._scenario, {**before, path: written_value(first_value(values))})
         except ArmsimError:
             return False
         return True
 
-    def _find_measures(self, axes: Mapping[str, Values], asked: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-        """The measures that are asked for, and their results in all structures; all of these are tried."""
+    def _find_measures(self, axes: Mapping[str, Values], asked: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+        """The results of each measure that is asked for, in all structures together; all of these are tried."""
         lists = []
         for path in self.structural:
             values = axes[path]
@@ -261,22 +273,23 @@ class StudyRuns:
                 f"at most {MOST_STRUCTURES} combinations of {', '.join(self.structural)}, each of which is compiled"
             )
             raise UsageError.of("vary", expected, str(many), "give fewer values")
-        names: dict[str, None] = {}
+        names: dict[str, tuple[str, ...]] = {}
         refused: ArmsimError | None = None
         for key in product(*lists):
             try:
                 plant = self._made(key).plant()
                 asked = asked or _usual(plant)
-                names |= dict.fromkeys(name for one in measures_of(asked, plant) for name in one.names)
+                for name, one in zip(asked, measures_of(asked, plant), strict=True):
+                    names[name] = tuple(dict.fromkeys((*names.get(name, ()), *one.names)))
             except ArmsimError as error:
                 refused = refused or error
                 self._structures[key] = one_line(error)
         if not names and refused is not None:
             raise _as_varied(refused, self.structural)
-        return asked, tuple(names)
+        return names
 
     def _made(self, key: tuple[Value, ...]) -> RunGroup:
-        written = {path: _written_value(value) for path, value in zip(self.structural, key, strict=True)}
+        written = {path: written_value(value) for path, value in zip(self.structural, key, strict=True)}
         made = RunGroup(self._scenario, {**self._overrides, **written}, self._first)
         self._structures[key] = made
         return made
@@ -322,6 +335,7 @@ class StudyRuns:
         except KeyboardInterrupt:
             found.interrupted = True
             return
+        self.loop_s += batch.seconds["loop_s"]
         found.interrupted = batch.interrupted
         results = batch.template.plan.results if batch.template is not None else ()
         places = np.array([self.measures.index(name) for name in results], dtype=np.int64)
@@ -348,11 +362,6 @@ def _as_varied(error: ArmsimError, paths: Sequence[str]) -> ArmsimError:
 def _open_value(value: Value) -> Any:
     """A value as that of the first run; see `open_numbers`."""
     return [list(value)] if isinstance(value, tuple) else value
-
-
-def _written_value(value: Any) -> Any:
-    """A value as overrides have it."""
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _usual(plant: Plant) -> tuple[str, ...]:

@@ -14,12 +14,13 @@ from armsim.files.faults import refuse
 from armsim.files.shipped import shipped_path
 from armsim.files.source import find_file
 from armsim.files.yaml_reader import read_yaml
-from armsim.formulas.values import Drawn, Listed, Spaced, Values, listed, parse_values
+from armsim.formulas.values import Drawn, Listed, Spaced, Values, listed, parse_values, written_value
+from armsim.loading.checked import ScenarioFile
 from armsim.loading.scenario_file import Given
-from armsim.loading.study_file import StudyFile, found_study, is_study, load_study_file
 from armsim.spec.study import FORMAT, MOST_SEED, TABLES
 from armsim.studies.design import GRID, Design, design_of
 from armsim.studies.runs import StudyRuns
+from armsim.studies.study_file import StudyFile, found_study, is_study, load_study_file
 from armsim.version import __version__
 
 MOST_LISTED = 5000  # values of one path, one by one
@@ -71,35 +72,51 @@ class Study:
             FileFaults: A file is not what it was when the study was made.
         """
         files = runs.files
-        sources = {(os.path.basename(x.path), x.sha256): x.path for file in files for x in file.sources}
-        names = {name for name, _ in self.expected}
-        for (name, sha256), path in sources.items():
-            if name in names and (name, sha256) not in self.expected:
-                expected, mend = "the file as it was when the study was made", "restore it, or make a new study"
-                raise refuse(Place(path), "", expected, "another content", mend)
         drawn = {} if self.method == GRID else {
             "sample": {"method": self.method, "runs": self.count, "seed": self.seed},
         }  # fmt: skip
         return {
             "format": FORMAT,
             "name": self.name or files[0].name,
-            "scenario": _reference(self.scenario, folder),
-            **({"set": {path: _plain(value) for path, value in self.overrides.items()}} if self.overrides else {}),
-            "vary": {path: _written(values) for path, values in self.axes.items()},
+            "scenario": reference(self.scenario, folder),
+            **({"set": {path: plain_data(value) for path, value in self.overrides.items()}} if self.overrides else {}),
+            "vary": {path: written(values) for path, values in self.axes.items()},
             **drawn,
             "measure": list(runs.asked),
             **({"table": self.table} if self.table != "csv" else {}),
             **({"force_step": True} if self.force_step else {}),
-            "versions": {"armsim": __version__, **(self._versions() if drawn else {})},
-            "sources": [{"file": name, "sha256": sha256} for name, sha256 in sources],
+            "versions": versions(bool(drawn)),
+            "sources": sources_of(files, self.expected),
         }
 
-    def _versions(self) -> dict[str, str]:
-        """Of what draws."""
-        import numpy
-        import scipy
 
-        return {"numpy": numpy.__version__, "scipy": scipy.__version__}
+def versions(drawn: bool) -> dict[str, str]:
+    """What decides the bits of a study: armsim, and what draws."""
+    if not drawn:
+        return {"armsim": __version__}
+    import numpy
+    import scipy
+
+    return {"armsim": __version__, "numpy": numpy.__version__, "scipy": scipy.__version__}
+
+
+def sources_of(files: Sequence[ScenarioFile], expected: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    """The files that scenarios were read from, as study.yaml has them.
+
+    Args:
+        files: The scenarios.
+        expected: Names and SHA-256 of files that must be as they were.
+
+    Raises:
+        FileFaults: One of these is not.
+    """
+    sources = {(os.path.basename(x.path), x.sha256): x.path for file in files for x in file.sources}
+    names = {name for name, _ in expected}
+    for (name, sha256), path in sources.items():
+        if name in names and (name, sha256) not in expected:
+            was, mend = "the file as it was when the study was made", "restore it, or make a new study"
+            raise refuse(Place(path), "", was, "another content", mend)
+    return [{"file": name, "sha256": sha256} for name, sha256 in sources]
 
 
 def study_of(
@@ -130,7 +147,11 @@ def study_of(
             where = spelled(given, given.removeprefix("--").replace("-", "_"))
             mend = "write it into the file, or name a scenario"
             raise UsageError.of(where, "a study file alone, which says what is varied and measured", "both", mend)
-        study = of_file(load_study_file(scenario))
+        file = load_study_file(scenario)
+        if file.data["tune"] is not None:
+            mend = f"run `armsim tune {os.fspath(scenario)}`"
+            raise UsageError.of(os.fspath(scenario), "a study with `vary`", "one with `tune`", mend)
+        study = of_file(file)
         return replace(study, overrides={**study.overrides, **(overrides or {})}, table=table or study.table)
     if len(drawn) > 1:
         expected, mend = "one way to draw runs", "leave one of them out"
@@ -150,65 +171,67 @@ def study_of(
 def of_file(file: StudyFile) -> Study:
     """The study that a file asks for."""
     data = file.data
-    sample = data["sample"]
-    sources = data["sources"] if isinstance(data["sources"], list) else []
-    known = [(x.get("file"), x.get("sha256")) for x in sources if isinstance(x, dict)]
     return Study(
         file.scenario,
         data["vary"],
         file.overrides,
         tuple(data["measure"]),
-        GRID if sample is None else sample["method"],
-        None if sample is None else int(sample["runs"].value),
-        0 if sample is None else int(sample["seed"].value),
-        data["force_step"],
-        data["name"] or "",
-        data["table"],
-        tuple((name, sha256) for name, sha256 in known if isinstance(name, str) and isinstance(sha256, str)),
+        *drawn_of(data["sample"]),
+        force_step=data["force_step"],
+        name=data["name"] or "",
+        table=data["table"],
+        expected=file.expected,
     )
 
 
-def varied(vary: Mapping[str, Any]) -> dict[str, Values]:
-    """What is varied, from texts as `--vary` has them, numbers, words, or sequences of these.
+def drawn_of(sample: Mapping[str, Any] | None) -> tuple[str, int | None, int]:
+    """How runs are drawn, how many, and the seed, from `sample` of a study file."""
+    if sample is None:
+        return GRID, None, 0
+    return sample["method"], int(sample["runs"].value), int(sample["seed"].value)
+
+
+def varied(vary: Mapping[str, Any], option: str = "--vary") -> dict[str, Values]:
+    """What is varied, from texts as `--vary` has them, numbers, words, or sequences of these; `option` is what asks for it.
 
     Raises:
         UsageError: There is nothing, or no values.
     """
     if not isinstance(vary, Mapping) or not vary or not all(isinstance(path, str) for path in vary):
         python = 'write for example {"control.kp[0]": "20:400:20", "payload.mass": [0, 0.5, 1]}'
-        mend = spelled('write for example --vary "control.kp[0]=20:400:20", or name a study file', python)
-        raise UsageError.of(spelled("--vary", "vary"), "paths with their values", "none", mend)
+        mend = spelled(f'write for example {option} "control.kp[0]=20:400:20", or name a study file', python)
+        raise UsageError.of(spelled(option, option.removeprefix("--")), "paths with their values", "none", mend)
     found: dict[str, Values] = {}
     for path, values in vary.items():
         values = values.tolist() if hasattr(values, "tolist") else values
         if isinstance(values, str):
-            found[path] = parse_values(values, _source(path, values))
+            found[path] = parse_values(values, _source(option, path, values))
         else:
             several = list(values) if isinstance(values, Sequence) else [values]
             if len(several) > MOST_LISTED:
                 mend = "write points, such as 20:400:100000, or draw"
                 raise UsageError.of(path, f"at most {MOST_LISTED} values one by one", str(len(several)), mend)
-            found[path] = listed(_source(path, several), several)
+            found[path] = listed(_source(option, path, several), several)
     return found
 
 
-def _source(path: str, values: Any) -> str:
+def _source(option: str, path: str, values: Any) -> str:
     """What messages call values that are given for a path."""
-    return spelled(f"--vary {path}={values}", f"vary {path}")
+    return spelled(f"{option} {path}={values}", f"{option.removeprefix('--')} {path}")
 
 
-def _written(values: Values) -> Any:
+def written(values: Values) -> Any:
     """Values as a study file has them."""
     if isinstance(values, (Spaced, Drawn)):
         return str(values)
     assert isinstance(values, Listed)
-    return [list(value) if isinstance(value, tuple) else value for value in values.values]
+    return [written_value(value) for value in values.values]
 
 
-def _reference(scenario: Given, folder: str) -> Any:
+def reference(scenario: Given, folder: str) -> Any:
     """A scenario as a study file in a folder names it."""
     if isinstance(scenario, Mapping):
-        return _plain(scenario)
+        return plain_data(scenario)
     name = os.fspath(scenario)
     known = shipped_path("configs", os.path.splitext(os.path.basename(name))[0])
     if known is not None and (not os.path.isfile(name) or os.path.samefile(name, known)):
@@ -219,12 +242,12 @@ def _reference(scenario: Given, folder: str) -> Any:
         return os.path.abspath(name)
 
 
-def _plain(value: Any) -> Any:
+def plain_data(value: Any) -> Any:
     """Plain data as YAML reads it back."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain_data(item) for key, item in value.items()}
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain_data(item) for item in value]
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

@@ -2,51 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
+from armsim.errors import UsageError, spelled
 from armsim.exporting.interface import Model
 from armsim.exporting.scenario import entries_of_scenario
 from armsim.figures.drawn_run import DrawnArm, columns_over_time
 from armsim.figures.panels import Panels
 from armsim.loading import Scenario, load_robot_file, read_scenario
+from armsim.loading.open_numbers import OpenNumbers, open_numbers
 from armsim.viewing.arm_data import arm_data
 from armsim.viewing.programs import NAME, fields, printed
-from armsim.viewing.run_data import panel_data
+from armsim.viewing.run_data import forces_of, panel_data
 
 GAINS = ("kp", "ki", "kd")
+Sliders = Mapping[str, tuple[float, float] | None]
+NONE: Sliders = {}
 REACH = 4.0  # sliders of gains go from a share to a multiple of the file's value
 LOAD = 1.0  # kg: what stands in the file for a payload that is absent at first
 
 
-def live_data(given: str | PathLike[str], degrees: bool = False) -> dict[str, Any]:
+def live_data(given: str | PathLike[str], degrees: bool = False, sliders: Sliders = NONE) -> dict[str, Any]:
     """A scenario as a page runs it.
 
-    A force on the tool is added, and a payload where the scenario's is a point or none: zeros at first.
+    A force on the tool is added, and a payload where the scenario has none: zeros at first.
 
     Args:
         given: The scenario.
         degrees: Show angles in degrees.
+        sliders: See `armsim.viewing.view.view`.
 
     Returns:
-        arm, duration [s], method, dt [s] of a step, program (a module with begin, step and observe), row and state (names of
-        the numbers in either), numbers (see `_numbers`), panels (see `armsim.viewing.run_data.panel_data`) and degrees.
+        arm, duration [s], method, dt [s] of a step, program (a module with begin, step and observe), row (names of its
+        numbers), numbers (see `_number`), forces and panels (see `forces_of` and `panel_data` in
+        `armsim.viewing.run_data`) and degrees.
 
     Raises:
         FileFaults: The scenario cannot be used; says where and why.
+        UsageError: There is no number at a slider's path, it is part of the structure, or its ends are not in order.
     """
     written = read_scenario(given)
-    data, numbers = opened(written)
+    data, numbers = opened(written, sliders)
     paths = [number["path"] for number in numbers]
-    scenario, named, clock, entries = entries_of_scenario(data, ("step", "observe"), paths)
+    scenario, named, clock, entries = entries_of_scenario(data, ("step", "observe"), paths, "--slider")
     program = printed(Model(NAME, [f"steps of {scenario.name}"], entries, named, clock))
     places = dict(zip(fields([item.name for item in named]), named, strict=True))
     by_path = {item.name: field for field, item in places.items()}
     for number in numbers:
         number["field"] = by_path[number["path"]]
-    begin, _, observe = entries
+    _, _, observe = entries
     names = [item.name for item in observe.result.items]
     rowless = columns_over_time(scenario.name, {"t_s": [], **{name: [] for name in names}}, written.scenario_data)
     robot = dict(written.scenario_data["robot"])
@@ -59,15 +68,15 @@ def live_data(given: str | PathLike[str], degrees: bool = False) -> dict[str, An
         "dt": clock.at(1)[0],
         "program": program,
         "row": names,
-        "state": [item.name for item in begin.result.items],
         "numbers": numbers,
+        "forces": forces_of(written.scenario_data),
         "panels": [panel_data(panel) for panel in Panels(rowless, degrees).default()],
         "degrees": degrees,
     }
 
 
-def opened(written: Scenario) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """A scenario's data with what can be changed in it, and the numbers that are left open; see `_numbers`."""
+def opened(written: Scenario, sliders: Sliders = NONE) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A scenario's data with what can be changed in it, and the numbers that are left open; see `_number`."""
     data = deepcopy(dict(written.scenario_data))
     arm, numbers = written.arm, list[dict[str, Any]]()
     names = [joint.name for joint in arm.joints]
@@ -89,17 +98,72 @@ def opened(written: Scenario) -> tuple[dict[str, Any], list[dict[str, Any]]]:
                     numbers.append(
                         {**_number(place, key, names[i], "", value, value / REACH, value * REACH), "log": True}
                     )
-    carried = data.get("payload") or data["robot"].get("payload")
-    if carried is None or set(carried) <= {"mass", "center"}:
-        mass = float((carried or {}).get("mass", 0.0))
-        data["payload"] = {**(carried or {}), "mass": mass or LOAD}
-        numbers.append(_number("payload.mass", "payload", "mass", "kg", mass, 0.0, max(2.0, 3.0 * mass)))
+    data["payload"], load = _payload(data.get("payload") or data["robot"].get("payload") or {})
+    numbers += load
     push = len(data.get("external") or [])
     point = [float(x) for x in arm.tool.position]
     data["external"] = [*(data.get("external") or []), {"link": names[-1], "point": point, "force": [1.0, 1.0, 1.0]}]
     for axis in range(3):
         numbers.append(_number(f"external[{push}].force[{axis}]", "push", "xyz"[axis], "N", 0.0, -50.0, 50.0))
-    return data, numbers
+    return data, _with_sliders(data, numbers, sliders)
+
+
+def _payload(carried: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A payload, and the open number of what it weighs: mass, or of a solid that is given by it, density."""
+    if set(carried) <= {"mass", "center"}:
+        mass = float(carried.get("mass", 0.0))
+        number = _number("payload.mass", "payload", "mass", "kg", mass, 0.0, max(2.0, 3.0 * mass))
+        return {**carried, "mass": mass or LOAD}, [number]
+    ((shape, body),) = carried.items()
+    key, unit = ("density", "kg/m³") if "density" in body else ("mass", "kg")
+    value = float(body[key])
+    if not value > 0:  # a solid without mass is none
+        return carried, []
+    return carried, [_number(f"payload.{shape}.{key}", "payload", key, unit, value, 0.0, 3.0 * value)]
+
+
+def _with_sliders(data: dict[str, Any], numbers: list[dict[str, Any]], sliders: Sliders) -> list[dict[str, Any]]:
+    """Open numbers with those that are asked for besides, or with other ends.
+
+    Raises:
+        UsageError: There is no number at a path, or ends are not in order, or none that the files would take.
+    """
+    found = {number["path"]: number for number in numbers}
+    for path, ends in sliders.items():
+        opened = open_numbers(data, [path])
+        values = [opened.number(place) for place in opened.places]
+        for i, (place, value) in enumerate(zip(opened.places, values, strict=True)):
+            tried = [ends] if ends else [(-1.0, 1.0), (0.0, 1.0)] if not value else [_around(value)]
+            refused = [_refused(path, opened, values, i, *pair) for pair in tried]
+            last = refused[-1]
+            if last is not None:
+                raise UsageError.of(_where(path), "two ends that the number may have", *last)
+            low, high = tried[refused.index(None)]
+            name = path if len(values) == 1 else place
+            known = found.get(place) or _number(place, "more", name, opened.unit(place), value, low, high)
+            found[place] = {**known, "low": low, "high": high, "log": ends is None and value > 0}
+    return list(found.values())
+
+
+def _around(value: float) -> tuple[float, float]:
+    low, high = sorted((value / REACH, value * REACH))
+    return low, high
+
+
+def _refused(
+    path: str, opened: OpenNumbers, values: Sequence[float], i: int, low: float, high: float
+) -> tuple[str, str] | None:
+    """Why a slider of the i-th number must not go from `low` to `high`, and how to mend it; None if it may."""
+    if not low < high:
+        return f"{low:g} and {high:g}", f"write the least first, for example {path}=0.5:2"
+    ends = np.tile(np.array(values, dtype=float), (2, 1))
+    ends[:, i] = low, high
+    reasons = opened.refused(ends)
+    return (next(iter(reasons.values())), "take ends within these bounds") if reasons else None
+
+
+def _where(path: str) -> str:
+    return spelled(f"--slider {path}", f"sliders {path}")
 
 
 def _number(path: str, group: str, of: str, unit: str, value: float, low: float, high: float) -> dict[str, Any]:

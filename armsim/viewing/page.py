@@ -2,32 +2,56 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
 from armsim.errors import visible
 
 # the parts of the script, in order
-PARTS = ["kinematics", "shapes", "arm", "camera", "world", "plots", "parts", "run", "robot", "scenario", "main"]
+PARTS = (
+    *("kinematics", "shapes", "arm", "camera", "world", "plots", "parts"),
+    *("forces", "history", "push", "run", "robot", "scenario", "main"),
+)
 MODULE = re.compile(r"^(?:import .*|export )", re.MULTILINE)  # what of a part only makes sense in a file of its own
 
 
-def page_text(title: str, data: Mapping[str, Any], sections: Sequence[tuple[str, str]] = ()) -> str:
+@dataclass(frozen=True)
+class Section:
+    """What a page says above or below the arm.
+
+    Attributes:
+        title: Its heading.
+        text: Lines, in letters of one width.
+        picture: A PNG; none if empty.
+        described: What the picture shows, for those who do not see it.
+    """
+
+    title: str
+    text: str = ""
+    picture: bytes = b""
+    described: str = ""
+
+
+def page_text(title: str, data: Mapping[str, Any], above: Sequence[Section] = (), below: Sequence[Section] = ()) -> str:
     """A page.
 
     Args:
         title: Of the window.
         data: What it shows, see `armsim.viewing.view.page_data`.
-        sections: Below it, each a title and a text.
+        above: Sections above the arm.
+        below: Sections below it.
     """
     parts = {
         "title": html.escape(visible(title)),
         "style": _own("page", "page.css"),
-        "sections": "\n".join(map(_section, sections)),
+        "above": "\n".join(map(_section, above)),
+        "below": "\n".join(map(_section, below)),
         "licence": html.escape(_own("vendor", "three.LICENSE")),
         "data": embedded(data),
         "three": embedded(_own("vendor", "three.module.min.js")),
@@ -36,9 +60,18 @@ def page_text(title: str, data: Mapping[str, Any], sections: Sequence[tuple[str,
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], _own("page", "page.html"))
 
 
-def _section(section: tuple[str, str]) -> str:
-    title, text = (html.escape(visible(part, "\n")) for part in section)
-    return f'<section class="text"><h2>{title}</h2><pre>{text}</pre></section>'
+def _section(section: Section) -> str:
+    title, text, described = (
+        html.escape(visible(part, "\n")) for part in (section.title, section.text, section.described)
+    )
+    parts = [f"<h2>{title}</h2>"]
+    if section.picture:
+        parts.append(
+            f'<img alt="{described}" src="data:image/png;base64,{base64.b64encode(section.picture).decode()}">'
+        )
+    if text:
+        parts.append(f"<pre>{text}</pre>")
+    return f'<section class="text">{"".join(parts)}</section>'
 
 
 def embedded(data: Any) -> str:

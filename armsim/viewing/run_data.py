@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,7 +84,7 @@ def run_data(run: DrawnRun, arm: Arm, arrays: Arrays, degrees: bool = False) -> 
         "times": arrays.add(times, "f8"),
         "q": arrays.add(rows[:, 1:]),
         "reference": None if reference is None else arrays.add(reference),
-        "forces": forces_of(run),
+        "forces": forces_of(run.scenario),
         "panels": made,
     }
 
@@ -119,9 +119,10 @@ def _points(points: tuple[Array, Array] | None, arrays: Arrays) -> dict[str, int
     return {} if points is None else {"t": arrays.add(points[0]), "y": arrays.add(points[1])}
 
 
-def forces_of(run: DrawnRun) -> list[dict[str, Any]]:
-    """The external forces of a run: link (its number), point in its frame [m], force [N], frame, start and end [s] or None."""
-    if not run.scenario.get("external"):
+def forces_of(scenario: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The external forces of a scenario's data: link (its number), point in its frame [m], force [N], frame, start and end [s]
+    or None."""
+    if not scenario.get("external"):
         return []
     return [
         {
@@ -132,7 +133,7 @@ def forces_of(run: DrawnRun) -> list[dict[str, Any]]:
             "start": wrench.start,
             "end": wrench.end,
         }
-        for wrench in read_scenario(dict(run.scenario)).external
+        for wrench in read_scenario(dict(scenario)).external
     ]
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from armsim.arm.overview import kind_of
@@ -16,22 +18,25 @@ from armsim.notebook import counted
 from armsim.simulation.result import Result
 from armsim.viewing.arm_data import arm_data
 from armsim.viewing.arrays import Arrays
-from armsim.viewing.live import live_data
+from armsim.viewing.live import NONE, Sliders, live_data
 from armsim.viewing.page import page_text
 from armsim.viewing.programs import holding_program, motor_limits
 from armsim.viewing.run_data import arm_of, run_data
+from armsim.viewing.server import PageServer
 
 ENDINGS = (".html", ".htm")
 
 
 def view(
     given: Drawable | Sequence[Drawable],
-    path: str | PathLike[str],
+    path: str | PathLike[str] | None = None,
     degrees: bool = False,
     force: bool = False,
-    sections: Sequence[tuple[str, str]] = (),
+    port: int | None = None,
+    ready: Callable[[str], object] | None = None,
+    sliders: Sliders = NONE,
 ) -> None:
-    """Write a page that shows an arm in three dimensions, in one file that asks the network for nothing.
+    """Write a page that shows an arm in three dimensions, in one file that asks the network for nothing; or serve it.
 
     Of a run it plays what happened, beside its curves over time; of two runs the second is pale. Of a robot it has sliders for
     the joints, with the tool's place and what the motors need to hold the arm. Of a scenario it simulates, with sliders for its
@@ -40,31 +45,64 @@ def view(
     Args:
         given: `armsim.Run`, or the folder of a run or a recording; two of these; or a robot or scenario file, or the name of a
             shipped one.
-        path: The page, .html.
+        path: The page, .html; None, with a port, for no file.
         degrees: Show angles in degrees.
         force: Replace a file that is there.
-        sections: Texts below, each with its title.
+        port: Serve the page to this machine alone until Ctrl-C, at this port of 127.0.0.1; 0 takes one that is free.
+        ready: Called with the page's address once it is there: of the server, or else of the file.
+        sliders: Of a scenario, numbers by path that have sliders besides, each with the ends in the file's unit, or None.
 
     Raises:
-        UsageError: A run has no rows or no robot, runs and files are mixed, or the page must not or cannot be written.
+        UsageError: A run has no rows or no robot, runs and files are mixed, the page must not or cannot be written, or the port
+            is taken.
         FileFaults: A file cannot be read; says where and why.
     """
-    name = os.fspath(path)
     all_given = [given] if isinstance(given, (str, PathLike, Result, DrawnRun)) else list(given)
+    if path is None and port is None:
+        raise UsageError.of(
+            "view", "a file to write, or a port to serve at", "neither", 'write for example "page.html"'
+        )
+    if path is not None:
+        check_page(path, all_given, force)
+    data = page_data(all_given, degrees, sliders)
+    text = page_text(f"{data['name']} - armsim", data)
+    with nullcontext() if port is None else PageServer(text.encode(), port) as server:
+        if path is not None:
+            write_page(path, text)
+        if ready is not None:
+            ready(Path(path or "").resolve().as_uri() if server is None else server.address)
+        if server is not None:
+            with suppress(KeyboardInterrupt):
+                server.serve_forever()
+
+
+def check_page(path: str | PathLike[str], given: Sequence[Drawable], force: bool) -> None:
+    """Refuse a page that must not or cannot be written.
+
+    Raises:
+        UsageError: It is refused; says why.
+    """
+    name = os.fspath(path)
     if not name.lower().endswith(ENDINGS):
         mend = f"write for example {spelled('-o page.html', 'page.html')}"
         raise UsageError.of(spelled(f"-o {name}", name), "a file that ends in .html", name, mend)
-    refuse_to_overwrite(name, [one for one in map(str, all_given) if os.path.isfile(one)], force)
-    data = page_data(all_given, degrees)
-    text = page_text(f"{data['name']} - armsim", data, sections)
+    refuse_to_overwrite(name, [one for one in map(str, given) if os.path.isfile(one)], force)
+
+
+def write_page(path: str | PathLike[str], text: str) -> None:
+    """Write a page, whole or not at all.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
     try:
-        with whole_file(name) as file:
+        with whole_file(path) as file:
             file.write(text.encode())
     except OSError as error:
-        raise unwritable(name, error) from None
+        raise unwritable(os.fspath(path), error) from None
 
 
-def page_data(given: Sequence[Drawable], degrees: bool = False) -> dict[str, Any]:
+def page_data(given: Sequence[Drawable], degrees: bool = False, sliders: Sliders = NONE) -> dict[str, Any]:
     """What a page shows, as plain data: kind ("run", "robot" or "scenario"), name, subtitle, described, and what the kind takes.
 
     Raises:
@@ -72,15 +110,20 @@ def page_data(given: Sequence[Drawable], degrees: bool = False) -> dict[str, Any
     """
     if not 1 <= len(given) <= 2:
         raise UsageError.of("view", "a robot, a scenario, a run or two runs", f"{len(given)}", "view them two by two")
+    one = given[0]
+    if len(given) == 1 and isinstance(one, (str, PathLike)) and not is_run(one) and kind_of(one) == "scenario":
+        return _scenario(one, degrees, sliders)
+    if sliders:
+        where, mend = spelled("--slider", "sliders"), "name a scenario, or leave it out"
+        raise UsageError.of(where, "a scenario, which the page simulates", f"{one}", mend)
     if all(map(is_run, given)):
         return _runs([drawn(one) for one in given], degrees)
     if len(given) == 2:
         found = next(str(one) for one in given if not is_run(one))
         mend = "simulate the scenario, and name the folders of both runs"
         raise UsageError.of(f"view {given[0]} {given[1]}", "two runs", f"{found}, which is none", mend)
-    (one,) = given
     assert isinstance(one, (str, PathLike))  # or it is a run
-    return _robot(one, degrees) if kind_of(one) == "robot" else _scenario(one, degrees)
+    return _robot(one, degrees)
 
 
 def is_run(given: Drawable) -> bool:
@@ -122,12 +165,12 @@ def _robot(given: str | PathLike[str], degrees: bool) -> dict[str, Any]:
     }
 
 
-def _scenario(given: str | PathLike[str], degrees: bool) -> dict[str, Any]:
+def _scenario(given: str | PathLike[str], degrees: bool, sliders: Sliders) -> dict[str, Any]:
     scenario = read_scenario(given)
     return {
         "kind": "scenario",
         "name": scenario.name,
         "subtitle": f"{scenario.arm.name}, simulated as you look: take a slider, or push the arm",
         "described": f"The arm {scenario.arm.name} in motion, simulated in this page; the table has its numbers.",
-        **live_data(given, degrees),
+        **live_data(given, degrees, sliders),
     }

@@ -26,8 +26,9 @@ def test_a_report_says_of_a_run_what_its_summary_says(tmp_path, degrees):
     armsim.report(tmp_path / "run", tmp_path / "run.html", degrees=degrees)
     found = texts(tmp_path / "run.html")
     assert list(found) == ["What came of it", "What was run"]
-    summary = {key: value for key, value in run.summary().items() if key != "step_error"}  # which is not kept
+    summary = run.summary()
     assert "\n".join(outcome(summary, degrees, True)) in found["What came of it"]
+    assert "of the motion, by the run repeated with" in found["What came of it"]  # the estimated error
     assert f"{summary['steps']} steps" in found["What came of it"]
     assert "pid control gives motor voltages" in found["What was run"]
 

@@ -2,74 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
+import re
 
 import numpy as np
 import pytest
 
 import armsim
-from armsim.dynamics import link_poses, tool_pose
 from armsim.errors import UsageError
 from armsim.viewing.page import embedded
 from armsim.viewing.run_data import thinned
-
-SINGLE = 1e-6  # positions are kept in single precision, 1e-7 of their size
-UNFUSED = 1e-9  # the page rounds products that armsim fuses with sums
-
-
-@pytest.fixture(scope="module")
-def reach():
-    return armsim.simulate("arm5_reach", {"log.every": 5e-3})
-
-
-@pytest.fixture(scope="module")
-def run_page(reach, tmp_path_factory):
-    path = tmp_path_factory.mktemp("run") / "run.html"
-    armsim.view(reach, path)
-    return path
-
-
-@pytest.fixture(scope="module")
-def live(tmp_path_factory):
-    path = tmp_path_factory.mktemp("live") / "live.html"
-    armsim.view("arm5_hold", path)
-    return path
-
-
-@pytest.fixture(scope="module")
-def robot_page(tmp_path_factory):
-    path = tmp_path_factory.mktemp("robot") / "robot.html"
-    armsim.view("puma560", path)
-    return path
-
-
-def sound(browser, page):
-    """Open a page: it has no error, and asked for nothing but itself and what it has within."""
-    browser.open(page)
-    assert browser.errors == []
-    assert [url for url in browser.requests if not url.startswith(("blob:", "data:"))] == [page.as_uri()]
-
-
-def drawn(browser):
-    """The scene's pixels, shape (height, width, 3)."""
-    image = pytest.importorskip("PIL.Image")
-    corners = "({x, y, width, height}) => [x, y, x + width, y + height]"
-    box = browser.run(f"({corners})(document.querySelector('#scene').getBoundingClientRect())")
-    return np.asarray(image.open(io.BytesIO(browser.picture())).convert("RGB").crop(box))
-
-
-def rows(pose):
-    return [[*map(float, row), float(p)] for row, p in zip(pose.rotation, pose.position, strict=True)]
-
-
-def matrices(arm, q):
-    """The links' frames and the tool's as armsim has them, shape (n + 1, 3, 4)."""
-    return np.array([rows(pose) for pose in (*link_poses(arm, list(q)), tool_pose(arm, list(q)))])
-
-
-def page_matrices(found):
-    return np.array(found).reshape(-1, 4, 4)[:, :3]
+from tests.viewing.pages import SINGLE, UNFUSED, drawn, matrices, page_matrices, sound
 
 
 def test_the_page_of_a_run_draws_the_arm_without_an_error_or_a_request(browser, run_page):
@@ -131,46 +74,17 @@ def test_sliders_of_a_robot_give_the_torques_that_hold_it(browser, robot_page):
     assert np.abs(page_matrices(browser.run("armsim.poses()")) - matrices(robot.arm, q)).max() < SINGLE
 
 
-def test_a_run_in_the_page_has_armsims_states_after_ten_thousand_steps(browser, live):
-    sound(browser, live)
-    browser.run("armsim.pause(); armsim.restart(); armsim.pause()")
-    states = browser.run("armsim.steps(10000)")
-    run = armsim.simulate("arm5_hold", {"duration": 1})
-    assert browser.run("armsim.time") == pytest.approx(1.0)
-    assert np.abs(np.array(states[:10]) - [*run.q[-1], *run.qd[-1]]).max() < UNFUSED
-
-
-def test_a_target_a_payload_and_a_push_in_the_page_are_those_of_the_file(browser, live):
-    sound(browser, live)
-    browser.run("armsim.pause(); armsim.restart(); armsim.pause()")
-    changes = {"control.target[0]": 0.4, "payload.mass": 0.7}
-    for path, value in changes.items():
-        browser.run(f"armsim.set({json.dumps(path)}, {value})")
-    browser.run("armsim.set('external[0].force[2]', -12)")
-    states = browser.run("armsim.steps(5000)")
-    tool = [float(x) for x in armsim.load_robot("arm5").arm.tool.position]
-    push = [{"link": "R5", "point": tool, "force": [0, 0, -12]}]
-    run = armsim.simulate("arm5_hold", {**changes, "external": push, "duration": 0.5})
-    assert np.abs(np.array(states[:10]) - [*run.q[-1], *run.qd[-1]]).max() < UNFUSED
-
-
-def test_a_drag_at_the_arm_pushes_its_tool_until_it_is_let_go(browser, live):
-    sound(browser, live)
-    browser.run("armsim.pause(); armsim.restart(); armsim.pause()")
-    x, y = browser.run("armsim.onScreen()")
-
-    def mouse(kind, across):
-        browser.call("Input.dispatchMouseEvent", type=kind, x=x + across, y=y, button="left", buttons=1, clickCount=1)
-
-    pushes = "['x', 'y', 'z'].map((axis, i) => armsim.value(`external[0].force[${i}]`))"
-    mouse("mousePressed", 0)
-    mouse("mouseMoved", 60)
-    force = np.array(browser.run(pushes))
-    assert 1 < np.linalg.norm(force) < 1000
-    right = np.array(browser.run("armsim.world.camera.matrixWorld.elements.slice(0, 3)"))
-    assert force @ right > 0.95 * np.linalg.norm(force)  # to the right, as the pointer
-    mouse("mouseReleased", 60)
-    assert browser.run(pushes) == [0, 0, 0]
+@pytest.mark.parametrize(("page", "again"), [("live", "restart()"), ("run_page", "play()")])
+def test_a_page_that_is_told_twice_to_run_runs_once(browser, page, again, request):
+    sound(browser, request.getfixturevalue(page))
+    browser.run("armsim.pause(); new Promise(requestAnimationFrame)")
+    queue = "window.queue = []; requestAnimationFrame = (f) => queue.push(f); cancelAnimationFrame = (id) => delete queue[id - 1]"
+    browser.run(queue)
+    browser.run(f"armsim.{again}; armsim.{again}; armsim.{again}; 0")
+    waiting = "queue.filter((callback) => callback.name === 'advance').length"
+    assert browser.run(waiting) == 1
+    browser.run("armsim.pause(); 0")
+    assert browser.run(waiting) == 0
 
 
 def test_names_of_a_run_are_text_and_never_markup(browser, tmp_path, reach):
@@ -180,6 +94,14 @@ def test_names_of_a_run_are_text_and_never_markup(browser, tmp_path, reach):
     sound(browser, tmp_path / "page.html")
     assert browser.run("document.querySelector('h1').textContent").endswith(name)
     assert browser.run("window.hacked === undefined && document.querySelector('img') === null")
+
+
+@pytest.mark.parametrize("page", ["run_page", "robot_page", "live"])
+def test_no_network_address_is_in_a_page(page, request):
+    text = request.getfixturevalue(page).read_text(encoding="utf-8")
+    addresses = set(re.findall(r"""(?:https?|wss?|ftp)://[^\s"'\\\\<)]*""", text))
+    assert addresses == {"http://www.w3.org/1999/xhtml"}  # a name of XML, which nobody asks for
+    assert "default-src 'none'" in text
 
 
 def test_no_text_within_data_can_end_a_script():
@@ -195,12 +117,103 @@ def test_every_control_has_a_name_and_fits_on_a_phone(browser, page, request):
         sound(browser, request.getfixturevalue(page))
         assert browser.run("document.documentElement.scrollWidth") <= 390
         assert browser.run("document.documentElement.dataset.theme") == "dark"
-        nameless = """[...document.querySelectorAll('input, select, button, canvas')].filter((one) =>
+        nameless = """[...document.querySelectorAll('input, select, button, canvas:not([aria-hidden])')].filter((one) =>
             !one.getAttribute('aria-label') && !one.textContent.trim() && !(one.labels && one.labels.length)).length"""
         assert browser.run(nameless) == 0
+        unnamed = "[...document.querySelectorAll('table, [role=group]')].filter(one => !one.getAttribute('aria-label')).length"
+        assert browser.run(unnamed) == 0
+        assert browser.run(
+            "[...document.querySelectorAll('output')].every(one => one.ariaLive === 'off')"
+        )  # of each frame
     finally:
         browser.call("Emulation.clearDeviceMetricsOverride")
         browser.call("Emulation.setEmulatedMedia", features=[])
+
+
+def test_moving_pictures_give_pixels_away_until_they_keep_pace_and_get_them_back(browser, run_page):
+    sound(browser, run_page)
+    frames = """((gap, count) => { const kept = armsim.world.sharpness; kept.rest();
+        for (let k = 0; k < count; k++) kept.frame(1000 + gap * k); return kept.moving; })"""
+    assert browser.run("armsim.world.sharpness.moving = 1")
+    assert browser.run(f"{frames}(25, 100)") == 1
+    assert browser.run(f"{frames}(50, 10)") == pytest.approx(0.8)
+    assert browser.run(f"{frames}(50, 500)") == 0.5
+    assert browser.run(f"{frames}(16.7, 1000)") == 1
+    browser.run("armsim.world.render()")
+    assert browser.run("armsim.world.renderer.getPixelRatio()") >= 1  # at rest
+
+
+@pytest.mark.parametrize("page", ["run_page", "robot_page", "live"])
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+def test_the_whole_arm_is_in_view_at_first(browser, page, size, request):
+    browser.resize(*size)
+    try:
+        sound(browser, request.getfixturevalue(page))
+        browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")  # laid out
+        places = page_matrices(browser.run("armsim.poses()"))[:, :, 3]
+        seen = ["projectionMatrix", "matrixWorldInverse"]
+        project, inverse = (np.array(browser.run(f"armsim.world.camera.{m}.elements")).reshape(4, 4).T for m in seen)
+        clip = np.column_stack([places, np.ones(len(places))]) @ (project @ inverse).T
+        across, up = (clip[:, :2] / clip[:, 3:]).T
+        assert max(np.abs(across).max(), np.abs(up).max()) < 0.95
+        assert max(np.ptp(across), np.ptp(up)) > 0.4  # and not far away
+        assert max(abs(across.max() + across.min()), abs(up.max() + up.min())) < 0.8  # nor at the rim
+    finally:
+        browser.call("Emulation.clearDeviceMetricsOverride")
+
+
+def test_without_webgl_a_page_has_all_but_the_picture_and_says_so(browser, run_page, reach):
+    without = """const had = HTMLCanvasElement.prototype.getContext;
+        HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+            return kind.startsWith('webgl') ? null : had.call(this, kind, ...more); };"""
+    script = browser.call("Page.addScriptToEvaluateOnNewDocument", source=without)["identifier"]
+    try:
+        sound(browser, run_page)
+        assert browser.run("document.getElementById('blind').checkVisibility()")
+        browser.run("armsim.seek(1); dispatchEvent(new Event('beforeprint')); dispatchEvent(new Event('afterprint'))")
+        found = page_matrices(browser.run("armsim.poses()"))
+        assert np.abs(found - matrices(reach.scenario.arm, reach.q[200])).max() < SINGLE
+        assert browser.run("document.querySelector('tbody td').textContent") != ""
+    finally:
+        browser.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+    sound(browser, run_page)
+    assert not browser.run("document.getElementById('blind').checkVisibility()")
+
+
+def test_a_dark_page_is_printed_light_with_a_picture_of_the_arm(browser, run_page):
+    browser.resize(800, 560, dark=True)
+    try:
+        sound(browser, run_page)
+        theme, photo = "document.documentElement.dataset.theme", "document.getElementById('photo')"
+        browser.run("dispatchEvent(new Event('beforeprint'))")
+        assert browser.run(theme) == "light"
+        shades = f"new Set(new Uint32Array({photo}.getContext('2d').getImageData(0, 0, 1600, 920).data.buffer)).size"
+        assert browser.run(shades) > 500
+        corner = browser.run(f"[...{photo}.getContext('2d').getImageData(2, 2, 1, 1).data]")
+        assert min(corner) > 200
+        browser.run("dispatchEvent(new Event('afterprint'))")
+        assert browser.run(theme) == "dark"
+    finally:
+        browser.call("Emulation.clearDeviceMetricsOverride")
+        browser.call("Emulation.setEmulatedMedia", features=[])
+
+
+def test_one_row_of_many_that_stands_out_is_drawn_in_the_curves(browser, tmp_path):
+    rows = [f"{k / 1000},{0.001 * (k % 7)},0,0,0" for k in range(100_000)]
+    rows[54_321] = "54.321,2,0,0,0"
+    run = armsim.simulate("two_link_swing", {"duration": 0.01})
+    folder = run.save(tmp_path / "run")
+    heading = "t_s,q_shoulder_rad,q_elbow_rad,qd_shoulder_rad_s,qd_elbow_rad_s"
+    (folder / "trajectory.csv").write_text("\n".join([heading, *rows]) + "\n")
+    armsim.view(folder, tmp_path / "page.html")
+    assert (tmp_path / "page.html").stat().st_size < 4e6
+    sound(browser, tmp_path / "page.html")
+    top = """(canvas => { const k = Math.round(canvas.width / canvas.clientWidth);
+        const size = [canvas.width - 80 * k, Math.round(0.4 * canvas.height)];
+        const high = canvas.getContext('2d').getImageData(60 * k, 7 * k, ...size).data;
+        let blue = 0; for (let i = 0; i < high.length; i += 4) blue += high[i + 2] - high[i] > 80 && high[i + 3] > 60;
+        return blue; })(document.querySelector('.plot canvas'))"""
+    assert browser.run(top) > 20  # pixels of a spike, far above the other rows
 
 
 def test_thinning_keeps_the_ends_and_every_joints_extremes():
@@ -236,6 +249,8 @@ def test_a_page_is_neither_replaced_nor_called_otherwise_than_html(tmp_path):
     assert page.read_text().startswith("<!DOCTYPE html>")
     with pytest.raises(UsageError, match=r"ends in \.html"):
         armsim.view("rr", tmp_path / "page.png")
+    with pytest.raises(UsageError, match="a file to write, or a port"):
+        armsim.view("rr")
 
 
 def test_sliding_and_screw_joints_in_standard_dh_stand_where_they_should(browser, tmp_path):

@@ -1,10 +1,11 @@
 import * as THREE from "three";
 import { center, motion, point, poses } from "./kinematics.js";
-import { themed } from "./parts.js";
-import { bone, label, lines, shape, triad } from "./shapes.js";
+import { themeColor, themed } from "./parts.js";
+import { bone, label, letter, lines, shape, triad, write } from "./shapes.js";
 
 const BONE = 0.01, THIN = 0.004, DRUM = 0.026, PLATE = 0.05, AXIS = 0.14, TRIAD = 0.075, ARC = 0.075;  // of the arm's size
-const FULL = 0.999;  // share of a limit from which a joint counts as being at it
+const LETTERS = 22;  // px
+const NEAR = 0.05;  // of the arm's size, between joints whose names would cover each other
 const BAD = 0xd5420a;
 export const LAYERS = {  // what can be shown, and whether it is at first
     solids: ["solids", true],
@@ -63,12 +64,11 @@ export class ArmModel {
             const dashes = new THREE.LineDashedMaterial({ dashSize: 0.02 * size, gapSize: 0.01 * size });
             this.put(own, "axes", lines([[0, 0, -AXIS * size], [0, 0, AXIS * size]], dashes));
             if (!pale) this.range(seat, own, joint);
-            const name = label(joint.name, 0.045 * size);
-            name.position.set(0.05 * size, 0.05 * size, 0.05 * size);
+            const name = label(joint.name);
             if (!pale) this.put(own, "names", name);
             themed(() => {
-                const ink = getComputedStyle(document.documentElement).getPropertyValue("--ink").trim();
-                for (const paint of [dashes, name.material]) paint.color.set(ink);
+                dashes.color.set(themeColor("--ink"));
+                write(name, themeColor("--ink"), themeColor("--sky"));
             });
             return { joint, own, frame, drum, arc: pale ? null : this.arc(seat, joint) };
         });
@@ -83,11 +83,14 @@ export class ArmModel {
         this.put(this.whole, "mass", this.ball);
         for (const [name, [, shown]] of Object.entries(LAYERS)) this.show(name, shown && !(pale && name !== "solids"));
         this.pose(arm.joints.map((joint) => joint.initial));
+        const places = poses(arm, this.q).map((T) => [T[3], T[7], T[11]]);
+        const near = (a, b) => Math.hypot(...a.map((x, k) => x - b[k])) < NEAR * size;
+        this.lines = arm.joints.map((_, i) => places.slice(0, i).filter((place) => near(place, places[i])).length);  // of names, one below the other
     }
 
     material(color) {
         const pale = this.pale ? { transparent: true, opacity: 0.42, depthWrite: false } : {};
-        return new THREE.MeshStandardMaterial({ color, roughness: 0.55, metalness: 0.15, side: THREE.DoubleSide, ...pale });
+        return new THREE.MeshPhongMaterial({ color, specular: 0x222222, shininess: 24, ...pale });
     }
 
     put(parent, layer, object) {
@@ -151,6 +154,11 @@ export class ArmModel {
             made.add(bar);
         }
         return made;
+    }
+
+    /** Write names as high everywhere, where a pixel has a size at a distance of 1. */
+    letter(pixel) {
+        this.layers.names.forEach((name, i) => letter(name, LETTERS * pixel, this.lines[i]));
     }
 
     show(layer, shown) {

@@ -27,15 +27,19 @@ export class Orbit {
     }
 
     reset() {
-        Object.assign(this, this.home, { target: this.home.target.clone(), touched: false });  // by hand, since
+        Object.assign(this, this.home, { target: this.home.target.clone(), touched: false });  // by the user, since then
         this.place();
     }
 
+    /** From what is looked at towards the eye, by angles [rad]. */
+    toward({ turn, tilt }) {
+        const level = this.back.clone().multiplyScalar(Math.cos(turn)).addScaledVector(this.right, Math.sin(turn));
+        return level.multiplyScalar(Math.cos(tilt)).addScaledVector(this.up, Math.sin(tilt));
+    }
+
     place() {
-        const level = this.back.clone().multiplyScalar(Math.cos(this.turn)).addScaledVector(this.right, Math.sin(this.turn));
-        const toward = level.multiplyScalar(Math.cos(this.tilt)).addScaledVector(this.up, Math.sin(this.tilt));
         this.camera.up.copy(this.up);
-        this.camera.position.copy(this.target).addScaledVector(toward, this.distance);
+        this.camera.position.copy(this.target).addScaledVector(this.toward(this), this.distance);
         this.camera.lookAt(this.target);
         this.camera.near = this.distance / 100;
         this.camera.far = this.distance * 20 + 20 * this.size;

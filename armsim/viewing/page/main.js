@@ -3,11 +3,18 @@ import { robotPage } from "./robot.js";
 import { runPage } from "./run.js";
 import { scenarioPage } from "./scenario.js";
 
-const PAGES = { run: runPage, robot: robotPage, scenario: scenarioPage };
+const PAGES = { run: runPage, robot: robotPage, scenario: scenarioPage, text: textPage };
+
+/** A page of sections alone. */
+function textPage() {
+    for (const part of ["main", "footer"]) document.querySelector(part).remove();
+    return {};
+}
+
 const failed = (error) => {
     const place = document.getElementById("failure");
     place.hidden = false;
-    place.textContent = `This page cannot be shown: ${error.message}. It takes a browser with WebGL.`;
+    place.textContent = `This page cannot be shown: ${error.message}`;
 };
 try {
     const data = JSON.parse(document.getElementById("data").textContent);

@@ -1,5 +1,7 @@
 // What pages are made of: elements, numbers as text, arrays, colours of the theme, the row of joints.
 
+const ON_PAPER = 3;  // pixels that are drawn for one of the window
+
 /** An element with properties and children; texts are texts, never markup. */
 export function element(tag, properties = {}, ...children) {
     const made = document.createElement(tag);
@@ -16,6 +18,11 @@ export function digits(x, count = 4) {
     if (x === null || x === undefined || Number.isNaN(x)) return "–";
     if (Math.abs(x) < 1e-12) x = 0;
     return String(Number(x.toPrecision(count))).replaceAll("-", "−");
+}
+
+/** Where a tool is [m], as a line. */
+export function placeText([x, y, z]) {
+    return `tool  x ${x.toFixed(4)}  y ${y.toFixed(4)}  z ${z.toFixed(4)} m`;
 }
 
 /** A number in a table, to five places at most. */
@@ -62,7 +69,12 @@ export function themed(paint) {
     paint();
 }
 
-/** Dark or light as the system is, until the button says otherwise. */
+/** A colour of the present theme, by its name in the style. */
+export function themeColor(name) {
+    return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+/** Dark or light as the system is, until the button says otherwise; on paper light. */
 export function followTheme() {
     const dark = matchMedia("(prefers-color-scheme: dark)"), root = document.documentElement;
     const set = (theme) => {
@@ -72,13 +84,34 @@ export function followTheme() {
     set(dark.matches ? "dark" : "light");
     dark.addEventListener("change", () => set(dark.matches ? "dark" : "light"));
     document.getElementById("theme").addEventListener("click", () => set(root.dataset.theme === "dark" ? "light" : "dark"));
+    let seen = null;
+    window.addEventListener("beforeprint", () => {
+        seen ??= root.dataset.theme;
+        root.dataset.print = "";
+        set("light");
+    });
+    window.addEventListener("afterprint", () => {
+        delete root.dataset.print;
+        set(seen);
+        seen = null;
+    });
+}
+
+/** Pixels to draw for one of the window. */
+export function sharpness() {
+    return "print" in document.documentElement.dataset ? ON_PAPER : Math.min(window.devicePixelRatio, 2);
+}
+
+/** Whether a share of a limit, null without one, counts as being at it. */
+export function atLimit(share) {
+    return share !== null && share >= 0.999;
 }
 
 /** A table of joints with their load as bars. */
 export class JointTable {
     constructor(arm, columns) {
         const heads = ["joint", ...columns].map((text, i) => element("th", { scope: "col", className: i ? "number" : "" }, text));
-        this.element = element("table", {}, element("thead", {}, element("tr", {}, ...heads, element("th", { scope: "col" }, "of its limit"))));
+        this.element = element("table", { "aria-label": `${columns.join(", ")} of each joint` }, element("thead", {}, element("tr", {}, ...heads, element("th", { scope: "col" }, "of its limit"))));
         this.rows = arm.joints.map((joint) => {
             const cells = columns.map(() => element("td", { className: "number" }));
             const bar = element("i"), share = element("span", { className: "share" });
@@ -92,12 +125,14 @@ export class JointTable {
 
     /** Write a row: texts, and the share of the limit (null without one) with the limit's name. */
     set(i, texts, share, of = "") {
-        const { row, cells, bar, share: words } = this.rows[i], full = share !== null && share >= 0.999;
+        const { row, cells, bar, share: words } = this.rows[i], full = atLimit(share);
         texts.forEach((text, k) => (cells[k].textContent = text));
         bar.parentElement.hidden = share === null;
         bar.style.width = `${100 * Math.min(1, share ?? 0)}%`;
         words.textContent = share === null ? "none" : `${Math.round(100 * share)} % ${of}${full ? ", full" : ""}`;
         row.classList.toggle("full", full);
+        this.limited ||= share !== null;
+        this.element.classList.toggle("free", !this.limited);
     }
 }
 
@@ -119,7 +154,7 @@ export function slider(grid, { name, unit, low, high, value, log = false }, chan
     });
     field.addEventListener("input", () => {
         const x = Number(field.value);
-        if (field.value === "" || !Number.isFinite(x)) return;
+        if (field.value === "" || !Number.isFinite(x) || (low >= 0 && x < 0) || (log && x === 0)) return;
         show(x, true);
         changed(x);
     });

@@ -1,4 +1,4 @@
-import { before, digits, element, themed } from "./parts.js";
+import { before, digits, element, sharpness, themeColor, themed } from "./parts.js";
 
 const LEFT = 52, RIGHT = 8, TOP = 6, BOTTOM = 18;  // px around the curves
 
@@ -16,14 +16,14 @@ export class Plot {
     constructor(panel, series, seek, second = null) {
         Object.assign(this, { panel, series, second });
         this.canvas = element("canvas", { role: "img" });
-        this.pen = this.canvas.getContext("2d");
-        this.still = document.createElement("canvas");  // all but the line of time
+        this.pen = this.canvas.getContext("2d", { willReadFrequently: true });  // by the processor: graphics cards are slow at long lines
+        this.now = element("i", { className: "now", hidden: true });
         const keys = panel.curves.map((curve) => {
             const key = element("span", { className: "key" }, curve.of);
             key.style.setProperty("--key", curve.color === "#000000" ? "var(--ink)" : curve.color);
             return key;
         });
-        this.element = element("figure", {}, element("figcaption", {}, element("b", {}, panel.label), ...keys), this.canvas);
+        this.element = element("figure", {}, element("figcaption", {}, element("b", {}, panel.label), ...keys), element("div", { className: "plot" }, this.canvas, this.now));
         this.canvas.setAttribute("aria-label", `${panel.label} of ${panel.curves.map((curve) => curve.of).join(", ")} over time`);
         const scrub = (event) => {
             const box = this.canvas.getBoundingClientRect();
@@ -74,7 +74,7 @@ export class Plot {
             }
         }
         if (!(low <= high)) return [0, 1];
-        const most = Math.max(Math.abs(low), Math.abs(high)), height = Math.max(high - low, 1e-3 * most, this.panel.least || 1e-9);
+        const most = Math.max(Math.abs(low), Math.abs(high)), height = Math.max(high - low, 1e-3 * most, this.panel.least || (most ? 0 : 2));
         for (const [, bound] of this.panel.limits) {
             if (bound >= low - 0.25 * height && bound <= high + 0.25 * height) {
                 low = Math.min(low, bound);
@@ -88,21 +88,16 @@ export class Plot {
     redraw() {
         const { clientWidth: width, clientHeight: height } = this.canvas;
         if (!width) return;
-        const ratio = Math.min(window.devicePixelRatio, 2), style = getComputedStyle(document.documentElement);
-        const color = (name) => style.getPropertyValue(name).trim();
-        this.colors = { ink: color("--ink"), soft: color("--soft"), line: color("--line"), accent: color("--accent") };
-        for (const canvas of [this.canvas, this.still]) {
-            canvas.width = Math.round(width * ratio);
-            canvas.height = Math.round(height * ratio);
-        }
-        this.ratio = ratio;
-        const pen = this.still.getContext("2d"), [low, high] = this.range();
+        const ratio = sharpness(), dark = themeColor("--ink");
+        this.canvas.width = Math.round(width * ratio);
+        this.canvas.height = Math.round(height * ratio);
+        const { pen } = this, [low, high] = this.range();
         pen.scale(ratio, ratio);
         const x = (t) => LEFT + ((width - LEFT - RIGHT) * (t - this.from)) / (this.to - this.from);
         const y = (v) => TOP + ((height - TOP - BOTTOM) * (high - v)) / (high - low);
         pen.font = "11px system-ui, sans-serif";
-        pen.fillStyle = this.colors.soft;
-        pen.strokeStyle = this.colors.line;
+        pen.fillStyle = themeColor("--soft");
+        pen.strokeStyle = themeColor("--line");
         pen.lineWidth = 1;
         const stroke = (points) => {
             pen.beginPath();
@@ -111,7 +106,7 @@ export class Plot {
         };
         pen.textAlign = "right";
         pen.textBaseline = "middle";
-        for (const value of ticks(low, high, Math.max(2, height / 34))) {
+        for (const value of ticks(low, high, Math.max(2, height / 26))) {
             stroke([[LEFT, y(value)], [width - RIGHT, y(value)]]);
             pen.fillText(digits(value), LEFT - 6, y(value));
         }
@@ -128,7 +123,7 @@ export class Plot {
         pen.rect(LEFT, TOP, width - LEFT - RIGHT, height - TOP - BOTTOM);
         pen.clip();
         const looks = Object.fromEntries(this.panel.curves.map((curve) => [curve.look, curve.color]));
-        const ink = (shade) => (shade === "#000000" || !shade ? this.colors.ink : shade);
+        const ink = (shade) => (shade === "#000000" || !shade ? dark : shade);
         pen.setLineDash([1, 3]);
         for (const [look, bound] of this.panel.limits) {
             pen.strokeStyle = ink(looks[look]);
@@ -139,33 +134,48 @@ export class Plot {
             pen.setLineDash(dash);
             pen.strokeStyle = ink(curve.color);
             pen.lineWidth = thin ? 1 : 1.5;
-            pen.beginPath();
-            for (let k = 0, down = false; k < values.length; k++) {
-                const finite = Number.isFinite(values[k]);
-                if (finite) pen[down ? "lineTo" : "moveTo"](x(t[k]), y(values[k]));
-                down = finite;
-            }
-            pen.stroke();
+            follow(pen, t, values, x, y);
         }
         pen.restore();
         this.x = x;
-        this.at(this.now ?? this.from);
+        this.at(this.time ?? this.from);
     }
 
     /** Put the line at a time. */
     at(t) {
-        this.now = t;
+        this.time = t;
         if (!this.x) return;
-        const { pen } = this, x = Math.round(this.x(t) * this.ratio) + 0.5;
-        pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
-        pen.drawImage(this.still, 0, 0);
-        pen.strokeStyle = this.colors.accent;
-        pen.lineWidth = 1.5 * this.ratio;
-        pen.beginPath();
-        pen.moveTo(x, TOP * this.ratio);
-        pen.lineTo(x, (this.canvas.clientHeight - BOTTOM) * this.ratio);
-        pen.stroke();
+        this.now.hidden = false;
+        this.now.style.transform = `translateX(${this.x(t)}px)`;
     }
+}
+
+/** Draw a line through finite values; of many in one pixel's column through the first, the least, the greatest and the last. */
+function follow(pen, t, values, x, y) {
+    let down = false, first = null, low, high, last;
+    const close = () => {
+        if (first === null) return;
+        for (const k of [Math.min(low, high), Math.max(low, high), last]) pen.lineTo(x(t[k]), y(values[k]));
+        first = null;
+    };
+    pen.beginPath();
+    for (let k = 0; k < values.length; k++) {
+        if (!Number.isFinite(values[k])) {
+            close();
+            down = false;
+        } else if (first !== null && x(t[k]) - x(t[first]) < 1) {
+            if (values[k] < values[low]) low = k;
+            if (values[k] > values[high]) high = k;
+            last = k;
+        } else {
+            close();
+            pen[down ? "lineTo" : "moveTo"](x(t[k]), y(values[k]));
+            down = true;
+            first = low = high = last = k;
+        }
+    }
+    close();
+    pen.stroke();
 }
 
 /** The value of a curve at a time, by straight lines. */

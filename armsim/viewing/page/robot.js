@@ -1,6 +1,6 @@
 import { ArmModel } from "./arm.js";
 import { poses, tool } from "./kinematics.js";
-import { JointTable, cell, element, slider } from "./parts.js";
+import { JointTable, atLimit, cell, element, placeText, slider } from "./parts.js";
 import { World } from "./world.js";
 
 const DEGREES = 180 / Math.PI;
@@ -11,9 +11,10 @@ export async function robotPage({ arm, program, motors, degrees, q: initial }) {
     document.querySelector("main").classList.add("bare");
     world.add(model);
     for (const layer of ["ranges", "mass"]) world.show(layer, true);
-    const home = poses(arm, initial).map((T) => [T[3], T[7], T[11]]), base = world.origin;
-    world.frame([...home, base, base.map((x, i) => x + 0.6 * arm.size * arm.up[i])]);
-    const q = [...initial], grid = element("div", { className: "sliders" });
+    const places = (positions) => poses(arm, positions).map((T) => [T[3], T[7], T[11]]), base = world.origin;
+    const ends = arm.joints.flatMap(({ slides, lower, upper }, i) => (slides ? [lower, upper].filter((x) => x !== null).map((x) => initial.with(i, x)) : []));
+    world.frame([initial, ...ends].flatMap(places).concat([base, base.map((x, i) => x + 0.35 * arm.size * arm.up[i])]));
+    const q = [...initial], grid = element("div", { className: "sliders", role: "group", "aria-label": "Joints" });
     const shown = arm.joints.map((joint, i) => {
         const turn = joint.turns && degrees ? DEGREES : 1, whole = joint.turns ? Math.PI : arm.size;
         const [low, high] = [joint.lower ?? -whole, joint.upper ?? whole].map((x) => x * turn);
@@ -26,10 +27,11 @@ export async function robotPage({ arm, program, motors, degrees, q: initial }) {
     });
     const reset = element("button", { type: "button" }, "initial pose"), place = element("p", { className: "note" });
     reset.addEventListener("click", () => set(initial));
-    const table = new JointTable(arm, ["holding torque", "voltage", "current"]);
-    const asks = "Bars are shares of the motor's limits of torque, voltage and current.";
-    document.getElementById("side").append(element("h2", {}, "Joints"), grid, reset, place, element("h2", {}, "What holds it there"), table.element, element("p", { className: "note" }, asks));
     const powered = motors.flatMap((motor, i) => (motor.electric ? [i] : []));
+    const table = new JointTable(arm, ["holding torque", ...(powered.length ? ["voltage", "current"] : [])]);
+    const asks = "Bars are shares of the motor's limits of torque, voltage and current.";
+    document.getElementById("side").append(element("h2", {}, "Joints"), grid, reset, place, element("h2", {}, "What holds it there"), table.element);
+    if (motors.some((motor) => motor.torque || motor.voltage || motor.current)) document.getElementById("side").append(element("p", { className: "note" }, asks));
 
     /** Torques [N·m or N], voltages [V] and currents [A] that hold the arm at rest; null where no motor is electric. */
     function held() {
@@ -43,12 +45,12 @@ export async function robotPage({ arm, program, motors, degrees, q: initial }) {
         arm.joints.forEach((joint, i) => {
             const loads = ["torque", "voltage", "current"].flatMap((kind) => (motors[i][kind] !== null && now[kind][i] !== null ? [[Math.abs(now[kind][i]) / motors[i][kind], kind]] : []));
             const [share, of] = loads.sort((a, b) => b[0] - a[0])[0] ?? [null, ""];
-            const force = joint.turns ? "N·m" : "N", with_ = (x, unit) => (x === null ? "–" : `${cell(x)} ${unit}`);
-            table.set(i, [with_(now.torque[i], force), with_(now.voltage[i], "V"), with_(now.current[i], "A")], share, of);
-            model.load(i, motors[i].torque ? now.torque[i] / motors[i].torque : now.torque[i] / most, share !== null && share >= 0.999);
+            const force = joint.turns ? "N·m" : "N", quantity = (x, unit) => (x === null ? "–" : `${cell(x)} ${unit}`);
+            const drive = powered.length ? [quantity(now.voltage[i], "V"), quantity(now.current[i], "A")] : [];
+            table.set(i, [quantity(now.torque[i], force), ...drive], share, of);
+            model.load(i, motors[i].torque ? now.torque[i] / motors[i].torque : now.torque[i] / most, atLimit(share));
         });
-        const [x, y, z] = tool(arm, q);
-        place.textContent = `tool  x ${x.toFixed(4)}  y ${y.toFixed(4)}  z ${z.toFixed(4)} m`;
+        place.textContent = placeText(tool(arm, q));
         world.draw();
     }
 

@@ -1,8 +1,9 @@
 import { ArmModel } from "./arm.js";
-import { center, point, poses, tool } from "./kinematics.js";
-import { JointTable, before, between, cell, digits, element, placed, unpacked } from "./parts.js";
+import { Forces } from "./forces.js";
+import { poses, tool } from "./kinematics.js";
+import { JointTable, atLimit, before, between, cell, digits, element, placeText, placed, unpacked } from "./parts.js";
 import { Plot, shares, valueAt } from "./plots.js";
-import { World, aim, arrow, ball, way } from "./world.js";
+import { World, ball, way } from "./world.js";
 
 const COLORS = [0x0072b2, 0xd55e00];  // of tools and their ways
 const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
@@ -42,8 +43,7 @@ export function runPage({ arm, arms, runs, arrays: packed }) {
     const ways = tracks.map((track, k) => world.extra("trail", "tool's way", way(track.trail, COLORS[k])));
     if (first.goals.length > 1) world.extra("reference", "reference", way(first.goals, 0x888888, { dashed: 0.02 * arm.size, opacity: 0.8 }));
     const goal = first.goals.length ? world.extra("reference", "reference", ball(0.03 * arm.size)) : null;
-    const arrows = first.forces.map(() => world.extra("forces", "external forces", arrow(0xcc3311)));
-    const strongest = Math.max(...first.forces.map(({ force }) => Math.hypot(...force)), 1e-300);
+    const forces = new Forces(world, first.forces);
     world.frame([...bare, ...tracks.flatMap((track) => poses(track.arm, track.at(0)).map((T) => [T[3], T[7], T[11]])), world.origin]);
 
     const start = Math.min(...tracks.map((track) => track.times[0])), end = Math.max(...tracks.map((track) => track.times.at(-1)));
@@ -53,7 +53,7 @@ export function runPage({ arm, arms, runs, arrays: packed }) {
     const table = new JointTable(arm, [`position${units(positions)}`, `torque${units(torques)}`]), place = element("p", { className: "note" });
     document.getElementById("side").append(table.element, place);
     if (other) document.getElementById("side").append(element("p", { className: "note" }, `In front: ${first.name}. Pale, its curves dotted: ${other.name}.`));
-    let now = start, last = null, playing = false, speed = 1;
+    let now = start, last = null, playing = false, speed = 1, due = 0;
     const plots = first.panels.map((panel) => {
         const same = other?.panels.find((one) => one.kind === panel.kind && one.unit === panel.unit);
         const owner = new Map(same?.curves.map((curve) => [curve, other]) ?? []);
@@ -63,7 +63,7 @@ export function runPage({ arm, arms, runs, arrays: packed }) {
     });
     document.getElementById("plots").append(...plots.map((plot) => plot.element));
 
-    const play = element("button", { type: "button" }), clock = element("output");
+    const play = element("button", { type: "button" }), clock = element("output", { "aria-live": "off" });
     const scrub = element("input", { type: "range", min: start, max: end, step: "any", value: start, "aria-label": "time" });
     const pace = element("select", { "aria-label": "speed" }, ...SPEEDS.map((x) => element("option", { value: x, selected: x === 1 }, `${x} ×`)));
     document.getElementById("bar").append(play, pace, scrub, clock);
@@ -99,15 +99,15 @@ export function runPage({ arm, arms, runs, arrays: packed }) {
         last = null;
         play.textContent = on ? "❚❚" : "▶";
         play.setAttribute("aria-label", on ? "pause" : "play");
-        if (on) requestAnimationFrame(advance);
+        cancelAnimationFrame(due);
+        if (on) due = requestAnimationFrame(advance);
     }
 
     function advance(stamp) {
-        if (!playing) return;
         if (last !== null) seek(now + (speed * (stamp - last)) / 1000);
         last = stamp;
         if (now >= end) run(false);
-        else requestAnimationFrame(advance);
+        else due = requestAnimationFrame(advance);
     }
 
     function seek(t) {
@@ -118,14 +118,13 @@ export function runPage({ arm, arms, runs, arrays: packed }) {
         });
         if (goal) goal.position.set(...first.goals[Math.min(first.goals.length - 1, before(first.times, now))]);
         loads();
-        forces();
+        forces.show(now, models[0].drawn);
         plots.forEach((plot) => plot.at(now));
         scrub.value = now;
         const of = `${now.toFixed(3)} s of ${digits(end)} s`;
         scrub.setAttribute("aria-valuetext", of);
         clock.textContent = of;
-        const [x, y, z] = tool(arm, models[0].q);
-        place.textContent = `tool  x ${x.toFixed(4)}  y ${y.toFixed(4)}  z ${z.toFixed(4)} m`;
+        place.textContent = `at ${now.toFixed(3)} s  ${placeText(tool(arm, models[0].q))}`;
         world.draw();
     }
 
@@ -134,18 +133,9 @@ export function runPage({ arm, arms, runs, arrays: packed }) {
         arm.joints.forEach((joint, i) => {
             const torque = torques?.curves.findIndex((curve) => curve.look === i) ?? -1, q = positions?.curves.find((curve) => curve.look === i);
             const tau = torque < 0 ? null : value(torques.curves[torque]);
-            if (torque >= 0) models[0].load(i, tau / scale[torque], share[i][0] >= 0.999);
+            if (torque >= 0) models[0].load(i, tau / scale[torque], atLimit(share[i][0]));
             else models[0].load(i, 0, false);
             table.set(i, [cell(q ? value(q) : models[0].q[i]), tau === null ? "–" : cell(tau)], ...share[i]);
-        });
-    }
-
-    function forces() {
-        const frames = models[0].drawn;
-        first.forces.forEach((one, k) => {
-            const T = frames[one.link], on = (one.start === null || now >= one.start) && (one.end === null || now < one.end);
-            const turned = one.frame === "world" ? one.force : [0, 4, 8].map((i) => T[i] * one.force[0] + T[i + 1] * one.force[1] + T[i + 2] * one.force[2]);
-            aim(arrows[k], point(T, one.point), on ? turned : [0, 0, 0], (0.35 * arm.size * Math.hypot(...one.force)) / strongest);
         });
     }
 

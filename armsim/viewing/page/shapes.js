@@ -1,6 +1,7 @@
 import * as THREE from "three";
 
 const STEEL = 7800;  // kg/m³, of the balls that stand for masses without a shape
+const FONT = "600 44px system-ui, sans-serif";
 const TURN = { x: [0, 0, -Math.PI / 2], y: [0, 0, 0], z: [Math.PI / 2, 0, 0] };  // from along y
 
 /** The shape of a solid of `armsim.arm.solids`, in the frame of its link; null of one without extent. */
@@ -48,20 +49,34 @@ export function triad(length) {
     return made;
 }
 
-/** A text that faces the eye, of a height in m; white, to be tinted. */
-export function label(text, height) {
-    const canvas = document.createElement("canvas"), pen = canvas.getContext("2d"), font = "600 44px system-ui, sans-serif";
-    pen.font = font;
-    canvas.width = Math.ceil(pen.measureText(text).width) + 12;
+/** A text that faces the eye, as large at any distance (see `letter`); to be painted (see `write`). */
+export function label(text) {
+    const canvas = document.createElement("canvas"), pen = canvas.getContext("2d");
+    pen.font = FONT;
+    canvas.width = Math.ceil(pen.measureText(text).width) + 16;
     canvas.height = 60;
-    pen.font = font;
-    pen.fillStyle = "#ffffff";
-    pen.textBaseline = "middle";
-    pen.fillText(text, 6, 30);
     const map = new THREE.CanvasTexture(canvas);
     map.colorSpace = THREE.SRGBColorSpace;
     const made = new THREE.Sprite(new THREE.SpriteMaterial({ map, depthTest: false, transparent: true }));
-    made.scale.set((height * canvas.width) / canvas.height, height, 1);
+    made.material.sizeAttenuation = false;
     made.renderOrder = 5;
+    made.name = text;
     return made;
+}
+
+/** Paint a label in the theme's colours, with a rim that parts it from what is behind. */
+export function write(made, ink, rim) {
+    const { map } = made.material, canvas = map.image, pen = canvas.getContext("2d");
+    pen.clearRect(0, 0, canvas.width, canvas.height);
+    Object.assign(pen, { font: FONT, textBaseline: "middle", lineJoin: "round", lineWidth: 8, strokeStyle: rim, fillStyle: ink });
+    pen.strokeText(made.name, 8, 30);
+    pen.fillText(made.name, 8, 30);
+    map.needsUpdate = true;
+}
+
+/** Give a label a height, of the picture's at a distance of 1; it stands right of its place, so many lines below. */
+export function letter(made, height, line) {
+    const { width, height: tall } = made.material.map.image;
+    made.scale.set((height * width) / tall, height, 1);
+    made.center.set((-0.5 * tall) / width, 0.5 + 0.8 * line);
 }

@@ -1,0 +1,134 @@
+"""A tuning drawn: its search, where the result holds, and by how much numbers may be off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armsim.arm.robot import load_robot
+from armsim.control import Controller
+from armsim.figures.picture import check_picture, save
+from armsim.figures.style import BLUE, GREY, VERMILION, new_figure, plain, tick, worded
+from armsim.loading.scenario_file import read_scenario
+from armsim.tuning.margins import DELAY, FACTOR, FURTHEST, Margin
+from armsim.tuning.result import Tuned
+from armsim.tuning.tested import PAYLOAD, Tested
+
+WIDTH, HEIGHT = 8.0, 3.6  # inches of a panel
+BAR = 0.24  # inches of a margin
+TARGET = "control.target["
+Array = NDArray[np.float64]
+
+
+def plot_tuning(found: Tuned, path: str | PathLike[str]) -> Any:
+    """Draw a tuning: the best so far over its trials, the cases of its test, and the margins.
+
+    Cases that vary targets are drawn where the tool then is, seen from the side: distance from the base's vertical axis, and
+    height; others over the first two numbers that they vary.
+
+    Raises:
+        UsageError: It cannot be drawn or written.
+    """
+    check_picture(path)
+    factors = [margin for margin in found.margins if margin.unit == FACTOR]
+    heights = [HEIGHT]
+    heights += [1.3 * HEIGHT] if found.tested is not None else []
+    heights += [0.9 + BAR * len(factors)] if factors else []
+    figure = new_figure(WIDTH, sum(heights))
+    figure.suptitle(worded(f"{found.name}: {found.minimise} {tick(found.objective, 5)}"))
+    axes = list(np.atleast_1d(figure.subplots(len(heights), 1, gridspec_kw={"height_ratios": heights})))
+    _search(axes.pop(0), found)
+    if found.tested is not None:
+        _map(axes.pop(0), found, found.tested)
+    if factors:
+        _margins(axes.pop(0), found, factors)
+    save(figure, path)
+    return figure
+
+
+def _search(axis: Any, found: Tuned) -> None:
+    trials = np.arange(1, len(found.curve) + 1)
+    axis.step(trials, found.curve, where="post", color=BLUE)
+    seen = found.curve[np.isfinite(found.curve)]
+    if len(seen) and seen.min() > 0.0 and seen.max() > 3.0 * seen.min():
+        axis.set_yscale("log")
+        axis.yaxis.set_major_formatter(lambda value, _: tick(value, 3))
+        axis.yaxis.set_minor_formatter(lambda value, _: tick(value, 3))
+    plain(axis, x=True)
+    axis.set_xlabel("trial")
+    axis.set_ylabel(worded(f"least {found.minimise} so far", 40))
+
+
+def _map(axis: Any, found: Tuned, tested: Tested) -> None:
+    """The cases of the test: dots where they hold, crosses where they do not."""
+    names = list(tested.values)
+    if any(name.startswith(TARGET) for name in names):
+        x, y = _at_target(found, tested)
+        labels = ("distance of the target from the base's vertical axis [m]", "its height [m]")
+        axis.set_aspect("equal", adjustable="datalim")
+    else:
+        shown = [np.asarray(tested.values[name], dtype=object) for name in names[:2]]
+        numbers = [_numbers(column) for column in shown]
+        x, y = numbers[0], numbers[1] if len(numbers) > 1 else np.zeros(len(tested.holds))
+        labels = (worded(names[0]), worded(names[1]) if len(names) > 1 else "")
+    load = np.asarray(tested.values[PAYLOAD], float) if PAYLOAD in tested.values else np.zeros(len(x))
+    size = 14.0 + 50.0 * (load / load.max() if load.max() > 0.0 else load)
+    good = tested.holds
+    axis.scatter(x[good], y[good], s=size[good], color=BLUE, alpha=0.7, linewidths=0, label=f"{int(good.sum())} hold")
+    axis.scatter(
+        x[~good],
+        y[~good],
+        s=size[~good],
+        color=VERMILION,
+        marker="x",
+        linewidths=1.0,
+        label=f"{int((~good).sum())} do not",
+    )
+    axis.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    if load.max() > 0.0:
+        axis.set_title(f"larger with more payload, up to {tick(float(load.max()), 3)} kg", fontsize="small", color=GREY)
+    axis.set_xlabel(labels[0])
+    axis.set_ylabel(labels[1])
+    plain(axis, x=True)
+
+
+def _at_target(found: Tuned, tested: Tested) -> tuple[Array, Array]:
+    """Where the tool is at the targets of cases: distance from the vertical axis through the base, and height [m]."""
+    scenario = read_scenario(found.scenario)
+    robot = load_robot(scenario.scenario_data["robot"])
+    assert isinstance(scenario.command, Controller)  # or there were no targets to vary
+    goal = np.tile(np.array(scenario.command.reference.at(0.0).q, float), (len(tested.holds), 1))
+    for i, joint in enumerate(scenario.arm.joints):
+        column = tested.values.get(f"{TARGET}{i}]", tested.values.get(f"{TARGET}{joint.name}]"))
+        if column is not None:
+            goal[:, i] = np.radians(column) if scenario.degrees and joint.kind.turns else column
+    position, _ = robot.forward_kinematics(goal)
+    return np.hypot(position[:, 0], position[:, 1]), position[:, 2]
+
+
+def _numbers(column: NDArray[Any]) -> Array:
+    """A column as numbers; words are counted."""
+    words = sorted({x for x in column if isinstance(x, str)})
+    return np.array([words.index(x) if isinstance(x, str) else float(x) for x in column])
+
+
+def _margins(axis: Any, found: Tuned, margins: Sequence[Margin]) -> None:
+    """Bars from the least to the largest factor, on a logarithmic axis; arrows where more was not tried."""
+    at = np.arange(len(margins))[::-1]
+    for y, margin in zip(at, margins, strict=True):
+        low, high = max(margin.low, 1.0 / FURTHEST), min(margin.high, FURTHEST)
+        axis.plot([low, high], [y, y], color=BLUE, linewidth=4.0, solid_capstyle="butt")
+        for x, mark, beyond in ((low, "<", margin.open_low), (high, ">", margin.open_high)):
+            axis.plot([x], [y], marker=mark if beyond else "|", color=BLUE if beyond else VERMILION, markersize=7)
+    axis.axvline(1.0, color=GREY, linewidth=0.8)
+    axis.set_xscale("log", base=2)
+    axis.xaxis.set_major_formatter(lambda value, _: tick(value, 3))
+    axis.set_yticks(at, [worded(margin.name.removeprefix("robot."), 44) for margin in margins], fontsize="small")
+    delay = next((margin for margin in found.margins if margin.unit == DELAY), None)
+    more = f"; so with {tick(delay.high * 1e3, 3)} ms more delay" if delay is not None else ""
+    axis.set_xlabel(f"so many times the number, with which all cases still hold{more}")
+    axis.grid(axis="x", linewidth=0.3)

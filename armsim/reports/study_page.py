@@ -1,0 +1,139 @@
+"""A study on one page: what it asks, what came of it, and its best run in three dimensions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from os import PathLike
+from typing import Any
+
+from armsim.errors import UsageError
+from armsim.figures.picture import check_matplotlib, png_of
+from armsim.figures.study import study_figure
+from armsim.notebook import counted
+from armsim.reports.simulation import STATUS as ENDED
+from armsim.reports.simulation import method_notes, outcome, steps_by
+from armsim.reports.study import leading, report
+from armsim.reports.table import number, table, wrapped
+from armsim.simulation.run import Run
+from armsim.simulation.simulate import simulate
+from armsim.spec.study import GRID
+from armsim.studies.kept import kept_study
+from armsim.studies.results import COMPLETE, Sweep, check_measure
+from armsim.studies.rows import INDEX
+from armsim.studies.show import values_at
+from armsim.studies.study import Study
+from armsim.viewing.page import Section
+from armsim.viewing.view import page_data
+
+LEADING = 10  # runs in the table of the best
+REASONS = 12  # for failures, the most frequent ones
+NAMED = 5  # runs that failed for a reason
+DPI = 110
+CHOSEN = {
+    GRID: "all combinations",
+    "random": "drawn independently",
+    "latin": "drawn as a Latin hypercube",
+    "sobol": "drawn as a scrambled Sobol' sequence",
+}
+
+
+def study_page(
+    path: str | PathLike[str], degrees: bool = False, by: str | None = None, largest: bool = False
+) -> tuple[dict[str, Any], list[Section], list[Section]]:
+    """A study as data of a page, see `armsim.viewing.view.page_data`, with sections above and below.
+
+    The best run is simulated again for it.
+
+    Args:
+        path: The folder of a study, or its study.yaml.
+        degrees: Give angles of the best run in degrees.
+        by: The measure by which runs are compared; the first one unless given.
+        largest: Whether its largest value is best.
+
+    Raises:
+        UsageError: It is no study, or has no such measure.
+        FileFaults: Its files cannot be read, or have changed since.
+    """
+    study, found = kept_study(path)
+    name = check_measure(by, found.measures)
+    title = os.path.basename(os.path.abspath(found.folder))
+    best = found.top(LEADING, name, largest)
+    above = [
+        Section("What was asked", _asked(study, found)),
+        Section("What came of it", "\n".join([report(found), *_reasons(found)])),
+        _drawn(study, found, name),
+        Section("The best runs", leading(found, best, name, largest)),
+    ]
+    about = {"name": title, "subtitle": f"a study of {counted(found.count, 'run')}"}
+    if not best:
+        return {"kind": "text", **about, "described": "No run that could be shown."}, above, []
+    index = best[0][INDEX]
+    run = _repeated(study, found, index)
+    values = ", ".join(f"{path} {_word(value)}" for path, value in values_at(study, index).items())
+    above.append(Section(f"Run {index} in motion", wrapped(f"{values}: {name} {_word(best[0][name])}")))
+    below = [Section(f"What came of run {index}", _outcome(run, degrees))]
+    return {**page_data([run], degrees), **about}, above, below
+
+
+def _asked(study: Study, found: Sweep) -> str:
+    """What a study asks, in lines."""
+    scenario = study.scenario if isinstance(study.scenario, (str, PathLike)) else study.scenario.get("name", "in full")
+    count = f"{counted(found.count, 'run')}, {CHOSEN[study.method]}"
+    lines = [f"scenario {os.fspath(scenario)}"]
+    lines += [wrapped(f"set      {path} = {value}") for path, value in study.overrides.items()]
+    lines.append(f"runs     {count}" + ("" if study.method == GRID else f", seed {study.seed}"))
+    lines += [wrapped(f"measure  {', '.join(found.measures)}"), ""]
+    return "\n".join([*lines, table(["varied", "values"], [[path, str(of)] for path, of in study.axes.items()])])
+
+
+def _reasons(found: Sweep) -> Iterator[str]:
+    """Why runs failed: the most frequent reasons, each with the first of its runs."""
+    failed: dict[tuple[str, str], list[str]] = {}
+    for row in found.rows():
+        if row[-2] != COMPLETE:
+            failed.setdefault((row[-2], row[-1]), []).append(str(row[0]))
+    most = sorted(failed.items(), key=lambda pair: -len(pair[1]))
+    for (status, reason), runs in most[:REASONS]:
+        which = ", ".join(runs[:NAMED]) + (", ..." if len(runs) > NAMED else "")
+        yield wrapped(f"! {counted(len(runs), 'run')} {status}: {reason} (run {which})")
+    if len(most) > REASONS:
+        left = sum(len(runs) for _, runs in most[REASONS:])
+        yield f"! and {counted(left, 'run')} for {counted(len(most) - REASONS, 'other reason')}"
+
+
+def _drawn(study: Study, found: Sweep, by: str) -> Section:
+    """A measure over what is varied, as a picture where matplotlib is there."""
+    title = f"{by} over what is varied"
+    if not found.done:
+        return Section(title, "no run is done")
+    try:
+        check_matplotlib(title)
+    except UsageError as error:
+        return Section(title, str(error))
+    described = (
+        f"{by} of {counted(found.done, 'run')} over {', '.join(found.paths)}; the table below has the best runs."
+    )
+    return Section(title, "", png_of(study_figure(found, study.axes, by), DPI), described)
+
+
+def _repeated(study: Study, found: Sweep, index: int) -> Run:
+    """A run of the study, simulated again.
+
+    Raises:
+        FileFaults: The scenario is not what it was.
+    """
+    runs = study.runs(1)
+    study.definition(runs, found.folder)  # which refuses files that have changed
+    return simulate(runs.scenario(list(values_at(study, index).values())), force_step=study.force_step)
+
+
+def _outcome(run: Run, degrees: bool) -> str:
+    summary = run.summary()
+    title = f"{summary['scenario']}: {summary['duration']:g} s of {summary['robot']}, {steps_by(summary)}"
+    lines = [wrapped(title + ENDED[summary["status"]]), *method_notes(summary), *outcome(summary, degrees, True)]
+    return "\n".join(lines)
+
+
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) else number(value)

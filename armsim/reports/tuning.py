@@ -1,0 +1,114 @@
+"""What is printed of a tuning."""
+
+from __future__ import annotations
+
+from armsim.files.yaml_writer import yaml_text
+from armsim.formulas.quantity import plain_number
+from armsim.notebook import counted
+from armsim.reports.table import number, table, wrapped
+from armsim.spec.timing import seconds
+from armsim.studies.results import COMPLETE
+from armsim.tuning.causes import CONTROL, SAMPLING, STEP
+from armsim.tuning.margins import FACTOR, MASS, Margin
+from armsim.tuning.result import Tuned
+
+WHY = {
+    STEP: "the step: with a tenth of it they hold",
+    SAMPLING: "sampling: with ten times the samples they hold",
+    CONTROL: "control: its law, its gains, the limits of the drives",
+}
+
+
+def report(found: Tuned) -> str:
+    """What was found, and where it holds."""
+    over = f", the {found.over} of {found.cases} cases" if found.cases > 1 else ""
+    first = f"; {number(found.first.objective)} with the file's values" if found.first.sound else ""
+    lines = [f"{found.name}: {found.minimise} {number(found.objective)}{over}{first}", *_trials(found)]
+    if found.status != COMPLETE:
+        lines.append("interrupted: the same command goes on; what is above is the best so far")
+        return "\n".join(map(wrapped, lines))
+    lines += [f"! {note}" for note in _doubts(found)]
+    lines += _where(found)
+    printed = ["\n".join(map(wrapped, lines)), _numbers(found)]
+    more = _others(found)
+    printed += [more] if more else []
+    printed.append(_control(found))
+    also = ", test/" if found.tested is not None else ""
+    printed.append(f"written  {found.folder}: tuned.yaml, results.csv (the trials), study.yaml, summary.yaml{also}")
+    return "\n\n".join(filter(None, printed))
+
+
+def _trials(found: Tuned) -> list[str]:
+    bad = [f"{count} {status}" for status, count in found.ended.items() if status != COMPLETE]
+    bad += [f"{counted(found.unmet, 'complete one')} against conditions"] if found.unmet else []
+    ended = "; of these " + ", ".join(bad) if bad else ", all complete"
+    took = f"; {seconds(found.simulated)} in the loop of their runs" if found.simulated else ""
+    return [f"trials   {found.trials}{ended}{took}"]
+
+
+def _doubts(found: Tuned) -> list[str]:
+    """What is to be known before the numbers are used."""
+    notes = []
+    if found.judged.violation:
+        notes.append("no trial meets all conditions; this one misses them least")
+    for path, end, bound in found.at_bounds:
+        notes.append(f"{path} is at its {end} bound, {plain_number(bound)}: beyond it may be better")
+    return notes
+
+
+def _where(found: Tuned) -> list[str]:
+    """Where it holds, and why not elsewhere."""
+    said = " and ".join(found.conditions) if found.conditions else "the run comes to its end"
+    lines = [f"holds    means: {said}", f"         {found.held} of {counted(found.cases, 'case')} it was tuned at"]
+    tested = found.tested
+    if tested is None:
+        return [*lines, "         not tested elsewhere: nothing is known to vary (name it with --test)"]
+    lines.append(f"         {int(tested.holds.sum())} of {counted(len(tested.holds), 'case')} it was not tuned at")
+    ends = {name: int((tested.status == name).sum()) for name in ("diverged", "refused")}
+    failed = ", ".join(f"{count} {name}" for name, count in ends.items() if count)
+    lines += [f"         of the others {failed}"] if failed else []
+    split = tested.split
+    if split is not None:
+        (a, below), (b, above) = split.below, split.above
+        lines.append(f"where    {split.path} < {number(split.at, 3)}: {a} of {below}; above: {b} of {above}")
+    if found.causes:
+        tried = sum(found.causes.values())
+        lines.append(f"why      of {counted(tried, 'case')} that do not hold:")
+        lines += [f"         {count} by {WHY[cause]}" for cause, count in found.causes.items() if count]
+    return lines
+
+
+def _numbers(found: Tuned) -> str:
+    """The numbers as a table, with their margins."""
+    margins = {margin.name: margin for margin in found.margins}
+    rows = [
+        [path, number(found.before[path]), number(value), _range(margins.get(path))]
+        for path, value in found.values.items()
+    ]
+    return table(["number", "before", "tuned", "holds with times"], rows)
+
+
+def _range(margin: Margin | None) -> str:
+    if margin is None:
+        return "-"
+    low = f"{'<' if margin.open_low else ''}{number(margin.low, 3)}"
+    return f"{low} to {'>' if margin.open_high else ''}{number(margin.high, 3)}"
+
+
+def _others(found: Tuned) -> str:
+    """The margins of what was not sought."""
+    rows = []
+    for margin in found.margins:
+        if margin.name in found.values:
+            continue
+        if margin.unit == FACTOR:
+            rows.append([margin.name.removeprefix("robot."), f"times {_range(margin)}"])
+        else:
+            what, unit = ("more payload", "kg") if margin.unit == MASS else ("more delay", "s")
+            rows.append([what, f"up to {'>' if margin.open_high else ''}{number(margin.high, 3)} {unit}"])
+    return table(["it also holds with", ""], rows) if rows else ""
+
+
+def _control(found: Tuned) -> str:
+    """The `control` block of a scenario."""
+    return yaml_text({"control": dict(found.control)}).rstrip() if found.control else ""

@@ -1,0 +1,236 @@
+"""Reading study files."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Any
+
+from armsim.errors import ArmsimError, FileFaults, UsageError
+from armsim.files.document import Map, Node, Place, Scalar, clipped, shown
+from armsim.files.faults import Fault, Report, refuse, suggestion
+from armsim.files.shipped import looks_like_a_file, shipped_path
+from armsim.files.source import beside, find_file
+from armsim.files.yaml_reader import read_yaml
+from armsim.formulas.quantity import Context
+from armsim.formulas.values import Drawn, Interval, Value, first_value, written_value
+from armsim.loading.open_numbers import open_numbers
+from armsim.loading.scenario_file import Given, load_scenario_file
+from armsim.loading.settle import is_structure
+from armsim.spec.paths import parse_path, source_of
+from armsim.spec.study import FORMAT, StudyKeys, plain
+
+TRIED = 20  # combinations of words, of which one has to do
+
+
+@dataclass(frozen=True)
+class StudyFile:
+    """A study file that has been read.
+
+    Attributes:
+        path: As the user named it.
+        data: By the keys of `armsim.spec.study.StudyKeys`.
+        scenario: What its scenario is read from.
+        overrides: Its `set`, as plain data.
+        places: Where the paths of `vary`, of `tune.open`, and the names of measures are.
+    """
+
+    path: str
+    data: dict[str, Any]
+    scenario: Given
+    overrides: dict[str, Any]
+    places: dict[str, Place]
+
+    @property
+    def expected(self) -> tuple[tuple[str, str], ...]:
+        """Names and SHA-256 of files that must be as they were."""
+        sources = self.data["sources"] if isinstance(self.data["sources"], list) else []
+        known = [(x.get("file"), x.get("sha256")) for x in sources if isinstance(x, dict)]
+        return tuple((name, sha256) for name, sha256 in known if isinstance(name, str) and isinstance(sha256, str))
+
+
+def is_study(path_or_name: object) -> bool:
+    """Whether a file, or what is shipped under a name, is a study by its `format`."""
+    if not isinstance(path_or_name, (str, os.PathLike)):
+        return False
+    try:
+        root, _ = read_yaml(found_study(os.fspath(path_or_name)))
+    except FileFaults:
+        return False
+    return isinstance(root, Map) and str(getattr(root.get("format"), "value", "")).startswith("armsim/study/")
+
+
+def found_study(path_or_name: str) -> str:
+    """The path of a study file, given by path or by the name of a shipped one."""
+    if looks_like_a_file(path_or_name) or os.path.isfile(path_or_name):
+        return path_or_name
+    return shipped_path("studies", path_or_name) or path_or_name
+
+
+def load_study_file(path_or_name: str | os.PathLike[str]) -> StudyFile:
+    """A study file, checked together with its scenario.
+
+    Args:
+        path_or_name: A file, or the name of a shipped study.
+
+    Raises:
+        FileFaults: All that is wrong with it.
+    """
+    path = found_study(os.fspath(path_or_name))
+    report = Report()
+    root, _ = read_yaml(path, report)
+    if not isinstance(root, Map):
+        mend = f"begin the file with `format: {FORMAT}`"
+        raise refuse(root.place, "", "a mapping of keys and values", shown(root), mend)
+    context = Context(report, folder=os.path.dirname(path))
+    data = StudyKeys().read(root, "", context)
+    report.raise_if_any()
+    assert data is not None  # or there was a fault
+    node = data["scenario"]
+    scenario: Given = plain(node) if isinstance(node, Map) else _scenario_path(node, context.folder)
+    overrides = {key: plain(value) for key, value in data["set"].items()}
+    found = StudyFile(path, data, scenario, overrides, _measures(root))
+    tuned = data["tune"] is not None
+    sound = not tuned or _is_sound(found, {}, root, report)
+    if sound:
+        for key in ("cases.vary", "tune.test.vary") if tuned else ("vary",):
+            _check_paths(found, key, root, report)
+    if tuned:
+        _check_sought(found, root, report, sound)
+    report.raise_if_any()
+    return found
+
+
+def _measures(root: Map) -> dict[str, Place]:
+    """Where the names of measures are."""
+    found = {f"measure {_text(item)}": item.place for item in getattr(root.get("measure"), "items", ())}
+    minimise = _at(root, "tune.minimise")
+    if minimise is not None:
+        found |= {f"{word} {_text(minimise)}": minimise.place for word in ("measure", "minimise")}
+    for key in ("tune.subject_to", "tune.holds"):
+        for item in getattr(_at(root, key), "items", ()):
+            found[f"condition {_text(item)}"] = item.place
+            found |= {f"measure {side.strip()}": item.place for side in re.split("[<>]=?", _text(item))}
+    return found
+
+
+def _text(node: Node) -> str:
+    return str(getattr(node, "value", ""))
+
+
+def _at(root: Node | None, key: str) -> Any:
+    """The node at keys that points separate; None if there is none."""
+    for step in key.split("."):
+        root = root.get(step) if isinstance(root, Map) else None
+    return root
+
+
+def _scenario_path(node: Scalar, folder: str) -> str:
+    """The scenario's file: relative to the study's, or shipped under a name."""
+    relative = beside(folder, node.text)
+    return relative if looks_like_a_file(node.text) or os.path.isfile(relative) else node.text
+
+
+def _check_paths(study: StudyFile, key: str, root: Map, report: Report) -> None:
+    """Report paths at which there is nothing, at the keys that name them, and faults of the scenario."""
+    node = _at(root, key)
+    if not isinstance(node, Map):
+        return
+    vary: Any = study.data
+    for step in key.split("."):
+        vary = vary[step]
+    study.places.update({path: place for path, (place, _) in node.entries.items()})
+    structure = {path: of for path, of in vary.items() if is_structure(parse_path(path)) or getattr(of, "words", False)}
+    if any(isinstance(of, Drawn) for of in structure.values()):
+        for path, of in structure.items():
+            if isinstance(of, Drawn):
+                mend = "give its values one by one"
+                report.add(study.places[path], f"{key}.{path}", "a number that can be left open", "structure", mend)
+        return
+    words = _words_that_do(study, {path: of.values for path, of in structure.items()}, root, report)
+    if words is None:
+        return
+    for path, of in vary.items():
+        if path not in structure:
+            _check_path(study, f"{key}.{path}", path, first_value(of), words, report)
+
+
+def _words_that_do(
+    study: StudyFile, listed: Mapping[str, Sequence[Value]], root: Map, report: Report
+) -> dict[str, Any] | None:
+    """Words with which the scenario can be run; None where there are none, which is reported but for faults of words."""
+    reports = []
+    for values in islice(product(*listed.values()), TRIED):
+        words = dict(zip(listed, values, strict=True))
+        reports.append(Report())
+        if _is_sound(study, words, root, reports[-1]):
+            return words
+    varied = tuple(f"vary.{path}" for path in listed)
+    report.faults += [fault for fault in reports[0].faults if not fault.path.endswith(varied)]  # of words the runs tell
+    return None
+
+
+def _is_sound(study: StudyFile, words: Mapping[str, Any], root: Map, report: Report) -> bool:
+    """Whether the scenario can be run with some words written in; its faults are reported."""
+    try:
+        if not isinstance(study.scenario, Mapping):
+            read_yaml(find_file("configs", os.fspath(study.scenario)))
+    except FileFaults as error:
+        report.faults += [_moved(fault, root) for fault in error.faults]
+        return False
+    try:
+        load_scenario_file(study.scenario, {**study.overrides, **words})
+    except FileFaults as error:
+        report.faults += [_moved(fault, root) for fault in error.faults]
+        return False
+    return True
+
+
+def _check_sought(study: StudyFile, root: Map, report: Report, sound: bool) -> None:
+    """Report paths of `tune.open` at which there is no number of a sound scenario, and stages of other paths."""
+    sought: dict[str, Interval] = study.data["tune"]["open"]
+    study.places.update({path: place for path, (place, _) in _at(root, "tune.open").entries.items()})
+    if sound:
+        for path, interval in sought.items():
+            _check_path(study, f"tune.open.{path}", path, interval.at(0.5), {}, report, written=False)
+    for i, stage in enumerate(study.data["tune"]["stages"] or ()):
+        for k, path in enumerate(stage):
+            if path not in sought:
+                place = _at(root, "tune.stages").items[i].items[k].place
+                mend = suggestion(path, sought, "they are")
+                report.add(place, f"tune.stages[{i}][{k}]", "a path of `open`", clipped(path), mend)
+
+
+def _check_path(
+    study: StudyFile, key: str, path: str, value: Any, words: dict[str, Any], report: Report, written: bool = True
+) -> None:
+    """Report a path at which there is nothing that can be varied; with `written` a value may also be written in."""
+    before = {**study.overrides, **words}
+    try:
+        open_numbers(study.scenario, {path: [list(value)] if isinstance(value, tuple) else value}, before)
+    except ArmsimError as error:
+        if written:
+            with contextlib.suppress(ArmsimError):
+                load_scenario_file(study.scenario, {**before, path: written_value(value)})
+                return
+        found = " ".join(str(error).split()) if isinstance(error, UsageError) else error.args[0][0].found
+        what = f"a number{', or a key,' if written else ''} of the scenario or of its robot"
+        report.add(study.places[path], key, what, found.removeprefix(f"{path}: "), "correct the path")
+
+
+def _moved(fault: Fault, root: Map) -> Fault:
+    """A fault without a place in a file at the key that has its value: in `set`, where it is varied, or else `scenario`."""
+    if fault.where.line:
+        return fault
+    for key in ("set", "vary", "cases.vary", "tune.test.vary"):
+        for path, (place, _) in getattr(_at(root, key), "entries", {}).items():
+            if fault.where.source == source_of(path):
+                return Fault(place, f"{key}.{path}", fault.expected, fault.found, fault.mend)
+    entry = root.entries.get("scenario")
+    if entry is None:
+        return fault
+    return Fault(entry[1].place, fault.path or "scenario", fault.expected, fault.found, fault.mend)

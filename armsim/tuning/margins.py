@@ -1,0 +1,188 @@
+"""Margins: how much a number may be off before a case that held does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from armsim.errors import ArmsimError
+from armsim.formulas.quantity import Quantity
+from armsim.formulas.values import UNIFORM, Drawn, Values
+from armsim.loading.scenario import Scenario
+from armsim.loading.scenario_file import MOST_DELAY, Given
+from armsim.spec.paths import path_text
+from armsim.spec.timing import time_at
+from armsim.studies.design import Rows
+from armsim.studies.runs import StudyRuns
+from armsim.tuning.objective import Condition, held, measures_of
+from armsim.tuning.tested import PAYLOAD, is_unladen, mass_of
+
+FURTHEST = 16.0  # times, up and down
+COARSE = 12  # factors on either side at first
+FINE = 8  # between the last that holds and the first that does not
+DELAYED = "control.delay"
+FACTOR, MASS, DELAY = "factor", "kg", "s"
+
+
+@dataclass(frozen=True)
+class Margin:
+    """Between what a number may be.
+
+    Attributes:
+        name: Its path.
+        unit: "factor" on the number; "kg" of an added payload, "s" of an added delay.
+        low: The least with which all cases hold.
+        high: The largest.
+        open_low: Whether less was not tried, or cannot be.
+        open_high: Whether more was not.
+    """
+
+    name: str
+    unit: str
+    low: float
+    high: float
+    open_low: bool
+    open_high: bool
+
+
+def margins_of(
+    given: Given,
+    scenario: Scenario,
+    numbers: Mapping[str, float],
+    axes: Mapping[str, Values],
+    cases: Rows,
+    conditions: Sequence[Condition],
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> list[Margin]:
+    """How much each of some numbers, each mass, an added payload and an added delay may be off, one at a time.
+
+    Runs are made whatever is said of their step: it is they that hold or do not.
+
+    Args:
+        given: The scenario's file, or its content.
+        scenario: It.
+        numbers: The numbers, by path.
+        axes: What the cases vary.
+        cases: Those that hold, shape (cases, paths).
+        conditions: When one holds.
+        threads: How many.
+        progress: Called with margins done, and all.
+    """
+    taken = {*numbers, *axes}
+    masses = {path: mass for path, mass in _masses(scenario).items() if path not in taken}
+    factors = {path: value for path, value in {**numbers, **masses}.items() if value != 0.0}
+    payload = {PAYLOAD: 0.0} if is_unladen(scenario) and PAYLOAD not in taken else {}
+    places = {**factors, **payload}
+    measures = measures_of(conditions)
+    opened = {
+        path: Drawn(UNIFORM, 0.5 * abs(x), 1.5 * abs(x)) if x else Drawn(UNIFORM, 0.0, 1.0)
+        for path, x in places.items()
+    }
+    probe = _Probe(
+        StudyRuns(given, {**opened, **axes}, {}, measures, threads, force_step=True), places, cases, conditions
+    )
+    delayed = scenario.sample_every is not None and DELAYED not in axes
+    total = len(factors) + len(payload) + delayed
+    found: list[Margin] = []
+
+    def take(margin: Margin) -> None:
+        found.append(margin)
+        if progress is not None:
+            progress(len(found), total)
+
+    for path, value in factors.items():
+        low, open_low = probe.furthest(path, [value * FURTHEST ** (-k / COARSE) for k in range(COARSE + 1)])
+        high, open_high = probe.furthest(path, [value * FURTHEST ** (k / COARSE) for k in range(COARSE + 1)])
+        take(Margin(path, FACTOR, low / value, high / value, open_low, open_high))
+    for path in payload:
+        high, open_high = probe.furthest(path, [mass_of(scenario) * k / COARSE for k in range(COARSE + 1)])
+        take(Margin(path, MASS, 0.0, high, True, open_high))
+    if delayed:
+        take(_delay(given, scenario, axes, cases, conditions, measures, threads))
+    return found
+
+
+class _Probe:
+    """Tries other values of one number in all cases."""
+
+    def __init__(
+        self, runs: StudyRuns, places: Mapping[str, float], cases: Rows, conditions: Sequence[Condition]
+    ) -> None:
+        self._runs, self._places, self._cases, self._conditions = runs, dict(places), cases, conditions
+
+    def furthest(self, path: str, ladder: Sequence[float]) -> tuple[float, bool]:
+        """The furthest value of a ladder, from the number itself on, up to which all cases hold; whether it is the last one."""
+        last = self._held(path, ladder) - 1
+        if last + 1 == len(ladder):
+            return ladder[-1], True
+        if last < 0:
+            return ladder[0], False
+        a, b = ladder[last], ladder[last + 1]
+        between = [a + (b - a) * k / (FINE + 1) for k in range(1, FINE + 1)]
+        more = self._held(path, between)
+        return (between[more - 1] if more else a), False
+
+    def _held(self, path: str, values: Sequence[float]) -> int:
+        """With how many of the values, from the first on, all cases hold; of values that no arm has, none does."""
+        place = list(self._places).index(path)
+        rows = np.tile(np.array([*self._places.values()]), (len(values), 1))
+        rows[:, place] = values
+        many = len(self._cases)
+        rows = np.hstack([np.repeat(rows, many, axis=0), np.tile(self._cases, (len(values), 1))])
+        right = held(self._runs, rows, self._conditions).reshape(len(values), many).all(axis=1)
+        wrong = np.flatnonzero(~right)
+        return int(wrong[0]) if len(wrong) else len(values)
+
+
+def _delay(
+    given: Given,
+    scenario: Scenario,
+    axes: Mapping[str, Values],
+    cases: Rows,
+    conditions: Sequence[Condition],
+    measures: Sequence[str],
+    threads: int | None,
+) -> Margin:
+    """How much more delay all cases hold with; whole periods, each of which has machine code of its own."""
+    period = time_at(scenario.sample_every or 1, scenario.time_ratio)
+    before = (scenario.file.steps["delay"] or 0) // (scenario.file.steps["period"] or 1)
+
+    def holds(periods: int) -> bool:
+        try:
+            runs = StudyRuns(given, axes, {DELAYED: (before + periods) * period}, measures, threads, force_step=True)
+            return bool(held(runs, cases, conditions).all())
+        except ArmsimError:  # it would be beyond all delays
+            return False
+
+    good, bad = 0, 1
+    while before + bad <= MOST_DELAY and holds(bad):
+        good, bad = bad, 2 * bad
+    beyond = before + bad > MOST_DELAY
+    bad = min(bad, MOST_DELAY + 1 - before)
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        good, bad = (middle, bad) if holds(middle) else (good, middle)
+    return Margin(DELAYED, DELAY, 0.0, good * period, True, beyond and before + good == MOST_DELAY)
+
+
+def _masses(scenario: Scenario) -> dict[str, float]:
+    """All masses of the robot's file, and of its payload, by path."""
+    robot = scenario.file.robot.data
+    found = _numbers(robot, ["robot"])
+    payload = scenario.file.data["payload"]
+    return {path: value for path, value in (*found, *_numbers(payload, ["payload"])) if value > 0.0}
+
+
+def _numbers(data: Any, steps: list[str | int]) -> list[tuple[str, float]]:
+    """The masses below some data."""
+    if isinstance(data, dict):
+        return [x for key, value in data.items() if key != "parameters" for x in _numbers(value, [*steps, key])]
+    if isinstance(data, list):
+        return [x for i, value in enumerate(data) for x in _numbers(value, [*steps, i])]
+    if isinstance(data, Quantity) and steps[-1] == "mass" and data.given and not data.varies:
+        return [(path_text(steps), data.value)]
+    return []

@@ -1,0 +1,187 @@
+"""From what the runs of a trial come to, one number that is to be small."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armsim.errors import FileFaults, UsageError
+from armsim.formulas.formula import constant_value
+from armsim.studies.design import Rows
+from armsim.studies.results import COMPLETE
+from armsim.studies.runs import Outcomes, StudyRuns
+
+Array = NDArray[np.float64]
+SIGNS = {"<=": 1.0, ">=": -1.0}
+MIRRORED = {"<=": ">=", ">=": "<="}
+SIGN = re.compile("([<>]=?)")
+WORST = "worst"
+UNMET = 1e100  # merit of a trial that misses a condition: above all objectives, below what diverges
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition on a measure: `max(abs(current_R2)) <= 12`.
+
+    Attributes:
+        text: As written.
+        measure: What is compared; each of its numbers, where it has several.
+        sign: 1 where it must be at most the bound, -1 where at least.
+        bound: The bound.
+    """
+
+    text: str
+    measure: str
+    sign: float
+    bound: float
+
+    def excess(self, values: Array) -> Array:
+        """How far values miss it, as a share of the bound (of 1 where it is 0); 0 where they meet it, inf without a value."""
+        over = self.sign * (values - self.bound) / (abs(self.bound) or 1.0)
+        return np.where(np.isnan(over), np.inf, np.maximum(over, 0.0))
+
+
+def condition_of(text: str) -> Condition:
+    """The condition that a text says; `<` counts as `<=`.
+
+    Raises:
+        UsageError: It says none.
+    """
+    parts = [part.strip() for part in SIGN.split(text)]
+    if len(parts) != 3 or not parts[0] or not parts[2]:
+        found = {1: "no <= or >=", 3: "nothing on one side"}.get(len(parts), "several of <= and >=")
+        example = "write for example max(abs(current_R2)) <= 12"
+        raise UsageError.of(f"condition `{text}`", "a measure, <= or >=, and a number", found, example)
+    left, sign, right = parts[0], f"{parts[1][0]}=", parts[2]
+    bounds = [_constant(side) for side in (left, right)]
+    if bounds[0] is not None and bounds[1] is None:
+        left, sign, bounds = right, MIRRORED[sign], [None, bounds[0]]
+    if bounds[1] is None:
+        return Condition(text, f"({left}) - ({right})", SIGNS[sign], 0.0)
+    return Condition(text, left, SIGNS[sign], bounds[1])
+
+
+def _constant(text: str) -> float | None:
+    try:
+        return constant_value(text, text)
+    except FileFaults:
+        return None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A trial by the runs of all its cases.
+
+    Attributes:
+        objective: What is to be small; infinite where a run diverged or was refused.
+        violation: 0 where all runs meet all conditions; otherwise how far they miss them, each less than 1.
+        failed: How many runs are not complete.
+    """
+
+    objective: float
+    violation: float
+    failed: int
+
+    @property
+    def sound(self) -> bool:
+        """Whether all runs are complete, and have what is minimised."""
+        return math.isfinite(self.objective)
+
+    @property
+    def merit(self) -> float:
+        """The one number by which trials are compared."""
+        if not self.sound:
+            return math.inf
+        return self.objective if self.violation == 0.0 else UNMET * (1.0 + self.violation)
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is minimised, and on which conditions.
+
+    Attributes:
+        minimise: A measure, or a formula of measures.
+        conditions: What all runs must meet.
+        over: "worst" or "mean" of the cases.
+    """
+
+    minimise: str
+    conditions: tuple[Condition, ...] = ()
+    over: str = WORST
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures that it takes."""
+        return tuple(dict.fromkeys([self.minimise, *(one.measure for one in self.conditions)]))
+
+    def check(self, runs: StudyRuns) -> None:
+        """Refuse an objective that is more than one number.
+
+        Raises:
+            UsageError: It is.
+        """
+        names = runs.results[self.minimise]
+        if len(names) != 1:
+            mend = f"take one of them, such as {names[0]}, or a formula of them"
+            raise UsageError.of(f"minimise {self.minimise}", "one number", f"{len(names)} of them", mend)
+
+    def judged(self, runs: StudyRuns, found: Outcomes) -> Judged:
+        """What a trial comes to, whose runs have these outcomes."""
+        failed = int(np.count_nonzero(found.status != COMPLETE))
+        column = dict(zip(runs.measures, found.measures.T, strict=True))
+        values = column[runs.results[self.minimise][0]]
+        if failed or not np.isfinite(values).all():
+            return Judged(math.inf, math.inf, failed)
+        if self.over == WORST:
+            objective = float(values.max())
+        else:
+            objective = math.fsum(values.tolist()) / len(values)
+        return Judged(objective, violation(self.conditions, runs.results, column), 0)
+
+
+def violation(
+    conditions: Sequence[Condition], results: Mapping[str, tuple[str, ...]], column: Mapping[str, Array]
+) -> float:
+    """How far runs miss conditions: the sum over runs and conditions of excess / (1 + excess)."""
+    shares = [_share(one.excess(column[name])) for one in conditions for name in results[one.measure]]
+    return math.fsum(x for share in shares for x in share.tolist())
+
+
+def met(
+    conditions: Sequence[Condition], results: Mapping[str, tuple[str, ...]], column: Mapping[str, NDArray[Any]]
+) -> NDArray[np.bool_]:
+    """Which runs are complete and meet all conditions, by their columns; shape (runs,)."""
+    right: NDArray[np.bool_] = np.asarray(column["status"]) == COMPLETE
+    for one in conditions:
+        for name in results[one.measure]:
+            right = right & (one.excess(column[name]) == 0.0)
+    return right
+
+
+def measures_of(conditions: Sequence[Condition]) -> tuple[str, ...]:
+    """What conditions compare; the time reached, of which all runs have one, if there are none."""
+    return tuple(dict.fromkeys(one.measure for one in conditions)) or ("duration",)
+
+
+def held(runs: StudyRuns, rows: Rows, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
+    """Carry out runs; which of them are complete and meet all conditions.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C came.
+    """
+    found = runs(rows)
+    if found.interrupted:
+        raise KeyboardInterrupt
+    column: dict[str, Any] = dict(zip(runs.measures, found.measures.T, strict=True))
+    return met(conditions, runs.results, {**column, "status": found.status})
+
+
+def _share(excess: Array) -> Array:
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isinf(excess), 1.0, excess / (1.0 + excess))

@@ -1,0 +1,125 @@
+"""What a tuning comes to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armsim.formulas.values import Interval
+from armsim.notebook import counted, html_table
+from armsim.tuning.margins import Margin
+from armsim.tuning.objective import Judged
+from armsim.tuning.search import NEAR
+from armsim.tuning.tested import Tested
+from armsim.tuning.tuned_file import TUNED
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """Numbers that were found, and where they hold.
+
+    Attributes:
+        folder: Where tuned.yaml, the table of trials, and the test are.
+        name: Of the scenario.
+        status: "complete", or "interrupted".
+        minimise: What was minimised.
+        over: Over which of the cases: "worst" or "mean".
+        cases: How many cases there were.
+        values: What was found, by path of each number, in the file's unit.
+        before: What the file has, likewise.
+        bounds: Between which it was sought, likewise.
+        judged: What that comes to: objective, and how far conditions are missed.
+        first: What the file's values came to.
+        trials: How many there were.
+        ended: How many trials ended how.
+        unmet: How many complete trials miss a condition.
+        curve: The least objective so far, after each trial; NaN before there is one.
+        conditions: When a case holds, as text.
+        tested: How it does on cases that it was not tuned at; None where there are none.
+        causes: How many of the cases that do not hold, of those that were looked into, do not because of what.
+        held: How many of its own cases hold.
+        margins: How much numbers, masses and delay may be off before one of them does not.
+        control: The controller as the tuned scenario has it.
+        simulated: Time in the loops of the search's runs [s]; 0 of what had been done before.
+    """
+
+    folder: str
+    name: str
+    status: str
+    minimise: str
+    over: str
+    cases: int
+    values: Mapping[str, float]
+    before: Mapping[str, float]
+    bounds: Mapping[str, Interval]
+    judged: Judged
+    first: Judged
+    trials: int
+    ended: Mapping[str, int]
+    unmet: int
+    curve: NDArray[np.float64] = field(repr=False)
+    conditions: tuple[str, ...] = ()
+    tested: Tested | None = field(default=None, repr=False)
+    causes: Mapping[str, int] = field(default_factory=dict, repr=False)
+    held: int = 0
+    margins: tuple[Margin, ...] = field(default=(), repr=False)
+    control: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    simulated: float = 0.0
+
+    @property
+    def scenario(self) -> str:
+        """The path of the tuned scenario."""
+        return os.path.join(self.folder, TUNED)
+
+    @property
+    def objective(self) -> float:
+        """The least that was found, in the unit of what is minimised."""
+        return self.judged.objective
+
+    def __repr__(self) -> str:
+        return f"Tuned({self.folder}: {self.status}, {self.minimise} {self.objective:.6g} after {counted(self.trials, 'trial')})"
+
+    def _repr_html_(self) -> str:
+        rows = [(path, self.before[path], value) for path, value in self.values.items()]
+        return html_table(f"{self.name}: {self.minimise} {self.objective:.5g}", ["number", "before", "tuned"], rows)
+
+    def summary(self) -> dict[str, Any]:
+        """All of it as plain data, but for the curve and the cases one by one, and for how long it took."""
+        tested = self.tested
+        return {
+            "folder": self.folder,
+            "status": self.status,
+            "minimise": self.minimise,
+            "over": self.over,
+            "cases": self.cases,
+            "objective": self.objective,
+            "violation": self.judged.violation,
+            "before": self.first.objective,
+            "values": dict(self.values),
+            "trials": self.trials,
+            "ended": dict(self.ended),
+            "unmet": self.unmet,
+            "holds": list(self.conditions),
+            "held": self.held,
+            "test": None
+            if tested is None
+            else {"cases": len(tested.holds), "hold": int(tested.holds.sum()), "causes": dict(self.causes)},
+            "margins": [asdict(margin) for margin in self.margins],
+            "control": dict(self.control),
+        }
+
+    @property
+    def at_bounds(self) -> list[tuple[str, str, float]]:
+        """The numbers that are at a bound, "lower" or "upper", to a thousandth of the way, and the bound."""
+        found = []
+        for path, value in self.values.items():
+            share = self.bounds[path].share(value)
+            if not NEAR <= share <= 1.0 - NEAR:
+                low = share < 0.5
+                found.append((path, "lower" if low else "upper", self.bounds[path].at(0.0 if low else 1.0)))
+        return found

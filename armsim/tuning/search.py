@@ -1,0 +1,110 @@
+"""Which trial comes next: methods that minimise a function on the unit cube, by comparing its values alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Cost = Callable[[Array], Array]  # shape (trials, numbers) to (trials,)
+EDGE = 0.2  # of the first simplex, as a share of the bounds
+NEAR = 1e-3  # a simplex of this size, as a share of the bounds, is at its end
+PER_NUMBER = 200  # trials by Nelder-Mead, at most
+PATIENCE, SMALL = 15, 3e-3  # steps for every number, and the share by which they should lower the cost
+GENERATIONS = 60
+SPREAD = 1e-3  # of the costs of a population, relative to their mean, at which it is at its end
+LEAST, EACH = 16, 4  # of a population: trials, at least and for every number
+
+
+class SearchMethod(Protocol):
+    """A method: it tries points of the unit cube, from `start` on, `most` of them at most (None: as many as suit it)."""
+
+    def __call__(self, cost: Cost, start: Array, most: int | None, seed: int) -> None: ...
+
+
+def nelder_mead(cost: Cost, start: Array, most: int | None, seed: int) -> None:
+    """The downhill simplex of Nelder and Mead (1965), with coefficients for many dimensions (Gao and Han, 2012), by scipy.
+
+    One trial after the other; it draws nothing.
+    """
+    from scipy.optimize import minimize
+
+    n = len(start)
+    simplex = np.tile(start, (n + 1, 1))
+    for i in range(n):
+        simplex[i + 1, i] += EDGE if start[i] + EDGE <= 1.0 else -EDGE
+    options = {
+        "initial_simplex": simplex,
+        "xatol": NEAR,
+        "fatol": np.inf,
+        "maxfev": most or PER_NUMBER * n,
+        "maxiter": most or PER_NUMBER * n,
+        "adaptive": True,
+    }
+    with np.errstate(invalid="ignore"):  # of trials that all diverge it takes differences
+        minimize(
+            lambda x: float(cost(x[None, :])[0]),
+            start,
+            method="Nelder-Mead",
+            bounds=[(0.0, 1.0)] * n,
+            options=options,
+            callback=_Stalled(PATIENCE * n),
+        )
+
+
+class _Stalled:
+    """Ends a search whose least cost has fallen by less than `SMALL` of it over some steps."""
+
+    def __init__(self, steps: int) -> None:
+        self._steps, self._costs = steps, list[float]()
+
+    def __call__(self, intermediate_result: Any) -> None:
+        self._costs.append(float(intermediate_result.fun))
+        if len(self._costs) > self._steps:
+            before, now = self._costs[-1 - self._steps], self._costs[-1]
+            if math.isfinite(before) and before - now <= SMALL * abs(before):
+                raise StopIteration
+
+
+def differential_evolution(cost: Cost, start: Array, most: int | None, seed: int) -> None:
+    """Differential evolution (Storn and Price, 1997), by scipy: a whole generation at once, which fills the lanes."""
+    from scipy.optimize import differential_evolution as evolve
+    from scipy.stats import qmc
+
+    n = len(start)
+    population = population_of(n)
+    first = qmc.Sobol(n, seed=seed).random(population)
+    first[0] = start
+    generations = GENERATIONS if most is None else max(0, most // population - 1)
+    with np.errstate(invalid="ignore"):
+        evolve(
+            lambda x: cost(np.ascontiguousarray(x.T)),
+            [(0.0, 1.0)] * n,
+            maxiter=generations,
+            init=first,
+            tol=SPREAD,
+            seed=seed,
+            polish=False,
+            updating="deferred",
+            vectorized=True,
+        )
+
+
+def population_of(n: int) -> int:
+    """Trials of a generation: a power of 2."""
+    return 1 << (max(LEAST, EACH * n) - 1).bit_length()
+
+
+def most_trials(method: str, n: int, most: int | None) -> int:
+    """How many trials a search of n numbers makes at most."""
+    if method == "nelder_mead":
+        return most or PER_NUMBER * n
+    population = population_of(n)
+    return population * (1 + (GENERATIONS if most is None else max(0, most // population - 1)))
+
+
+METHODS: dict[str, SearchMethod] = {"nelder_mead": nelder_mead, "differential_evolution": differential_evolution}

@@ -1,0 +1,151 @@
+"""What a tuned scenario is tested on: cases that it was not tuned at, and when one of them holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armsim.control import Constant, Controller
+from armsim.formulas.quantity import plain_number
+from armsim.formulas.values import Values
+from armsim.loading.scenario import Scenario
+from armsim.studies.design import SOBOL
+from armsim.studies.results import Sweep
+from armsim.tuning.objective import Condition, condition_of, met
+from armsim.tuning.task import Cases, Tuning, ranges_of, uniform
+
+BAND = 0.05  # rad or m, within which a run holds where nothing else is said
+SETTLED = 0.8  # of the run, by which it must be within
+DRAWN = 256  # cases
+PAYLOAD = "payload.mass"
+LOAD = 0.1  # of the arm's mass: the largest payload, where nothing else is said
+LEAST_SPLIT = 0.05  # of the cases, on either side of a threshold that is told
+
+
+def conditions_of(tuning: Tuning, scenario: Scenario) -> tuple[Condition, ...]:
+    """When a run holds: as asked; else by the conditions, and by staying near its goal for the last fifth of its time.
+
+    The latter is not added where a condition is on errors.
+    """
+    if tuning.holds is not None:
+        return tuple(map(condition_of, tuning.holds))
+    texts = list(tuning.subject_to)
+    on_errors = any(word in text for text in texts for word in ("settling_time", "error"))
+    if isinstance(scenario.command, Controller) and not scenario.command.reference.timed and not on_errors:
+        texts.append(f"settling_time({plain_number(BAND)}) <= {plain_number(SETTLED)}*duration")
+    return tuple(map(condition_of, texts))
+
+
+def test_of(tuning: Tuning, scenario: Scenario) -> Cases | None:
+    """The cases of the test: as asked; else drawn where the cases were, or poses and payloads; None if there are none."""
+    if tuning.test is not None:
+        return tuning.test
+    axes = ranges_of(tuning.cases.axes) if tuning.cases.axes else _anywhere(tuning, scenario)
+    return Cases(axes, SOBOL, DRAWN, tuning.seed + 1) if axes else None
+
+
+def _anywhere(tuning: Tuning, scenario: Scenario) -> dict[str, Values]:
+    """Any target within the joints' ranges, and payloads up to a tenth of the arm's mass."""
+    taken = {*tuning.sought, *tuning.overrides}
+    found: dict[str, Values] = {}
+    if isinstance(scenario.command, Controller) and isinstance(scenario.command.reference, Constant):
+        for i, joint in enumerate(scenario.arm.joints):
+            low, high = (-math.inf, math.inf) if joint.limit is None else (joint.limit.lower, joint.limit.upper)
+            if joint.kind.turns:
+                low, high = max(low, -math.pi), min(high, math.pi)
+            turn = 180.0 / math.pi if scenario.degrees and joint.kind.turns else 1.0
+            path = f"control.target[{i}]"
+            if path not in taken and "control.target" not in taken and math.isfinite(low) and low < high < math.inf:
+                found[path] = uniform(low * turn, high * turn)
+    if is_unladen(scenario) and PAYLOAD not in taken:
+        found[PAYLOAD] = uniform(0.0, float(f"{LOAD * mass_of(scenario):.1g}"))
+    return found
+
+
+def is_unladen(scenario: Scenario) -> bool:
+    """Whether the tool carries nothing, so that a mass may be hung on it."""
+    return scenario.file.data["payload"] is None and scenario.arm.payload.mass == 0.0
+
+
+def mass_of(scenario: Scenario) -> float:
+    """The mass of all links [kg]."""
+    return math.fsum(float(joint.inertia.mass) for joint in scenario.arm.joints)
+
+
+@dataclass(frozen=True)
+class Split:
+    """A number of the cases at which they part best into those that hold and those that do not.
+
+    Attributes:
+        path: Of the number.
+        at: The threshold.
+        below: (hold, all) of the cases below it.
+        above: (hold, all) of those above.
+    """
+
+    path: str
+    at: float
+    below: tuple[int, int]
+    above: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Tested:
+    """How a tuned scenario did on cases.
+
+    Attributes:
+        folder: Of the study that tried them.
+        holds: Which of them hold.
+        status: How each ended.
+        values: What was varied, by path.
+        measures: What was measured, by name.
+    """
+
+    folder: str
+    holds: NDArray[np.bool_]
+    status: NDArray[np.str_]
+    values: Mapping[str, NDArray[np.float64]]
+    measures: Mapping[str, NDArray[np.float64]]
+
+    @property
+    def failing(self) -> NDArray[np.int64]:
+        """Indices of the cases that do not hold."""
+        return np.flatnonzero(~self.holds)
+
+    @property
+    def split(self) -> Split | None:
+        """The threshold that tells most of where they hold; None where it tells little."""
+        best: tuple[float, Split] | None = None
+        many = len(self.holds)
+        for path, column in self.values.items():
+            if column.dtype == object:
+                continue
+            order = np.argsort(column, kind="stable")
+            right, x = np.cumsum(self.holds[order]), column[order]
+            total = int(right[-1])
+            for k in range(max(1, int(LEAST_SPLIT * many)), many - max(1, int(LEAST_SPLIT * many)) + 1):
+                if k == many or x[k - 1] == x[k]:
+                    continue
+                below, above = int(right[k - 1]), total - int(right[k - 1])
+                impurity = below * (k - below) / k + above * (many - k - above) / (many - k)
+                if best is None or impurity < best[0]:
+                    at = 0.5 * float(x[k - 1] + x[k])
+                    best = impurity, Split(path, at, (below, k), (above, many - k))
+        whole = int(self.holds.sum()) * (many - int(self.holds.sum())) / many if many else 0.0
+        return best[1] if best is not None and best[0] < 0.8 * whole else None
+
+
+def tested_of(found: Sweep, conditions: tuple[Condition, ...], results: Mapping[str, tuple[str, ...]]) -> Tested:
+    """How the runs of a study of a tuned scenario did."""
+    column = {name: found[name] for name in found}
+    return Tested(
+        found.folder,
+        met(conditions, results, column),
+        found["status"],
+        {path: found[path] for path in found.paths},
+        {name: found[name] for name in found.measures},
+    )

@@ -1,0 +1,318 @@
+"""`armsim.tune`: numbers sought by what their runs come to, and tested where they were not sought."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from armsim.errors import FileFaults, UsageError
+from armsim.files.document import Map
+from armsim.files.interrupts import interrupts_later
+from armsim.files.new_file import whole_file
+from armsim.files.study_folder import StudyFolder, study_folder
+from armsim.files.yaml_reader import read_yaml
+from armsim.files.yaml_writer import yaml_text
+from armsim.formulas.quantity import plain
+from armsim.formulas.values import UNIFORM, Drawn, Interval
+from armsim.loading.open_numbers import open_numbers
+from armsim.loading.scenario import Scenario
+from armsim.spec.study import plain as plain_nodes
+from armsim.studies.results import COMPLETE
+from armsim.studies.runs import StudyRuns
+from armsim.studies.study import Study
+from armsim.studies.sweep import INTERRUPTED
+from armsim.studies.sweep import carried_out as swept
+from armsim.tuning.causes import causes_of
+from armsim.tuning.margins import Margin, margins_of
+from armsim.tuning.objective import Judged, Objective, condition_of, held, measures_of
+from armsim.tuning.result import Tuned
+from armsim.tuning.search import METHODS, most_trials
+from armsim.tuning.task import Cases, Tuning, tuning_of
+from armsim.tuning.tested import Tested, conditions_of, test_of, tested_of
+from armsim.tuning.trials import Stopped, Trials, trial_heading
+from armsim.tuning.tuned_file import COMMENT, TUNED, tuned_scenario, write_tuned
+
+Progress = Callable[[int, int], object]
+SUMMARY, TEST = "summary.yaml", "test"
+MOST_MARGIN_CASES = 64
+
+
+def tune(
+    scenario: str | PathLike[str] | Mapping[str, Any],
+    open: Mapping[str, Any] | None = None,
+    minimise: str | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    folder: str | PathLike[str] | None = None,
+    *,
+    subject_to: Sequence[str] | str = (),
+    over: str | None = None,
+    stages: Sequence[Sequence[str]] | None = None,
+    cases: Mapping[str, Any] | None = None,
+    draw_cases: int | None = None,
+    method: str | None = None,
+    trials: int | None = None,
+    seed: int | None = None,
+    holds: Sequence[str] | str | None = None,
+    test: Mapping[str, Any] | None = None,
+    draw_test: int | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    force_step: bool = False,
+    force: bool = False,
+) -> Tuned:
+    """Seek numbers of a scenario for which a measure is least, and test them where they were not sought.
+
+    The same call goes on after a kill, and finds the same numbers to the bit. The user's files are not changed.
+
+    Args:
+        scenario: A scenario file, the name of a shipped one, or a file's content; or a study file with `tune`, alone.
+        open: What is sought, with bounds: {"control.kp": "0:200", "control.kd[1]": "log:0.1:10"}; a list stands for all its
+            numbers. Each starts from the file's value.
+        minimise: A measure or a formula of measures, docs/measures.md; "iae" unless given.
+        overrides: Values in place of the file's, by path.
+        folder: For the results; `studies/<scenario>-001`, or the next free number, if None. One with this tuning is taken up.
+        subject_to: Conditions that all runs must meet: "max(abs(current_R2)) <= 12".
+        over: "worst" or "mean" of all cases.
+        stages: Paths of `open` that are sought one set after the other; all at once unless given.
+        cases: Values of cases over which the numbers must do, by path, as `armsim.sweep` varies them; all combinations.
+        draw_cases: How many of them are drawn, in place of all combinations.
+        method: "nelder_mead" or "differential_evolution".
+        trials: How many at most in each stage; as many as suit the method unless given.
+        seed: Of what is drawn.
+        holds: Conditions under which a case holds; those of `subject_to`, and staying within 0.05 rad or m of the goal for the
+            last fifth of the run, unless given.
+        test: Values of cases on which the result is tested, by path; ranges of `cases`, or poses and payloads, unless given.
+        draw_test: How many of them are drawn.
+        threads: How many; as many as there are processors unless given.
+        progress: Called with trials done and trials at most.
+        force_step: Run even with a step that is refused.
+        force: Replace another study that the folder has.
+
+    Returns:
+        The numbers, and where they hold; after Ctrl-C what there is.
+
+    Raises:
+        FileFaults: The scenario, its robot or the study file cannot be run; says where and why.
+        UsageError: There is no number at a path, a measure is unknown, no trial is complete, or the folder has something else.
+    """
+    tuning = tuning_of(
+        scenario, open, minimise, overrides, subject_to=subject_to, over=over, stages=stages, cases=cases,
+        draw_cases=draw_cases, method=method, trials=trials, seed=seed, holds=holds, test=test, draw_test=draw_test,
+        force_step=force_step,
+    )  # fmt: skip
+    return carried_out(tuning, folder, threads, Watch(progress), force)
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who is told how far a tuning is.
+
+    Attributes:
+        trials: Called with trials done and trials at most.
+        test: Called with cases done and cases in all.
+        margins: Called with margins done and margins in all.
+        tell: Called with the best so far, in words.
+    """
+
+    trials: Progress | None = None
+    test: Progress | None = None
+    margins: Progress | None = None
+    tell: Callable[[str], object] | None = None
+
+
+class Task:
+    """A tuning made ready: its numbers, its runs, its cases.
+
+    Raises:
+        FileFaults: The scenario cannot be run.
+        UsageError: There is no number at a path, or a measure is unknown.
+    """
+
+    def __init__(self, tuning: Tuning, threads: int | None = None) -> None:
+        self.tuning, self.threads = tuning, threads
+        opened = open_numbers(tuning.scenario, list(tuning.sought), tuning.overrides)
+        self.sought: dict[str, Interval] = {}
+        self.parts: dict[str, tuple[str, ...]] = {}
+        for path, indices in opened.asked.items():
+            self.parts[path] = tuple(opened.places[i] for i in indices)
+            self.sought |= dict.fromkeys(self.parts[path], tuning.sought[path])
+        self.start = {place: float(opened.number(place)) for place in self.sought}
+        self.objective = Objective(tuning.minimise, tuple(map(condition_of, tuning.subject_to)), tuning.over)
+        axes = {place: Drawn(UNIFORM, of.low, of.high) for place, of in self.sought.items()} | dict(tuning.cases.axes)
+        given = {path: value for path, value in tuning.overrides.items() if path not in self.sought}
+        self.runs = StudyRuns(tuning.scenario, axes, given, self.objective.measures, threads, tuning.force_step)
+        self.objective.check(self.runs)
+        self.cases = tuning.cases.rows
+        self.conditions = conditions_of(tuning, self.scenario(self.start))
+        self.most = sum(most_trials(tuning.method, len(places), tuning.trials) for places in self.stages)
+
+    @property
+    def stages(self) -> list[tuple[str, ...]]:
+        """The numbers that are sought in each stage."""
+        return [tuple(place for path in stage for place in self.parts[path]) for stage in self.tuning.stages]
+
+    def scenario(self, values: Mapping[str, float]) -> Scenario:
+        """The scenario with numbers, in the first of its cases."""
+        return self.runs.scenario([*values.values(), *self.cases[0].tolist()])
+
+    def uncased(self, values: Mapping[str, float]) -> Scenario:
+        """The scenario with numbers, in no case."""
+        tuning = self.tuning
+        axes = {place: Drawn(UNIFORM, of.low, of.high) for place, of in self.sought.items()}
+        runs = StudyRuns(tuning.scenario, axes, tuning.overrides, ("duration",), 1, tuning.force_step)
+        return runs.scenario([*values.values()])
+
+
+def carried_out(
+    tuning: Tuning,
+    folder: str | PathLike[str] | None = None,
+    threads: int | None = None,
+    watch: Watch | None = None,
+    force: bool = False,
+) -> Tuned:
+    """Carry out a tuning; see `tune`."""
+    watch = watch or Watch()
+    task = Task(tuning, threads)
+    name = tuning.name or task.runs.files[0].name
+    where = os.fspath(folder) if folder is not None else os.path.join("studies", "any")
+    definition = tuning.definition(task.runs.files, where)
+    with study_folder(folder, name, definition, trial_heading([*task.sought]), "csv", force) as made:
+        trials = Trials(
+            task.runs, task.sought, task.start, task.cases, task.objective, made, task.most, watch.trials, watch.tell
+        )
+        ended = COMPLETE
+        if not made.rows:  # another tuning was here
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(os.path.join(made.path, SUMMARY))
+        try:
+            first = _searched(task, trials, made)
+        except (Stopped, KeyboardInterrupt):
+            first, ended = Judged(math.inf, math.inf, 0), INTERRUPTED
+            with interrupts_later():
+                trials.flush()
+        found = _found(task, trials, made, name, first, ended)
+        if ended != COMPLETE:
+            return found
+        if not trials.judged.sound:
+            raise _nothing(made.path, trials)
+        try:
+            return _judged(task, found, watch)
+        except KeyboardInterrupt:
+            return replace(found, status=INTERRUPTED)
+
+
+def _searched(task: Task, trials: Trials, made: StudyFolder) -> Judged:
+    """Carry out the stages; what the first trial came to, which is the file's own values."""
+    tuning = task.tuning
+    places = [*task.sought]
+    first = trials.judged
+    for k, stage in enumerate(task.stages, 1):
+        shares = trials.begin()[[places.index(place) for place in stage]]
+
+        def cost(x: Any, k: int = k, stage: tuple[str, ...] = stage) -> Any:
+            return trials(k, stage, x)
+
+        cost(shares[None, :])
+        first = trials.judged if k == 1 else first
+        METHODS[tuning.method](cost, shares, tuning.trials, tuning.seed + k)
+    trials.flush()
+    if made.status != COMPLETE:
+        with interrupts_later():
+            made.finish()
+    return first
+
+
+def _found(task: Task, trials: Trials, made: StudyFolder, name: str, first: Judged, status: str) -> Tuned:
+    """What the search has found."""
+    tuning = task.tuning
+    return Tuned(
+        folder=made.path,
+        name=name,
+        status=status,
+        minimise=tuning.minimise,
+        over=tuning.over,
+        cases=len(task.cases),
+        values=dict(trials.best),
+        before=task.start,
+        bounds=task.sought,
+        judged=trials.judged,
+        first=first,
+        trials=trials.count,
+        ended=trials.ended,
+        unmet=trials.unmet,
+        curve=np.array(trials.curve),
+        conditions=tuple(one.text for one in task.conditions),
+        control=plain(task.uncased(trials.best).file.data["control"] or {}),
+        simulated=task.runs.loop_s,
+    )
+
+
+def _nothing(folder: str, trials: Trials) -> UsageError:
+    """The refusal where no trial is complete."""
+    ended = ", ".join(f"{count} {status}" for status, count in trials.ended.items())
+    mend = "bring the bounds nearer to what holds, start from such values, or take a shorter step"
+    return UsageError.of(folder, "a trial whose runs are complete", f"{trials.count} trials: {ended}", mend)
+
+
+def _judged(task: Task, found: Tuned, watch: Watch) -> Tuned:
+    """Write the tuned scenario; test it, find out why cases do not hold, and how far numbers may be off."""
+    tuning, scenario = task.tuning, task.uncased(found.values)
+    changed = [*tuning.overrides, *task.sought]
+    document = tuned_scenario(tuning.scenario, changed, scenario, found.folder)
+    over = f", the {tuning.over} of {found.cases} cases" if found.cases > 1 else ""
+    comment = COMMENT.format(name=found.name, minimise=tuning.minimise, objective=found.objective, over=over)
+    write_tuned(found.folder, document, comment)
+    path = os.path.join(found.folder, TUNED)
+    cases = test_of(tuning, scenario)
+    tested = None if cases is None else _tested(task, found.folder, path, cases, watch)
+    if tested is None and cases is not None:
+        raise KeyboardInterrupt
+    known = _read_summary(found.folder)
+    if known is not None:
+        margins = tuple(Margin(**one) for one in known["margins"])
+        return replace(found, tested=tested, causes=known["causes"], held=int(known["held"]), margins=margins)
+    causes: dict[str, int] = {}
+    if tested is not None and len(tested.failing):
+        assert cases is not None
+        causes = causes_of(path, scenario, cases.axes, cases.rows[tested.failing], task.conditions, task.threads)
+    own = StudyRuns(path, tuning.cases.axes, {}, measures_of(task.conditions), task.threads, tuning.force_step)
+    right = held(own, task.cases, task.conditions)
+    kept = task.cases[right][:: max(1, -(-int(right.sum()) // MOST_MARGIN_CASES))]
+    margins = ()
+    if len(kept):
+        margins = tuple(
+            margins_of(
+                path, scenario, found.values, tuning.cases.axes, kept, task.conditions, task.threads, watch.margins
+            )
+        )
+    found = replace(found, tested=tested, causes=causes, held=int(right.sum()), margins=margins)
+    text = yaml_text({**found.summary(), "causes": causes}, "What an armsim tuning came to.")
+    with interrupts_later(), whole_file(os.path.join(found.folder, SUMMARY)) as file:
+        file.write(text.encode())
+    return found
+
+
+def _tested(task: Task, folder: str, path: str, cases: Cases, watch: Watch) -> Tested | None:
+    """Run the test, a study of the tuned scenario; None after Ctrl-C."""
+    measures = tuple(dict.fromkeys((task.tuning.minimise, *measures_of(task.conditions))))
+    study = Study(path, cases.axes, {}, measures, cases.method, cases.count, cases.seed, task.tuning.force_step, TEST)
+    swept_ = swept(study, os.path.join(folder, TEST), task.threads, watch.test, force=True)
+    if swept_.status != COMPLETE:
+        return None
+    return tested_of(swept_, task.conditions, study.runs(1).results)
+
+
+def _read_summary(folder: str) -> dict[str, Any] | None:
+    """What summary.yaml says, if it is there."""
+    try:
+        root, _ = read_yaml(os.path.join(folder, SUMMARY))
+    except FileFaults:
+        return None
+    return plain_nodes(root) if isinstance(root, Map) else None

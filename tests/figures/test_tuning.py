@@ -1,0 +1,48 @@
+"""A tuning drawn: its search, where its cases hold, its margins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import armsim
+
+pytest.importorskip("matplotlib")
+
+from armsim.figures.tuning import plot_tuning
+
+SHORT = {"duration": 0.3}
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tuned")
+    test = {"control.target[1]": [-1.0, 0.5], "control.target[R3]": [0.3, 0.5], "payload.mass": [0, 6]}
+    return armsim.tune(
+        "arm5_hold", {"control.kp": "0:200"}, "iae", SHORT, folder / "t", trials=12, test=test, holds="rms_error < 0.2"
+    )
+
+
+def test_the_best_so_far_never_rises_and_ends_at_what_was_found(found, tmp_path):
+    search, _, _ = plot_tuning(found, tmp_path / "a.png").axes
+    (curve,) = search.lines
+    assert (np.diff(curve.get_ydata()) <= 0).all()
+    assert curve.get_ydata()[-1] == found.objective
+
+
+def test_cases_are_where_the_tool_is_at_their_targets_and_told_apart(found, tmp_path):
+    _, places, _ = plot_tuning(found, tmp_path / "a.png").axes
+    good, bad = (np.asarray(dots.get_offsets()) for dots in places.collections)
+    assert (len(good), len(bad)) == (int(found.tested.holds.sum()), int((~found.tested.holds).sum()))
+    assert min(len(good), len(bad)) > 0
+    goal = [0, found.tested.values["control.target[1]"][0], found.tested.values["control.target[R3]"][0], 0, 0]
+    (x, y, z), _ = armsim.load_robot("arm5").forward_kinematics(goal)
+    assert np.isclose(np.vstack([good, bad]), [np.hypot(x, y), z], atol=1e-9).all(axis=1).any()
+
+
+def test_margins_are_bars_from_the_least_to_the_largest_factor(found, tmp_path):
+    *_, bars = plot_tuning(found, tmp_path / "a.png").axes
+    factors = [margin for margin in found.margins if margin.unit == "factor"]
+    spans = [line.get_xdata() for line in bars.lines if len(line.get_xdata()) == 2 and line.get_linewidth() == 4.0]
+    np.testing.assert_allclose(spans, [(margin.low, margin.high) for margin in factors])
+    assert next(label.get_text() for label in bars.get_yticklabels()) == "control.kp[0]"
