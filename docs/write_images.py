@@ -44,7 +44,7 @@ def commands(page: str) -> list[list[str]]:
     """The commands of a page that draw an image of it, and those that write the runs which these are of."""
     shown = {name.removesuffix(".png") if name.endswith(".html.png") else name for name in images(page)}
     lines = [shlex.split(line, comments=True)[1:] for block in re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
-             for line in block.splitlines() if line.startswith("armsim ")]  # fmt: skip
+             for line in block.replace("\\\n", " ").splitlines() if line.startswith("armsim ")]  # fmt: skip
     drawing = [line for line in lines if shown & set(line)]
     runs = {word for line in drawing for word in line if line[0] in ("plot", "animate", "view")}
     return [line for line in lines if line in drawing or ("-o" in line and line[line.index("-o") + 1] in runs)]

@@ -150,7 +150,10 @@ class Task:
         self.runs = StudyRuns(tuning.scenario, axes, given, self.objective.measures, threads, tuning.force_step)
         self.objective.check(self.runs)
         self.cases = tuning.cases.rows
-        self.conditions = conditions_of(tuning, self.scenario(self.start))
+        scenario = self.uncased(self.start)
+        self.conditions = conditions_of(tuning, scenario)
+        self.test = test_of(tuning, scenario)
+        self._try_test()
         self.most = sum(most_trials(tuning.method, len(places), tuning.trials) for places in self.stages)
 
     @property
@@ -158,9 +161,13 @@ class Task:
         """The numbers that are sought in each stage."""
         return [tuple(place for path in stage for place in self.parts[path]) for stage in self.tuning.stages]
 
-    def scenario(self, values: Mapping[str, float]) -> Scenario:
-        """The scenario with numbers, in the first of its cases."""
-        return self.runs.scenario([*values.values(), *self.cases[0].tolist()])
+    def _try_test(self) -> None:
+        """Refuse a test that could not be made, before the search is."""
+        axes = {} if self.test is None else self.test.axes
+        given = {path: value for path, value in self.tuning.overrides.items() if path not in axes}
+        StudyRuns(self.tuning.scenario, axes, given, measures_of(self.conditions), 1)
+        if self.test is not None:
+            _ = self.test.rows  # too many are refused
 
     def uncased(self, values: Mapping[str, float]) -> Scenario:
         """The scenario with numbers, in no case."""
@@ -270,7 +277,7 @@ def _judged(task: Task, found: Tuned, watch: Watch) -> Tuned:
     comment = COMMENT.format(name=found.name, minimise=tuning.minimise, objective=found.objective, over=over)
     write_tuned(found.folder, document, comment)
     path = os.path.join(found.folder, TUNED)
-    cases = test_of(tuning, scenario)
+    cases = task.test
     tested = None if cases is None else _tested(task, found.folder, path, cases, watch)
     if tested is None and cases is not None:
         raise KeyboardInterrupt
