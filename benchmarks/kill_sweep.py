@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PYTHON = sys.executable
+AT_WORK = 0.7  # of the kills, that come after its first new rows; others come at any moment before
 VARY = ("--vary", "control.kp[1]=uniform:40:80", "--vary", "control.kd[1]=uniform:0.5:2", "--seed", "1")
 
 
@@ -53,10 +54,12 @@ def compared(asked: argparse.Namespace, folder: Path) -> int:
     try:
         while killed < asked.kills:
             process = start("killed", *options)
-            # anywhere from its imports to a few shares of the study: so that most kills find it at work
-            wait = random.uniform(0.1, 1.5 if asked.cluster else 0.6) + random.uniform(0.0, 2.0 * alone / asked.kills)
+            before, deadline = rows(folder), time.perf_counter() + 60
+            at_work = random.random() < AT_WORK
+            while at_work and rows(folder) == before and process.poll() is None and time.perf_counter() < deadline:
+                time.sleep(0.01)
             try:
-                code = process.wait(wait)
+                code = process.wait(random.uniform(0.0, 2.0 * alone / asked.kills))
             except subprocess.TimeoutExpired:
                 process.kill()
                 code = process.wait()

@@ -182,9 +182,8 @@ class Batch:
         self.families.append((dict(written), len(members)))
         if self.template is None:
             self._room(family)
+        self.kernels.make_ready(family, loop, first, judged=not (self.alone and self.force_step))
         ready = time.perf_counter()
-        if not (self.alone and self.force_step):
-            self.kernels.judging(family, first)
         stable = members if self.alone else self._advised(family, members)
         advised = time.perf_counter()
         self.seconds["prepare_s"] += ready - began

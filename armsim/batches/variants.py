@@ -140,10 +140,7 @@ class Families:
         self._judged: set[Family] = set()
 
     def of(self, written: Written, values: Sequence[float], one: bool = False) -> tuple[Family, SteppingLoop]:
-        """The family of a variant with such numbers written in, and its loop: of lanes, or for one run at a time.
-
-        Both are ready for threads, of which each may ask; what judges its step is where that is wanted, see `judging`.
-        """
+        """The family of a variant with such numbers written in, and its loop: of lanes, or for one run at a time."""
         key = tuple(written.items())
         with PREPARING:
             if key not in self._families:
@@ -151,13 +148,19 @@ class Families:
             family = self._families[key]
             if (family, one) not in self._loops:
                 self._loops[family, one] = family.loop(lanes=1 if one else None)
-                self._loops[family, one].code  # noqa: B018  compiled or fetched
             return family, self._loops[family, one]
 
-    def judging(self, family: Family, values: Sequence[float]) -> StepAdviser:
-        """What judges the step of a family, of which one variant has these values; ready for threads."""
+    def make_ready(self, family: Family, loop: SteppingLoop, values: Sequence[float], judged: bool) -> None:
+        """Compile a loop, and what judges the step, if it is to be judged, for all threads.
+
+        Args:
+            family: The family.
+            loop: One of its loops.
+            values: Of one of its variants.
+            judged: Whether steps are judged.
+        """
         with PREPARING:
-            if family not in self._judged:
+            loop.code  # noqa: B018  compiled or fetched
+            if judged and family not in self._judged:
                 family.adviser.refuses([values])
                 self._judged.add(family)
-            return family.adviser
