@@ -7,6 +7,7 @@ import ctypes
 import json
 import math
 import random
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,6 +27,12 @@ TYPES = {"R": "revolute", "P": "prismatic", "S": "screw"}
 
 settings.register_profile("armsim", deadline=None)  # a machine may be busy
 settings.load_profile("armsim")
+
+
+def pytest_configure():
+    """Take Ctrl-C as a terminal's processes do: a shell lets what it starts in the background, and all it starts, ignore it."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -249,7 +249,7 @@ class Batch:
         self.rows = np.full((runs, self.clock.rows, columns), np.nan)
 
     def _carry_out(self, family: Family, loop: SteppingLoop, members: NDArray[np.int64]) -> None:
-        """Run the members of a family on threads."""
+        """Run the members of a family on threads; a single one at once."""
         width = loop.lanes
         blocks = -(-len(members) // width)
         unit = max(1, min(UNIT, blocks // (4 * self.threads))) * width
@@ -265,6 +265,10 @@ class Batch:
                 return part, None, judged
             return part, Lanes(loop, family.plan, clock, self.stop.is_set).run(self.matrix[part]), judged
 
+        if len(members) == 1:  # which a thread would take longer to begin than to do
+            self._take(family, members, carry_out(members))
+            self._count(1)
+            return
         with ThreadPoolExecutor(self.threads) as pool:
             waiting: Waiting = {}
             left = iter(parts)

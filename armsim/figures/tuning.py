@@ -129,6 +129,6 @@ def _margins(axis: Any, found: Tuned, margins: Sequence[Margin]) -> None:
     axis.xaxis.set_major_formatter(lambda value, _: tick(value, 3))
     axis.set_yticks(at, [worded(margin.name.removeprefix("robot."), 44) for margin in margins], fontsize="small")
     delay = next((margin for margin in found.margins if margin.unit == DELAY), None)
-    more = f"; so with {tick(delay.high * 1e3, 3)} ms more delay" if delay is not None else ""
+    more = f"; also with {tick(delay.high * 1e3, 3)} ms more delay" if delay is not None else ""
     axis.set_xlabel(f"so many times the number, with which all cases still hold{more}")
     axis.grid(axis="x", linewidth=0.3)

@@ -281,6 +281,27 @@ def test_the_reports_tune_and_the_robust_one_are_sound_and_as_the_pages_say():
     assert robust.tuning.test.rows.shape == (500, 6)
 
 
+def test_the_robust_gains_hold_500_targets_and_payloads_they_were_not_tuned_at():
+    page = (Path(__file__).parents[2] / "docs" / "tuning.md").read_text(encoding="utf-8")
+    block = page[page.index("```yaml\ncontrol:") + 8 :]
+    gains = yaml.safe_load(block[: block.index("```")])["control"]
+    tuning = tuning_of("arm5_tune_robust")
+    overrides = {**tuning.overrides, **{f"control.{key}": value for key, value in gains.items()}}
+    test = tuning.test
+    found = armsim.sweep(
+        tuning.scenario,
+        {path: str(of) for path, of in test.axes.items()},
+        overrides,
+        ["error", "settling_time(5e-3)"],
+        "s",
+        sobol=test.count,
+        seed=test.seed + 77,
+    )
+    assert found.tally == {"complete": 500}
+    assert np.abs(found["error"]).max() < 5e-3
+    assert found["settling_time(5e-3)"].max() <= 5
+
+
 @pytest.mark.parametrize("method", sorted(METHODS))
 @pytest.mark.parametrize("n", [1, 5, 15])
 @pytest.mark.parametrize("most", [None, 10, 333])
