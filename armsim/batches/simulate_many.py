@@ -266,8 +266,7 @@ class Batch:
             return part, Lanes(loop, family.plan, clock, self.stop.is_set).run(self.matrix[part]), judged
 
         if len(members) == 1:  # which a thread would take longer to begin than to do
-            self._take(family, members, carry_out(members))
-            self._count(1)
+            self._keep(family, members, carry_out(members))
             return
         with ThreadPoolExecutor(self.threads) as pool:
             waiting: Waiting = {}
@@ -291,14 +290,18 @@ class Batch:
         finished, _ = wait(waiting, timeout=WAIT, return_when=FIRST_COMPLETED)
         for future in finished:
             part = waiting.pop(future)
-            kept, ended, judged = future.result()
-            self.seconds["advice_s"] += judged / self.threads
-            self.seconds["loop_s"] -= judged / self.threads
-            if ended is not None:
-                self._take(family, kept, ended)
-            for run in np.setdiff1d(part, kept, assume_unique=True).tolist() if len(kept) < len(part) else ():
-                self.refuse(run, f"integrator.dt: {family.scenario.dt:g} s is too long a step")
-            self._count(len(part))
+            self._keep(family, part, future.result())
+
+    def _keep(self, family: Family, part: NDArray[np.int64], done: CarriedOut) -> None:
+        """Keep what came of runs that were asked for."""
+        kept, ended, judged = done
+        self.seconds["advice_s"] += judged / self.threads
+        self.seconds["loop_s"] -= judged / self.threads
+        if ended is not None:
+            self._take(family, kept, ended)
+        for run in np.setdiff1d(part, kept, assume_unique=True).tolist() if len(kept) < len(part) else ():
+            self.refuse(run, f"integrator.dt: {family.scenario.dt:g} s is too long a step")
+        self._count(len(part))
 
     def _count(self, runs: int) -> None:
         """Runs that are done, for the progress."""
