@@ -130,15 +130,17 @@ class Cluster:
         from concurrent.futures import CancelledError
 
         from distributed import KilledWorker
+        from distributed.comm import CommClosedError
 
         try:
             answer = sent.future.result()
-        except (CancelledError, OSError):
+        except (CancelledError, CommClosedError):
             raise self._gone() from None
-        except KilledWorker as error:
-            found = f"workers that ended while they carried them out, the last at {error.last_worker.address}"
-            mend = f"look into its log; {GO_ON}"
-            where = f"runs {sent.first} to {sent.last - 1}"
+        except (KilledWorker, MemoryError, OSError) as error:
+            found = f"{type(error).__name__}: {error}"
+            if isinstance(error, KilledWorker):
+                found = f"workers that ended while they carried them out, the last at {error.last_worker.address}"
+            where, mend = f"runs {sent.first} to {sent.last - 1}", f"look into the workers' logs; {GO_ON}"
             raise UsageError.of(where, "workers that carry them out", found, mend) from None
         except ModuleNotFoundError as error:
             self.check()  # which names the worker, unless it has left
