@@ -159,10 +159,14 @@ def _bare(kind: Kind) -> dict[str, Any]:
     if isinstance(kind, ScenarioReference):
         return {"anyOf": [{"type": "string"}, {"$ref": "#/definitions/scenario"}]}
     if isinstance(kind, Varied):
-        several = {"type": "array", "items": {"type": ["number", "string"]}, "minItems": 1}
+        one = {"type": ["number", "string"]}
+        values = {
+            "anyOf": [one, {"type": "array", "items": one, "minItems": 1}]
+        }  # of a path that stands for several numbers
+        several = {"type": "array", "items": values, "minItems": 1}
         return {
             "type": "object",
-            "additionalProperties": {"anyOf": [{"type": ["number", "string"]}, several]},
+            "additionalProperties": {"anyOf": [one, several]},
             "minProperties": 1,
         }
     if isinstance(kind, Sought):

@@ -30,6 +30,10 @@ from armsim.stability.step_advice import heed
 
 Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
+CarriedOut = tuple[
+    NDArray[np.int64], Ended | None, float
+]  # runs whose step is not refused, their ends, s that judging took
+Waiting = dict[Future[CarriedOut], NDArray[np.int64]]  # by what comes of them, runs that are asked for
 WAIT = 0.05  # s between looks at Ctrl-C
 UNIT = 32  # blocks that a thread carries out at a time, at most
 TOLD = 3  # runs of a family whose advice is put into words, which takes as long as thousands of steps
@@ -119,7 +123,8 @@ class Batch:
         threads: How many.
         progress: See `simulate_many`.
         force_step: See `simulate_many`.
-        alone: Whether what is said of a run depends on no other one: no warnings, and refused steps in a line.
+        alone: Whether what is said of a run depends on no other one: no warnings, and refused steps in a line. Threads then judge
+            the runs that they carry out, so that some judge while others are in machine code.
     """
 
     def __init__(
@@ -172,13 +177,14 @@ class Batch:
 
     def _family(self, written: Mapping[str, float], members: NDArray[np.int64]) -> None:
         began = time.perf_counter()
-        family, loop = self.kernels.of(written, self.matrix[members[0]].tolist(), one=len(members) == 1)
+        first = self.matrix[members[0]].tolist()
+        family, loop = self.kernels.of(written, first, one=len(members) == 1)
         self.families.append((dict(written), len(members)))
         if self.template is None:
             self._room(family)
-        loop.code  # noqa: B018  compiled or fetched here, to be timed apart
+        self.kernels.make_ready(family, loop, first, judged=not (self.alone and self.force_step))
         ready = time.perf_counter()
-        stable = self._advised(family, members)
+        stable = members if self.alone else self._advised(family, members)
         advised = time.perf_counter()
         self.seconds["prepare_s"] += ready - began
         self.seconds["advice_s"] += advised - ready
@@ -190,14 +196,8 @@ class Batch:
 
     def _advised(self, family: Family, members: NDArray[np.int64]) -> NDArray[np.int64]:
         """The members whose step is not refused; what is said of the others, and of steps that are doubtful, is kept."""
-        if self.alone and self.force_step:
-            return members
         rows, adviser = self.matrix[members], family.adviser
         refused = adviser.refuses(rows, threads=self.threads)
-        if self.alone:
-            for run in members[refused].tolist():
-                self.refuse(run, f"integrator.dt: {family.scenario.dt:g} s is too long a step")
-            return members[~refused]
         judged = np.flatnonzero(~refused)[:JUDGED]
         doubtful = judged[adviser.advice(rows[judged], self.threads).speaks]
         for spoken_of in (members[refused], members[doubtful]):
@@ -256,15 +256,20 @@ class Batch:
         parts = [members[first : first + unit] for first in range(0, len(members), unit)]
         clock = Clock(self.clock.steps, family.scenario.sample_every, self.clock.time_ratio, self.clock.log_every)
 
-        def carry_out(part: NDArray[np.int64]) -> Ended:
-            return Lanes(loop, family.plan, clock, self.stop.is_set).run(self.matrix[part])
+        def carry_out(part: NDArray[np.int64]) -> CarriedOut:
+            began = time.perf_counter()
+            if self.alone and not self.force_step and not self.stop.is_set():
+                part = part[~family.adviser.refuses(self.matrix[part])]
+            judged = time.perf_counter() - began
+            if not len(part):
+                return part, None, judged
+            return part, Lanes(loop, family.plan, clock, self.stop.is_set).run(self.matrix[part]), judged
 
         if len(members) == 1:  # which a thread would take longer to begin than to do
-            self._take(family, members, carry_out(members))
-            self._count(1)
+            self._keep(family, members, carry_out(members))
             return
         with ThreadPoolExecutor(self.threads) as pool:
-            waiting: dict[Future[Ended], NDArray[np.int64]] = {}
+            waiting: Waiting = {}
             left = iter(parts)
             try:
                 for part in left:
@@ -280,13 +285,23 @@ class Batch:
                     self._collect(family, waiting)
                 raise
 
-    def _collect(self, family: Family, waiting: dict[Future[Ended], NDArray[np.int64]]) -> None:
+    def _collect(self, family: Family, waiting: Waiting) -> None:
         """Take over what is done; wait for it a little."""
         finished, _ = wait(waiting, timeout=WAIT, return_when=FIRST_COMPLETED)
         for future in finished:
             part = waiting.pop(future)
-            self._take(family, part, future.result())
-            self._count(len(part))
+            self._keep(family, part, future.result())
+
+    def _keep(self, family: Family, part: NDArray[np.int64], done: CarriedOut) -> None:
+        """Keep what came of runs that were asked for."""
+        kept, ended, judged = done
+        self.seconds["advice_s"] += judged / self.threads
+        self.seconds["loop_s"] -= judged / self.threads
+        if ended is not None:
+            self._take(family, kept, ended)
+        for run in np.setdiff1d(part, kept, assume_unique=True).tolist() if len(kept) < len(part) else ():
+            self.refuse(run, f"integrator.dt: {family.scenario.dt:g} s is too long a step")
+        self._count(len(part))
 
     def _count(self, runs: int) -> None:
         """Runs that are done, for the progress."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -25,6 +26,7 @@ from armsim.stability.many import StepAdviser
 from armsim.stability.method_choice import with_method
 
 Array = NDArray[np.float64]
+PREPARING = threading.RLock()  # threads that share families take turns to make and to compile them
 UNASKED = ("name", "log", "duration")  # keys of a scenario on which no step depends
 
 
@@ -135,13 +137,30 @@ class Families:
         self.opened, self.measure, self.rows = opened, measure, rows
         self._families: dict[tuple[tuple[str, float], ...], Family] = {}
         self._loops: dict[tuple[Family, bool], SteppingLoop] = {}
+        self._judged: set[Family] = set()
 
     def of(self, written: Written, values: Sequence[float], one: bool = False) -> tuple[Family, SteppingLoop]:
         """The family of a variant with such numbers written in, and its loop: of lanes, or for one run at a time."""
         key = tuple(written.items())
-        if key not in self._families:
-            self._families[key] = Family(self.opened, written, values, self.measure, self.rows)
-        family = self._families[key]
-        if (family, one) not in self._loops:
-            self._loops[family, one] = family.loop(lanes=1 if one else None)
-        return family, self._loops[family, one]
+        with PREPARING:
+            if key not in self._families:
+                self._families[key] = Family(self.opened, written, values, self.measure, self.rows)
+            family = self._families[key]
+            if (family, one) not in self._loops:
+                self._loops[family, one] = family.loop(lanes=1 if one else None)
+            return family, self._loops[family, one]
+
+    def make_ready(self, family: Family, loop: SteppingLoop, values: Sequence[float], judged: bool) -> None:
+        """Compile a loop, and what judges the step, if it is to be judged, for all threads.
+
+        Args:
+            family: The family.
+            loop: One of its loops.
+            values: Of one of its variants.
+            judged: Whether steps are judged.
+        """
+        with PREPARING:
+            loop.code  # noqa: B018  compiled or fetched
+            if judged and family not in self._judged:
+                family.adviser.refuses([values])
+                self._judged.add(family)

@@ -38,6 +38,7 @@ Examples:
   armsim sweep arm5_hold --vary payload.mass=normal:1:0.1 \\
       --vary "robot.joints[R2].motor.Ra=uniform:0.9:1.1" --sobol 4096
   armsim sweep arm5_gains -o gains            a study file or a shipped one
+  armsim sweep arm5_gains --cluster tcp://10.0.0.5:8786
   armsim sweep gains/study.yaml --show 17     one of its runs, into runs/...
 """,
 )
@@ -54,6 +55,9 @@ Examples:
 @click.option("-o", "--output", metavar="DIR", help="Folder of the study [default: studies/<scenario>-001, ...].")
 @click.option("--table", type=click.Choice(["csv", "parquet"]), help="Format of the results. [default: csv]")
 @click.option("--threads", type=int, metavar="N", help="How many. [default: one a processor]")
+@click.option(
+    "--cluster", metavar="ADDRESS", help="Run on the workers of a dask scheduler, or of `local`: docs/cluster.md."
+)
 @click.option("--top", type=int, metavar="N", help="Print the N best runs. [default: 5]")
 @click.option("--by", metavar="MEASURE", help="What is best: the least of this. [default: the first measure]")
 @click.option("--largest", is_flag=True, help="The largest is best.")
@@ -77,6 +81,7 @@ def command(
     output: str | None,
     table: str | None,
     threads: int | None,
+    cluster: str | None,
     top: int | None,
     by: str | None,
     largest: bool,
@@ -108,8 +113,8 @@ def command(
 
         check_picture(plot, force)
     with progress_bar("running", not quiet and not as_json) as bar:
-        found = carried_out(study, output, threads, bar, force, by, largest, None if bar is None else bar.tell)
-    best = found.top(LEADING if top is None else top, by, largest)
+        found = carried_out(study, output, threads, bar, force, by, largest, None if bar is None else bar.tell, cluster)
+    best = [] if quiet and not as_json else found.top(LEADING if top is None else top, by, largest)
     name = check_measure(by, found.measures)
     if as_json:
         about = {"folder": found.folder, "status": found.status, "runs": found.done, "of": found.count}
@@ -147,6 +152,7 @@ def assigned_values(option: str, assigned: tuple[str, ...]) -> dict[str, str]:
 def _show(study: Study, index: int, output: str | None, force: bool, as_json: bool, quiet: bool) -> int:
     """Run one run of a study as an ordinary simulation."""
     from armsim.files.study_folder import read_record
+    from armsim.formulas.values import text_of_value
     from armsim.reports.simulation import report
     from armsim.simulation.folder import tables_of
     from armsim.studies.show import simulate_row, values_at
@@ -159,7 +165,7 @@ def _show(study: Study, index: int, output: str | None, force: bool, as_json: bo
     if as_json:
         print_json({"index": index, "values": values, **summary})
     elif not quiet:
-        echo(f"run      {index}: " + ", ".join(f"{path} {value}" for path, value in values.items()))
+        echo(f"run      {index}: " + ", ".join(f"{path} {text_of_value(value)}" for path, value in values.items()))
         echo(report({**summary, "tables": tables_of(run.scenario)}, False, False))
     if run.status == "diverged":
         raise Diverged(divergence(summary["diverged"], run.scenario))

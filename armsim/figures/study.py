@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from armsim.figures.picture import check_picture, save
 from armsim.figures.style import BLUE, GREY, VERMILION, new_figure, plain, tick, worded
-from armsim.formulas.values import Drawn, Spaced, Values
+from armsim.formulas.values import Drawn, Spaced, Values, text_of_value
 from armsim.studies.results import COMPLETE, Sweep
 
 INCHES = (8.0, 5.0)
@@ -79,9 +79,9 @@ class _Axis:
         self.log = isinstance(values, Spaced) and values.text.startswith("log")
         if column.dtype == object:
             assert not isinstance(values, Drawn)  # whose values are numbers
-            known = list(values.values)
-            self.words = [value if isinstance(value, str) else tick(value) for value in known]
-            self.at = np.array([known.index(x) for x in column], dtype=float)
+            known = [text_of_value(value) for value in values.values]
+            self.words = [tick(value) if isinstance(value, float) else text_of_value(value) for value in values.values]
+            self.at = np.array([known.index(text_of_value(x)) for x in column], dtype=float)
         else:
             self.at = column
 

@@ -23,6 +23,7 @@ PAGES = {  # in the order in which a newcomer reads them
     "measures": "Numbers that a run comes down to, and formulas of them.",
     "batches": "Thousands of runs at once, and numbers that are left open.",
     "studies": "Studies: grids and draws of a scenario's numbers, a row a run, resumed after a kill.",
+    "cluster": "Studies on many machines: dask, SLURM, Kubernetes.",
     "tuning": "Tuning: gains, or any numbers, sought by what their runs come to; where they hold, and why not.",
     "export": "The model as C, Fortran, Python, JavaScript or CasADi, bit by bit.",
     "view": "Pages that show an arm in three dimensions, and run it.",

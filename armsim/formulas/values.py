@@ -1,10 +1,15 @@
-"""The values that a study gives a number: `1,2,5`, `20:400:20`, `log:1:100:9`, `normal:1:0.1`, `uniform:1:2`."""
+"""The values that a study gives a number: `1,2,5`, `20:400:20`, `log:1:100:9`, `normal:1:0.1`, `uniform:1:2`; or many numbers.
+
+Where a path stands for several numbers, as `control.kp` does, a value may be a list of them: `[60,40],[80,40]`.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from armsim.errors import FileFaults, UsageError
 from armsim.files.document import clipped
@@ -12,24 +17,32 @@ from armsim.formulas.formula import constant_value
 from armsim.formulas.quantity import plain_number
 
 EXPECTED = "values: 1,2,5 or 20:400:20 or log:1:100:9, or a distribution, normal:1:0.1 or uniform:1:2"
+NO_NUMBERS = ("nan", "inf", "infinity")  # nor words
+LISTS = "write for example [60,40],[80,40]"
 MOST_POINTS = 1_000_000
 LOG, NORMAL, UNIFORM = "log", "normal", "uniform"
-Value = float | str
+Value = float | str | tuple[float, ...]
+LIST = re.compile(r"\[([^][]*)\]")
 
 
 @dataclass(frozen=True)
 class Listed:
-    """Values one by one; words where a method, a law or a robot is varied."""
+    """Values one by one; words where a method, a law or a robot is varied, lists where a path stands for several numbers."""
 
     values: tuple[Value, ...]
 
     @property
     def words(self) -> bool:
-        """Whether any of them is no number."""
+        """Whether any of them is a word."""
         return any(isinstance(value, str) for value in self.values)
 
+    @property
+    def lists(self) -> bool:
+        """Whether they are lists of numbers."""
+        return isinstance(self.values[0], tuple)
+
     def __str__(self) -> str:
-        return ",".join(value if isinstance(value, str) else plain_number(value) for value in self.values)
+        return ",".join(map(text_of_value, self.values))
 
 
 @dataclass(frozen=True)
@@ -95,6 +108,25 @@ class Interval:
         return (inside - self.low) / (self.high - self.low)
 
 
+def text_of_value(value: Value) -> str:
+    """A value as it is written: 0.5, rk4, [60,40]."""
+    if isinstance(value, str):
+        return value
+    return plain_number(value) if isinstance(value, float) else f"[{','.join(map(plain_number, value))}]"
+
+
+def first_value(values: Values) -> Value:
+    """A value that a study may give, in the middle of a distribution."""
+    if isinstance(values, Drawn):
+        return values.a if values.kind == NORMAL else 0.5 * (values.a + values.b)
+    return values.values[0]
+
+
+def written_value(value: Any) -> Any:
+    """A value as plain data, as overrides and files have it."""
+    return list(value) if isinstance(value, tuple) else value
+
+
 def parse_values(text: str, where: str = "") -> Values:
     """The values that a text stands for; numbers may be formulas such as -pi/2.
 
@@ -107,6 +139,10 @@ def parse_values(text: str, where: str = "") -> Values:
     """
     parts = [part.strip() for part in text.split(":")]
     where = clipped(where or text)
+    if text.lstrip().startswith("["):
+        if LIST.sub("", text).replace(",", "").strip():
+            raise UsageError.of(where, "lists of numbers between commas", clipped(text), LISTS)
+        return listed(where, [part.split(",") for part in LIST.findall(text)])
     if parts[0] in (NORMAL, UNIFORM):
         return _drawn(where, parts)
     if parts[0] == LOG or len(parts) > 1:
@@ -143,25 +179,43 @@ def listed(where: str, values: Sequence[object]) -> Listed:
     """
     found: list[Value] = []
     for value in values:
+        if isinstance(value, (list, tuple)):
+            found.append(_several(value, where))
+            continue
         if isinstance(value, bool) or not isinstance(value, (int, float, str)) or not str(value).strip():
             mend = "write values between commas, for example 20,40,80"
             raise UsageError.of(where, EXPECTED, "an empty one" if value == "" else clipped(repr(value)), mend)
         found.append(_value(value.strip() if isinstance(value, str) else float(value), where))
     if not found:
         raise UsageError.of(where, EXPECTED, "none", "write for example 20,40,80")
+    lengths = {len(value) if isinstance(value, tuple) else 0 for value in found}
+    if len(lengths) > 1:
+        told = "lists and others" if 0 in lengths else f"lists of {' and '.join(map(str, sorted(lengths)))} numbers"
+        raise UsageError.of(where, "lists of as many numbers each, or none", told, LISTS)
     twice = next((value for i, value in enumerate(found) if value in found[:i]), None) if len(found) < 1000 else None
     if twice is not None:
-        raise UsageError.of(where, "values that differ", f"{twice} twice", "leave one of them out")
+        raise UsageError.of(where, "values that differ", f"{text_of_value(twice)} twice", "leave one of them out")
     return Listed(tuple(found))
 
 
-def _value(value: Value, where: str) -> Value:
-    if isinstance(value, float):
+def _several(values: Sequence[object], where: str) -> tuple[float, ...]:
+    """A list of numbers, which may be formulas."""
+    known = [value for value in values if isinstance(value, (int, float, str)) and not isinstance(value, bool)]
+    found = [_value(value.strip() if isinstance(value, str) else float(value), where) for value in known if value != ""]
+    numbers = tuple(value for value in found if isinstance(value, float))
+    if not numbers or len(numbers) < len(values):
+        raise UsageError.of(where, "lists of numbers", clipped(str(list(values))), LISTS)
+    return numbers
+
+
+def _value(value: float | str, where: str) -> float | str:
+    if isinstance(value, float) and not math.isnan(value):
         return value
+    value = str(value)
     try:
         return constant_value(value, value)
     except FileFaults:
-        if value[0].isdigit() or value[0] in "+-.(":
+        if value[0].isdigit() or value[0] in "+-.(" or value.lower() in NO_NUMBERS:
             mend = "correct the number"
             raise UsageError.of(where, "numbers, formulas such as -pi/2, or words", clipped(value), mend) from None
         return value

@@ -33,8 +33,8 @@ def report(found: Sweep, before: int = 0) -> str:
 
 def failures(found: Sweep) -> str:
     """Why runs failed, the first ones."""
-    lines = []
-    for row in found.rows():
+    lines: list[str] = []
+    for row in () if set(found.tally) <= {COMPLETE} else found.rows():
         if row[-2] != COMPLETE:
             lines.append(wrapped(f"! run {row[0]} {row[-2]}: {row[-1]}"))
             if len(lines) == SHOWN:

@@ -93,12 +93,11 @@ class Varied(ByPath):
     def item(self, node: Node, path: str, context: Context) -> Values | None:
         try:
             if isinstance(node, Seq):
-                texts = [item.text if isinstance(item, Scalar) else None for item in node.items]
-                return listed(path, texts)
+                return listed(path, [_text(item) for item in node.items])
             if isinstance(node, Scalar) and node.value is not None and not isinstance(node.value, bool):
                 return parse_values(node.text)
         except UsageError as error:
-            context.report.add(node.place, path, EXPECTED, _found(error), "write for example 20:400:20 or [20, 40, 80]")
+            context.report.add(node.place, path, *_told(error))
             return None
         context.report.add(node.place, path, EXPECTED, shown(node), "write for example 20:400:20 or [20, 40, 80]")
         return None
@@ -119,7 +118,7 @@ class Sought(ByPath):
             if isinstance(node, Scalar) and isinstance(node.value, str):
                 return parse_interval(node.text)
         except UsageError as error:
-            context.report.add(node.place, path, "bounds, low:high", _found(error), mend)
+            context.report.add(node.place, path, *_told(error))
             return None
         context.report.add(node.place, path, "bounds, low:high", shown(node), mend)
         return None
@@ -258,6 +257,19 @@ def refuse_distributions(data: dict[str, Any], node: Map, path: str, context: Co
             context.report.add(place, join(join(path, "vary"), key), "values for a grid", "a distribution", mend)
 
 
+def _told(error: UsageError) -> tuple[str, str, str]:
+    """What a refusal of values expected, what it found, and how it is mended."""
+    parts = dict(line.strip().partition(":")[::2] for line in str(error).splitlines()[1:])
+    return parts["expected"].strip(), parts["found"].strip(), parts["mend"].strip()
+
+
+def _text(node: Node) -> Any:
+    """A value as text, a list of numbers as a list of texts; None for what is neither."""
+    if isinstance(node, Seq):
+        return [item.text if isinstance(item, Scalar) else None for item in node.items]
+    return node.text if isinstance(node, Scalar) else None
+
+
 def plain(node: Node) -> Any:
     """Nodes as plain data."""
     if isinstance(node, Scalar):
@@ -265,9 +277,3 @@ def plain(node: Node) -> Any:
     if isinstance(node, Map):
         return {key: plain(value) for key, (_, value) in node.entries.items()}
     return [plain(item) for item in node.items]
-
-
-def _found(error: UsageError) -> str:
-    """What a refusal of values has found."""
-    parts = dict(line.strip().partition(":")[::2] for line in str(error).splitlines()[1:])
-    return f"{parts['found'].strip()} (expected {parts['expected'].strip()})"

@@ -21,7 +21,7 @@ from armsim.stability.step_modes import LinearPlant
 from armsim.stability.traced_points import Make, Points, TracedPoints
 from armsim.stability.verdicts import Times, VariantsCheck
 
-BLOCK = 250  # variants that are judged together, so that their matrices stay in the processor's cache
+BLOCK = 256  # variants that are judged together, so that their matrices stay in the processor's cache
 
 Progress = Callable[[int, int], None]  # variants decided, variants in all
 Judge = Callable[[Array], Mask]  # from open numbers, shape (variants, count), to shape (..., variants)

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.errors import UsageError, spelled
-from armsim.formulas.values import NORMAL, Drawn, Values
+from armsim.formulas.values import NORMAL, Drawn, Listed, Values
 
 Array = NDArray[np.float64]
-Rows = NDArray[Any]  # floats, or objects where there are words
+Rows = NDArray[Any]  # floats, or objects where there are words or lists
 GRID, RANDOM, LATIN, SOBOL = "grid", "random", "latin", "sobol"
 DRAWN = (RANDOM, LATIN, SOBOL)
 MOST_RUNS = 10**9
@@ -69,7 +69,7 @@ class Grid:
                     spelled("draw: --random 1000, --latin 1000, --sobol 1024", "draw: sobol=1024") + ", or write points"
                 )
                 raise UsageError.of(f"{path}={values}", "values for a grid", "a distribution", mend)
-            self._axes.append(np.array(values.values, dtype=object if values.words else float))
+            self._axes.append(_column(values))
         self.shape = tuple(len(values) for values in self._axes)
         self.count = math.prod(self.shape)
         if self.count > MOST_RUNS:
@@ -126,7 +126,7 @@ class Sample:
 def _quantiles(values: Values, u: Array) -> NDArray[Any]:
     """The quantiles of a distribution, or of a list each value of which is as likely."""
     if not isinstance(values, Drawn):
-        known = np.array(values.values, dtype=object if values.words else float)
+        known = _column(values)
         return known[np.minimum((u * len(known)).astype(int), len(known) - 1)]
     if values.kind == NORMAL:
         from scipy.special import ndtri
@@ -135,8 +135,18 @@ def _quantiles(values: Values, u: Array) -> NDArray[Any]:
     return values.a + (values.b - values.a) * u
 
 
+def _column(values: Listed) -> NDArray[Any]:
+    """Listed values as an array: of objects where they are words or lists."""
+    if not values.words and not values.lists:
+        return np.array(values.values, dtype=float)
+    column = np.empty(len(values.values), dtype=object)
+    for i, value in enumerate(values.values):
+        column[i] = value
+    return column
+
+
 def stacked(columns: Sequence[NDArray[Any]]) -> Rows:
-    """Columns as rows, of objects where there are words."""
+    """Columns as rows, of objects where there are words or lists."""
     words = any(column.dtype == object for column in columns)
     rows = np.empty((len(columns[0]), len(columns)), dtype=object if words else float)
     for i, column in enumerate(columns):

@@ -15,11 +15,11 @@ GROUP = 2**16  # rows that are compressed together
 
 
 def parquet_writer(axes: Mapping[str, Values], measures: Sequence[str]) -> Callable[[str, str], None]:
-    """What makes of a study's rows as CSV a Parquet file: numbers as doubles, null where there is none; words as text."""
+    """What makes of a study's rows as CSV a Parquet file: numbers as doubles, words and lists as text, null for nothing."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    words = {path for path, of in axes.items() if not isinstance(of, Drawn) and of.words}
+    words = {path for path, of in axes.items() if not isinstance(of, Drawn) and (of.words or of.lists)}
     types = {path: pa.string() if path in words else pa.float64() for path in axes}
     names = [(INDEX, pa.int64()), *types.items(), *((name, pa.float64()) for name in measures)]
     schema = pa.schema([*names, (STATUS, pa.string()), (REASON, pa.string())])

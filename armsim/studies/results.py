@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from armsim.errors import UsageError, spelled
 from armsim.files.faults import suggestion
-from armsim.files.study_folder import PART, rows_of
+from armsim.files.study_folder import PART, read_record, rows_of
 from armsim.notebook import counted, pandas
 from armsim.studies.rows import INDEX, REASON, STATUS
 
@@ -100,8 +100,12 @@ class Sweep(Mapping[str, NDArray[Any]]):
 
     @cached_property
     def tally(self) -> dict[str, int]:
-        """How many runs there are of each status."""
-        return tally_of(self.rows())
+        """How many runs there are of each status, the most frequent first."""
+        if self.status == COMPLETE:  # study.yaml says it: the table need not be read
+            results = (read_record(self.folder) or {}).get("results", {})
+            if isinstance(results.get("ended"), dict):
+                return _by_number({str(status): int(count) for status, count in results["ended"].items()})
+        return _by_number(Counter(row[-2] for row in self.rows()))
 
     def top(self, count: int, by: str | None = None, largest: bool = False) -> list[dict[str, Any]]:
         """The complete runs with the least values of a measure, the least first; equal ones by index.
@@ -112,8 +116,11 @@ class Sweep(Mapping[str, NDArray[Any]]):
             largest: Whether the largest values are wanted.
 
         Raises:
-            UsageError: There is no such measure.
+            UsageError: There is no such measure, or the count is negative.
         """
+        if count < 0:
+            where = spelled(f"--top {count}", "count")
+            raise UsageError.of(where, "how many runs, 0 or more", str(count), "take another number")
         name = check_measure(by, self.measures)
         place, sign = 1 + len(self.paths) + self.measures.index(name), -1.0 if largest else 1.0
         names = list(self)
@@ -136,9 +143,8 @@ def check_measure(by: str | None, measures: Sequence[str]) -> str:
     return by
 
 
-def tally_of(rows: Iterator[list[Any]]) -> dict[str, int]:
-    """How many rows there are of each status, the most frequent first."""
-    return dict(sorted(Counter(row[-2] for row in rows).items(), key=lambda pair: (-pair[1], pair[0])))
+def _by_number(tally: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(tally.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def _limited(rows: Iterator[list[str]], count: int) -> Iterator[list[str]]:

@@ -9,6 +9,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from armsim.formulas.values import text_of_value
 from armsim.studies.runs import Outcomes
 
 INDEX, STATUS, REASON = "index", "status", "reason"
@@ -25,15 +26,21 @@ def text_of(first: int, rows: NDArray[Any], found: Outcomes) -> bytes:
     columns = [b",".join(map(b"%d".__mod__, range(first, first + count))).split(b",")]
     columns += [_cells(rows[:, i]) for i in range(rows.shape[1])]
     columns += [_cells(column) for column in found.measures.T]
-    columns.append([status.encode() for status in found.status.tolist()])
-    columns.append([quoted(reason).encode() for reason in found.reason.tolist()])
+    ends = [b"complete,"] * count  # as nearly all
+    for i in np.flatnonzero(found.status != "complete").tolist():
+        ends[i] = f"{found.status[i]},{quoted(found.reason[i])}".encode()
+    columns.append(ends)
     return b"\n".join(map(b",".join, zip(*columns, strict=True))) + b"\n"
 
 
 def _cells(column: NDArray[Any]) -> list[bytes]:
     """A column as text."""
+    if column.dtype == object and all(isinstance(x, float) for x in column):  # beside words
+        column = column.astype(float)
     if column.dtype == object:
-        return [quoted(x).encode() if isinstance(x, str) else _cells(np.array([x], dtype=float))[0] for x in column]
+        return [
+            quoted(text_of_value(x)).encode() if not isinstance(x, float) else _cells(np.array([x]))[0] for x in column
+        ]
     cells = orjson.dumps((column + 0.0).tolist())[1:-1].split(b",")
     if not np.isfinite(column).all():  # JSON has neither
         for i in np.flatnonzero(~np.isfinite(column)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, product
 from typing import Any
@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armsim.batches.simulate_many import Batch, Progress, check_threads
-from armsim.batches.variants import Families
-from armsim.errors import ArmsimError, FileFaults, UsageError
-from armsim.formulas.values import NORMAL, Drawn, Value, Values
+from armsim.batches.variants import PREPARING, Families
+from armsim.errors import ArmsimError, FileFaults, UsageError, spelled
+from armsim.files.document import Place
+from armsim.formulas.values import Drawn, Value, Values, first_value, written_value
 from armsim.loading import Scenario, build_scenario, load_scenario_file
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
@@ -24,9 +25,10 @@ from armsim.loading.scenario_file import Given
 from armsim.loading.settle import is_structure
 from armsim.loading.written import file_with_numbers
 from armsim.measures import measures_of
+from armsim.notebook import counted
 from armsim.plant import Plant
 from armsim.simulation.loop_plan import plant_of_run
-from armsim.spec.paths import PathError, parse_path
+from armsim.spec.paths import PathError, parse_path, source_of
 from armsim.stability.method_choice import with_method
 
 Array = NDArray[np.float64]
@@ -64,20 +66,40 @@ class RunGroup:
         scenario: The scenario.
         overrides: Values in place of the file's, those of the structure among them.
         first: The open paths, each with a value.
+
+    Raises:
+        FileFaults: It cannot be run.
+        UsageError: There is nothing at a path, or lists have not as many numbers as it stands for.
     """
 
-    def __init__(self, scenario: Given, overrides: Mapping[str, Any], first: Mapping[str, float]) -> None:
+    def __init__(self, scenario: Given, overrides: Mapping[str, Any], first: Mapping[str, Value]) -> None:
         if first:
-            self.opened = open_numbers(scenario, dict(first), overrides)
+            self.opened = open_numbers(scenario, {path: _open_value(value) for path, value in first.items()}, overrides)
+            for path, value in first.items():
+                many = len(self.opened.asked[path])
+                if isinstance(value, tuple) and len(value) != many:
+                    found, mend = f"{len(value)} in each list", f"give {many}, or one number, which all of them get"
+                    raise UsageError.of(path, f"values for {counted(many, 'number')}", found, mend)
         else:
             self.opened = OpenNumbers(load_scenario_file(scenario, overrides), (), {})
-        self.families: Families | None = None
+        self._families: Families | None = None
+
+    def families(self, asked: Sequence[str]) -> Families:
+        """Its kernels, kept from call to call."""
+        with PREPARING:
+            if self._families is None:
+                self._families = Families(self.opened, asked)
+            return self._families
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but machine code, so that a study goes to other processes."""
+        return {**vars(self), "_families": None}
 
     def plant(self) -> Plant:
         """The plant of one of its runs."""
         return plant_of_run(with_method(build_scenario(self.opened.file)))
 
-    def scenario(self, values: Mapping[str, float]) -> Scenario:
+    def scenario(self, values: Mapping[str, Value]) -> Scenario:
         """The scenario with numbers written in, by open path."""
         if not values:
             return build_scenario(self.opened.file)
@@ -134,7 +156,8 @@ class StudyRuns:
         written = [dict(zip(words, key, strict=True)) for key in islice(product(*words.values()), MOST_STRUCTURES)]
         self.structural = tuple(p for p, of in axes.items() if p in words or self._is_structural(p, of, written))
         self._open = tuple(path for path in self.paths if path not in self.structural)
-        self._first = {path: _typical(axes[path]) for path in self._open}
+        self._first = {path: first_value(axes[path]) for path in self._open}
+        self._lists = any(isinstance(value, tuple) for value in self._first.values())
         self.loop_s = 0.0
         self._structures: dict[tuple[Value, ...], RunGroup | str] = {}
         self.results = self._find_measures(axes, tuple(measure))
@@ -171,7 +194,7 @@ class StudyRuns:
             rows: For every run the values of `paths`, shape (runs, paths).
             progress: Called with runs done and runs in all.
         """
-        values = np.asarray(rows, dtype=object if self.structural else float)
+        values = np.asarray(rows, dtype=object if self.structural or self._lists else float)
         if values.ndim != 2 or values.shape[1] != len(self.paths):
             expected = f"shape (runs, {len(self.paths)})"
             raise UsageError.of("rows", expected, f"shape {values.shape}", "give a row of values for each run")
@@ -204,7 +227,7 @@ class StudyRuns:
         structure = self._structure(tuple(values[path] for path in self.structural))
         if isinstance(structure, str):
             raise UsageError(structure)
-        return structure.scenario({path: float(values[path]) for path in self._open})
+        return structure.scenario({path: values[path] for path in self._open})
 
     def _is_structural(self, path: str, values: Values, written: Sequence[Mapping[str, Value]]) -> bool:
         """Whether a number cannot be left open but can be written in, where some of the words can."""
@@ -217,7 +240,7 @@ class StudyRuns:
         for words in written:
             before = {**self._overrides, **words}
             try:
-                open_numbers(self._scenario, {path: _typical(values)}, before)
+                open_numbers(self._scenario, {path: _open_value(first_value(values))}, before)
                 return False
             except UsageError as error:
                 if not isinstance(values, Drawn) and self._can_be_written(path, values, before):
@@ -226,11 +249,11 @@ class StudyRuns:
             except FileFaults as error:
                 refused = refused or error
         assert refused is not None  # there is at least one combination of words, that of none
-        raise refused
+        raise _as_varied(refused, [path, *(path for words in written for path in words)])
 
     def _can_be_written(self, path: str, values: Values, before: Mapping[str, Any]) -> bool:
         try:
-            load_scenario_file(self._scenario, {**before, path: _typical(values)})
+            load_scenario_file(self._scenario, {**before, path: written_value(first_value(values))})
         except ArmsimError:
             return False
         return True
@@ -262,11 +285,11 @@ class StudyRuns:
                 refused = refused or error
                 self._structures[key] = one_line(error)
         if not names and refused is not None:
-            raise refused
+            raise _as_varied(refused, self.structural)
         return names
 
     def _made(self, key: tuple[Value, ...]) -> RunGroup:
-        written = dict(zip(self.structural, key, strict=True))
+        written = {path: written_value(value) for path, value in zip(self.structural, key, strict=True)}
         made = RunGroup(self._scenario, {**self._overrides, **written}, self._first)
         self._structures[key] = made
         return made
@@ -303,12 +326,10 @@ class StudyRuns:
         if isinstance(structure, str):
             found.status[members], found.reason[members] = "refused", structure
             return
-        if structure.families is None:
-            structure.families = Families(structure.opened, self.asked)
         opened = structure.opened
-        given = {path: values[members, self.paths.index(path)].astype(float) for path in self._open}
+        given = {path: np.array(values[members, self.paths.index(path)].tolist(), dtype=float) for path in self._open}
         matrix = opened.matrix(given) if given else np.empty((len(members), 0))
-        batch = Batch(structure.families, matrix, self.threads, progress, self._force_step, alone=True)
+        batch = Batch(structure.families(self.asked), matrix, self.threads, progress, self._force_step, alone=True)
         try:
             batch.run()
         except KeyboardInterrupt:
@@ -330,13 +351,17 @@ def one_line(error: ArmsimError) -> str:
     return " ".join(str(error).split())
 
 
-def _typical(values: Values) -> float:
-    """A number that a study may give."""
-    if isinstance(values, Drawn):
-        return values.a if values.kind == NORMAL else 0.5 * (values.a + values.b)
-    first = values.values[0]
-    assert not isinstance(first, str)  # such a path is structure
-    return first
+def _as_varied(error: ArmsimError, paths: Sequence[str]) -> ArmsimError:
+    """A refusal of values that were written in, as one of values that are varied."""
+    if not isinstance(error, FileFaults):
+        return error
+    varied = {source_of(path): Place(spelled(f"--vary {path}", f"vary {path}")) for path in paths}
+    return FileFaults(replace(fault, where=varied.get(fault.where.source, fault.where)) for fault in error.faults)
+
+
+def _open_value(value: Value) -> Any:
+    """A value as that of the first run; see `open_numbers`."""
+    return [list(value)] if isinstance(value, tuple) else value
 
 
 def _usual(plant: Plant) -> tuple[str, ...]:

@@ -12,13 +12,15 @@ from armsim.errors import UsageError, spelled
 from armsim.files.document import Place
 from armsim.files.faults import refuse
 from armsim.files.shipped import shipped_path
-from armsim.formulas.values import Drawn, Listed, Spaced, Values, listed, parse_values
+from armsim.files.source import find_file
+from armsim.files.yaml_reader import read_yaml
+from armsim.formulas.values import Drawn, Listed, Spaced, Values, listed, parse_values, written_value
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.scenario_file import Given
 from armsim.spec.study import FORMAT, MOST_SEED, TABLES
 from armsim.studies.design import GRID, Design, design_of
 from armsim.studies.runs import StudyRuns
-from armsim.studies.study_file import StudyFile, is_study, load_study_file
+from armsim.studies.study_file import StudyFile, found_study, is_study, load_study_file
 from armsim.version import __version__
 
 MOST_LISTED = 5000  # values of one path, one by one
@@ -133,6 +135,8 @@ def study_of(
         FileFaults: The study file cannot be used.
         UsageError: Arguments do not go together.
     """
+    if not vary and isinstance(scenario, (str, os.PathLike)):
+        read_yaml(find_file("configs", found_study(os.fspath(scenario))))  # that it is there, first
     drawn = {method: count for method, count in (sample or {}).items() if count is not None}
     if is_study(scenario):
         assert not isinstance(scenario, Mapping)  # or it is no study
@@ -194,8 +198,9 @@ def varied(vary: Mapping[str, Any], option: str = "--vary") -> dict[str, Values]
         UsageError: There is nothing, or no values.
     """
     if not isinstance(vary, Mapping) or not vary or not all(isinstance(path, str) for path in vary):
-        example = 'write for example {"control.kp[0]": "20:400:20", "payload.mass": [0, 0.5, 1]}'
-        raise UsageError.of(option.removeprefix("--"), "paths with their values", "none", example)
+        python = 'write for example {"control.kp[0]": "20:400:20", "payload.mass": [0, 0.5, 1]}'
+        mend = spelled(f'write for example {option} "control.kp[0]=20:400:20", or name a study file', python)
+        raise UsageError.of(spelled(option, option.removeprefix("--")), "paths with their values", "none", mend)
     found: dict[str, Values] = {}
     for path, values in vary.items():
         values = values.tolist() if hasattr(values, "tolist") else values
@@ -220,7 +225,7 @@ def written(values: Values) -> Any:
     if isinstance(values, (Spaced, Drawn)):
         return str(values)
     assert isinstance(values, Listed)
-    return list(values.values)
+    return [written_value(value) for value in values.values]
 
 
 def reference(scenario: Given, folder: str) -> Any:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice, product
 from typing import Any
 
 from armsim.errors import ArmsimError, FileFaults, UsageError
@@ -16,12 +17,14 @@ from armsim.files.shipped import looks_like_a_file, shipped_path
 from armsim.files.source import beside, find_file
 from armsim.files.yaml_reader import read_yaml
 from armsim.formulas.quantity import Context
-from armsim.formulas.values import Drawn, Interval
+from armsim.formulas.values import Drawn, Interval, Value, first_value, written_value
 from armsim.loading.open_numbers import open_numbers
 from armsim.loading.scenario_file import Given, load_scenario_file
 from armsim.loading.settle import is_structure
-from armsim.spec.paths import parse_path
+from armsim.spec.paths import parse_path, source_of
 from armsim.spec.study import FORMAT, StudyKeys, plain
+
+TRIED = 20  # combinations of words, of which one has to do
 
 
 @dataclass(frozen=True)
@@ -148,18 +151,31 @@ def _check_paths(study: StudyFile, key: str, root: Map, report: Report) -> None:
                 mend = "give its values one by one"
                 report.add(study.places[path], f"{key}.{path}", "a number that can be left open", "structure", mend)
         return
-    words = {path: of.values[0] for path, of in structure.items()}
-    if not _is_sound(study, words, root, report):
+    words = _words_that_do(study, {path: of.values for path, of in structure.items()}, root, report)
+    if words is None:
         return
-    for path in vary:
+    for path, of in vary.items():
         if path not in structure:
-            of = vary[path]
-            value = of.a if isinstance(of, Drawn) else of.values[0]
-            _check_path(study, f"{key}.{path}", path, value, words, report)
+            _check_path(study, f"{key}.{path}", path, first_value(of), words, report)
+
+
+def _words_that_do(
+    study: StudyFile, listed: Mapping[str, Sequence[Value]], root: Map, report: Report
+) -> dict[str, Any] | None:
+    """Words with which the scenario can be run; None where there are none, which is reported but for faults of words."""
+    reports = []
+    for values in islice(product(*listed.values()), TRIED):
+        words = dict(zip(listed, values, strict=True))
+        reports.append(Report())
+        if _is_sound(study, words, root, reports[-1]):
+            return words
+    varied = tuple(f"vary.{path}" for path in listed)
+    report.faults += [fault for fault in reports[0].faults if not fault.path.endswith(varied)]  # of words the runs tell
+    return None
 
 
 def _is_sound(study: StudyFile, words: Mapping[str, Any], root: Map, report: Report) -> bool:
-    """Whether the scenario can be run with some words written in; its faults are reported, but where others may do."""
+    """Whether the scenario can be run with some words written in; its faults are reported."""
     try:
         if not isinstance(study.scenario, Mapping):
             read_yaml(find_file("configs", os.fspath(study.scenario)))
@@ -169,8 +185,7 @@ def _is_sound(study: StudyFile, words: Mapping[str, Any], root: Map, report: Rep
     try:
         load_scenario_file(study.scenario, {**study.overrides, **words})
     except FileFaults as error:
-        if not words:
-            report.faults += [_moved(fault, root) for fault in error.faults]
+        report.faults += [_moved(fault, root) for fault in error.faults]
         return False
     return True
 
@@ -201,11 +216,11 @@ def _check_path(
     """Report a path at which there is nothing that can be varied; with `written` a value may also be written in."""
     before = {**study.overrides, **words}
     try:
-        open_numbers(study.scenario, {path: value}, before)
+        open_numbers(study.scenario, {path: [list(value)] if isinstance(value, tuple) else value}, before)
     except ArmsimError as error:
         if written:
             with contextlib.suppress(ArmsimError):
-                load_scenario_file(study.scenario, {**before, path: value})
+                load_scenario_file(study.scenario, {**before, path: written_value(value)})
                 return
         found = " ".join(str(error).split()) if isinstance(error, UsageError) else error.args[0][0].found
         what = f"a number{', or a key,' if written else ''} of the scenario or of its robot"
@@ -213,8 +228,14 @@ def _check_path(
 
 
 def _moved(fault: Fault, root: Map) -> Fault:
-    """A fault without a place in a file, such as that of a file that is not there, at the key `scenario`."""
+    """A fault without a place in a file at the key that has its value: in `set`, where it is varied, or else `scenario`."""
+    if fault.where.line:
+        return fault
+    for key in ("set", "vary", "cases.vary", "tune.test.vary"):
+        for path, (place, _) in getattr(_at(root, key), "entries", {}).items():
+            if fault.where.source == source_of(path):
+                return Fault(place, f"{key}.{path}", fault.expected, fault.found, fault.mend)
     entry = root.entries.get("scenario")
-    if fault.where.line or entry is None:
+    if entry is None:
         return fault
     return Fault(entry[1].place, fault.path or "scenario", fault.expected, fault.found, fault.mend)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from os import PathLike
 from typing import Any
 
@@ -12,15 +12,12 @@ import numpy as np
 
 from armsim.files.interrupts import interrupts_later
 from armsim.files.study_folder import StudyFolder, study_folder
+from armsim.studies.blocks import Blocks, Progress, RowBlock, local_blocks
 from armsim.studies.results import COMPLETE, Sweep, check_measure
-from armsim.studies.rows import heading, text_of
-from armsim.studies.runs import Outcomes, StudyRuns
+from armsim.studies.rows import heading
+from armsim.studies.runs import StudyRuns
 from armsim.studies.study import Study, study_of
 
-Progress = Callable[[int, int], object]
-LANES = 64  # runs of the first block, at least
-AT_ONCE = 2.0  # s that a block should take
-MOST = 2**16  # runs of a block
 INTERRUPTED = "interrupted"
 
 
@@ -38,13 +35,13 @@ class Best:
         self._place, self._sign = tuple(measures).index(self.by), -1.0 if largest else 1.0
         self._value, self._index = np.inf, -1
 
-    def take(self, first: int, found: Outcomes) -> None:
-        """Look at runs from index `first` on."""
-        values = self._sign * found.measures[:, self._place]
+    def take(self, block: RowBlock) -> None:
+        """Look at further runs."""
+        values = self._sign * block.measures[:, self._place]
         values = np.where(np.isfinite(values), values, np.inf)
         k = int(np.argmin(values))
         if values[k] < self._value:
-            self._value, self._index = float(values[k]), first + k
+            self._value, self._index = float(values[k]), block.first + k
 
     def __str__(self) -> str:
         return "" if self._index < 0 else f"best: run {self._index}, {self.by} {self._sign * self._value:.5g}"
@@ -66,6 +63,7 @@ def sweep(
     progress: Progress | None = None,
     force_step: bool = False,
     force: bool = False,
+    cluster: str | None = None,
 ) -> Sweep:
     """Run a scenario for many values of its numbers, and write what every run came to; the same call goes on after a kill.
 
@@ -87,6 +85,8 @@ def sweep(
         progress: Called with runs done and runs in all, of those that were still to do.
         force_step: Run even with a step that is refused.
         force: Replace another study that the folder has.
+        cluster: Address of a dask scheduler whose workers carry the runs out, "tcp://10.0.0.5:8786"; "local" starts one on this
+            machine. docs/cluster.md
 
     Returns:
         The results; after Ctrl-C those that there are.
@@ -98,7 +98,7 @@ def sweep(
     names = (measure,) if isinstance(measure, str) else tuple(measure)
     sample = {"random": random, "latin": latin, "sobol": sobol}
     study = study_of(scenario, vary, overrides, names, sample, seed, table, force_step)
-    return carried_out(study, folder, threads, progress, force)
+    return carried_out(study, folder, threads, progress, force, cluster=cluster)
 
 
 def carried_out(
@@ -110,6 +110,7 @@ def carried_out(
     by: str | None = None,
     largest: bool = False,
     tell: Callable[[str], object] | None = None,
+    cluster: str | None = None,
 ) -> Sweep:
     """Carry out a study; see `sweep`.
 
@@ -121,8 +122,13 @@ def carried_out(
         force: Whether another study may be replaced.
         by: The measure by which runs are compared; the first one unless given.
         largest: Whether its largest value is best.
-        tell: Called with the best run so far, in words.
+        tell: Called with the best run so far, or with what is waited for, in words.
+        cluster: Address of a scheduler, or "local".
     """
+    if cluster is not None:
+        from armsim.studies.cluster import check_cluster
+
+        check_cluster(cluster, threads)
     count = study.design.count  # first: it may be refused
     runs = study.runs(threads)
     best = Best(runs.measures, by, largest)
@@ -136,7 +142,9 @@ def carried_out(
     with study_folder(folder, name, study.definition(runs, where), lines, study.table, force) as made:
         if made.status != COMPLETE:
             try:
-                if _filled(made, study, runs, progress, best, tell):
+                with _carrier(cluster, runs, tell) as blocks:
+                    whole = _filled(made, study, blocks(runs, study.design, made.rows, progress), best, tell)
+                if whole:
                     _finished(made, study, runs)
             except KeyboardInterrupt:  # the rows that are there go on being there
                 pass
@@ -144,42 +152,32 @@ def carried_out(
         return Sweep(made.path, status, made.rows, count, runs.paths, runs.measures, study.table, runs.notes())
 
 
-def _filled(
-    made: StudyFolder,
-    study: Study,
-    runs: StudyRuns,
-    progress: Progress | None,
-    best: Best,
-    tell: Callable[[str], object] | None,
-) -> bool:
+@contextmanager
+def _carrier(
+    cluster: str | None, runs: StudyRuns, tell: Callable[[str], object] | None
+) -> Iterator[Callable[..., Blocks]]:
+    """What carries out blocks: this process, or a cluster's workers."""
+    if cluster is None:
+        yield local_blocks
+        return
+    from armsim.studies.cluster import connected
+
+    with connected(cluster, runs.threads, tell) as found:
+        yield found.blocks
+
+
+def _filled(made: StudyFolder, study: Study, blocks: Blocks, best: Best, tell: Callable[[str], object] | None) -> bool:
     """Add the rows that are still lacking, block by block; whether all are there, or Ctrl-C came before."""
-    before, count = made.rows, study.design.count
-    size = max(LANES, 16 * runs.threads)
-    while made.rows < count:
-        first = made.rows
-        last = min(first + size, count)
-        values = study.design.rows(first, last)
-        began = time.perf_counter()
-
-        def told(done: int, _: int, first: int = first) -> None:
-            if progress is not None:
-                progress(first + done - before, count - before)
-
-        found = runs(values, told)
-        stopped = found.interrupted
-        lacking = np.flatnonzero(found.status == "interrupted")
-        whole = int(lacking[0]) if len(lacking) else len(values)
-        with interrupts_later():
-            if whole:
-                made.append(text_of(first, values[:whole], found.first(whole)), whole)
-        if stopped:
-            return made.rows == count
-        best.take(first, found)
-        if tell is not None:
-            tell(str(best))
-        seconds = max(time.perf_counter() - began, 1e-6)
-        size = int(min(MOST, 4 * size, max(LANES, size * AT_ONCE / seconds)))
-    return True
+    with closing(blocks):
+        for block in blocks:
+            with interrupts_later():
+                if block.count:
+                    made.append(block.text, block.count)
+            if block.count:
+                best.take(block)
+            if tell is not None:
+                tell(str(best))
+    return made.rows == study.design.count
 
 
 def _finished(made: StudyFolder, study: Study, runs: StudyRuns) -> None:

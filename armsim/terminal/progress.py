@@ -76,8 +76,13 @@ class ProgressBar:
         self._shown, self._due = done, now + REDRAWN
 
     def tell(self, said: str) -> None:
-        """Say something behind the bar."""
+        """Say something behind the bar; where nothing has begun, in place of what is said of preparations."""
         self.said = said
+        with self._lock:
+            if self._note and not self._begun and said != self._note:
+                sys.stderr.write("\r" + said.ljust(len(self._note)))
+                sys.stderr.flush()
+                self._note = said.ljust(len(self._note))
 
     def close(self) -> None:
         """Leave the terminal on a line of its own."""

@@ -247,8 +247,8 @@ def ranges_of(axes: Mapping[str, Values]) -> dict[str, Values]:
 
 
 def _range(of: Values) -> Values:
-    if isinstance(of, Listed) and not of.words and len(of.values) > 1:
-        numbers = [x for x in of.values if not isinstance(x, str)]
+    if isinstance(of, Listed) and not of.words and not of.lists and len(of.values) > 1:
+        numbers = [x for x in of.values if isinstance(x, float)]
         log = isinstance(of, Spaced) and of.text.startswith("log")
         if not log:
             return uniform(min(numbers), max(numbers))

@@ -37,6 +37,8 @@ def terminal(monkeypatch):
     [
         ("simulating", ("simulate", "arm5_hold")),
         ("saving", ("simulate", "arm5_hold")),
+        ("running", ("sweep", "two_link_hold", "--vary", "control.kp[0]=100:200:80", "--set", "duration=0.02")),
+        ("best: run", ("sweep", "two_link_hold", "--vary", "control.kp[0]=100:200:80", "--set", "duration=0.02")),
         ("recording", ("record", "arm5_hold", "--set", "control.period=1e-3")),
         ("saving", ("record", "arm5_hold", "--set", "control.period=1e-3")),
         ("replaying", ("replay", "out")),
@@ -52,3 +54,14 @@ def test_commands_that_may_take_long_show_one_unless_they_are_to_be_quiet(label,
     assert armsim(*command, "-q").code == 0
     assert armsim(*command, "--json").code == 0
     assert len(made.getvalue()) == drawn
+
+
+def test_what_is_waited_for_takes_the_place_of_preparations_and_is_gone_once_something_begins(terminal):
+    made = terminal()
+    with progress.progress_bar("running", preparing="compiling it all") as bar:
+        assert bar is not None
+        bar._timer.join()  # which says so
+        bar.tell("waiting")
+        assert made.getvalue() == "compiling it all ...\rwaiting" + " " * 13
+        bar(1, 2)
+    assert "waiting" + " " * 13 + "\r" + " " * 20 + "\r" in made.getvalue()

@@ -110,11 +110,14 @@ BAD = {  # what is wrong: the file's line in place of another, and what is said 
         "bad.yaml:5:3: vary.control.kpp",
         "did you mean `kp`?",
     ),
-    "values": ("20:80:4", "20:80", "bad.yaml:5:18: vary.control.kp[1]", "expected 3 numbers"),
+    "values": ("20:80:4", "20:80", "bad.yaml:5:18: vary.control.kp[1]", "expected: 3 numbers"),
     "distribution": ("20:80:4", "normal:1:2", "bad.yaml:5:18: vary.control.kp[1]", "sobol, runs: 1024"),
     "measure": ("overshoot", "overshot", "bad.yaml:7:16: measure `overshot`", "did you mean `overshoot`?"),
     "scenario": ("two_link_hold", "two_link_hol", "bad.yaml:2:11: scenario", "did you mean `two_link_hold`?"),
     "key": ("measure", "measures", "bad.yaml:7:1: measures", "did you mean `measure`?"),
+    "list": ("20:80:4", "[[1, 2, 3]]", "bad.yaml:5:3: control.kp[1]", "values for 1 number found: 3 in each"),
+    "lists": ("20:80:4", "[[1], [2, 3]]", "bad.yaml:5:18: vary.control.kp[1]", "lists of 1 and 2 numbers"),
+    "set": ("duration: 0.02", "duration: -1", "bad.yaml:3:7: set.duration", "a positive number of s"),
     "structure drawn": (
         "[1e-3, 2e-3]",
         "uniform:1e-4:1e-3\nsample: {method: sobol, runs: 8}",
@@ -142,6 +145,32 @@ def test_a_study_where_a_scenario_is_expected_is_refused_with_its_command(armsim
     ended = armsim("simulate", "gains.study.yaml")
     assert ended.code == 2
     assert "run it: `armsim sweep gains.study.yaml`" in ended.err
+
+
+REFUSED = {  # options, and what is said of them
+    "nothing varied": ((), "--vary", "or name a study file"),
+    "a word": (
+        ("--vary", "integrator.method=rk5"),
+        "--vary integrator.method: integrator.method",
+        "did you mean `rk54`?",
+    ),
+    "no number": (("--vary", "control.kp[0]=1,nan"), "--vary control.kp[0]=1,nan", "correct the number"),
+    "top": (("--vary", "control.kp[0]=1,2", "--top", -1), "--top -1", "0 or more"),
+    "no port": (("--vary", "control.kp[0]=1,2", "--cluster", "here"), "--cluster here", "write for example here:8786"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_options_that_make_no_study_are_refused_by_name_with_a_mend(armsim, what):
+    options, where, words = REFUSED[what]
+    ended = armsim("sweep", "two_link_hold", "--set", "duration=0.02", "-o", "out", *options)
+    assert ended.code == 2
+    assert ended.err.splitlines()[0] == where
+    assert words in ended.err
+
+
+def test_a_study_file_that_is_not_there_is_said_to_be_missing(armsim):
+    assert "no file of this name" in armsim("sweep", "gone.study.yaml").err
 
 
 def test_the_shipped_study_is_sound(armsim):

@@ -16,7 +16,7 @@ import armsim
 from armsim.errors import UsageError
 from armsim.files import study_folder
 from armsim.files.claim import sole
-from armsim.studies import sweep as sweeping
+from armsim.studies import blocks
 from armsim.studies.runs import StudyRuns
 from armsim.studies.show import simulate_row
 from armsim.studies.study import study_of
@@ -68,7 +68,7 @@ def test_runs_that_diverge_or_are_refused_are_rows_and_their_words_do_not_depend
     }
     asked = {"duration": 0.1, "integrator.method": "explicit_euler", "control.limit": None}
     for lanes in (1, 64):
-        monkeypatch.setattr(sweeping, "LANES", lanes)
+        monkeypatch.setattr(blocks, "LANES", lanes)
         armsim.sweep("two_link_hold", vary, asked, ["iae"], f"by {lanes}", threads=1 + lanes // 64)
     assert Path("by 1/results.csv").read_bytes() == Path("by 64/results.csv").read_bytes()
     rows = lines("by 1")[1:]
@@ -226,6 +226,31 @@ def test_a_path_that_stands_for_many_numbers_gives_all_of_them_the_value():
     found = armsim.sweep("two_link_hold", {"control.kp": [30, 60]}, SHORT, "iae", "out")
     run = armsim.simulate("two_link_hold", {**SHORT, "control.kp": [30] * 2}, measure="iae")
     assert found["iae"][0] == run.measures["iae"]
+
+
+@pytest.mark.parametrize("table", ["csv", "parquet"])
+def test_lists_of_gains_are_runs_with_these_gains_and_study_yaml_repeats_them(table):
+    if table == "parquet":
+        pytest.importorskip("pyarrow")
+    gains = [[30, 60], [60, 30], [40, 40]]
+    vary = {"control.kp": gains, "payload.mass": [0, 1]}
+    found = armsim.sweep("two_link_hold", vary, SHORT, "iae", "out", table=table)
+    assert found["control.kp"][2] == "[60,30]"
+    for i, (kp, mass) in enumerate(itertools.product(gains, (0, 1))):
+        run = armsim.simulate("two_link_hold", {**SHORT, "control.kp": kp, "payload.mass": mass}, measure="iae")
+        assert found["iae"][i] == run.measures["iae"]
+    again = armsim.sweep("out/study.yaml", folder="again")
+    assert again["iae"].tolist() == found["iae"].tolist()
+    by_text = armsim.sweep(
+        "two_link_hold", {**vary, "control.kp": "[30,60],[60,30],[40,40]"}, SHORT, "iae", "out", table=table
+    )
+    assert by_text.status == "complete"
+    drawn = armsim.sweep("two_link_hold", {"control.kp": gains}, SHORT, "iae", "drawn", random=8)
+    assert set(drawn["control.kp"]) <= {"[30,60]", "[60,30]", "[40,40]"}
+    run, _ = simulate_row(study_of("two_link_hold", vary, SHORT, ("iae",)), 2, "third")
+    assert run.measures["iae"] == found["iae"][2]
+    with pytest.raises(UsageError, match=r"values for 2 numbers\n  found:    3 in each list"):
+        armsim.sweep("two_link_hold", {"control.kp": [[1, 2, 3]]}, SHORT, "iae", "other")
 
 
 def test_infinite_and_lacking_measures_are_told_apart(lines):
