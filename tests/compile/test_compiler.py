@@ -90,6 +90,13 @@ def children(of: int) -> list[int]:
         return [int(word) for word in file.read().split()]
 
 
+def ticks(process: int) -> int:
+    """What a process has used of a processor, in the system's ticks."""
+    with open(f"/proc/{process}/stat") as file:
+        user, system = file.read().rpartition(")")[2].split()[11:13]
+    return int(user) + int(system)
+
+
 def running(process: int) -> bool:
     try:
         with open(f"/proc/{process}/stat") as file:
@@ -103,7 +110,9 @@ def test_ctrl_c_ends_a_compilation_and_its_process(ordered):
     ir, others = endless(), set(children(os.getpid()))  # what tests before this one have left running
 
     def press():
-        while not set(children(os.getpid())) - others:
+        while not (compiling := set(children(os.getpid())) - others):
+            time.sleep(0.01)
+        while ticks(min(compiling)) < 20:  # it is being started until then
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
 
