@@ -266,7 +266,7 @@ class Batch:
             return part, Lanes(loop, family.plan, clock, self.stop.is_set).run(self.matrix[part]), judged
 
         if len(members) == 1:  # which a thread would take longer to begin than to do
-            self._keep(family, members, carry_out(members))
+            self._keep(family, members, carry_out(members), threads=1)
             return
         with ThreadPoolExecutor(self.threads) as pool:
             waiting: Waiting = {}
@@ -290,13 +290,13 @@ class Batch:
         finished, _ = wait(waiting, timeout=WAIT, return_when=FIRST_COMPLETED)
         for future in finished:
             part = waiting.pop(future)
-            self._keep(family, part, future.result())
+            self._keep(family, part, future.result(), self.threads)
 
-    def _keep(self, family: Family, part: NDArray[np.int64], done: CarriedOut) -> None:
-        """Keep what came of runs that were asked for."""
+    def _keep(self, family: Family, part: NDArray[np.int64], done: CarriedOut, threads: int) -> None:
+        """Keep what came of runs that were asked for, of which so many threads each had a share."""
         kept, ended, judged = done
-        self.seconds["advice_s"] += judged / self.threads
-        self.seconds["loop_s"] -= judged / self.threads
+        self.seconds["advice_s"] += judged / threads
+        self.seconds["loop_s"] -= judged / threads
         if ended is not None:
             self._take(family, kept, ended)
         for run in np.setdiff1d(part, kept, assume_unique=True).tolist() if len(kept) < len(part) else ():

@@ -116,9 +116,9 @@ def _others(found: Tuned) -> str:
         else:
             what, unit = ("more payload", "kg") if margin.unit == MASS else ("more delay", "s")
             rows.append([what, f"up to {'>' if margin.open_high else ''}{number(margin.high, 3)} {unit}"])
-    if not any(margin.unit == DELAY for margin in found.margins):
-        rows.append(["more delay", "not asked: control has no `period`, or cases have delays"])
-    return table(["it also holds with", ""], rows)
+    asked = any(margin.unit == DELAY for margin in found.margins)
+    note = "" if asked else "\nno margin of delay: `control` has no `period`, or cases have delays of their own"
+    return table(["it also holds with", ""], rows) + note
 
 
 def _control(found: Tuned) -> str:

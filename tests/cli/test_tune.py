@@ -25,7 +25,7 @@ def test_it_prints_where_the_numbers_hold_and_writes_a_scenario_that_runs(armsim
         "control:\n  law: pd",
     ):
         assert text in printed
-    assert max(map(len, printed.split("control:")[0].splitlines())) <= 80
+    assert max(map(len, printed.split("\ncontrol:\n")[0].splitlines())) <= 80
     assert sorted(path.name for path in Path("t").iterdir() if not path.name.startswith(".")) == [
         "results.csv", "study.yaml", "summary.yaml", "test", "tuned.yaml",
     ]  # fmt: skip
