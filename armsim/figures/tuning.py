@@ -21,14 +21,15 @@ from armsim.tuning.tested import PAYLOAD, Tested
 WIDTH, HEIGHT = 8.0, 3.6  # inches of a panel
 BAR = 0.24  # inches of a margin
 TARGET = "control.target["
+LEVEL = 1e-9  # m, by which no height changes
 Array = NDArray[np.float64]
 
 
 def plot_tuning(found: Tuned, path: str | PathLike[str]) -> Any:
     """Draw a tuning: the best so far over its trials, the cases of its test, and the margins.
 
-    Cases that vary targets are drawn where the tool then is, seen from the side: distance from the base's vertical axis, and
-    height; others over the first two numbers that they vary, or over one and what is minimised.
+    Cases that vary targets are drawn where the tool then is, seen from the side: height, over the distance from the first
+    joint's axis where that is vertical; others over the first two numbers that they vary, or over one and what is minimised.
 
     Raises:
         UsageError: It cannot be drawn or written.
@@ -70,8 +71,8 @@ def _map(axis: Any, found: Tuned, tested: Tested) -> None:
     """The cases of the test: dots where they hold, crosses where they do not."""
     names = list(tested.values)
     if any(name.startswith(TARGET) for name in names):
-        x, y = _at_target(found, tested)
-        labels = ("distance of the target from the base's vertical axis [m]", "its height [m]")
+        x, y, across = _at_target(found, tested)
+        labels = (f"{across} [m]", "height of the tool at the target [m]")
         axis.set_aspect("equal", adjustable="datalim")
     else:
         shown = [np.asarray(tested.values[name], dtype=object) for name in names[:2]]
@@ -99,8 +100,12 @@ def _map(axis: Any, found: Tuned, tested: Tested) -> None:
     plain(axis, x=True)
 
 
-def _at_target(found: Tuned, tested: Tested) -> tuple[Array, Array]:
-    """Where the tool is at the targets of cases: distance from the vertical axis through the base, and height [m]."""
+def _at_target(found: Tuned, tested: Tested) -> tuple[Array, Array, str]:
+    """Where the tool is at the targets of cases: what is across [m], height [m], and what it is that is across.
+
+    Across is the distance from the first joint's axis where turning that leaves all heights; otherwise where the tool is along
+    the horizontal direction in which it varies most.
+    """
     scenario = read_scenario(found.scenario)
     robot = load_robot(scenario.scenario_data["robot"])
     assert isinstance(scenario.command, Controller)  # or there were no targets to vary
@@ -109,8 +114,23 @@ def _at_target(found: Tuned, tested: Tested) -> tuple[Array, Array]:
         column = tested.values.get(f"{TARGET}{i}]", tested.values.get(f"{TARGET}{joint.name}]"))
         if column is not None:
             goal[:, i] = np.radians(column) if scenario.degrees and joint.kind.turns else column
-    position, _ = robot.forward_kinematics(goal)
-    return np.hypot(position[:, 0], position[:, 1]), position[:, 2]
+    gravity = np.array([*scenario.arm.gravity], float)
+    up = -gravity / np.linalg.norm(gravity) if gravity.any() else np.array([0.0, 0.0, 1.0])
+    position = np.asarray(robot.forward_kinematics(goal)[0])
+    turned = goal.copy()
+    turned[:, 0] += 1.0
+    height, moved = position @ up, np.asarray(robot.forward_kinematics(turned)[0]) - position
+    across = position - height[:, None] * up
+    if scenario.arm.joints[0].kind.turns and np.abs(moved @ up).max() < LEVEL:
+        centre = np.array([*scenario.arm.base.position], float)
+        return (
+            np.linalg.norm(across - (centre - (centre @ up) * up), axis=1),
+            height,
+            "distance from the first joint's axis",
+        )
+    _, _, directions = np.linalg.svd(across - across.mean(axis=0))
+    along = directions[0] * (1.0 if directions[0][np.argmax(np.abs(directions[0]))] > 0 else -1.0)
+    return across @ along, height, "horizontal position"
 
 
 def _numbers(column: NDArray[Any]) -> Array:

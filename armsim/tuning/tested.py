@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.control import Constant, Controller
+from armsim.files.document import clipped
 from armsim.formulas.quantity import plain_number
-from armsim.formulas.values import Values
+from armsim.formulas.values import UNIFORM, Drawn, Values
 from armsim.loading.scenario import Scenario
 from armsim.studies.design import SOBOL
 from armsim.studies.results import Sweep
@@ -72,7 +73,13 @@ def _anywhere(tuning: Tuning, scenario: Scenario) -> dict[str, Values]:
 
 def test_in_words(cases: Cases | None) -> str:
     """What the cases of a test vary."""
-    return "" if cases is None else ", ".join(f"{path} {of}" for path, of in cases.axes.items())
+    return "" if cases is None else ", ".join(f"{path} {_in_words(of)}" for path, of in cases.axes.items())
+
+
+def _in_words(of: Values) -> str:
+    if isinstance(of, Drawn) and of.kind == UNIFORM:
+        return f"{of.a:.4g} to {of.b:.4g}"
+    return clipped(str(of))
 
 
 def is_unladen(scenario: Scenario) -> bool:

@@ -40,6 +40,18 @@ def test_cases_are_where_the_tool_is_at_their_targets_and_told_apart(found, tmp_
     assert np.isclose(np.vstack([good, bad]), [np.hypot(x, y), z], atol=1e-9).all(axis=1).any()
 
 
+def test_of_an_arm_in_a_vertical_plane_cases_are_drawn_in_that_plane(tmp_path):
+    test = {"control.target[0]": [-90, 0, 20], "control.target[1]": [0, 90]}
+    planar = armsim.tune("two_link_hold", {"control.kp": "10:300"}, "iae", SHORT, tmp_path / "t", trials=3, test=test)
+    _, places, *_ = plot_tuning(planar, tmp_path / "a.png").axes
+    assert places.get_xlabel() == "horizontal position [m]"
+    drawn = np.vstack([dots.get_offsets() for dots in places.collections])
+    goals = np.radians([[a, b] for a in (-90, 0, 20) for b in (0, 90)])
+    position, _ = armsim.load_robot("two_link").forward_kinematics(goals)
+    for x, y, _ in position:
+        assert np.isclose(np.abs(drawn), np.abs([x, y]), atol=1e-9).all(axis=1).any()
+
+
 def test_margins_are_bars_from_the_least_to_the_largest_factor(found, tmp_path):
     *_, bars = plot_tuning(found, tmp_path / "a.png").axes
     factors = [margin for margin in found.margins if margin.unit == "factor"]
