@@ -19,6 +19,7 @@ Examples:
   armsim report runs/arm5_reach-001             writes arm5_reach-001.html
   armsim report runs/arm5_reach-001 --deg -o reach.html
   armsim report studies/arm5_hold-001 --by overshoot
+  armsim report tuned                           of a tuning
 """,
 )
 @click.argument("run", metavar="RUN|STUDY")
@@ -31,11 +32,11 @@ Examples:
 def command(
     run: str, output: str | None, degrees: bool, by: str | None, largest: bool, force: bool, quiet: bool
 ) -> int:
-    """Write a page of RUN, a folder of `armsim simulate`, or of STUDY, one of `armsim sweep`, to print or to mail.
+    """Write a page of RUN, a folder of `armsim simulate`, or of STUDY, one of `armsim sweep` or `armsim tune`, to print or mail.
 
     Of a run it has the arm in three dimensions and its curves, as `armsim view`; then what came of it, with its figures of
     merit, and what its scenario and robot are. Of a study it has what was asked, how the runs ended and why, a picture of the
-    measure, the best runs, and the best one as a run.
+    measure, the best runs, and the best one as a run; of a tuning where the numbers hold, and a run with them.
     """
     from armsim.reports.run_page import report
 

@@ -35,6 +35,13 @@ def plot_tuning(found: Tuned, path: str | PathLike[str]) -> Any:
         UsageError: It cannot be drawn or written.
     """
     check_picture(path)
+    figure = tuning_figure(found)
+    save(figure, path)
+    return figure
+
+
+def tuning_figure(found: Tuned) -> Any:
+    """The figure of `plot_tuning`."""
     factors = [margin for margin in found.margins if margin.unit == FACTOR]
     searched = bool(np.isfinite(found.curve).any())
     heights = [HEIGHT] if searched else []
@@ -49,7 +56,6 @@ def plot_tuning(found: Tuned, path: str | PathLike[str]) -> Any:
         _map(axes.pop(0), found, found.tested)
     if factors:
         _margins(axes.pop(0), found, factors)
-    save(figure, path)
     return figure
 
 

@@ -1,4 +1,4 @@
-"""`armsim.report`: a run or a study on one page, to print or to mail."""
+"""`armsim.report`: a run, a study or a tuning on one page, to print or to mail."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from armsim.reports.info import turn
 from armsim.reports.simulation import STATUS, method_notes, outcome, steps_by
 from armsim.reports.study_page import study_page
 from armsim.reports.table import wrapped
+from armsim.reports.tuning_page import is_tuned, tuning_page
 from armsim.studies.kept import is_study_folder
 from armsim.viewing.page import Section, page_text
 from armsim.viewing.view import check_page, page_data, write_page
@@ -39,13 +40,14 @@ def report(
     by: str | None = None,
     largest: bool = False,
 ) -> None:
-    """Write a page of a run or a study, to print or to mail.
+    """Write a page of a run, a study or a tuning, to print or to mail.
 
     Of a run: what came of it and its figures of merit, its scenario and robot, below what `armsim.view` shows. Of a study: what
     was asked, how many runs ended how and why, a measure over what was varied, the best runs, and the best one as a run.
+    Of a tuning: what was found, where it holds, and a run of the tuned scenario.
 
     Args:
-        run: The folder of a run of `armsim.simulate`, or of a study of `armsim.sweep`.
+        run: The folder of a run of `armsim.simulate`, of a study of `armsim.sweep`, or of `armsim.tune`.
         path: The page, .html.
         degrees: Give angles in degrees.
         force: Replace a file that is there.
@@ -57,7 +59,9 @@ def report(
         FileFaults: A file of the run cannot be read; says where and why.
     """
     check_page(path, [run], force)
-    if is_study_folder(run):
+    if is_tuned(run):
+        data, above, below = tuning_page(run, degrees)
+    elif is_study_folder(run):
         data, above, below = study_page(run, degrees, by, largest)
     else:
         data, above, below = _run_page(os.fspath(run), degrees)

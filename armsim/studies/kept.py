@@ -15,7 +15,7 @@ from armsim.studies.study import Study, study_of
 
 def is_study_folder(path: str | PathLike[str]) -> bool:
     """Whether a folder, or a study.yaml, is of a study that `armsim.sweep` has written."""
-    return read_record(_folder(path)) is not None
+    return read_record(folder_of(path)) is not None
 
 
 def kept_study(path: str | PathLike[str]) -> tuple[Study, Sweep]:
@@ -28,7 +28,7 @@ def kept_study(path: str | PathLike[str]) -> tuple[Study, Sweep]:
         UsageError: It is none, or has no results.
         FileFaults: The study or its scenario cannot be read any more.
     """
-    folder = _folder(path)
+    folder = folder_of(path)
     record = read_record(folder)
     if record is None:
         mend = "name a folder that `armsim sweep` has written"
@@ -50,7 +50,8 @@ def kept_study(path: str | PathLike[str]) -> tuple[Study, Sweep]:
     return study, Sweep(folder, status, done, study.design.count, paths, measures, study.table)
 
 
-def _folder(path: str | PathLike[str]) -> str:
+def folder_of(path: str | PathLike[str]) -> str:
+    """The folder of a study, by its own name or that of its study.yaml."""
     name = os.fspath(path)
     return (os.path.dirname(name) or ".") if os.path.basename(name) == RECORD else name.rstrip("/" + os.sep)
 

@@ -112,11 +112,11 @@ def test_a_scenario_that_has_changed_since_is_not_shown_as_the_studys(tmp_path):
         reported(tmp_path / "study")
 
 
-def test_a_search_is_refused_and_what_it_found_named(tmp_path):
+def test_a_search_that_is_not_at_its_end_is_refused(tmp_path):
     (tmp_path / "tuned").mkdir()
     record = {"format": "armsim/study/1", "tune": {}, "results": {"status": "complete"}}
     (tmp_path / "tuned" / "study.yaml").write_text(yaml.safe_dump(record))
-    with pytest.raises(UsageError, match=r"tuned\.yaml, which it found"):
+    with pytest.raises(UsageError, match="a tuning that is at its end"):
         reported(tmp_path / "tuned")
 
 
