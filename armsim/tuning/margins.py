@@ -20,6 +20,7 @@ from armsim.spec.timing import time_at
 from armsim.studies.design import Rows
 from armsim.studies.runs import StudyRuns
 from armsim.tuning.objective import Condition, measures_of, outcome
+from armsim.tuning.task import places_at
 from armsim.tuning.tested import PAYLOAD, is_unladen, mass_of
 
 FURTHEST = 16.0  # times, up and down
@@ -78,7 +79,7 @@ def margins_of(
         threads: How many.
         progress: Called with margins done, and all.
     """
-    taken = {*numbers, *axes}
+    taken = {*numbers, *axes, *(place for path in axes for place in places_at(given, path, overrides))}
     others = {path: value for path, value in {**_gains(scenario), **_masses(scenario)}.items() if path not in taken}
     factors = {path: value for path, value in {**numbers, **others}.items() if value != 0.0}
     payload = {PAYLOAD: 0.0} if is_unladen(scenario) and PAYLOAD not in taken else {}

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from armsim.errors import UsageError, spelled
+from armsim.errors import ArmsimError, UsageError, spelled
 from armsim.files.faults import suggestion
 from armsim.files.source import find_file
 from armsim.files.yaml_reader import read_yaml
 from armsim.formulas.values import UNIFORM, Drawn, Interval, Listed, Spaced, Values, parse_interval
 from armsim.loading.checked import ScenarioFile
+from armsim.loading.open_numbers import open_numbers
 from armsim.loading.scenario_file import Given, load_scenario_file
 from armsim.spec.study import FORMAT, MOST_SEED, MOST_TRIALS, OVER, SEARCHES, weighted
 from armsim.studies.design import GRID, SOBOL, Rows, design_of
@@ -239,6 +240,14 @@ def of_file(file: StudyFile) -> Tuning:
         data["name"] or "",
         file.expected,
     )
+
+
+def places_at(scenario: Given, path: str, overrides: Mapping[str, Any]) -> tuple[str, ...]:
+    """The numbers that a path stands for, each by a path of its own; none where it is structure."""
+    try:
+        return open_numbers(scenario, [path], overrides).places
+    except ArmsimError:
+        return ()
 
 
 def ranges_of(axes: Mapping[str, Values]) -> dict[str, Values]:

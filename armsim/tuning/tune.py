@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from armsim.errors import ArmsimError, FileFaults, UsageError, spelled
+from armsim.errors import FileFaults, UsageError, spelled
 from armsim.files.interrupts import interrupts_later
 from armsim.files.new_file import whole_file
 from armsim.files.study_folder import StudyFolder, study_folder
@@ -31,7 +31,7 @@ from armsim.tuning.margins import Margin, margins_of
 from armsim.tuning.objective import Objective, condition_of, measures_of, outcome
 from armsim.tuning.result import Tuned
 from armsim.tuning.search import METHODS, most_trials
-from armsim.tuning.task import Cases, Tuning, tuning_of
+from armsim.tuning.task import Cases, Tuning, places_at, tuning_of
 from armsim.tuning.tested import Tested, conditions_of, test_in_words, test_of, tested_of
 from armsim.tuning.trials import Stopped, Trials, trial_heading
 from armsim.tuning.tuned_file import COMMENT, TUNED, tuned_scenario, write_tuned, written_data
@@ -176,10 +176,7 @@ class Task:
     def _refuse_shared(self, option: str, cases: Cases) -> None:
         """Refuse cases of numbers that are sought."""
         for path in cases.axes:
-            try:
-                places = open_numbers(self.tuning.scenario, [path], self.tuning.overrides).places
-            except ArmsimError:  # it is structure, which is not sought
-                continue
+            places = places_at(self.tuning.scenario, path, self.tuning.overrides)
             shared = next((place for place in places if place in self.sought), None)
             if shared is not None:
                 where = spelled(f"{option} {path}", option.removeprefix("--"))

@@ -273,6 +273,19 @@ def test_a_controllers_model_of_the_arm_stays_when_masses_are_off():
         assert (armsim.simulate("arm5_move", changed, measure="peak_error").measure("peak_error") <= 0.01) == holds
 
 
+@pytest.mark.parametrize(
+    "path", ["control.kd", "robot.joints[J].bodies[0].cylinder.mass", "robot.joints[*].bodies[*].cylinder.mass"]
+)
+def test_numbers_that_cases_vary_by_any_of_their_paths_have_no_margin(joint, path):
+    found = armsim.tune(
+        joint(), {"control.kp": "1:9"}, "itae", folder="t", trials=2, cases={path: [1, 2]}, holds="itae < 9"
+    )
+    assert found.held == 2
+    named = {margin.name for margin in found.margins}
+    assert "control.kp[0]" in named
+    assert not named & {"control.kd[0]" if path == "control.kd" else "robot.joints[0].bodies[0].cylinder.mass"}
+
+
 def test_a_case_whose_own_step_is_too_long_is_blamed_on_the_step(joint):
     wild = joint(control={"kd": [45.0], "kp": [200.0]}, integrator={"method": "explicit_euler", "dt": 1e-3})
     asked = {
