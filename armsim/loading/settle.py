@@ -13,7 +13,16 @@ from armsim.spec.paths import EVERY, PathError, joint_index, parse_path, path_te
 
 Open = Mapping[str, Any]
 PER_JOINT = ("control", "initial", "inputs")  # keys of a scenario below which lists have one item per joint
-STRUCTURE = {"axis", "dt", "duration", "every", "from", "period", "to"}  # keys of numbers that decide what is computed
+STRUCTURE = {
+    "axis",
+    "delay",
+    "dt",
+    "duration",
+    "every",
+    "from",
+    "period",
+    "to",
+}  # keys of numbers that decide what is computed
 
 
 def evaluated(formula: Formula, values: Mapping[str, Any]) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -250,9 +250,9 @@ def places_at(scenario: Given, path: str, overrides: Mapping[str, Any]) -> tuple
         return ()
 
 
-def ranges_of(axes: Mapping[str, Values]) -> dict[str, Values]:
-    """The axes of cases as what other cases may be drawn from: numbers as the interval that they span."""
-    return {path: _range(of) for path, of in axes.items()}
+def ranges_of(axes: Mapping[str, Values], structural: Collection[str]) -> dict[str, Values]:
+    """The axes of cases as what other cases may be drawn from: numbers as the interval that they span, but for structure."""
+    return {path: of if path in structural else _range(of) for path, of in axes.items()}
 
 
 def _range(of: Values) -> Values:

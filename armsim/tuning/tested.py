@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,11 +41,17 @@ def conditions_of(tuning: Tuning, scenario: Scenario) -> tuple[Condition, ...]:
     return tuple(map(condition_of, texts))
 
 
-def test_of(tuning: Tuning, scenario: Scenario) -> Cases | None:
-    """The cases of the test: as asked; else drawn where the cases were, or poses and payloads; None if there are none."""
+def test_of(tuning: Tuning, scenario: Scenario, structural: Collection[str]) -> Cases | None:
+    """The cases of the test: as asked; else drawn where the cases were, or poses and payloads; None if there are none.
+
+    Args:
+        tuning: What is asked.
+        scenario: In no case.
+        structural: Paths of cases whose values are structure: of them only these values are taken.
+    """
     if tuning.test is not None:
         return tuning.test
-    axes = ranges_of(tuning.cases.axes) if tuning.cases.axes else _anywhere(tuning, scenario)
+    axes = ranges_of(tuning.cases.axes, structural) if tuning.cases.axes else _anywhere(tuning, scenario)
     return Cases(axes, SOBOL, DRAWN, tuning.seed + 1) if axes else None
 
 

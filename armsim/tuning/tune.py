@@ -151,7 +151,7 @@ class Task:
         self.cases = tuning.cases.rows
         scenario = self.uncased(self.start)
         self.conditions = conditions_of(tuning, scenario)
-        self.test = test_of(tuning, scenario)
+        self.test = test_of(tuning, scenario, self.runs.structural)
         self._try_test()
         self.most = sum(most_trials(tuning.method, len(places), tuning.trials) for places in self.stages)
 

@@ -88,7 +88,7 @@ def test_studies_of_either_kind_say_which_command_takes_them(armsim, empty_folde
     assert "the name of a study" in armsim("simulate", "arm5_gains").err
     ended = armsim("check", "arm5_tune_report", "arm5_tune_robust")
     assert "10 numbers sought over 1 case" in ended.out
-    assert "15 numbers sought over 288 cases" in ended.out
+    assert "15 numbers sought over 144 cases" in ended.out
 
 
 BAD = """format: armsim/study/1
