@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import islice
 
-from armsim.compile import cache
 from armsim.compile.environment import enter_and_leave
 from armsim.compile.ir import Module
 from armsim.compile.kernel import Compiled, compiled
@@ -61,7 +60,7 @@ class BatchKernel:
     @cached_property
     def code(self) -> Compiled:
         """The loaded code; compiled or fetched when first asked for."""
-        key = f"batch {self.lanes} {self.widths} {cache.sources()} {self._key}" if self._key else self.ir
+        key = f"batch {self.lanes} {self.widths} {self._key}" if self._key else self.ir
         return compiled(lambda: self.ir, self.target, key, lambda: looked_up(self.function))
 
     @cached_property

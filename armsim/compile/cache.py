@@ -19,7 +19,6 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -52,21 +51,6 @@ def key(*parts: str) -> str:
     for part in parts:
         data = part.encode()
         digest.update(len(data).to_bytes(8, "little") + data)
-    return digest.hexdigest()
-
-
-@lru_cache(maxsize=1)
-def sources() -> str:
-    """A digest of armsim's own text, for keys of what its code makes from known content."""
-    return digest_of(Path(__file__).parent.parent)
-
-
-def digest_of(package: Path) -> str:
-    """A digest of the names and the text of all modules of a package."""
-    digest = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
-        data = path.read_bytes()
-        digest.update(f"{path.relative_to(package).as_posix()} {len(data)}\n".encode() + data)
     return digest.hexdigest()
 
 

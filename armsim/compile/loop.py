@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from armsim.compile import cache
 from armsim.compile.kernel import Compiled, compiled
 from armsim.compile.loop_body import LoopBody
 from armsim.compile.loop_text import loop_text
@@ -81,7 +80,7 @@ class SteppingLoop:
         """The loaded code; compiled or fetched when first asked for."""
         if not self._key:
             return compiled(lambda: self.ir, self.target, self.ir, lambda: self._tables())
-        key = f"loop {self.lanes} {cache.sources()} {self._key}"
+        key = f"loop {self.lanes} {self._key}"
         return compiled(lambda: self.ir, self.target, key, lambda: self._tables())
 
     def _function(self, name: str, result: Any, *args: Any) -> Any:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from armsim import sources
 from armsim.compile import LoopBody
 from armsim.expr import Scalar, flatten, leaves, loop, trace, unflatten, where
 from armsim.integrate import Tolerance
@@ -159,8 +160,9 @@ class LoopPlan:
     def key(self) -> str:
         """Names all that the loop depends on; empty if that cannot be put into words."""
         made = self.content if self.make is not None else content_of([self.plant, self.start])
+        text = sources.digest(sources.TRACED if self.make is None else sources.LOADED)
         asked = content_of([self.dt, self.parts, self.results, self.rows, self.plant.audit, self.refinable, self.rare])
-        return f"{made} {asked} {self.open}" if made and asked else ""
+        return f"{text} {made} {asked} {self.open}" if made and asked else ""
 
     @cached_property
     def kept(self) -> list[float]:

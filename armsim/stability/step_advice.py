@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import Any
 
+from armsim import sources
 from armsim.compile import cache
 from armsim.errors import Refusal, UsageError, spelled
 from armsim.loading import Scenario
@@ -76,5 +77,5 @@ def heed(advice: Advice, force: bool) -> Advice:
 
 
 def key(kind: str, scenario: Scenario) -> str:
-    """The cache key of what is known about a scenario: its content, and armsim's own text; empty if that is not all."""
-    return cache.key(kind, cache.sources(), scenario.content) if scenario.content else ""
+    """The cache key of what is known about a scenario: its content and armsim's own text; empty if that is not all."""
+    return cache.key(kind, sources.digest(sources.LOADED), scenario.content) if scenario.content else ""

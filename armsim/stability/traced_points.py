@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from armsim import sources
 from armsim.actuation import any_sticks
 from armsim.compile import BatchKernel, cache
 from armsim.control import Controller
@@ -69,7 +70,8 @@ class TracedPoints:
     """
 
     def __init__(self, scenario: Scenario, make: Make, count: int, key: str = "") -> None:
-        self.plant, self.make, self.count, self._key = make_plant(scenario), make, count, key
+        self.plant, self.make, self.count = make_plant(scenario), make, count
+        self._key = key and f"operating point {sources.digest(sources.LOADED)} {key}"
         self.branches = branches(self.plant)
         self.hangs = self.plant.command is None and not any_sticks(self.plant.arm)
 
@@ -115,7 +117,7 @@ class TracedPoints:
     @cached_property
     def form(self) -> Coefficients | None:
         """The structure of the coefficients, from the cache or traced; None where there are no operating points."""
-        name = cache.key("operating points", cache.sources(), self._key)
+        name = cache.key("form", self._key)
         known: Any = cache.load_json(name) if self._key else None
         with suppress(LookupError, TypeError, ValueError):  # there is none, or something else
             return None if known["form"] is None else Coefficients.shaped(**known["form"])
@@ -132,7 +134,7 @@ class TracedPoints:
     def kernel(self) -> BatchKernel:
         """The compiled function."""
         widths = [self.count + 1 + self.plant.arm.n]
-        return BatchKernel(lambda: self.traced[0], widths=widths, key=self._key and f"operating point {self._key}")
+        return BatchKernel(lambda: self.traced[0], widths=widths, key=self._key)
 
     def at(self, values: Array, every: bool = True) -> tuple[Points, Mask]:
         """The operating points of variants, and which variants have finite equations of motion; the points are those of these.

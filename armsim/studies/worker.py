@@ -6,7 +6,7 @@ import pickle
 import threading
 from collections import OrderedDict
 
-from armsim.compile import cache
+from armsim import sources
 from armsim.studies.blocks import RowBlock, block_of
 from armsim.studies.runs import StudyRuns
 from armsim.version import __version__
@@ -23,7 +23,7 @@ def versions() -> Versions:
     import numpy
     import scipy
 
-    text = cache.sources()[:12]
+    text = sources.digest()[:12]
     return {"armsim": __version__, "modules": text, "numpy": numpy.__version__, "scipy": scipy.__version__}
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from armsim.batches.variants import Family
-from armsim.compile.cache import digest_of
 from armsim.loading import read_scenario
 from armsim.loading.open_numbers import open_numbers
 from armsim.plant import make_plant
@@ -105,15 +104,3 @@ def test_formulas_that_agree_in_value_but_not_in_an_open_parameter_differ():
 
 def test_what_has_no_text_has_no_key():
     assert content_of([1.0, lambda t: t]) == ""
-
-
-def test_the_digest_of_a_package_is_that_of_all_its_modules(tmp_path):
-    (tmp_path / "inner").mkdir()
-    (tmp_path / "a.py").write_text("x = 1\n")
-    (tmp_path / "inner" / "b.py").write_text("y = 1\n")
-    digests = [digest_of(tmp_path)]
-    for path, text in (("inner/b.py", "y = 2\n"), ("c.py", "y = 1\n"), ("a.py", "x = 1\ny")):
-        (tmp_path / path).write_text(text)
-        digests.append(digest_of(tmp_path))
-    (tmp_path / "c.py").rename(tmp_path / "d.py")
-    assert len({*digests, digest_of(tmp_path)}) == 5
