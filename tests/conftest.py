@@ -6,6 +6,7 @@ import csv
 import ctypes
 import json
 import math
+import os
 import random
 import signal
 import sys
@@ -29,19 +30,26 @@ settings.register_profile("armsim", deadline=None)  # a machine may be busy
 settings.load_profile("armsim")
 
 
-def pytest_configure():
-    """Take Ctrl-C as a terminal's processes do: a shell lets what it starts in the background, and all it starts, ignore it."""
+def pytest_configure(config):
+    """The same surroundings whatever shell the tests are started from.
+
+    Ctrl-C is taken as a terminal's processes do: a shell lets what it starts in the background, and all it starts, ignore it.
+    Bytecode is written: hundreds of tests start armsim in a process of its own. All workers, and later sessions, share one
+    folder of kernels; the tests of the cache have folders of their own.
+    """
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ.setdefault("ARMSIM_CACHE_DIR", str(config.cache.mkdir("kernels")))
 
 
-@pytest.fixture(scope="session", autouse=True)
-def kernel_folder(tmp_path_factory):
-    """A cache of kernels of this session's own."""
-    with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp("kernels")
-        patch.setenv("ARMSIM_CACHE_DIR", str(folder))
-        yield folder
+def pytest_report_header(config):
+    """What happens next, and what is left out, before anything takes time."""
+    told = ["collecting 8000 tests, which takes some 10 s"]
+    if config.option.markexpr == "not slow":
+        told.append("tests marked slow are left out; `pytest -n auto -m slow` runs them, `-m ''` runs all")
+    return told
 
 
 @pytest.fixture(scope="session")
@@ -65,9 +73,9 @@ def work():
     return count
 
 
-@pytest.fixture
-def steady_machine(monkeypatch):
-    """To studies of convergence every step of a run takes 100 ns, and all else no time."""
+@pytest.fixture(scope="session", autouse=True)
+def steady_machine():
+    """To studies of convergence every step of a run takes 100 ns, and all else no time: their budgets are counts of steps."""
     from armsim.convergence import runs
 
     now = 0.0
@@ -86,8 +94,10 @@ def steady_machine(monkeypatch):
         return made
 
     simulate = runs.simulate_unadvised
-    monkeypatch.setattr(runs, "simulate_unadvised", run)
-    monkeypatch.setattr(runs, "time", SimpleNamespace(perf_counter=lambda: now))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runs, "simulate_unadvised", run)
+        patch.setattr(runs, "time", SimpleNamespace(perf_counter=lambda: now))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -26,6 +26,7 @@ CONFIGS = sorted(path.stem for path in (ROOT / "configs").glob("*.yaml") if not 
 PAGE = (ROOT / "docs" / "batches.md").read_text(encoding="utf-8")
 WRITER = runpy.run_path(str(ROOT / "docs" / "write_batches_md.py"))
 TABLE = dict(re.findall(r"^\| `([^`]+)` \| (open|structure) \|", PAGE, re.MULTILINE))
+BRIEF = 5e-4  # s between landings of an adaptive method, whose steps take half a second on floats
 key = WRITER["key"]  # of a path: with `[*]` for indices
 
 
@@ -36,10 +37,11 @@ class File:
         self.name = config
         file = load_scenario_file(config)
         self.numbers = WRITER["numbers"](file)
-        dt = file.steps["dt"]
+        adaptive = file.data["integrator"]["dt"] is None
+        dt = BRIEF if adaptive else file.steps["dt"]
         self.steps = 5 if file.steps["period"] is None else file.steps["period"] + 2
         self.short = {"duration": self.steps * dt, "log.every": dt}
-        if file.data["integrator"]["dt"] is None:
+        if adaptive:
             # the method that armsim picks; on every dt it lands where `course` does
             self.short["integrator"] = {"method": with_method(scenario_of(config)).method, "dt": dt}
         if file.data["external"]:

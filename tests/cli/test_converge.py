@@ -13,8 +13,6 @@ from armsim.convergence.errors import Convergence, MethodConvergence, Setting
 from armsim.convergence.sensitivity import Sensitivity
 from armsim.reports.convergence import report
 
-pytestmark = pytest.mark.usefixtures("steady_machine")
-
 FREE = [f"robot.joints[{i}].{key}=null" for i in range(5) for key in ("motor", "limits")]
 SWING = [*FREE, "control=null", "initial.q=[0.3,-0.4,0.2,0.5,-0.3]", "integrator={method: rk4, dt: 1e-3}"]
 

@@ -103,7 +103,7 @@ def tables(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module", params=MODES)
-def serving(request, kernel_folder, tmp_path_factory):
+def serving(request, tmp_path_factory):
     made = Trials(tmp_path_factory.mktemp("trials"), request.param)
     yield made
     made.close()

@@ -13,8 +13,6 @@ from armsim.errors import FileFaults, UsageError
 from armsim.integrate import METHODS
 from armsim.loading import read_scenario
 
-pytestmark = pytest.mark.usefixtures("steady_machine")
-
 # arm5 without motors and stops, let go: chaotic, errors grow by 1e24 over 10 s (tests/data/README.md)
 SWING = {
     **{f"robot.joints[{i}].{key}": None for i in range(5) for key in ("motor", "limits")},

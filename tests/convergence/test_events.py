@@ -9,8 +9,6 @@ import armsim
 from armsim.convergence.adaptive_reference import adaptive_reference
 from armsim.convergence.reference import ReferenceSolution
 
-pytestmark = pytest.mark.usefixtures("steady_machine")
-
 EVENT = 0.2499  # s, just before a multiple of the step
 
 

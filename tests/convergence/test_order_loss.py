@@ -91,7 +91,6 @@ def test_an_integral_that_is_clamped_is_not_smooth():
     assert not is_smooth(read_scenario("two_link_hold", {**pi, "control.integral_limit": [1, 1]}))
 
 
-@pytest.mark.usefixtures("steady_machine")
 def test_an_inductive_motor_is_what_makes_rk4_of_first_order():
     (found,) = armsim.converge(
         "arm5_hold", "rk4", {**SMOOTH, **INDUCTIVE, "integrator.dt": 1e-4}, accuracy=1e-5
@@ -101,7 +100,6 @@ def test_an_inductive_motor_is_what_makes_rk4_of_first_order():
     assert [what.split()[0] for what in found.losses] == ["currents"]
 
 
-@pytest.mark.usefixtures("steady_machine")
 def test_rk4_on_the_hold_does_not_fall_short():
     found = {m.method: m for m in armsim.converge("arm5_hold", ["rk4", "rk54"], accuracy=1e-8).methods}
     assert not found["rk4"].falls_short

@@ -16,8 +16,6 @@ import armsim
 from ..surveys.cases import FAMILIES, case
 from ..surveys.reference import Stuck, truth
 
-pytestmark = pytest.mark.usefixtures("steady_machine")
-
 EXAMPLES = int(os.environ.get("ARMSIM_EXAMPLES", "0"))
 SHORT = [
     ("friction", 4),

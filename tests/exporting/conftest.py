@@ -152,7 +152,7 @@ class Steps:
 
 
 @pytest.fixture(scope="session")
-def scenarios(tmp_path_factory, kernel_folder):
+def scenarios(tmp_path_factory):
     """Scenarios by name."""
     folder = tmp_path_factory.mktemp("scenarios")
     return {
