@@ -14,17 +14,20 @@ import pytest
 import armsim
 from armsim.errors import ArmsimError, FileFaults
 from armsim.loading import read_robot, read_scenario
+from tests.cases import handful
 
 from .extremes import WHOLE, WRITTEN, circle, questions, shell
 
 QUESTIONS = int(os.environ.get("ARMSIM_EXTREMES", "60"))
+QUICK = min(QUESTIONS, 15)
 SEED = int(os.environ.get("ARMSIM_SEED", "0"))
 
 
-def test_no_number_at_an_extreme_ends_in_anything_but_an_answer_or_a_refusal(tmp_path, monkeypatch):
+@pytest.mark.parametrize("count", handful([QUICK, QUESTIONS], 1))
+def test_no_number_at_an_extreme_ends_in_anything_but_an_answer_or_a_refusal(count, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     failed, refused = [], 0
-    for question in questions(SEED, QUESTIONS):
+    for question in questions(SEED, count):
         try:
             question.ask()
         except ArmsimError:
@@ -32,7 +35,7 @@ def test_no_number_at_an_extreme_ends_in_anything_but_an_answer_or_a_refusal(tmp
         except Exception as error:  # a RuntimeWarning of numpy's is one, too
             failed.append(f"{question}: {error!r}")
     assert failed == []
-    assert 0.2 * QUESTIONS < refused < 0.8 * QUESTIONS  # both were asked for
+    assert 0.2 * count < refused < 0.8 * count  # both were asked for
 
 
 # what the survey found once numbers had bounds: exponentials and powers that overflow, a pencil that scipy could not reorder

@@ -262,7 +262,7 @@ def test_dry_friction_and_a_stop_share_a_joint_in_one_step():
     ids=["plain", "limited", "sampled", "integral", "stops"],
 )
 def test_machine_code_and_python_give_the_same_bits(method, changes):
-    asked = scenario(method, 5e-3, 1e-3 if method == "velocity_implicit" else None, duration=0.05, **changes)
+    asked = scenario(method, 5e-3, 1e-3 if method == "velocity_implicit" else None, duration=0.01, **changes)
     runs = [armsim.simulate(asked, engine=engine) for engine in ("llvm", "python")]
     assert runs[0].table.tobytes() == runs[1].table.tobytes()
     assert runs[0].state == runs[1].state

@@ -53,9 +53,9 @@ def test_a_copied_robot_answers_as_before_whether_or_not_it_has_been_asked(way, 
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("given", MODELS.values(), ids=MODELS)
-def test_a_copied_model_steps_as_before_whether_or_not_it_has_stepped(way, given):
-    model = ForwardModel("arm5", 1e-4, **given)
+@pytest.mark.parametrize("of", MODELS)
+def test_a_copied_model_steps_as_before_whether_or_not_it_has_stepped(way, of):
+    model = ForwardModel("arm5", 1e-4, **MODELS[of])
     fresh = WAYS[way](model)
     found = steps(model)
     copied = WAYS[way](model)

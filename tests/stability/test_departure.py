@@ -8,6 +8,7 @@ import pytest
 
 import armsim
 from armsim.stability.departure import runaway
+from tests.cases import handful
 
 NAMES = ["R1", "R2", "R3", "R4", "R5"]
 KE = [10, 10, 10, 1, 1]  # of arm5's motors
@@ -19,8 +20,10 @@ def diverged(scenario, overrides=None) -> dict:
     return run.summary()["diverged"]
 
 
-@pytest.mark.parametrize("dt", [2e-4, 1e-4, 2.5e-5])
-@pytest.mark.parametrize("joint", range(5))
+WRONG = [(joint, dt) for dt in (2e-4, 1e-4, 2.5e-5) for joint in range(5)]
+
+
+@pytest.mark.parametrize(("joint", "dt"), handful(sorted(WRONG, key=lambda case: (WRONG.index(case) * 7) % 15), 5))
 def test_a_gain_of_the_wrong_sign_is_found_whatever_the_step_and_whoever_blows_up_in_the_end(joint, dt):
     wrong = {f"control.kp[{joint}]": -80, f"robot.joints[{joint}].limits": None, "integrator.dt": dt}
     found = diverged("arm5_hold", wrong)["motion"]
@@ -30,7 +33,7 @@ def test_a_gain_of_the_wrong_sign_is_found_whatever_the_step_and_whoever_blows_u
     assert found["since"] <= 0.05
 
 
-@pytest.mark.parametrize("method", ["rk54", "rodas", "rk4", "velocity_implicit", "implicit_midpoint"])
+@pytest.mark.parametrize("method", handful(["rk4", "rk54", "rodas", "velocity_implicit", "implicit_midpoint"], 2))
 def test_it_is_found_with_every_method(method):
     own = {} if method in ("rk54", "rodas") else {"dt": 1e-4}
     found = diverged("arm5_hold", {"control.kp[0]": -80, "integrator": {"method": method, **own}})
