@@ -25,7 +25,7 @@ def same_robot(config: str) -> list[str]:
 
 
 # of every robot a scenario, and what controllers and inputs differ in
-QUICK = ["arm5_computed_torque", "arm5_hold_pi", "arm5_reach", "puma560_hold", "rr_config2_sigmoid", "two_link_swing"]
+QUICK = ["arm5_hold_pi", "arm5_reach", "puma560_fall", "rr_config2_sigmoid", "two_link_swing"]
 
 
 @pytest.fixture(params=handful(sorted(CONFIGS, key=lambda name: name not in QUICK), len(QUICK)))

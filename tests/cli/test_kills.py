@@ -20,6 +20,7 @@ import yaml
 
 from armsim.files.recovery import recover
 from armsim.files.run_folder import is_run
+from tests.cases import handful
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 
@@ -32,14 +33,14 @@ RUNS = {  # name: command
     "recorded": ("record", "rr_config1", "-q", *SHORT),
 }
 MODES = {  # what is asked for, where the earlier run is "long", and how the process differs from what users have here
-    "over an earlier run": (("short", "-o", "out", "--force"), ()),
     "over an earlier run, without an exchange of names": (("short", "-o", "out", "--force"), ("one after the other",)),
     "rows as they come, over an earlier run": (("short", "-o", "out", "--force"), ("streamed",)),
     "a recording, over an earlier run": (("recorded", "-o", "out", "--force"), ()),
+    "a numbered folder": (("short",), ()),
+    "over an earlier run": (("short", "-o", "out", "--force"), ()),
     "a new folder": (("short", "-o", "new/deep"), ()),
     "an empty folder": (("short", "-o", "empty"), ()),
     "an empty folder, without renames that replace nothing": (("short", "-o", "empty"), ("one after the other",)),
-    "a numbered folder": (("short",), ()),
 }
 
 
@@ -102,7 +103,7 @@ def tables(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in visible if path.name != "run.yaml"}
 
 
-@pytest.fixture(scope="module", params=MODES)
+@pytest.fixture(scope="module", params=MODES if KILLS else handful(MODES, 4))
 def serving(request, tmp_path_factory):
     made = Trials(tmp_path_factory.mktemp("trials"), request.param)
     yield made

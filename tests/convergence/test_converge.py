@@ -12,6 +12,7 @@ from armsim.convergence import refinement, runs
 from armsim.errors import FileFaults, UsageError
 from armsim.integrate import METHODS
 from armsim.loading import read_scenario
+from tests.cases import handful
 
 # arm5 without motors and stops, let go: chaotic, errors grow by 1e24 over 10 s (tests/data/README.md)
 SWING = {
@@ -57,7 +58,7 @@ def test_methods_converge_at_their_order_on_shipped_scenarios(scenario, method, 
 
 
 @pytest.mark.parametrize(
-    ("method", "accuracy"), [("explicit_euler", 1e-5), ("semi_implicit_euler", 1e-4), ("rk4", 1e-7)]
+    ("method", "accuracy"), handful([("explicit_euler", 1e-5), ("semi_implicit_euler", 1e-4), ("rk4", 1e-7)], 1)
 )
 def test_the_errors_of_the_hold_are_those_against_its_truth(method, accuracy, reference):
     truth = reference("hold_truth")
