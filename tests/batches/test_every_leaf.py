@@ -90,7 +90,7 @@ def test_a_prepared_run_with_all_numbers_open_has_the_bits_of_the_numbers_writte
 
 def test_single_numbers_left_open_have_the_bits_of_the_number_written_in(file):
     present = [path for path in file.open if path not in file.absent]
-    some = [*file.open] if EVERY else [file.random.choice(present), file.random.choice(file.absent)]
+    some = [*file.open] if EVERY else [file.random.choice(present if file.name in QUICK[1:3] else file.absent)]
     for path in some:
         sim = armsim.prepare(file.name, [path], file.short, force_step=True)
         for value in (file.value(path), file.moved(path)):

@@ -282,7 +282,7 @@ def test_the_python_engine_writes_the_same_bytes_as_machine_code(armsim, empty_f
     adaptive = (
         scenario.method == "auto"
     )  # then steps take half a second on floats: two rows between which there are twenty
-    dt, rows = (1e-3, 1) if adaptive else (scenario.dt, 200)
+    dt, rows = (1e-3, 1) if adaptive else (scenario.dt, 60)
     brief = ("--set", f"duration={rows * dt!r}", "--set", f"log.every={dt!r}")
     for engine in ("llvm", "python"):
         done = armsim("simulate", name, *brief, "--engine", engine, "-o", engine)
@@ -409,7 +409,8 @@ def test_a_killed_run_leaves_nothing_that_looks_complete(start, empty_folder):
 
 
 def test_a_short_run_shows_no_progress_and_a_piped_one_never_does(on_a_terminal, process):
-    piped = process("simulate", "rr_config1", "--engine", "python", "--set", "duration=4", "--set", "log.every=4")
+    hasty = "from armsim.terminal import progress; progress.PATIENCE = 0.0; from armsim.cli.main import main; main()"
+    piped = process("simulate", "rr_config1", "--set", "duration=0.4", python=("-c", hasty))
     assert (piped.code, piped.err) == (0, "")
 
 

@@ -39,11 +39,9 @@ def older_targets() -> list[Target]:
 @only_x86
 def test_a_processor_without_avx_or_fma_gives_the_same_bits_during_a_transient(plant, drive):
     body, q, qd, sample_every = plant
+    engines = [NativeEngine(body, DT, target) for target in (host(), *older_targets())]
     for steps in (50, 300, 2000):
-        runs = [
-            drive(NativeEngine(body, DT, target), body, q, qd, steps, (1, 2000), 50, sample_every)
-            for target in (host(), *older_targets())
-        ]
+        runs = [drive(engine, body, q, qd, steps, (1, 2000), 50, sample_every) for engine in engines]
         assert runs[0].reached == steps
         for other in runs[1:]:
             assert other.reached == runs[0].reached
