@@ -27,7 +27,7 @@ LIST = re.compile(r"\[([^][]*)\]")
 
 
 @dataclass(frozen=True)
-class Points(Sequence[float]):
+class SpacedNumbers(Sequence[float]):
     """Numbers at equal distances, or ratios, ends included; each is computed where it is asked for.
 
     Attributes:
@@ -91,7 +91,7 @@ class Spaced(Listed):
         text: As written.
     """
 
-    values: Points
+    values: SpacedNumbers
     text: str
 
     @property
@@ -302,4 +302,4 @@ def _points(text: str, where: str, parts: Sequence[str]) -> Spaced:
         raise UsageError.of(where, "ends above 0", found, "write first:last:count without log:")
     if first == last:
         raise UsageError.of(where, "two ends that differ", plain_number(first), "write the one value alone")
-    return Spaced(Points(first, last, int(number), log), text.strip())
+    return Spaced(SpacedNumbers(first, last, int(number), log), text.strip())
