@@ -7,8 +7,8 @@ import csv
 import html
 import json
 import re
-
 from hashlib import sha256
+
 import pytest
 import yaml
 
