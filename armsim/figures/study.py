@@ -76,7 +76,7 @@ class _Axis:
 
     def __init__(self, name: str, values: Values, column: NDArray[Any]) -> None:
         self.name, self.words = name, list[str]()
-        self.log = isinstance(values, Spaced) and values.text.startswith("log")
+        self.log = isinstance(values, Spaced) and values.values.log
         if column.dtype == object:
             assert not isinstance(values, Drawn)  # whose values are numbers
             known = [text_of_value(value) for value in values.values]

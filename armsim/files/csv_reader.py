@@ -9,10 +9,11 @@ from __future__ import annotations
 import csv
 import hashlib
 import math
+import os
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import IO
@@ -21,18 +22,20 @@ import orjson
 
 from armsim.files.document import Place, clipped
 from armsim.files.faults import Report, refuse
-from armsim.files.source import open_table
+from armsim.files.source import Progress, open_table, reading
 from armsim.files.table import DataTable, Findings, is_missing
 from armsim.files.yaml_reader import parsed_number
 
 FOREIGN = {";": "semicolons", "\t": "tabs"}  # separators of other programs
 BLOCK = 2**20  # bytes that are parsed at once
+BEYOND = 4 * 2**20  # bytes that are read after a block with a fault that cannot be passed over
 MOST_LINE = 2**20  # bytes of a line
 MOST_NUMBERS = 2**28  # in a table: 2 GiB of doubles
 SHOWN = 30  # characters of a cell that messages show
 BLANK = b" \t\r\n"
 JSON_NUMBERS = b"0123456789+-.eE, \n"  # all bytes of lines that orjson parses
 WHOLE_MINUS_ZERO = (b"-0,", b"-0 ", b"-0\n")  # orjson reads it as the integer, which has no sign
+Needed = Callable[[Sequence[str]], Collection[str]]  # of a table's headings those whose cells must all be numbers
 NUMERIC = re.compile(r"[-+0-9.eE, \t]*")  # lines whose cells `float` takes as YAML does
 
 
@@ -58,34 +61,38 @@ def read_csv(path: str) -> Csv:
     Raises:
         FileFaults: It cannot be read, or a cell is not a finite number; the message names file, line and column.
     """
-    table = _read(path, strict=True)
+    table = _read(path, set)
     return Csv(dict(table.cells), table.sha256)
 
 
-def read_csv_columns(path: str) -> DataTable:
+def read_csv_columns(path: str, needed: Needed = lambda headings: ()) -> DataTable:
     """A CSV file of which some columns may be no numbers, or have missing cells; headings in the first line.
 
     Args:
         path: A regular file; messages show it as given.
+        needed: The columns that may not.
 
     Raises:
-        FileFaults: It cannot be read, or a line has not as many cells as there are headings.
+        FileFaults: It cannot be read, a line has not as many cells as there are headings, or a cell of a column that is needed is
+            no finite number. Of a long file only the part around the first fault has been read then.
     """
-    return _read(path, strict=False)
+    return _read(path, needed)
 
 
-def _read(path: str, strict: bool) -> DataTable:
-    with open_table(path, "a CSV file") as file:
-        return _table(file, path, strict)
+def _read(path: str, needed: Needed) -> DataTable:
+    with open_table(path, "a CSV file") as file, reading(path) as progress:
+        return _table(file, path, needed, progress)
 
 
-def _table(file: IO[bytes], path: str, strict: bool) -> DataTable:
+def _table(file: IO[bytes], path: str, needed: Needed, progress: Progress | None) -> DataTable:
+    size = os.fstat(file.fileno()).st_size
     report = Report()
     sha = hashlib.sha256()
     blocks = csv_blocks(file, path, sha)
     first, _, beneath = next(blocks, b"").partition(b"\n")
     headings = csv_headings(first, path)
-    findings = Findings(headings, report, strict)
+    findings = Findings(headings, report, needed(headings))
+    left = BEYOND
     for name in [name for name, count in Counter(headings).items() if count > 1]:
         found = f"`{clipped(name)}` twice"
         findings.column(name).add(Place(path, 1, 1), "", "each heading once", found, "rename one of the columns")
@@ -93,6 +100,11 @@ def _table(file: IO[bytes], path: str, strict: bool) -> DataTable:
     table = [array("d") for _ in headings]
     number = 1  # of lines so far
     for block in chain([beneath] if beneath else [], blocks):
+        if report.faults and left <= 0:
+            mend = "mend those above first, then run again"
+            report.add(Place(path, number + 1, 1), "", "no faults above", "lines from here on that were not read", mend)
+            report.raise_if_any()
+        left -= len(block) if report.faults else 0
         values = _json_numbers(block, width)
         if values is None:
             lines = _decoded(block, path).removesuffix("\n").split("\n")
@@ -104,6 +116,8 @@ def _table(file: IO[bytes], path: str, strict: bool) -> DataTable:
                 if report.full:  # reading on would tell nothing more
                     report.raise_if_any()
         number += len(values) // width
+        if progress is not None:
+            progress(file.tell(), size)
         for i, column in enumerate(table):
             column.extend(values[i::width])
         if number * width > MOST_NUMBERS:
@@ -164,7 +178,7 @@ def csv_rows(block: bytes, headings: Sequence[str], path: str, first: int) -> li
     values = _json_numbers(block, len(headings))
     if values is None:
         report = Report()
-        findings = Findings(headings, report, strict=False)
+        findings = Findings(headings, report)
         lines = _decoded(block, path).removesuffix("\n").split("\n")
         values = [x for k, line in enumerate(lines, first) for x in _row(line, Place(path, k), findings)]
         report.raise_if_any()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from armsim.files.document import Place, clipped
@@ -110,12 +110,12 @@ class Findings:
 
     Args:
         headings: Of the columns.
-        lines: Takes the faults of whole lines; with `strict` those of all cells.
-        strict: Whether every cell must be a number.
+        lines: Takes the faults of whole lines, and of cells in columns that are needed.
+        needed: Headings of columns in which every cell must be a number.
     """
 
-    def __init__(self, headings: Sequence[str], lines: Report, strict: bool) -> None:
-        self.headings, self.lines, self.strict = headings, lines, strict
+    def __init__(self, headings: Sequence[str], lines: Report, needed: Collection[str] = ()) -> None:
+        self.headings, self.lines, self.needed = headings, lines, needed
         self.columns: dict[str, Report] = {}
         self.missing: dict[str, array[int]] = {}
         self.gaps: dict[str, Report] = {}
@@ -125,13 +125,13 @@ class Findings:
 
     def column(self, heading: str) -> Report:
         """What takes the faults of a column."""
-        return self.lines if self.strict else self.columns.setdefault(heading, Report())
+        return self.lines if heading in self.needed else self.columns.setdefault(heading, Report())
 
     def add(self, i: int, place: Place, cell: str, found: str) -> None:
         """Note a cell of column i that is no number."""
         heading = self.headings[i]
         fault = place, clipped(heading), "a finite number", found, "correct the cell"
-        if self.strict:
+        if heading in self.needed:
             self.lines.add(*fault)
         elif is_missing(cell):
             self.missing.setdefault(heading, array("q")).append(place.line - 2)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 from armsim.errors import FileFaults, UsageError
 from armsim.files.document import clipped
@@ -19,17 +19,54 @@ from armsim.formulas.quantity import plain_number
 EXPECTED = "values: 1,2,5 or 20:400:20 or log:1:100:9, or a distribution, normal:1:0.1 or uniform:1:2"
 NO_NUMBERS = ("nan", "inf", "infinity")  # nor words
 LISTS = "write for example [60,40],[80,40]"
-MOST_POINTS = 1_000_000
+MOST_POINTS = 1_000_000  # of one path
+MOST_RUNS = 10**9  # of a study
 LOG, NORMAL, UNIFORM = "log", "normal", "uniform"
 Value = float | str | tuple[float, ...]
 LIST = re.compile(r"\[([^][]*)\]")
 
 
 @dataclass(frozen=True)
+class SpacedNumbers(Sequence[float]):
+    """Numbers at equal distances, or ratios, ends included; each is computed where it is asked for.
+
+    Attributes:
+        first: The first.
+        last: The last.
+        number: How many, at least 2.
+        log: Whether ratios are equal.
+    """
+
+    first: float
+    last: float
+    number: int
+    log: bool
+
+    def __len__(self) -> int:
+        return self.number
+
+    @overload
+    def __getitem__(self, i: int) -> float: ...
+
+    @overload
+    def __getitem__(self, i: slice) -> tuple[float, ...]: ...
+
+    def __getitem__(self, i: int | slice) -> float | tuple[float, ...]:
+        if isinstance(i, slice):
+            return tuple(self[k] for k in range(self.number)[i])
+        i, n = range(self.number)[i], self.number - 1
+        if i in (0, n):
+            return self.last if i else self.first
+        if self.log:
+            return self.first * math.pow(self.last / self.first, i / n)
+        return self.first + (self.last - self.first) * (i / n)
+
+
+@dataclass(frozen=True)
 class Listed:
     """Values one by one; words where a method, a law or a robot is varied, lists where a path stands for several numbers."""
 
-    values: tuple[Value, ...]
+    values: Sequence[Value]
 
     @property
     def words(self) -> bool:
@@ -54,7 +91,13 @@ class Spaced(Listed):
         text: As written.
     """
 
+    values: SpacedNumbers
     text: str
+
+    @property
+    def words(self) -> bool:
+        """Whether any of them is a word: none is."""
+        return False
 
     def __str__(self) -> str:
         return self.text
@@ -73,6 +116,12 @@ class Drawn:
 
 
 Values = Listed | Drawn
+
+
+def combinations(axes: Iterable[Values]) -> tuple[int, str]:
+    """How many combinations there are of listed values, as a number and in words, such as `20 x 9`."""
+    shape = [len(values.values) for values in axes if isinstance(values, Listed)]
+    return math.prod(shape), clipped(" x ".join(map(str, shape)))
 
 
 @dataclass(frozen=True)
@@ -253,10 +302,4 @@ def _points(text: str, where: str, parts: Sequence[str]) -> Spaced:
         raise UsageError.of(where, "ends above 0", found, "write first:last:count without log:")
     if first == last:
         raise UsageError.of(where, "two ends that differ", plain_number(first), "write the one value alone")
-    n = int(number) - 1
-    if log:
-        ratio = last / first
-        inner = [first * math.pow(ratio, i / n) for i in range(1, n)]
-    else:
-        inner = [first + (last - first) * (i / n) for i in range(1, n)]
-    return Spaced((first, *inner, last), text.strip())
+    return Spaced(SpacedNumbers(first, last, int(number), log), text.strip())

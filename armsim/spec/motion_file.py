@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from array import array
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 from armsim.errors import FileFaults
@@ -36,7 +36,7 @@ def read_motion(data: dict[str, Any], node: Map, path: str, context: Context) ->
         csv, file, sha256, and table: interpolation, and of q, qd and qdd tables of every joint over time [rad or m, s], None
         where the file has no such columns.
     """
-    csv = read_table(data, node, path, context)
+    csv = read_table(data, node, path, context, lambda headings: _chosen(headings, context))
     if csv is None or context.joints is None:
         return None
     place = node.entries["csv"][1].place
@@ -77,16 +77,27 @@ def read_motion(data: dict[str, Any], node: Map, path: str, context: Context) ->
     return {"csv": csv.path, "file": os.path.abspath(csv.path), "sha256": csv.sha256, "table": table}
 
 
+def _chosen(headings: Sequence[str], context: Context) -> set[str]:
+    """The columns of a file that are read."""
+    found = (_heading(quantity, *joint, headings) for quantity in QUANTITIES for joint in context.joints or ())
+    return {TIME, *(heading[0] for heading in found if heading is not None)}
+
+
+def _heading(quantity: str, name: str, type: str, headings: Container[str]) -> tuple[str, float] | None:
+    """The heading of a joint's quantity, with its factor to SI units; None if there is none."""
+    unit = KINDS[quantity].unit(JOINT_TYPES[type])
+    spelled = [heading_of(quantity, name, unit, degrees) for degrees in (False, True)]
+    return next(((heading, 1.0 / factor) for heading, factor in spelled if heading in headings), None)
+
+
 def _headings(quantity: str, csv: DataTable, node: Map, path: str, context: Context) -> dict[str, float] | None:
     """The headings of a quantity, with their factors to SI units; None where there are none, {} with a fault where some lack."""
     found: dict[str, float] = {}
     lacking = []
     for name, type in context.joints or ():
-        unit = KINDS[quantity].unit(JOINT_TYPES[type])
-        spelled = [heading_of(quantity, name, unit, degrees) for degrees in (False, True)]
-        here = next(((heading, 1.0 / factor) for heading, factor in spelled if heading in csv), None)
+        here = _heading(quantity, name, type, csv)
         if here is None:
-            lacking.append(spelled[0][0])
+            lacking.append(heading_of(quantity, name, KINDS[quantity].unit(JOINT_TYPES[type]))[0])
         else:
             found[here[0]] = here[1]
     if not lacking:

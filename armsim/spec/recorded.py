@@ -9,7 +9,7 @@ from typing import Any
 
 from armsim.errors import FileFaults
 from armsim.expr import Table, increases
-from armsim.files.csv_reader import read_csv_columns
+from armsim.files.csv_reader import Needed, read_csv_columns
 from armsim.files.document import Map, shown
 from armsim.files.faults import suggestion
 from armsim.files.source import beside
@@ -30,7 +30,7 @@ def read_recorded(data: dict[str, Any], node: Map, path: str, context: Context) 
         path: Of the mapping.
         context: Takes faults; its folder is what paths are relative to.
     """
-    csv = read_table(data, node, path, context)
+    csv = read_table(data, node, path, context, lambda headings: (TIME, data["column"]))
     if csv is None:
         return None
     file = csv.path
@@ -56,12 +56,20 @@ def read_recorded(data: dict[str, Any], node: Map, path: str, context: Context) 
     return {**data, **found}
 
 
-def read_table(data: dict[str, Any], node: Map, path: str, context: Context) -> DataTable | None:
-    """The table of a record with the keys csv and sha256; None, with a fault in the report, if it is not there or another."""
+def read_table(data: dict[str, Any], node: Map, path: str, context: Context, needed: Needed) -> DataTable | None:
+    """The table of a record with the keys csv and sha256; None, with a fault in the report, if it is not there or another.
+
+    Args:
+        data: The values of its keys.
+        node: The mapping.
+        path: Of the mapping.
+        context: Takes faults, and keeps tables.
+        needed: Columns whose faults end the reading of a file that has not been read yet.
+    """
     file = beside(context.folder, data["csv"])
     if file not in context.tables:
         try:
-            context.tables[file] = read_csv_columns(file)
+            context.tables[file] = read_csv_columns(file, needed)
         except FileFaults as error:
             context.tables[file] = None
             if error.faults and not error.faults[0].where.line:  # no file: report it at the key that names it

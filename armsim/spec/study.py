@@ -8,7 +8,17 @@ from typing import Any
 from armsim.errors import UsageError
 from armsim.files.document import Map, Node, Scalar, Seq, clipped, shown
 from armsim.formulas.quantity import Context, plain_number
-from armsim.formulas.values import EXPECTED, Drawn, Interval, Values, listed, parse_interval, parse_values
+from armsim.formulas.values import (
+    EXPECTED,
+    MOST_RUNS,
+    Drawn,
+    Interval,
+    Values,
+    combinations,
+    listed,
+    parse_interval,
+    parse_values,
+)
 from armsim.spec.kinds import Choice, Format, Kind, Number, Text, join
 from armsim.spec.paths import PathError, parse_path
 from armsim.spec.schema import List, Record, Rule
@@ -20,6 +30,7 @@ TABLES = ("csv", "parquet")
 OVER = ("worst", "mean")
 SEARCHES = ("nelder_mead", "differential_evolution")
 MOST_TRIALS = 10**7
+MOST_CASES = 10_000
 MOST_SEED = 2**53
 
 
@@ -155,7 +166,7 @@ class SampleKeys(Record):
     method = Choice(
         *SAMPLES, doc="independently, as a Latin hypercube, or as a scrambled Sobol' sequence", example="sobol"
     )
-    runs = Number(minimum=1, largest=1e9, whole=True, doc="how many runs", example="1024")
+    runs = Number(minimum=1, largest=float(MOST_RUNS), whole=True, doc="how many runs", example="1024")
     seed = Number(minimum=0, largest=float(MOST_SEED), whole=True, default=0.0, doc="of the draws")
 
 
@@ -168,7 +179,7 @@ class CaseKeys(Record):
     sample = SampleKeys(default=None, doc="draw cases", note="every combination, the last path fastest")
 
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
-        refuse_distributions(data, node, path, context)
+        check_grid(data, node, path, context, f"at most {MOST_CASES} cases", MOST_CASES)
 
 
 class TuneKeys(Record):
@@ -235,7 +246,7 @@ class StudyKeys(Record):
 
     def check(self, data: dict[str, Any], node: Map, path: str, context: Context) -> None:
         super().check(data, node, path, context)
-        refuse_distributions(data, node, path, context)
+        check_grid(data, node, path, context, f"at most {MOST_RUNS} runs", MOST_RUNS)
         given = node.get("vary")
         if given is None and node.get("tune") is None:
             self.fields["vary"].missing(node.place, "vary", context)
@@ -245,16 +256,21 @@ class StudyKeys(Record):
                 context.report.add(place, join("vary", key), "a path that `set` lacks", "both", mend)
 
 
-def refuse_distributions(data: dict[str, Any], node: Map, path: str, context: Context) -> None:
-    """Report distributions among the values of `vary` where nothing is drawn."""
+def check_grid(data: dict[str, Any], node: Map, path: str, context: Context, expected: str, most: int) -> None:
+    """Report distributions among the values of `vary` where nothing is drawn, and more than so many combinations."""
     given = node.get("vary")
     if data["sample"] is not None or node.get("sample") is not None or not isinstance(given, Map):
         return
-    for key, values in (data["vary"] or {}).items():
+    vary = data["vary"] or {}
+    for key, values in vary.items():
         if isinstance(values, Drawn):
             mend = "add `sample: {method: sobol, runs: 1024}`, or write points"
             place = given.entries[key][1].place
             context.report.add(place, join(join(path, "vary"), key), "values for a grid", "a distribution", mend)
+    many, told = combinations(vary.values())
+    if many > most:
+        mend = "add `sample: {method: sobol, runs: 1024}`, or give fewer values"
+        context.report.add(node.entries["vary"][0], join(path, "vary"), expected, f"{told} of them", mend)
 
 
 def _told(error: UsageError) -> tuple[str, str, str]:

@@ -6,6 +6,7 @@ while text that fails is answered by the error. The study goes there as a task's
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import importlib.util
 import logging
@@ -19,6 +20,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armsim.errors import UsageError, spelled
+from armsim.files.document import clipped
 from armsim.studies.blocks import LANES, Blocks, BlockSize, Progress, RowBlock
 from armsim.studies.design import Design, Rows
 from armsim.studies.runs import StudyRuns
@@ -34,6 +36,12 @@ LOOK = 0.5  # s between looks at which workers there are
 BUSY, AHEAD = 2, 6  # blocks for each thread: that are out, and that may be done before one that is not
 SILENT = logging.CRITICAL
 TRIES = 2  # more of them, for a block that fails
+WITHIN = "inproc"  # dask's scheme of a scheduler in the same process
+CREDENTIALS = "cryptography"  # makes those of a local cluster
+NEEDED = {
+    "distributed": "dask.distributed, which takes runs to workers",
+    CREDENTIALS: "cryptography, for credentials of its own",
+}
 MODULE = "__import__('armsim.studies.worker', fromlist=['worker'])"
 GO_ON = "the same command goes on with what is done"
 
@@ -183,18 +191,39 @@ def check_cluster(address: object, threads: int | None) -> None:
     expected = "the address of a dask scheduler, such as tcp://10.0.0.5:8786, or `local`"
     if not isinstance(address, str) or not address or address.split() != [address]:
         raise UsageError.of("cluster", expected, repr(address), "start one: `dask scheduler`, which tells its address")
-    if address != LOCAL and not re.search(r":\d+$", address):
-        raise UsageError.of(_spelled(address), expected, "no port at its end", f"write for example {address}:8786")
-    if importlib.util.find_spec("distributed") is None:
-        mend = 'pip install "armsim[cluster]"'
+    for module, what in NEEDED.items():
+        if importlib.util.find_spec(module) is None and (address == LOCAL or module != CREDENTIALS):
+            raise UsageError.of(_spelled(address), what, "it is not installed", 'pip install "armsim[cluster]"')
+    scheme, mark, place = address.rpartition("://")
+    if address != LOCAL and not re.search(r"[^:/]:\d+$", place):
         raise UsageError.of(
-            _spelled(address), "dask.distributed, which takes runs to workers", "it is not installed", mend
+            _spelled(address), expected, "no host with a port at its end", _example(mark and scheme, place)
         )
+    if mark:
+        _check_scheme(scheme, address)
     if threads is not None and address != LOCAL:
         mend = f"leave {spelled('--threads', 'threads')} out; say it where workers start: `dask worker --nthreads N`"
         raise UsageError.of(
             _spelled(address), "workers, which have threads of their own", f"{threads} threads too", mend
         )
+
+
+def _example(scheme: str, place: str) -> str:
+    """How an address without a port is written."""
+    host = re.sub(r"[:/].*", "", place) or "10.0.0.5"
+    return f"write for example {scheme + '://' if scheme else ''}{host}:8786"
+
+
+def _check_scheme(scheme: str, address: str) -> None:
+    from distributed.comm.registry import backends, get_backend
+
+    try:
+        get_backend(scheme)
+    except ValueError:
+        known = ", ".join(sorted(set(backends) - {WITHIN}))
+        expected = f"an address of a scheme that dask knows: {known}"
+        mend = "write tcp://, or tls:// where the scheduler has credentials: docs/cluster.md"
+        raise UsageError.of(_spelled(address), expected, f"the scheme `{clipped(scheme)}`", mend) from None
 
 
 @contextmanager
@@ -209,26 +238,45 @@ def connected(address: str, threads: int, tell: Tell | None = None) -> Iterator[
     Raises:
         UsageError: There is none, or a worker has other versions.
     """
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
     with _silent(), ExitStack() as opened:
-        where: Any = address
         if address == LOCAL:
-            host = "127.0.0.1"
-            where = LocalCluster(
-                n_workers=threads, threads_per_worker=1, host=host, dashboard_address=None, silence_logs=SILENT
-            )
-            opened.callback(where.close, timeout=PATIENCE)
-        try:
-            client = Client(where, timeout=PATIENCE, set_as_default=False)
-        except (OSError, ValueError, ImportError) as error:
-            found = (str(error) or type(error).__name__).splitlines()[0]
-            mend = "start one: `dask scheduler`, which tells its address, and `dask worker ADDRESS`"
-            raise UsageError.of(_spelled(address), "a dask scheduler that answers", found, mend) from None
+            from armsim.studies.local_cluster import local_cluster
+
+            local = opened.enter_context(local_cluster(threads, SILENT, PATIENCE))
+            client = Client(local, timeout=PATIENCE, set_as_default=False)
+        else:
+            _greet(address)
+            client = Client(address, timeout=PATIENCE, set_as_default=False)
         opened.callback(client.close, timeout=PATIENCE)
         made = Cluster(client, address, tell)
         made.check()
         yield made
+
+
+def _greet(address: str) -> None:
+    """Connect to a scheduler once: a client that cannot leaves threads behind, which end in tracebacks of their own.
+
+    Raises:
+        UsageError: There is none, or it has other credentials.
+    """
+    from distributed import Security
+    from distributed.comm import connect
+
+    async def greet() -> None:
+        credentials = Security().get_connection_args("client")  # as dask's configuration has them, for the client, too
+        comm = await connect(address, timeout=PATIENCE, **credentials)
+        await comm.close()
+
+    try:
+        asyncio.run(greet())
+    except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
+        found = (str(error) or type(error).__name__).splitlines()[0]
+        mend = "start one: `dask scheduler`, which tells its address, and `dask worker ADDRESS`"
+        if address.startswith("tls") or isinstance(error, RuntimeError):  # which refuses what is not encrypted
+            mend += "; credentials for tls:// are in dask's configuration: docs/cluster.md"
+        raise UsageError.of(_spelled(address), "a dask scheduler that answers", found, mend) from None
 
 
 @contextmanager

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armsim.errors import UsageError, spelled
-from armsim.formulas.values import NORMAL, Drawn, Listed, Values
+from armsim.formulas.values import MOST_RUNS, NORMAL, Drawn, Listed, Values, combinations
 
 Array = NDArray[np.float64]
 Rows = NDArray[Any]  # floats, or objects where there are words or lists
 GRID, RANDOM, LATIN, SOBOL = "grid", "random", "latin", "sobol"
 DRAWN = (RANDOM, LATIN, SOBOL)
-MOST_RUNS = 10**9
 MOST_LATIN = 10**7  # numbers that are in memory at once
 EDGE = 2.0**-53  # of the unit interval, beyond which a normal distribution has no finite quantile
 
@@ -62,24 +61,27 @@ class Grid:
     """Every combination of values, the last axis fastest."""
 
     def __init__(self, axes: Mapping[str, Values]) -> None:
-        self._axes = []
         for path, values in axes.items():
             if isinstance(values, Drawn):
                 mend = (
                     spelled("draw: --random 1000, --latin 1000, --sobol 1024", "draw: sobol=1024") + ", or write points"
                 )
                 raise UsageError.of(f"{path}={values}", "values for a grid", "a distribution", mend)
-            self._axes.append(_column(values))
-        self.shape = tuple(len(values) for values in self._axes)
-        self.count = math.prod(self.shape)
+        self._axes = [values for values in axes.values() if isinstance(values, Listed)]
+        self.shape = tuple(len(of.values) for of in self._axes)
+        self.count, told = combinations(self._axes)
         if self.count > MOST_RUNS:
-            found = " x ".join(map(str, self.shape))
-            raise UsageError.of("vary", f"at most {MOST_RUNS} runs", f"{found} of them", "draw some: --sobol 65536")
+            raise UsageError.of("vary", f"at most {MOST_RUNS} runs", f"{told} of them", "draw some: --sobol 65536")
+
+    @cached_property
+    def _columns(self) -> list[NDArray[Any]]:
+        """The values of each axis."""
+        return list(map(_column, self._axes))
 
     def rows(self, first: int, last: int) -> Rows:
         """See `Design`."""
         indices = np.unravel_index(np.arange(first, last), self.shape)
-        return stacked([values[i] for values, i in zip(self._axes, indices, strict=True)])
+        return stacked([values[i] for values, i in zip(self._columns, indices, strict=True)])
 
 
 class Sample:
@@ -126,8 +128,11 @@ class Sample:
 def _quantiles(values: Values, u: Array) -> NDArray[Any]:
     """The quantiles of a distribution, or of a list each value of which is as likely."""
     if not isinstance(values, Drawn):
-        known = _column(values)
-        return known[np.minimum((u * len(known)).astype(int), len(known) - 1)]
+        many = len(values.values)
+        places = np.minimum((u * many).astype(int), many - 1)
+        if many > len(u) and not values.words and not values.lists:  # fewer are asked for than there are
+            return np.fromiter((values.values[i] for i in places.tolist()), float, len(u))
+        return _column(values)[places]
     if values.kind == NORMAL:
         from scipy.special import ndtri
 
@@ -138,7 +143,7 @@ def _quantiles(values: Values, u: Array) -> NDArray[Any]:
 def _column(values: Listed) -> NDArray[Any]:
     """Listed values as an array: of objects where they are words or lists."""
     if not values.words and not values.lists:
-        return np.array(values.values, dtype=float)
+        return np.fromiter(values.values, float, len(values.values))
     column = np.empty(len(values.values), dtype=object)
     for i, value in enumerate(values.values):
         column[i] = value

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import os
 from os import PathLike
 
 from armsim.errors import UsageError
-from armsim.files.study_folder import JOURNAL, PART, RECORD, read_record
+from armsim.files.document import Place, clipped
+from armsim.files.faults import refuse
+from armsim.files.study_folder import PART, RECORD, StudyFolder, read_record
+from armsim.files.study_record import RESTORE, check_table, study_results
 from armsim.studies.results import COMPLETE, Sweep
 from armsim.studies.rows import INDEX, REASON, STATUS
 from armsim.studies.study import Study, study_of
@@ -43,10 +47,19 @@ def kept_study(path: str | PathLike[str]) -> tuple[Study, Sweep]:
         raise UsageError.of(
             file, "the rows of the study", "no such file", f"run `armsim sweep {folder}/{RECORD}` again"
         )
+    results = study_results(os.path.join(folder, RECORD)) if status == COMPLETE else None
+    if results is not None:
+        check_table(file, results)
     paths = tuple(study.axes)
-    known = {INDEX, *paths, STATUS, REASON}
-    measures = tuple(name for name in _headings(file) if name not in known)
-    done = int(record["results"]["runs"]) if status == COMPLETE else _journaled(folder)
+    names: list[str] = []
+    with contextlib.suppress(UnicodeDecodeError, csv.Error):
+        names = _headings(file)
+    before, after = [INDEX, *paths], [STATUS, REASON]
+    measures = tuple(names[len(before) : -len(after)])
+    if not measures or names != [*before, *measures, *after]:
+        expected = f"the headings {clipped(', '.join(before))}, measures, {STATUS} and {REASON}"
+        raise refuse(Place(file, 1, 1), "", expected, clipped(", ".join(names)) or "none", RESTORE)
+    done = results.runs if results is not None else StudyFolder(folder, {}, b"", study.table).look()
     return study, Sweep(folder, status, done, study.design.count, paths, measures, study.table)
 
 
@@ -66,13 +79,3 @@ def _headings(file: str) -> list[str]:
         return list(read_schema(file).names)
     with open(file, encoding="utf-8", newline="") as rows:
         return next(csv.reader(rows), [])
-
-
-def _journaled(folder: str) -> int:
-    """Rows that the journal of an unfinished study knows to be whole."""
-    try:
-        with open(os.path.join(folder, JOURNAL), encoding="ascii", errors="replace") as journal:
-            lines = [line.split() for line in journal if line.endswith("\n")]
-    except OSError:
-        return 0
-    return max((int(words[0]) for words in lines if len(words) == 3 and words[0].isdigit()), default=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 
 from armsim.errors import UsageError, spelled
 from armsim.files.faults import suggestion
-from armsim.files.study_folder import PART, read_record, rows_of
+from armsim.files.study_folder import PART, RECORD, rows_of
+from armsim.files.study_record import study_results
 from armsim.notebook import counted, pandas
 from armsim.studies.rows import INDEX, REASON, STATUS
 
@@ -102,9 +104,7 @@ class Sweep(Mapping[str, NDArray[Any]]):
     def tally(self) -> dict[str, int]:
         """How many runs there are of each status, the most frequent first."""
         if self.status == COMPLETE:  # study.yaml says it: the table need not be read
-            results = (read_record(self.folder) or {}).get("results", {})
-            if isinstance(results.get("ended"), dict):
-                return _by_number({str(status): int(count) for status, count in results["ended"].items()})
+            return _by_number(study_results(os.path.join(self.folder, RECORD)).ended)
         return _by_number(Counter(row[-2] for row in self.rows()))
 
     def top(self, count: int, by: str | None = None, largest: bool = False) -> list[dict[str, Any]]:

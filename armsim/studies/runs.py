@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from armsim.batches.simulate_many import Batch, Progress, check_threads
 from armsim.batches.variants import PREPARING, Families
 from armsim.errors import ArmsimError, FileFaults, UsageError, spelled
-from armsim.files.document import Place
+from armsim.files.document import Place, clipped
+from armsim.files.faults import listed
 from armsim.formulas.values import Drawn, Value, Values, first_value, written_value
 from armsim.loading import Scenario, build_scenario, load_scenario_file
 from armsim.loading.checked import ScenarioFile
@@ -153,6 +154,7 @@ class StudyRuns:
             raise UsageError.of(both, "either one value, or several that are varied", "both", "leave one of them out")
         self.threads, self._force_step = check_threads(threads), force_step
         words = {path: of.values for path, of in axes.items() if not isinstance(of, Drawn) and of.words}
+        _refuse_many(words)
         written = [dict(zip(words, key, strict=True)) for key in islice(product(*words.values()), MOST_STRUCTURES)]
         self.structural = tuple(p for p, of in axes.items() if p in words or self._is_structural(p, of, written))
         self._open = tuple(path for path in self.paths if path not in self.structural)
@@ -260,22 +262,17 @@ class StudyRuns:
 
     def _find_measures(self, axes: Mapping[str, Values], asked: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
         """The results of each measure that is asked for, in all structures together; all of these are tried."""
-        lists = []
+        lists: dict[str, Sequence[Value]] = {}
         for path in self.structural:
             values = axes[path]
             if isinstance(values, Drawn):
                 mend = "give its values one by one"
                 raise UsageError.of(path, "a number that can be left open", "a part of the structure", mend)
-            lists.append(values.values)
-        many = math.prod(map(len, lists))
-        if many > MOST_STRUCTURES:
-            expected = (
-                f"at most {MOST_STRUCTURES} combinations of {', '.join(self.structural)}, each of which is compiled"
-            )
-            raise UsageError.of("vary", expected, str(many), "give fewer values")
+            lists[path] = values.values
+        _refuse_many(lists)
         names: dict[str, tuple[str, ...]] = {}
         refused: ArmsimError | None = None
-        for key in product(*lists):
+        for key in product(*lists.values()):
             try:
                 plant = self._made(key).plant()
                 asked = asked or _usual(plant)
@@ -341,6 +338,14 @@ class StudyRuns:
         places = np.array([self.measures.index(name) for name in results], dtype=np.int64)
         found.measures[np.ix_(members, places)] = batch.results
         found.status[members], found.reason[members] = batch.status, batch.reason
+
+
+def _refuse_many(structures: Mapping[str, Sequence[Value]]) -> None:
+    """Refuse too many combinations of what is compiled anew for each."""
+    counts = list(map(len, structures.values()))
+    if math.prod(counts) > MOST_STRUCTURES:
+        expected = f"at most {MOST_STRUCTURES} combinations of {listed(structures)}, each of which is compiled"
+        raise UsageError.of("vary", expected, clipped(" x ".join(map(str, counts))), "give fewer values")
 
 
 def one_line(error: ArmsimError) -> str:

@@ -203,14 +203,15 @@ def varied(vary: Mapping[str, Any], option: str = "--vary") -> dict[str, Values]
         raise UsageError.of(spelled(option, option.removeprefix("--")), "paths with their values", "none", mend)
     found: dict[str, Values] = {}
     for path, values in vary.items():
-        values = values.tolist() if hasattr(values, "tolist") else values
         if isinstance(values, str):
             found[path] = parse_values(values, _source(option, path, values))
         else:
-            several = list(values) if isinstance(values, Sequence) else [values]
-            if len(several) > MOST_LISTED:
+            many = len(values) if isinstance(values, Sequence) or bool(getattr(values, "ndim", 0)) else 1
+            if many > MOST_LISTED:  # before they are made
                 mend = "write points, such as 20:400:100000, or draw"
-                raise UsageError.of(path, f"at most {MOST_LISTED} values one by one", str(len(several)), mend)
+                raise UsageError.of(path, f"at most {MOST_LISTED} values one by one", str(many), mend)
+            values = values.tolist() if hasattr(values, "tolist") else values
+            several = list(values) if isinstance(values, Sequence) else [values]
             found[path] = listed(_source(option, path, several), several)
     return found
 

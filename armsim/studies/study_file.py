@@ -164,7 +164,7 @@ def _words_that_do(
 ) -> dict[str, Any] | None:
     """Words with which the scenario can be run; None where there are none, which is reported but for faults of words."""
     reports = []
-    for values in islice(product(*listed.values()), TRIED):
+    for values in islice(product(*(of[:TRIED] for of in listed.values())), TRIED):
         words = dict(zip(listed, values, strict=True))
         reports.append(Report())
         if _is_sound(study, words, root, reports[-1]):

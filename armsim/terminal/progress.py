@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import click
 
+from armsim.errors import visible
+from armsim.files.source import Progress
+
 PATIENCE = 1.0  # seconds before a progress bar appears
 REDRAWN = 0.05  # seconds between redraws
+
+
+_open: list[ProgressBar] = []  # the bars whose blocks run
 
 
 class ProgressBar:
@@ -32,7 +39,8 @@ class ProgressBar:
         self._note, self._begun = "", False
         self.said = ""  # behind the bar
         self._lock = threading.Lock()
-        self._timer = threading.Timer(PATIENCE, self._prepare, (f"{preparing} ...",))
+        self._preparing = f"{preparing} ..."
+        self._timer = threading.Timer(PATIENCE, self._prepare)
         self._timer.daemon = True
         if preparing:
             self._timer.start()
@@ -43,11 +51,11 @@ class ProgressBar:
         bar._before = self
         return bar
 
-    def _prepare(self, note: str) -> None:
+    def _prepare(self) -> None:
         with self._lock:
             if not self._begun:
-                self._note = note
-                sys.stderr.write(note)
+                self._note = self._preparing
+                sys.stderr.write(self._note)
                 sys.stderr.flush()
 
     def _begin(self) -> None:
@@ -84,6 +92,15 @@ class ProgressBar:
                 sys.stderr.flush()
                 self._note = said.ljust(len(self._note))
 
+    @contextmanager
+    def reading(self, label: str) -> Iterator[Progress]:
+        """Tell of a file that is read among the preparations."""
+        try:
+            yield lambda done, total: self.tell(f"{label} ... {100 * done // max(total, 1)} %")
+        finally:
+            self.tell(self._preparing)
+            self.said = ""
+
     def close(self) -> None:
         """Leave the terminal on a line of its own."""
         self._begin()
@@ -105,12 +122,26 @@ def progress_bar(
         wanted: Whether it is.
         preparing: What is done before; said if it takes more than `PATIENCE`.
     """
-    bar = ProgressBar(label, preparing) if wanted and sys.stderr.isatty() else None
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    bar = ProgressBar(label, preparing)
+    _open.append(bar)
     try:
         yield bar
     finally:
-        if bar is not None:
-            bar.close()
+        _open.remove(bar)
+        bar.close()
+
+
+def reading_bar(path: str) -> AbstractContextManager[Progress | None]:
+    """Shows how far a file has been read: among the preparations of a bar that is there, or by a bar of its own."""
+    label = f"reading {visible(os.path.basename(path))}"
+    if _open:
+        return _open[-1].reading(label)
+    context = click.get_current_context(silent=True)
+    given = {} if context is None else context.params
+    return progress_bar(label, not given.get("quiet") and not given.get("as_json"), preparing="")
 
 
 @contextmanager

@@ -13,18 +13,17 @@ from armsim.errors import ArmsimError, UsageError, spelled
 from armsim.files.faults import suggestion
 from armsim.files.source import find_file
 from armsim.files.yaml_reader import read_yaml
-from armsim.formulas.values import UNIFORM, Drawn, Interval, Listed, Spaced, Values, parse_interval
+from armsim.formulas.values import UNIFORM, Drawn, Interval, Listed, Spaced, Values, combinations, parse_interval
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.open_numbers import open_numbers
 from armsim.loading.scenario_file import Given, load_scenario_file
-from armsim.spec.study import FORMAT, MOST_SEED, MOST_TRIALS, OVER, SEARCHES, weighted
+from armsim.spec.study import FORMAT, MOST_CASES, MOST_SEED, MOST_TRIALS, OVER, SEARCHES, weighted
 from armsim.studies.design import GRID, SOBOL, Rows, design_of
 from armsim.studies.study import drawn_of, plain_data, reference, sources_of, varied, versions, written
 from armsim.studies.study_file import StudyFile, found_study, is_study, load_study_file
 from armsim.tuning.search import FEWEST
 
 IAE = "iae"
-MOST_CASES = 10_000
 
 
 @dataclass(frozen=True)
@@ -52,10 +51,11 @@ class Cases:
         """
         if not self.axes:
             return np.empty((1, 0))
-        design = design_of(self.axes, self.method, self.count, self.seed)
-        if design.count > MOST_CASES:
+        many, told = combinations(self.axes.values()) if self.count is None else (self.count, str(self.count))
+        if many > MOST_CASES:
             mend = spelled("draw some: --draw-cases 100", "draw some: draw_cases=100")
-            raise UsageError.of("cases", f"at most {MOST_CASES}", str(design.count), mend)
+            raise UsageError.of("cases", f"at most {MOST_CASES}", f"{told} of them", mend)
+        design = design_of(self.axes, self.method, self.count, self.seed)
         return design.rows(0, design.count)
 
     def definition(self) -> dict[str, Any]:
@@ -257,10 +257,11 @@ def ranges_of(axes: Mapping[str, Values], structural: Collection[str]) -> dict[s
 
 def _range(of: Values) -> Values:
     if isinstance(of, Listed) and not of.words and not of.lists and len(of.values) > 1:
-        numbers = [x for x in of.values if isinstance(x, float)]
-        log = isinstance(of, Spaced) and of.text.startswith("log")
-        if not log:
+        if not isinstance(of, Spaced):
+            numbers = [x for x in of.values if isinstance(x, float)]
             return uniform(min(numbers), max(numbers))
+        if not of.values.log:
+            return uniform(*sorted((of.values.first, of.values.last)))
     return of
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from armsim.errors import FileFaults
 from armsim.files import csv_reader
-from armsim.files.csv_reader import read_csv
+from armsim.files.csv_reader import read_csv, read_csv_columns
 
 
 def columns(path):
@@ -184,6 +184,41 @@ def test_a_fault_far_down_a_file_has_its_own_line(tmp_path, monkeypatch):
         read_csv("a.csv")
     found = [(fault.where.line, fault.where.column, fault.found) for fault in caught.value.faults]
     assert found == [(12, 1, "3"), (502, 5, '"true"'), (702, 1, "1"), (902, 1, '"[900"'), (952, 1, '"1e999"')]
+
+
+EARLY = {  # a line in place of the third, and whether it is a fault where only the first column is read
+    "a word": ("3,abc", False),
+    "a cell too many": ("3,1,1", True),
+    "no number in what is read": ("x,1", True),
+    "nothing in what is read": (",1", True),
+}
+
+
+@pytest.mark.parametrize("what", EARLY)
+def test_an_early_fault_is_told_without_reading_the_rest_of_a_long_file(what, tmp_path, monkeypatch):
+    line, read_too = EARLY[what]
+    lines = [f"{k},1" for k in range(20_000)]
+    lines[1], lines[150], lines[19_000] = line, "150,late", "19000,never"
+    path = write(tmp_path, "t_s,u\n" + "\n".join(lines) + "\n")
+    monkeypatch.setattr(csv_reader, "BLOCK", 1000)
+    monkeypatch.setattr(csv_reader, "BEYOND", 5000)
+    read = []
+    blocks = csv_reader.csv_blocks
+    monkeypatch.setattr(csv_reader, "csv_blocks", lambda *given: (read.append(len(b)) or b for b in blocks(*given)))
+    with pytest.raises(FileFaults) as caught:
+        read_csv(path)
+    assert sum(read) < 8000
+    places = [fault.where.line for fault in caught.value.faults]
+    assert places[:2] == [3, 152]  # all of the part that was read
+    last = caught.value.faults[-1]
+    assert (last.found, last.where.line > 500) == ("lines from here on that were not read", True)
+    read.clear()
+    if read_too:
+        with pytest.raises(FileFaults):
+            read_csv_columns(path, lambda headings: headings[:1])
+        assert sum(read) < 8000
+    else:
+        assert read_csv_columns(path, lambda headings: headings[:1])["t_s"][-1] == 19_999
 
 
 def test_bytes_that_are_no_text_are_the_only_fault_wherever_they_are(tmp_path, monkeypatch):

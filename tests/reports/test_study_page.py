@@ -7,6 +7,7 @@ import csv
 import html
 import json
 import re
+from hashlib import sha256
 
 import pytest
 import yaml
@@ -79,8 +80,9 @@ def test_an_unfinished_study_is_reported_as_far_as_it_went(folder):
     (folder / "study.yaml").write_text(yaml.safe_dump(record))
     lines = (folder / "results.csv").read_bytes().splitlines(keepends=True)
     (folder / "results.csv").unlink()
-    (folder / "results.part").write_bytes(b"".join(lines[:4]) + lines[4][:5])
-    (folder / "journal").write_text(f"3 {len(b''.join(lines[:4]))} 0\n")
+    whole = b"".join(lines[:4])
+    (folder / "results.part").write_bytes(whole + lines[4][:5])
+    (folder / "journal").write_text(f"3 {len(whole)} {sha256(whole).hexdigest()}\n")
     found = reported(folder)[0]
     assert "3 of 6: 2 complete, 1 refused" in found["What came of it"]
     assert "interrupted" in found["What came of it"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -166,15 +168,110 @@ def test_a_worker_that_is_killed_costs_no_rows_and_workers_need_no_files(workers
 def test_local_workers_give_the_same_bytes_and_end_with_the_study(whole):
     from multiprocessing import active_children
 
+    before = active_children()
     armsim.sweep("two_link_hold", MANY, SHORT, "iae", "out", cluster="local", threads=2)
     assert bytes_in("out") == whole
-    assert not [child for child in active_children() if "Dask" in child.name]
+    assert not [child for child in active_children() if "Dask" in child.name and child not in before]
+
+
+def listening() -> set[tuple[str, int]]:
+    """Where this process and its children listen."""
+    import psutil
+
+    here = psutil.Process()
+    found = [c for of in (here, *here.children(recursive=True)) for c in of.net_connections("inet")]
+    return {(c.laddr.ip, c.laddr.port) for c in found if c.status == psutil.CONN_LISTEN}
+
+
+def why_not(address: str, security: Any) -> str:
+    """Why a connection to a scheduler or a worker does not come about; empty if it does."""
+    from distributed.comm import connect
+
+    async def attempt() -> None:
+        await (await connect(address, timeout=5, **security.get_connection_args("client"))).close()
+
+    try:
+        asyncio.run(attempt())
+    except OSError as error:
+        return str(error)
+    return ""
+
+
+@pytest.fixture(scope="module")
+def local():
+    """What `--cluster local` starts: where it listens, its address and credentials."""
+    before = listening()
+    with cluster.connected("local", 1) as found:
+        client = found._client
+        yield listening() - before, client.scheduler.address, client.security
+
+
+def test_local_workers_listen_on_the_loopback_interface_alone_without_http(local):
+    places, _, _ = local
+    assert {ip for ip, _ in places} == {"127.0.0.1"}
+    assert len(places) == 3  # scheduler, worker, and what starts the worker again
+
+
+def test_nobody_else_on_the_machine_reaches_local_workers(local):
+    from distributed import Security
+
+    places, address, security = local
+    assert address.startswith("tls://")
+    for ip, port in places:
+        assert "closed" in why_not(f"tcp://{ip}:{port}", Security())
+        assert "certificate does not match" in why_not(f"tls://{ip}:{port}", Security.temporary())
+        assert why_not(f"tls://{ip}:{port}", security) == ""
+
+
+def configuration(security: Any, folder: Path) -> dict[str, str]:
+    """Credentials as files, and dask's configuration of them."""
+    texts = {"ca-file": security.tls_ca_file, "client.cert": security.tls_client_cert}
+    found = {}
+    for key, text in {**texts, "client.key": security.tls_client_key}.items():
+        found[f"distributed.comm.tls.{key}"] = str(folder / key)
+        (folder / key).write_text(text, encoding="ascii")
+    return found
+
+
+def test_a_cluster_with_credentials_is_reached_by_those_of_dasks_configuration_alone(local, whole, tmp_path):
+    import dask
+    from distributed import Security
+
+    _, address, security = local
+    with pytest.raises(UsageError, match=r"TLS configuration.*\n.*docs/cluster.md"):
+        armsim.sweep("two_link_hold", MANY, SHORT, "iae", "out", cluster=address)
+    others = configuration(Security.temporary(), tmp_path)
+    with dask.config.set(others), pytest.raises(UsageError, match=r"certificate does not match.*\n.*docs/cluster.md"):
+        armsim.sweep("two_link_hold", MANY, SHORT, "iae", "out", cluster=address)
+    with dask.config.set(configuration(security, tmp_path)):
+        armsim.sweep("two_link_hold", MANY, SHORT, "iae", "out", cluster=address)
+    assert bytes_in("out") == whole
+
+
+def test_what_is_not_encrypted_is_refused_where_dasks_configuration_says_so(address):
+    import dask
+
+    encrypted = {"distributed.comm.require-encryption": True}
+    with dask.config.set(encrypted), pytest.raises(UsageError, match="encryption required"):
+        armsim.sweep("two_link_hold", MANY, SHORT, "iae", "out", cluster=address)
 
 
 REFUSED = {
     "nobody there": ("tcp://127.0.0.1:9", None, r"a dask scheduler that answers"),
     "no address": ("two words", None, r"the address of a dask scheduler"),
     "threads": ("tcp://127.0.0.1:9", 4, r"dask worker --nthreads"),
+    "unknown scheme": (
+        "foo://10.0.0.5:8786",
+        None,
+        r"of a scheme that dask knows: .*tcp.*\n  found:    the scheme `foo`",
+    ),
+    "scheme in capitals": ("TCP://10.0.0.5:8786", None, r"the scheme `TCP`"),
+    "no scheme": ("://10.0.0.5:8786", None, r"the scheme ``"),
+    "no port": ("tls://here", None, r"no host with a port at its end\n  mend:     write for example tls://here:8786"),
+    "no host": ("tcp://:8786", None, r"no host with a port at its end"),
+    "within a process": ("inproc://127.0.0.1:9", None, r"a dask scheduler that answers"),
+    "open bracket": ("tcp://[::1:9", None, r"a dask scheduler that answers"),
+    "no plugin": ("ucx://127.0.0.1:9", None, r"a dask scheduler that answers"),
 }
 
 
@@ -186,8 +283,9 @@ def test_a_cluster_that_cannot_be_is_refused(what, monkeypatch):
         armsim.sweep("two_link_hold", MANY, SHORT, "iae", "out", cluster=address, threads=threads)
 
 
-def test_without_distributed_its_extra_is_named(monkeypatch):
-    monkeypatch.setattr(cluster.importlib.util, "find_spec", lambda name: None)
+@pytest.mark.parametrize("lacking", ["distributed", "cryptography"])
+def test_without_what_its_extra_installs_the_extra_is_named(lacking, monkeypatch):
+    monkeypatch.setattr(cluster.importlib.util, "find_spec", lambda name: None if name == lacking else name)
     with pytest.raises(UsageError, match=r'pip install "armsim\[cluster\]"'):
         armsim.sweep("two_link_hold", MANY, SHORT, "iae", "out", cluster="local")
     assert not Path("out").exists()

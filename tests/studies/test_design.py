@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import tracemalloc
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.stats import qmc
 
-from armsim.errors import UsageError
+import armsim
+from armsim.errors import ArmsimError, FileFaults, UsageError
 from armsim.formulas.values import Drawn, Listed, parse_values
 from armsim.studies.design import design_of
+from armsim.studies.runs import StudyRuns
+from armsim.studies.study_file import load_study_file
 
 BOX = {"a": parse_values("uniform:1:3"), "b": parse_values("normal:5:0.1"), "c": parse_values("10,20,40")}
 
@@ -113,3 +120,93 @@ def test_too_many_runs_and_too_large_a_hypercube_are_refused():
         design_of(lots)
     with pytest.raises(UsageError, match="take --sobol"):
         design_of(lots, "latin", 10**7)
+
+
+def peak_of(call: Callable[[], object]) -> int:
+    """Bytes that a call has allocated at once, at most; it may refuse."""
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(ArmsimError):
+            call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+MANY = [f"parameters.p{i}" for i in range(80)]
+POINTS = "1:2:1000000"
+LONG = f"""format: armsim/study/1
+scenario:
+  format: armsim/scenario/1
+  robot: two_link
+  duration: 0.02
+  integrator: {{method: rk4, dt: 1e-3}}
+  parameters: {{{", ".join(f"p{i}: 1" for i in range(80))}}}
+  control: {{law: pd, output: torque, kp: [100, 100], kd: [10, 10], target: [0, 0]}}
+"""
+WIDE = {  # a study file's end: where it is refused, and what is expected there
+    "grid": (f"vary: {{{', '.join(f'{p}: {POINTS}' for p in MANY)}}}\n", "vary", "at most 1000000000 runs"),
+    "cases": (
+        "tune: {open: {control.kp: 0:200}, minimise: iae}\n"
+        f"cases: {{vary: {{parameters.p1: {POINTS}, parameters.p2: 1:2:2}}}}\n",
+        "cases.vary",
+        "at most 10000 cases",
+    ),
+    "test": (
+        f"tune: {{open: {{control.kp: 0:200}}, minimise: iae, test: {{vary: {{parameters.p1: {POINTS}}}}}}}\n",
+        "tune.test.vary",
+        "at most 10000 cases",
+    ),
+    "points": (
+        "vary: {parameters.p1: 1:2:1000000000}\n",
+        "vary.parameters.p1",
+        "how many points, a whole number from 2 to",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WIDE)
+def test_a_study_file_of_too_many_runs_is_refused_at_its_key_before_any_point_is_made(what, tmp_path):
+    end, key, expected = WIDE[what]
+    path = tmp_path / "study.yaml"
+    path.write_text(LONG + end, encoding="utf-8")
+    with pytest.raises(FileFaults) as refused:
+        load_study_file(path)
+    fault = refused.value.faults[0]
+    assert (fault.path, fault.expected[: len(expected)], fault.where.line > 1) == (key, expected, True)
+    assert peak_of(lambda: load_study_file(path)) < 4e6  # of 8e6 bytes that a million doubles are
+
+
+def test_refused_counts_and_points_that_are_not_asked_for_take_no_memory():
+    axes = dict.fromkeys(MANY, POINTS)
+    tried = {
+        "grid": lambda: armsim.sweep("two_link_hold", axes),
+        "latin": lambda: armsim.sweep("two_link_hold", axes, latin=10**9),
+        "random": lambda: armsim.sweep("two_link_hold", axes, random=10**10),
+        "sobol": lambda: armsim.sweep("two_link_hold", axes, sobol=10**10),
+        "words": lambda: armsim.sweep("two_link_hold", {"control.kp[0]": range(10**9)}),
+        "cases": lambda: armsim.tune("two_link_hold", {"control.kp": "0:200"}, cases={"payload.mass": POINTS}),
+        "drawn cases": lambda: armsim.tune("two_link_hold", {"control.kp": "0:200"}, cases=axes, draw_cases=10**9),
+        "few of many": lambda: design_of({path: parse_values(POINTS) for path in MANY}, "sobol", 10**9).rows(64, 128),
+        "a grid's count": lambda: design_of({"a": parse_values(POINTS), "b": parse_values("0:1:1000")}).count,
+    }
+    for call in tried.values():
+        with contextlib.suppress(ArmsimError):
+            call()  # once, for what stays in memory: modules and kernels
+    assert {name: peak for name, call in tried.items() if (peak := peak_of(call)) > 4e6} == {}
+
+
+@pytest.mark.parametrize("text", ["20:400:20", "log:1e-3:7:9", "-1:1:7", "5:1:9"])
+def test_a_point_that_is_asked_for_alone_is_the_one_of_the_whole_grid(text):
+    values = parse_values(text).values
+    whole = design_of({"a": parse_values(text)}).rows(0, len(values))[:, 0].tolist()
+    assert [values[i] for i in range(len(values))] == whole == list(values) == list(values[:])
+    assert (values[-1], values[1:3]) == (whole[-1], tuple(whole[1:3]))
+    drawn = design_of({"a": parse_values(text)}, "random", 1000)
+    assert [drawn.rows(i, i + 1)[0, 0] for i in range(40)] == drawn.rows(0, 1000)[:40, 0].tolist()
+
+
+def test_too_many_combinations_of_structure_are_refused_in_words_that_stay_short():
+    words = {f"control.feedforward{i}": ["none", "gravity"] for i in range(11)}
+    with pytest.raises(UsageError, match=r"at most 1000 combinations of .*\n  found:    2 x 2 x 2"):
+        StudyRuns("two_link_hold", {path: parse_values(",".join(of)) for path, of in words.items()})

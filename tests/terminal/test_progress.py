@@ -8,8 +8,12 @@ import sys
 import time
 from types import SimpleNamespace
 
+import click
 import pytest
 
+from armsim.files import csv_reader
+from armsim.files.csv_reader import read_csv_columns
+from armsim.files.source import reading_shown_by
 from armsim.terminal import progress
 
 
@@ -97,3 +101,54 @@ def test_what_is_not_wanted_or_no_terminal_has_no_bar(terminal, monkeypatch):
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     with progress.progress_bar("waiting") as bar:
         assert bar is None
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """Reads a file of many blocks while it shows how far it is."""
+    monkeypatch.setattr(csv_reader, "BLOCK", 1000)
+    path = tmp_path / "log.csv"
+    path.write_text("t_s,u\n" + "".join(f"{k},1\n" for k in range(10_000)), encoding="ascii")
+
+    def read() -> None:
+        with reading_shown_by(progress.reading_bar):
+            assert len(read_csv_columns(str(path))["u"]) == 10_000
+
+    return read
+
+
+def test_a_long_table_has_a_bar_of_its_own(terminal, table):
+    made = terminal()
+    table()
+    assert "reading log.csv" in made.getvalue()
+    assert made.getvalue().endswith("\n")
+
+
+def test_a_short_table_and_one_that_nobody_watches_have_none(terminal, table, monkeypatch):
+    made = terminal(patience=1000.0)
+    table()
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    table()
+    assert made.getvalue() + sys.stderr.getvalue() == ""
+
+
+@pytest.mark.parametrize("param", ["quiet", "as_json"])
+def test_a_quiet_command_shows_no_table(terminal, table, param):
+    made = terminal()
+    with click.Context(click.Command("check")) as context:
+        context.params[param] = True
+        table()
+    assert made.getvalue() == ""
+
+
+def test_a_table_among_preparations_is_told_of_in_their_place_and_they_come_back(terminal, table):
+    made = terminal()
+    with progress.progress_bar("waiting", preparing="boiling water") as bar:
+        while not made.getvalue():
+            time.sleep(0.001)
+        table()
+        said = made.getvalue().split("\r")
+        assert any(text.startswith("reading log.csv ... 5") for text in said)
+        assert said[-1].rstrip() == "boiling water ..."
+        bar(1, 10)
+    assert "reading" not in made.getvalue().split("\r")[-1]
