@@ -21,6 +21,7 @@ from armsim.integrate.rodas import trial as rodas_trial
 from armsim.model import Arm, Coulomb, Joint, Limit
 from armsim.plant import Plant
 from armsim.spatial import Inertia, Pose, Vector
+from tests.cases import handful
 
 ADAPTIVE = ["rk54", "rodas"]
 SIX_DECADES = [10.0**-k for k in range(4, 11)]
@@ -106,14 +107,16 @@ def test_an_extension_ends_in_the_bits_of_its_step(method):
     assert np.allclose(np.concatenate(interpolated(end, [d, *inner], 0.0)), np.concatenate(y), rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize("method", ADAPTIVE)
+@pytest.mark.parametrize("method", handful(ADAPTIVE, 1))
 def test_rows_are_as_precise_as_the_steps_they_lie_in_over_six_decades(method):
     system, start, duration, count = System(pendulum), Motion([0.5], [0.3], [0.1], [0.0]), 5.0, 400
     times = [k * duration / count for k in range(count + 1)]
     true, at = start, [start]
     for k in range(count):
         for j in range(15):
-            true = METHODS["rk4"].step(system, (15 * k + j) * duration / count / 15, true, duration / count / 15)  # 1e-13
+            true = METHODS["rk4"].step(
+                system, (15 * k + j) * duration / count / 15, true, duration / count / 15
+            )  # 1e-13
         at.append(true)
     exact = np.array([np.concatenate(y) for y in at])
     for rtol in SIX_DECADES:
