@@ -7,6 +7,7 @@ It is printed without CasADi. Sines, exponentials and products are CasADi's own,
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 
 from armsim.errors import UsageError, spelled
 from armsim.exporting.interface import Argument, Entry, Model
@@ -29,12 +30,33 @@ def repeated(once, begin, captured, at_most, flat):
     given = ca.repmat(ca.vertcat(*captured) if captured else ca.DM(0, 1), 1, at_most)
     return ca.vertsplit(body.fold(at_most)(ca.vertcat(*begin), given))
 '''
+AS_WRITTEN = '''\
+def as_written(build):
+    """`build` without what CasADi takes for simpler and rounds otherwise: x for x / y * y, 0 for x - x where x is infinite."""
+
+    @functools.wraps(build)
+    def built():
+        before = ca.GlobalOptions.getSimplificationOnTheFly()
+        ca.GlobalOptions.setSimplificationOnTheFly(False)
+        try:
+            return build()
+        finally:
+            ca.GlobalOptions.setSimplificationOnTheFly(before)
+
+    return built
+'''
+ROUNDED = '''\
+def rounded(x):
+    """x rounded to an integer, half-way cases to the even one; x + c - c would be x to CasADi. Its derivative is 0."""
+    return ca.if_else(ca.fabs(x) < 4503599627370496.0, x - ca.remainder(x, 1.0), x)
+'''
 
 
 class CasADi(Python):
     """A Python module that imports casadi when it is used."""
 
     name = "casadi"
+    tool = "the package casadi"
     fused: tuple[Fma, ...] = ("none",)  # type: ignore[misc]  # a class variable, as the parent's
 
     def __init__(self, style: Style | None = None) -> None:
@@ -47,6 +69,7 @@ class CasADi(Python):
             "and": Operation("ca.logic_and({}, {})"),
             "not": Operation("ca.logic_not({})"),
             "where": Operation("ca.if_else({}, {}, {})"),
+            "round": Operation("rounded({})"),
         }
 
     def operation(self, node: Expr) -> Operation | None:
@@ -55,6 +78,9 @@ class CasADi(Python):
     def literal(self, value: float) -> Term:
         term = super().literal(value)
         return Term(term.text.replace("math.inf", "ca.inf"), term.level)
+
+    def test_commands(self, name: str) -> list[list[str]]:
+        return super().test_commands(name) if find_spec("casadi") is not None else []
 
     def captured(self, loop: str, i: int, term: Term) -> Term:
         return Term(f"{loop}_outer[{i}]", NAME)
@@ -115,10 +141,11 @@ class CasADi(Python):
         made = f'ca.Function("{entry.name}", [{given}], [result], [{quoted}], ["{result}"])'
         loops = any("repeated(" in line for line in stated.body.lines)
         lines.append(f"return {made}" if loops else f"return {made}.expand()")
-        return "\n".join([f"def {entry.name}():", *indented(lines), ""])
+        return "\n".join(["@as_written", f"def {entry.name}():", *indented(lines), ""])
 
     def helpers(self, program: Printable) -> list[str]:
-        return ["import casadi as ca\n", *([REPEATED] if "loop" in program.operations else [])]
+        texts = {"loop": REPEATED, "round": ROUNDED}
+        return ["import functools\n\nimport casadi as ca\n", AS_WRITTEN, *(text for name, text in texts.items() if name in program.operations)]
 
     def numbers(self, model: Model) -> list[str]:
         lines = ["NUMBERS = {  # that were left open, in the units of the file, in the order of the argument `numbers`"]

@@ -18,8 +18,10 @@ from armsim.exporting.languages import LANGUAGES
 from armsim.exporting.library import build, compiler
 from armsim.exporting.names import identifier
 from armsim.exporting.reference import with_cases
+from armsim.exporting.self_test import SelfTest, run_test
 from armsim.files.faults import suggestion
 from armsim.files.new_file import whole_file
+from armsim.loading import Scenario
 from armsim.version import __version__
 
 Given = str | PathLike[str] | Mapping[str, Any]
@@ -37,6 +39,7 @@ class Exported:
         files: Paths of the files that were written.
         numbers: The numbers that are left open.
         states: Size of the state of a step; 0 without one.
+        test: What the test program among the files said, where the tool that it takes is installed here.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Exported:
     files: tuple[str, ...]
     numbers: tuple[Named, ...]
     states: int
+    test: SelfTest
 
     def __repr__(self) -> str:
         return f"Exported({self.name}: {', '.join(self.functions)})"
@@ -93,11 +97,12 @@ def export(
         compiler()
     model = model_of(given, what, open, dt, method, inputs, language)
     texts = language.files(with_cases(model))
+    test = run_test(texts, language.test_commands(model.name), language.tool)
     files = write_files(path, texts)
     if to == "library":
         files.append(build(path, model.name))
     states = next((len(e.result.items) for e in model.entries if e.name == "step"), 0)
-    return Exported(model.name, tuple(e.name for e in model.entries), tuple(files), model.numbers, states)
+    return Exported(model.name, tuple(e.name for e in model.entries), tuple(files), model.numbers, states, test)
 
 
 def language_of(to: str, single: bool = False, fma: str | None = None) -> Language:
@@ -150,12 +155,30 @@ def model_of(
                 spelled(f"--dt {dt!r}", f"dt={dt!r}"), "a robot", "a scenario, with a step of its own", mend
             )
         scenario, numbers, clock, entries = entries_of_scenario(given, chosen, open)
+        if language.style.single:
+            _refuse_noise(scenario)
         name = scenario.name
     about = [
         f"{name}: {kind}, exported by armsim {__version__}",
         f"{_precision(language)}",
     ]
     return Model(identifier(name, TAKEN | language.reserved).lower(), about, entries, numbers, clock)
+
+
+def _refuse_noise(scenario: Scenario) -> None:
+    """Refuse noise in single precision: its random numbers are products of whole numbers of 48 bits.
+
+    Raises:
+        UsageError: An encoder has noise.
+    """
+    encoder = None if scenario.command is None else scenario.command.encoder
+    if encoder is not None and any(noise != 0.0 for noise in encoder.noise):
+        raise UsageError.of(
+            spelled("--float", "single=True"),
+            "a scenario without control.encoder.noise, whose random numbers take doubles",
+            f"noise of {', '.join(f'{noise:g}' for noise in encoder.noise)}",
+            "leave the noise out of the scenario, or export in double precision",
+        )
 
 
 def _precision(language: Language) -> str:
