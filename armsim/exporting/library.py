@@ -65,7 +65,7 @@ def compiler() -> list[str]:
 def installed_compiler() -> list[str]:
     """The command of an installed C compiler: $CC, cc, gcc or clang; empty without one."""
     commands = [_chosen()] if _chosen() else [[name] for name in COMPILERS]
-    return next(([path, *more] for name, *more in commands if (path := shutil.which(name)) is not None), [])
+    return next((command for command in commands if shutil.which(command[0]) is not None), [])
 
 
 def native() -> list[str]:
