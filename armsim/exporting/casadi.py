@@ -6,10 +6,12 @@ It is printed without CasADi. Sines, exponentials and products are CasADi's own,
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from importlib.util import find_spec
 
 from armsim.errors import UsageError, spelled
+from armsim.escaping import in_comment
 from armsim.exporting.interface import Argument, Entry, Model
 from armsim.exporting.language import Fma, Style, indented
 from armsim.exporting.program import Printable
@@ -150,9 +152,8 @@ class CasADi(Python):
     def numbers(self, model: Model) -> list[str]:
         lines = ["NUMBERS = {  # that were left open, in the units of the file, in the order of the argument `numbers`"]
         for item in model.numbers:
-            lines.append(
-                f'    "{item.name}": {self.literal(item.value).text},{f"  # {item.unit}" if item.unit else ""}'
-            )
+            key, unit = json.dumps(item.name, ensure_ascii=False), f"  # {in_comment(item.unit)}" if item.unit else ""
+            lines.append(f"    {key}: {self.literal(item.value).text},{unit}")
         return ["\n".join([*lines, "}", ""])]
 
     def call_of(self, model: Model, entry: str, given: str) -> str:

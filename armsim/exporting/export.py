@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from armsim.arm.overview import kind_of
 from armsim.errors import UsageError, spelled
+from armsim.escaping import in_comment
 from armsim.exporting.interface import Model, Named
 from armsim.exporting.language import Fma, Language, Style
 from armsim.exporting.languages import LANGUAGES
@@ -25,7 +26,8 @@ from armsim.loading import Scenario
 from armsim.version import __version__
 
 Given = str | PathLike[str] | Mapping[str, Any]
-TAKEN = frozenset(name.lower() for name in sys.stdlib_module_names)  # a module of that name would hide Python's own
+# a module of that name would hide Python's own, or what CasADi is and takes
+TAKEN = frozenset(name.lower() for name in (*sys.stdlib_module_names, "casadi", "numpy"))
 DEFAULTS = {"robot": ("fd", "id", "fk", "mass"), "scenario": ("step", "observe")}
 
 
@@ -159,7 +161,7 @@ def model_of(
             _refuse_noise(scenario)
         name = scenario.name
     about = [
-        f"{name}: {kind}, exported by armsim {__version__}",
+        in_comment(f"{name}: {kind}, exported by armsim {__version__}"),
         f"{_precision(language)}",
     ]
     return Model(identifier(name, TAKEN | language.reserved).lower(), about, entries, numbers, clock)

@@ -237,8 +237,7 @@ class Fortran(Language):
             for field, item in zip(
                 identifiers([x.name for x in model.numbers], self.reserved), model.numbers, strict=True
             ):
-                unit = f" [{item.unit}]" if item.unit else ""
-                lines.append(f"        {self.real} :: {field} = {self.literal(item.value).text}  ! {item.name}{unit}")
+                lines.append(f"        {self.real} :: {field} = {self.literal(item.value).text}  ! {item.described}")
             lines += ["    end type", ""]
         if self.style.fma != "none" and "fma" in program.operations:
             lines += indented(_fma(self.style.single))

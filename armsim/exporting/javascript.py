@@ -234,8 +234,7 @@ class JavaScript(Language):
             lines.append("    return {")
             fields = identifiers([item.name for item in model.numbers], self.reserved)
             for field, item in zip(fields, model.numbers, strict=True):
-                unit = f" [{item.unit}]" if item.unit else ""
-                lines.append(f"        {field}: {self.literal(item.value).text},  // {item.name}{unit}")
+                lines.append(f"        {field}: {self.literal(item.value).text},  // {item.described}")
             parts.append("\n".join([*lines, "    };", "}", ""]))
         parts += [self.table(table, names[table]) for table in program.tables]
         parts += [self.function(callee, names[callee], names) for callee in program.callees]

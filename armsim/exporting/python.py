@@ -223,8 +223,7 @@ class Python(Language):
         ]
         fields = identifiers([item.name for item in model.numbers], self.reserved)
         for field, item in zip(fields, model.numbers, strict=True):
-            unit = f" [{item.unit}]" if item.unit else ""
-            lines.append(f"    {field}: float = {self.literal(item.value).text}  # {item.name}{unit}")
+            lines.append(f"    {field}: float = {self.literal(item.value).text}  # {item.described}")
         return ["\n".join(["from dataclasses import dataclass", "", "", *lines, ""])]
 
     def _test(self, model: Model) -> str:
