@@ -1,4 +1,4 @@
-"""Texts of users, names above all, made safe where they stand in other languages: nothing in them ends or begins anything there."""
+"""Texts of users, names above all, made safe in other languages: nothing in them ends or begins anything there."""
 
 from __future__ import annotations
 

@@ -293,7 +293,11 @@ def _order(name: str) -> tuple[int, str]:
 
 def _title(title: str) -> str:
     name, colon, _ = title.rpartition(": ")
-    return rf"{in_latex(name)}: $M(q)\,\ddot q + C(q, \dot q)\,\dot q + g(q) = \tau$" if name and colon else in_latex(title)
+    return (
+        rf"{in_latex(name)}: $M(q)\,\ddot q + C(q, \dot q)\,\dot q + g(q) = \tau$"
+        if name and colon
+        else in_latex(title)
+    )
 
 
 def _row(cells: Sequence[str]) -> str:

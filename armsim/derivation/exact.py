@@ -114,7 +114,9 @@ def exact_number(quantity: Quantity, named: Mapping[str, Any]) -> sympy.Expr:
         if quantity.unit:
             return _converted(quantity)
     except _TooLong:
-        symbols = sorted(name for name in quantity.formula.names if named[name].free_symbols) if quantity.formula else []
+        symbols = (
+            sorted(name for name in quantity.formula.names if named[name].free_symbols) if quantity.formula else []
+        )
         if symbols:
             found = f"`{clipped(quantity.text)}`, which is longer"
             mend = f"shorten it, or take {', '.join(symbols)} out of the symbols"

@@ -21,7 +21,8 @@ RESERVED = words(
     """auto break case char const continue default do double else enum extern float for goto if inline int long register
     restrict return short signed sizeof static struct switch typedef union unsigned void volatile while bool true false
     class delete friend mutable namespace new operator private protected public template this throw try using virtual
-    main exp log sin cos tan sqrt fma fabs infinity nan gamma j0 j1 jn y0 y1 yn bit power_of_two exponent mantissa rounded k due numbers"""
+    main exp log sin cos tan sqrt fma fabs infinity nan gamma j0 j1 jn y0 y1 yn bit k due numbers
+    power_of_two exponent mantissa rounded"""
 )
 
 

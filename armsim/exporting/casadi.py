@@ -146,8 +146,8 @@ class CasADi(Python):
         return "\n".join(["@as_written", f"def {entry.name}():", *indented(lines), ""])
 
     def helpers(self, program: Printable) -> list[str]:
-        texts = {"loop": REPEATED, "round": ROUNDED}
-        return ["import functools\n\nimport casadi as ca\n", AS_WRITTEN, *(text for name, text in texts.items() if name in program.operations)]
+        texts = [text for op, text in {"loop": REPEATED, "round": ROUNDED}.items() if op in program.operations]
+        return ["import functools\n\nimport casadi as ca\n", AS_WRITTEN, *texts]
 
     def numbers(self, model: Model) -> list[str]:
         lines = ["NUMBERS = {  # that were left open, in the units of the file, in the order of the argument `numbers`"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal
@@ -21,7 +20,7 @@ from armsim.exporting.names import identifier
 from armsim.exporting.reference import with_cases
 from armsim.exporting.self_test import SelfTest, run_test
 from armsim.files.faults import suggestion
-from armsim.files.new_file import whole_file
+from armsim.files.new_file import write_files
 from armsim.loading import Scenario
 from armsim.version import __version__
 
@@ -100,7 +99,11 @@ def export(
     model = model_of(given, what, open, dt, method, inputs, language)
     texts = language.files(with_cases(model))
     test = run_test(texts, language.test_commands(model.name), language.tool)
-    files = write_files(path, texts)
+    try:
+        files = write_files(path, texts)
+    except OSError as error:
+        found, mend = error.strerror or str(error), "check the folder and its permissions"
+        raise UsageError.of(spelled(f"-o {path}", path), "a folder that can be written", found, mend) from None
     if to == "library":
         files.append(build(path, model.name))
     states = next((len(e.result.items) for e in model.entries if e.name == "step"), 0)
@@ -173,7 +176,7 @@ def _refuse_noise(scenario: Scenario) -> None:
     Raises:
         UsageError: An encoder has noise.
     """
-    encoder = None if scenario.command is None else scenario.command.encoder
+    encoder = getattr(scenario.command, "encoder", None)
     if encoder is not None and any(noise != 0.0 for noise in encoder.noise):
         raise UsageError.of(
             spelled("--float", "single=True"),
@@ -220,28 +223,3 @@ def check_folder(folder: str, force: bool) -> None:
     if not force and os.path.isdir(folder) and os.listdir(folder):
         mend = f"choose another name, or add {spelled('--force', 'force=True')} to replace files of the same names"
         raise UsageError.of(where, "a folder that is absent or empty", "one with files", mend)
-
-
-def write_files(folder: str, texts: Mapping[str, str]) -> list[str]:
-    """Write files into a folder, which is made; none is left half written.
-
-    Raises:
-        UsageError: They cannot be written.
-    """
-    fresh = not os.path.isdir(folder)
-    paths = [os.path.join(folder, name) for name in texts]
-    try:
-        os.makedirs(folder, exist_ok=True)
-        for path, text in zip(paths, texts.values(), strict=True):
-            with whole_file(path) as file:
-                file.write(text.encode())
-    except OSError as error:
-        found = error.strerror or str(error)
-        mend = "check the folder and its permissions"
-        raise UsageError.of(spelled(f"-o {folder}", folder), "a folder that can be written", found, mend) from None
-    except BaseException:
-        for path in paths if fresh else ():
-            with suppress(OSError):
-                os.remove(path)
-        raise
-    return paths

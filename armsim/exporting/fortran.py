@@ -12,7 +12,7 @@ from armsim.exporting.language import LARGEST, SMALLEST, Language, Style, indent
 from armsim.exporting.names import identifiers, words
 from armsim.exporting.program import Printable, prepared
 from armsim.exporting.syntax import Iteration
-from armsim.exporting.terms import AND, ARITHMETIC, NAME, NEGATION, NOT, UNFUSED, Operation, Term, signed
+from armsim.exporting.terms import AND, ARITHMETIC, NAME, NOT, UNFUSED, Operation, Term, signed
 from armsim.expr import Function, Table
 from armsim.expr.elementary import SMALLEST_NORMAL
 
@@ -22,7 +22,8 @@ FEW = 4  # arguments that are passed one by one; more lie in an array
 RESERVED = words(
     """abs sin cos tan exp log sqrt merge mod real int transfer btest shiftl fma infinity if do end exit call function
     subroutine module program type use only implicit none contains interface result pure intent in out value parameter
-    integer logical character complex exponent fraction power_of_two exponent_of mantissa_of rounded found given k due numbers real64 real32 int64 print stop"""
+    integer logical character complex exponent fraction found given k due numbers real64 real32 int64 print stop
+    power_of_two exponent_of mantissa_of rounded"""
 )
 HELPERS = {
     "exp2": """\
@@ -262,7 +263,10 @@ class Fortran(Language):
     def _test(self, model: Model) -> str:
         """A program that compares every subroutine with reference values."""
         lines = [f"! compares {model.name} with reference values; stops with 1 if something differs"]
-        lines += [f"program test_{model.name}", "    use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64"]
+        lines += [
+            f"program test_{model.name}",
+            "    use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64",
+        ]
         lines += [f"    use {model.name}", "    implicit none", "    integer :: wrong = 0"]
         lines += [f"    type({model.name}_numbers) :: numbers"] if model.numbers else []
         cases = [line for case in model.cases for line in indented(self._case(model, case))]

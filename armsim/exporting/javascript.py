@@ -12,7 +12,19 @@ from armsim.exporting.language import Language, Style, indented
 from armsim.exporting.names import identifiers, words
 from armsim.exporting.program import Printable, prepared
 from armsim.exporting.syntax import Iteration
-from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, SHIFTED, UNFUSED, Operation, Term, signed
+from armsim.exporting.terms import (
+    AND,
+    ARITHMETIC,
+    CHOICE,
+    NAME,
+    NEGATION,
+    NOT,
+    SHIFTED,
+    UNFUSED,
+    Operation,
+    Term,
+    signed,
+)
 from armsim.expr import Function, Table
 
 RESERVED = words(

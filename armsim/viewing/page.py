@@ -60,9 +60,7 @@ def page_text(title: str, data: Mapping[str, Any], above: Sequence[Section] = ()
 
 
 def _section(section: Section) -> str:
-    title, text, described = (
-        in_html(part, "\n") for part in (section.title, section.text, section.described)
-    )
+    title, text, described = (in_html(part, "\n") for part in (section.title, section.text, section.described))
     parts = [f"<h2>{title}</h2>"]
     if section.picture:
         parts.append(

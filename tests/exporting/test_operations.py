@@ -7,7 +7,6 @@ import itertools
 import math
 import random
 import sys
-from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from importlib.util import find_spec
@@ -82,7 +81,7 @@ def within(x):
 def shown(y, signed):
     """A result as a number that tells zeros, infinities and NaN apart."""
     zero = where(1.0 / y > 0.0, 3e30, -3e30) if signed else 3e30
-    finite = where(both(y <= 0.0, 0.0 <= y), zero, y)
+    finite = where(both(y <= 0.0, y >= 0.0), zero, y)
     return where(absolute(y) < INF, finite, where(absolute(y) <= INF, where(y > 0.0, 9e30, -9e30), 7e30))
 
 
