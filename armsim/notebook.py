@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from types import ModuleType
 
 from armsim.errors import ArmsimError, UsageError, visible
+from armsim.escaping import in_html
 
 SHORT = 5  # significant digits
 Cell = str | float | None
@@ -18,13 +19,6 @@ def cell(value: Cell) -> str:
     return "" if value is None or value != value else f"{value:.{SHORT}g}"
 
 
-def escaped(text: str) -> str:
-    """Text as HTML that shows it: no name from a file is taken for a tag."""
-    from html import escape
-
-    return escape(visible(text))
-
-
 def html_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[Cell]], notes: Iterable[str] = ()) -> str:
     """A table in HTML, its numbers aligned to the right.
 
@@ -34,13 +28,13 @@ def html_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[Cell
         rows: As many cells in each; the first is the row's name.
         notes: Lines below it.
     """
-    head = "".join(f"<th>{escaped(heading)}</th>" for heading in headings)
+    head = "".join(f"<th>{in_html(heading)}</th>" for heading in headings)
     lines = [f"<tr>{head}</tr>"]
     for first, *others in rows:
-        values = "".join(f'<td style="text-align: right">{escaped(cell(value))}</td>' for value in others)
-        lines.append(f"<tr><th>{escaped(cell(first))}</th>{values}</tr>")
-    below = "".join(f"<div>{escaped(note)}</div>" for note in notes)
-    return f"<div><b>{escaped(title)}</b><table>{''.join(lines)}</table>{below}</div>"
+        values = "".join(f'<td style="text-align: right">{in_html(cell(value))}</td>' for value in others)
+        lines.append(f"<tr><th>{in_html(cell(first))}</th>{values}</tr>")
+    below = "".join(f"<div>{in_html(note)}</div>" for note in notes)
+    return f"<div><b>{in_html(title)}</b><table>{''.join(lines)}</table>{below}</div>"
 
 
 def image_html(shown: object) -> str:

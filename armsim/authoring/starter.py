@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 
 from armsim.authoring.json_schema import json_schema
 from armsim.errors import UsageError
-from armsim.files.new_file import whole_file
+from armsim.files.new_file import write_files
 from armsim.files.yaml_reader import parse_value
 from armsim.spec.kinds import NAME
 from armsim.spec.robot import FORMAT as ROBOT_FORMAT
@@ -47,26 +46,13 @@ def write_starter(folder: str, joints: int, convention: str) -> list[str]:
         scenario_text(name, joints),
         *(json.dumps(json_schema(kind), indent=2, ensure_ascii=False) + "\n" for kind in ("robot", "scenario")),
     )
-    paths = [os.path.join(folder, file) for file in FILES]
     try:
         if os.path.lexists(folder):
             raise UsageError.of(folder, "a new folder", "one that exists", "choose another name, or move it away")
-        os.makedirs(folder)
+        return write_files(folder, dict(zip(FILES, texts, strict=True)))
     except OSError as error:
         found = error.strerror or str(error)
         raise UsageError.of(folder, "a folder that can be made", found, "check the folder above it") from None
-    try:
-        for path, text in zip(paths, texts, strict=True):
-            with whole_file(path) as file:
-                file.write(text.encode())
-    except BaseException:
-        for path in paths:
-            with suppress(OSError):
-                os.remove(path)
-        with suppress(OSError):
-            os.rmdir(folder)
-        raise
-    return paths
 
 
 def robot_text(name: str, joints: int, convention: str) -> str:

@@ -92,4 +92,4 @@ def command(
         print_json(as_data(done))
     elif not quiet:
         echo(report(done))
-    return 0
+    return 1 if done.test.wrong else 0

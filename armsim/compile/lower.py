@@ -10,6 +10,7 @@ from typing import Any
 from armsim.expr import Expr, Function, Graph, replay, trace
 from armsim.expr.elementary import exponential, logarithm, sincos
 from armsim.expr.replay import OPERATIONS, Call
+from armsim.expr.scalar import rounded_by_shift
 
 PACK = 4  # angles whose sines and cosines are computed in one vector register
 TRIGONOMETRIC = ("sin", "cos")
@@ -21,7 +22,7 @@ def lower(
     first: int = 0,
     elementary: Mapping[str, Callable[[Any], Any]] | None = None,
 ) -> Function:
-    """The same function in machine operations: sin, cos, exp and log expanded, functions with a single call inlined.
+    """The same function in machine operations: sin, cos, exp, log and rounding expanded, functions with a single call inlined.
 
     A function that is called from several places stays one, and is lowered itself.
 
@@ -29,7 +30,7 @@ def lower(
         function: The function as traced.
         pack: Vectorise sine and cosine of several angles in the lanes of one "pack" node; for scalar code.
         first: Number of leading outputs whose angles are packed among themselves.
-        elementary: What becomes of sin, cos, exp and log, in place of their expansion.
+        elementary: What becomes of sin, cos, exp, log and rounding, in place of their expansion.
     """
     graph = Graph(function.graph.depth)
     inputs = [graph.input(str(node.args[0])) for node in function.inputs]
@@ -49,6 +50,7 @@ def lower(
         "cos": lambda x: sine_and_cosine(x)[1],
         "exp": exponential,
         "log": logarithm,
+        "round": rounded_by_shift,
         **(elementary or {}),
     }
 

@@ -131,7 +131,7 @@ def compare_engine(module: PrintedModule, robot: Robot) -> Check:
     import numpy as np
 
     printed: dict[str, Any] = {}
-    exec(compile(code(module, "python"), f"<{module.name}>", "exec"), printed)
+    exec(compile(code(module, "python"), "<derivation>", "exec"), printed)
     r = printed["constants"]()
     rng = np.random.default_rng(0)
     n = robot.arm.n

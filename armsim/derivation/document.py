@@ -10,6 +10,8 @@ from typing import Any
 
 import sympy
 
+from armsim.errors import visible
+from armsim.escaping import in_latex, in_markdown
 from armsim.model import JOINT_TYPES
 from armsim.programs.program import Assignment, Operations
 
@@ -49,7 +51,7 @@ def document(derivation: Derivation, form: str, everything: bool = False) -> str
 
 def blocks(d: Derivation, everything: bool) -> list[Block]:
     """The parts of the document, in order."""
-    found = [Block(f"{d.name}: M(q) qdd + C(q, qd) qd + g(q) = tau", " ".join(d.notes)), _coordinates(d)]
+    found = [Block(f"{visible(d.name)}: M(q) qdd + C(q, qd) qd + g(q) = tau", " ".join(d.notes)), _coordinates(d)]
     if d.equations is not None:
         found += _closed(d, everything)
     else:
@@ -216,12 +218,12 @@ def latex(parts: Sequence[Block]) -> str:
         title = _title(block.title)
         lines += [rf"\{'section' if i == 0 else 'subsection'}*{{{title}}}"]
         if block.text:
-            lines.append(_escaped(block.text))
+            lines.append(in_latex(block.text))
         if block.equations:
             lines += [r"\begin{align*}", *_math(block.equations), r"\end{align*}"]
         if block.table:
             lines.append(r"\begin{tabular}{" + "l" * len(block.table[0]) + "}")
-            lines += [" & ".join(_escaped(cell) for cell in row) + r" \\" for row in block.table]
+            lines += [" & ".join(in_latex(cell) for cell in row) + r" \\" for row in block.table]
             lines.append(r"\end{tabular}")
     return "\n".join(lines) + "\n"
 
@@ -230,9 +232,9 @@ def markdown(parts: Sequence[Block]) -> str:
     """As Markdown with formulas between dollar signs."""
     lines: list[str] = []
     for i, block in enumerate(parts):
-        lines += [f"{'#' if i == 0 else '##'} {block.title}", ""]
+        lines += [f"{'#' if i == 0 else '##'} {in_markdown(block.title)}", ""]
         if block.text:
-            lines += [block.text, ""]
+            lines += [in_markdown(block.text), ""]
         if block.equations:
             lines += ["$$", r"\begin{aligned}", *_math(block.equations), r"\end{aligned}", "$$", ""]
         if block.table:
@@ -254,7 +256,7 @@ def _math(equations: Sequence[tuple[str, Any, str]]) -> list[str]:
                 rows.append("")
             rows[-1] += term if rows[-1] else term.lstrip()
         left = symbol(name)
-        remark = rf" && \text{{{_escaped(note)}}}" if note else ""
+        remark = rf" && \text{{{in_latex(note)}}}" if note else ""
         for k, row in enumerate(rows):
             end = (remark if k == len(rows) - 1 else "") + r" \\"
             lines.append(f"{left} &= {row}{end}" if k == 0 else rf"&\quad {row}{end}")
@@ -289,24 +291,14 @@ def _order(name: str) -> tuple[int, str]:
     return len(name), name
 
 
-def _escaped(text: str) -> str:
-    """Text for LaTeX."""
-    plain = {
-        "²": r"\textsuperscript{2}",
-        "·": r"$\cdot$",
-        "_": r"\_",
-        "%": r"\%",
-        "&": r"\&",
-        "#": r"\#",
-        "π": r"$\pi$",
-    }
-    return "".join(plain.get(x, x) for x in text)
-
-
 def _title(title: str) -> str:
-    name, colon, _ = title.partition(": ")
-    return rf"{_escaped(name)}: $M(q)\,\ddot q + C(q, \dot q)\,\dot q + g(q) = \tau$" if colon else _escaped(title)
+    name, colon, _ = title.rpartition(": ")
+    return (
+        rf"{in_latex(name)}: $M(q)\,\ddot q + C(q, \dot q)\,\dot q + g(q) = \tau$"
+        if name and colon
+        else in_latex(title)
+    )
 
 
 def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    return f"| {' | '.join(map(in_markdown, cells))} |"

@@ -13,6 +13,7 @@ import sympy
 from armsim.errors import UsageError
 from armsim.expr import Function, flatten, replay, trace, unflatten
 from armsim.expr.replay import OPERATIONS
+from armsim.files.document import clipped
 from armsim.files.faults import suggestion
 from armsim.formulas.formula import Formula
 from armsim.formulas.quantity import Quantity
@@ -26,6 +27,7 @@ from armsim.spatial import Inertia
 OF_ARM = ("gravity", "base", "tool", "payload")
 OF_JOINT = ("mdh", "dh", "origin", "bodies", "pitch")
 OF_MOTOR = ("gear", "rotor_inertia")
+MOST_BITS = 1024  # of an exact number; products of such are quick
 STRUCTURE = "axis"  # of a joint by xyz and rpy: it decides which numbers there are
 
 # doubles that stand for multiples of pi in the text of the physics
@@ -106,10 +108,20 @@ def exact_number(quantity: Quantity, named: Mapping[str, Any]) -> sympy.Expr:
         quantity: The number.
         named: What formulas may use: parameters and pi.
     """
-    if quantity.formula is not None:
-        return sympy.sympify(_evaluated(quantity.formula, named))
-    if quantity.unit:
-        return _converted(quantity)
+    try:
+        if quantity.formula is not None:
+            return _evaluated(quantity.formula, named)
+        if quantity.unit:
+            return _converted(quantity)
+    except _TooLong:
+        symbols = (
+            sorted(name for name in quantity.formula.names if named[name].free_symbols) if quantity.formula else []
+        )
+        if symbols:
+            found = f"`{clipped(quantity.text)}`, which is longer"
+            mend = f"shorten it, or take {', '.join(symbols)} out of the symbols"
+            expected = f"formulas of symbols whose powers stay below {MOST_BITS} digits"
+            raise UsageError.of(str(quantity.place), expected, found, mend) from None
     return sympy.Rational(repr(quantity.value))
 
 
@@ -146,9 +158,41 @@ def _is_oblique(origin: dict[str, Any] | None) -> bool:
     return origin is not None and sum(x.value != 0 for x in origin[STRUCTURE]) > 1
 
 
-def _evaluated(formula: Formula, named: Mapping[str, Any]) -> Any:
-    value = formula.evaluate(named, number=sympy.Rational)
-    return sympy.nsimplify(value, rational=True) if isinstance(value, float) else sympy.sympify(value)
+class _TooLong(Exception):
+    """A number of more than `MOST_BITS` binary digits: a double takes its place."""
+
+
+def _evaluated(formula: Formula, named: Mapping[str, Any]) -> sympy.Expr:
+    value = formula.evaluate(named, number=_rational, multiply=_product)
+    value = sympy.nsimplify(value, rational=True) if isinstance(value, float) else sympy.sympify(value)
+    if _digits(value) > MOST_BITS:
+        raise _TooLong
+    return value
+
+
+def _rational(text: str) -> sympy.Rational:
+    """A number as written, unless its power of ten is enormous."""
+    power = text.lower().partition("e")[2] or "0"
+    if 4 * len(text) > MOST_BITS or 4 * abs(int(power)) > MOST_BITS:
+        raise _TooLong
+    return sympy.Rational(str(Fraction(text)))
+
+
+def _product(a: Any, b: Any) -> Any:
+    if _digits(a) + _digits(b) > MOST_BITS:
+        raise _TooLong
+    return a * b
+
+
+def _digits(x: Any) -> int:
+    """Binary digits of the numbers in an expression that is multiplied out."""
+    if isinstance(x, (float, int)):
+        return 0
+    if x.is_Rational:
+        return int(x.p).bit_length() + int(x.q).bit_length()
+    if x.is_Pow and x.exp.is_Integer:
+        return abs(int(x.exp)) * _digits(x.base)
+    return 1 + sum(map(_digits, x.args))
 
 
 def _converted(quantity: Quantity) -> sympy.Expr:
@@ -156,6 +200,7 @@ def _converted(quantity: Quantity) -> sympy.Expr:
     written = written_unit(quantity.text)
     assert written is not None  # it has a unit
     number, text = written
+    number = str(_rational(number))
     factor = parse_unit(text).factor / parse_unit(units_of(quantity.kind.unit, (), None)[0]).factor
     value = sympy.Rational(str(Fraction(number))) * sympy.Rational(factor.numerator, factor.denominator)
     turns = Fraction(number) * factor / PI

@@ -52,7 +52,7 @@ class MotionRing:
         self.most_terms = MOST_TERMS if most_terms is None else most_terms
         arm = exact_arm.arm
         numbers = [x for x in leaves((arm, exact_arm.inertias, exact_arm.regrouped)) if not x.is_Rational]
-        numbers += [joint.pitch / (2 * sympy.pi) for joint in arm.joints if joint.kind.has_pitch]
+        numbers += [1 / sympy.pi for joint in arm.joints if joint.kind.has_pitch]
         self.atoms = _atoms(numbers)
         taken = {str(atom) for atom in self.atoms} | set(exact_arm.symbols)
 
@@ -74,6 +74,7 @@ class MotionRing:
         self.ring = PolyRing([*generators, *self.qd, *self.qdd], sympy.QQ)
         self.place = {symbol: i for i, symbol in enumerate(self.ring.symbols)}
         self.squares = self._relations(arm.joints)
+        self.inverses = [(self.place[x], self.place[1 / x]) for x in self.atoms if 1 / x in self.atoms and not x.is_Pow]
         self.turned: list[tuple[Any, Any]] = []
         self.angles: list[sympy.Expr] = []
         for i, joint in enumerate(arm.joints):
@@ -102,7 +103,7 @@ class MotionRing:
         return p.as_expr(*self.ring.symbols)
 
     def reduced(self, p: PolyElement) -> PolyElement:
-        """The same function with no square of a sine or surd: s² = 1 - c².
+        """The same function with no square of a sine or surd, and no product of inverses: s² = 1 - c², π (1/π) = 1.
 
         Raises:
             TooLarge: It has more terms than `most_terms`.
@@ -115,6 +116,9 @@ class MotionRing:
                 half, rest = divmod(m[place], 2)
                 parts.setdefault(half, self.ring.zero)[(*m[:place], rest, *m[place + 1 :])] = k
             p = sum((part * square**half for half, part in parts.items()), start=self.ring.zero)
+        for x, inverse in self.inverses:
+            if any(m[x] and m[inverse] for m in p):
+                p = sum((self.ring.from_dict({_cancelled(m, x, inverse): k}) for m, k in p.items()), self.ring.zero)
         if len(p) > self.most_terms:
             raise TooLarge(f"a polynomial of {len(p)} terms")
         return p
@@ -203,6 +207,12 @@ class MotionRing:
         c, s = self.gen(self.c[i]), self.gen(self.s[i])
         quarters = self._quarters(offset)
         return {None: (c, s), 0: (c, s), 1: (-s, c), 2: (-c, -s), 3: (s, -c)}[quarters]
+
+
+def _cancelled(m: tuple[int, ...], x: int, inverse: int) -> tuple[int, ...]:
+    """A monomial without what a factor and its inverse have in common."""
+    common = min(m[x], m[inverse])
+    return tuple(power - common if place in (x, inverse) else power for place, power in enumerate(m))
 
 
 def _atoms(numbers: list[sympy.Expr]) -> list[sympy.Expr]:

@@ -8,20 +8,21 @@ from collections.abc import Mapping, Sequence
 from armsim.exporting.body import Body
 from armsim.exporting.c_files import FLAGS, cmake, header, makefile, signature, test_program
 from armsim.exporting.interface import Argument, Entry, Model
-from armsim.exporting.language import Language, Style, indented
+from armsim.exporting.language import LARGEST, SMALLEST, Language, Style, indented
+from armsim.exporting.library import installed_compiler, native
 from armsim.exporting.names import identifiers, words
 from armsim.exporting.program import Printable, prepared
 from armsim.exporting.syntax import Iteration
-from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term
+from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term, signed
 from armsim.expr import Function, Table
 
-LARGEST, SMALLEST = 3.4028234e38, 1.4e-45  # of single precision
 FEW = 4  # arguments that are passed one by one; more lie in an array
 RESERVED = words(
     """auto break case char const continue default do double else enum extern float for goto if inline int long register
     restrict return short signed sizeof static struct switch typedef union unsigned void volatile while bool true false
     class delete friend mutable namespace new operator private protected public template this throw try using virtual
-    main exp log sin cos tan sqrt fma fabs infinity nan gamma j0 j1 jn y0 y1 yn bit k due numbers"""
+    main exp log sin cos tan sqrt fma fabs infinity nan gamma j0 j1 jn y0 y1 yn bit k due numbers
+    power_of_two exponent mantissa rounded"""
 )
 
 
@@ -66,6 +67,15 @@ static inline double mantissa(double x)  /* m of x = m 2^e, with m from sqrt(1/2
 }
 """,
 }
+# sums with the number from which on there are no places behind the point
+ROUNDED = """\
+static inline {real} rounded({real} x)  /* to an integer, half-way cases to the even one */
+{{
+    const {real} whole = {whole};
+    volatile {real} shifted = fabs{f}(x) + whole;  /* volatile: without further bits */
+    return !(fabs{f}(x) < whole) ? x : x < 0 ? whole - shifted : shifted - whole;
+}}
+"""
 
 
 class C(Language):
@@ -75,6 +85,7 @@ class C(Language):
     fused = ("exact", "hardware", "none")
     singles = True
     reserved = RESERVED
+    tool = "a C compiler"
 
     def __init__(self, style: Style | None = None) -> None:
         super().__init__(style)
@@ -92,6 +103,7 @@ class C(Language):
             "exp2": Operation("power_of_two({})"),
             "exponent": Operation("exponent({})"),
             "mantissa": Operation("mantissa({})"),
+            "round": Operation("rounded({})"),
         }
 
     def literal(self, value: float) -> Term:
@@ -101,7 +113,7 @@ class C(Language):
         else:
             text = repr(abs(value)) if abs(value) >= smallest else "0.0"
             text += "f" if self.style.single else ""
-        return Term(text, NAME) if value >= 0 else Term(f"-{text}", NEGATION)
+        return signed(text, value)
 
     def local(self, name: str, text: str, truth: bool) -> list[str]:
         return [f"const {'int' if truth else self.real} {name} = {text};"]
@@ -194,7 +206,10 @@ class C(Language):
         return [f"{name}[{i}]" for i in range(len(items))]
 
     def helpers(self, program: Printable) -> list[str]:
-        return [text for name, text in HELPERS.items() if name in program.operations]
+        single = self.style.single
+        whole, f = ("8388608.0f", "f") if single else ("4503599627370496.0", "")
+        texts = {**HELPERS, "round": ROUNDED.format(real=self.real, whole=whole, f=f)}
+        return [text for name, text in texts.items() if name in program.operations]
 
     def source(self, model: Model, program: Printable) -> str:
         """The functions of a model."""
@@ -243,6 +258,12 @@ class C(Language):
                 "#endif",
             ]
         return [*lines, ""]
+
+    def test_commands(self, name: str) -> list[list[str]]:
+        tool = installed_compiler()
+        machine = native() if self.style.fma == "hardware" else []
+        files = [f"{name}.c", f"test_{name}.c", "-o", "tested"]
+        return [[*tool, "-std=c99", "-O0", *machine, *FLAGS, *files, "-lm"], ["./tested"]] if tool else []
 
     def files(self, model: Model) -> dict[str, str]:
         program = prepared([entry.function for entry in model.entries], self.style.own)

@@ -39,8 +39,7 @@ def header(model: Model, real: str, reserved: Iterable[str]) -> str:
         lines += ["/* Numbers that were left open, in the units of the file. */", "typedef struct {"]
         names = identifiers([item.name for item in model.numbers], reserved)
         for name, item in zip(names, model.numbers, strict=True):
-            unit = f" [{item.unit}]" if item.unit else ""
-            lines.append(f"    {real} {name};  /* {item.name}{unit}, {item.value!r} in the file */")
+            lines.append(f"    {real} {name};  /* {item.described}, {item.value!r} in the file */")
         lines += [f"}} {model.name}_numbers;", "", "/* The numbers of the file. */"]
         lines += [f"void {model.name}_defaults({model.name}_numbers *numbers);", ""]
     done = set()

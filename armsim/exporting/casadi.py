@@ -6,9 +6,12 @@ It is printed without CasADi. Sines, exponentials and products are CasADi's own,
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from importlib.util import find_spec
 
 from armsim.errors import UsageError, spelled
+from armsim.escaping import in_comment
 from armsim.exporting.interface import Argument, Entry, Model
 from armsim.exporting.language import Fma, Style, indented
 from armsim.exporting.program import Printable
@@ -29,12 +32,33 @@ def repeated(once, begin, captured, at_most, flat):
     given = ca.repmat(ca.vertcat(*captured) if captured else ca.DM(0, 1), 1, at_most)
     return ca.vertsplit(body.fold(at_most)(ca.vertcat(*begin), given))
 '''
+AS_WRITTEN = '''\
+def as_written(build):
+    """`build` without what CasADi takes for simpler and rounds otherwise: x for x / y * y, 0 for x - x where x is infinite."""
+
+    @functools.wraps(build)
+    def built():
+        before = ca.GlobalOptions.getSimplificationOnTheFly()
+        ca.GlobalOptions.setSimplificationOnTheFly(False)
+        try:
+            return build()
+        finally:
+            ca.GlobalOptions.setSimplificationOnTheFly(before)
+
+    return built
+'''
+ROUNDED = '''\
+def rounded(x):
+    """x rounded to an integer, half-way cases to the even one; x + c - c would be x to CasADi. Its derivative is 0."""
+    return ca.if_else(ca.fabs(x) < 4503599627370496.0, x - ca.remainder(x, 1.0), x)
+'''
 
 
 class CasADi(Python):
     """A Python module that imports casadi when it is used."""
 
     name = "casadi"
+    tool = "the package casadi"
     fused: tuple[Fma, ...] = ("none",)  # type: ignore[misc]  # a class variable, as the parent's
 
     def __init__(self, style: Style | None = None) -> None:
@@ -47,6 +71,7 @@ class CasADi(Python):
             "and": Operation("ca.logic_and({}, {})"),
             "not": Operation("ca.logic_not({})"),
             "where": Operation("ca.if_else({}, {}, {})"),
+            "round": Operation("rounded({})"),
         }
 
     def operation(self, node: Expr) -> Operation | None:
@@ -55,6 +80,9 @@ class CasADi(Python):
     def literal(self, value: float) -> Term:
         term = super().literal(value)
         return Term(term.text.replace("math.inf", "ca.inf"), term.level)
+
+    def test_commands(self, name: str) -> list[list[str]]:
+        return super().test_commands(name) if find_spec("casadi") is not None else []
 
     def captured(self, loop: str, i: int, term: Term) -> Term:
         return Term(f"{loop}_outer[{i}]", NAME)
@@ -115,17 +143,17 @@ class CasADi(Python):
         made = f'ca.Function("{entry.name}", [{given}], [result], [{quoted}], ["{result}"])'
         loops = any("repeated(" in line for line in stated.body.lines)
         lines.append(f"return {made}" if loops else f"return {made}.expand()")
-        return "\n".join([f"def {entry.name}():", *indented(lines), ""])
+        return "\n".join(["@as_written", f"def {entry.name}():", *indented(lines), ""])
 
     def helpers(self, program: Printable) -> list[str]:
-        return ["import casadi as ca\n", *([REPEATED] if "loop" in program.operations else [])]
+        texts = [text for op, text in {"loop": REPEATED, "round": ROUNDED}.items() if op in program.operations]
+        return ["import functools\n\nimport casadi as ca\n", AS_WRITTEN, *texts]
 
     def numbers(self, model: Model) -> list[str]:
         lines = ["NUMBERS = {  # that were left open, in the units of the file, in the order of the argument `numbers`"]
         for item in model.numbers:
-            lines.append(
-                f'    "{item.name}": {self.literal(item.value).text},{f"  # {item.unit}" if item.unit else ""}'
-            )
+            key, unit = json.dumps(item.name, ensure_ascii=False), f"  # {in_comment(item.unit)}" if item.unit else ""
+            lines.append(f"    {key}: {self.literal(item.value).text},{unit}")
         return ["\n".join([*lines, "}", ""])]
 
     def call_of(self, model: Model, entry: str, given: str) -> str:

@@ -5,25 +5,28 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal
 
 from armsim.arm.overview import kind_of
 from armsim.errors import UsageError, spelled
+from armsim.escaping import in_comment
 from armsim.exporting.interface import Model, Named
 from armsim.exporting.language import Fma, Language, Style
 from armsim.exporting.languages import LANGUAGES
 from armsim.exporting.library import build, compiler
 from armsim.exporting.names import identifier
 from armsim.exporting.reference import with_cases
+from armsim.exporting.self_test import SelfTest, run_test
 from armsim.files.faults import suggestion
-from armsim.files.new_file import whole_file
+from armsim.files.new_file import write_files
+from armsim.loading import Scenario
 from armsim.version import __version__
 
 Given = str | PathLike[str] | Mapping[str, Any]
-TAKEN = frozenset(name.lower() for name in sys.stdlib_module_names)  # a module of that name would hide Python's own
+# a module of that name would hide Python's own, or what CasADi is and takes
+TAKEN = frozenset(name.lower() for name in (*sys.stdlib_module_names, "casadi", "numpy"))
 DEFAULTS = {"robot": ("fd", "id", "fk", "mass"), "scenario": ("step", "observe")}
 
 
@@ -37,6 +40,7 @@ class Exported:
         files: Paths of the files that were written.
         numbers: The numbers that are left open.
         states: Size of the state of a step; 0 without one.
+        test: What the test program among the files said, where the tool that it takes is installed here.
     """
 
     name: str
@@ -44,6 +48,7 @@ class Exported:
     files: tuple[str, ...]
     numbers: tuple[Named, ...]
     states: int
+    test: SelfTest
 
     def __repr__(self) -> str:
         return f"Exported({self.name}: {', '.join(self.functions)})"
@@ -93,11 +98,16 @@ def export(
         compiler()
     model = model_of(given, what, open, dt, method, inputs, language)
     texts = language.files(with_cases(model))
-    files = write_files(path, texts)
+    test = run_test(texts, language.test_commands(model.name), language.tool)
+    try:
+        files = write_files(path, texts)
+    except OSError as error:
+        found, mend = error.strerror or str(error), "check the folder and its permissions"
+        raise UsageError.of(spelled(f"-o {path}", path), "a folder that can be written", found, mend) from None
     if to == "library":
         files.append(build(path, model.name))
     states = next((len(e.result.items) for e in model.entries if e.name == "step"), 0)
-    return Exported(model.name, tuple(e.name for e in model.entries), tuple(files), model.numbers, states)
+    return Exported(model.name, tuple(e.name for e in model.entries), tuple(files), model.numbers, states, test)
 
 
 def language_of(to: str, single: bool = False, fma: str | None = None) -> Language:
@@ -150,12 +160,30 @@ def model_of(
                 spelled(f"--dt {dt!r}", f"dt={dt!r}"), "a robot", "a scenario, with a step of its own", mend
             )
         scenario, numbers, clock, entries = entries_of_scenario(given, chosen, open)
+        if language.style.single:
+            _refuse_noise(scenario)
         name = scenario.name
     about = [
-        f"{name}: {kind}, exported by armsim {__version__}",
+        in_comment(f"{name}: {kind}, exported by armsim {__version__}"),
         f"{_precision(language)}",
     ]
     return Model(identifier(name, TAKEN | language.reserved).lower(), about, entries, numbers, clock)
+
+
+def _refuse_noise(scenario: Scenario) -> None:
+    """Refuse noise in single precision: its random numbers are products of whole numbers of 48 bits.
+
+    Raises:
+        UsageError: An encoder has noise.
+    """
+    encoder = getattr(scenario.command, "encoder", None)
+    if encoder is not None and any(noise != 0.0 for noise in encoder.noise):
+        raise UsageError.of(
+            spelled("--float", "single=True"),
+            "a scenario without control.encoder.noise, whose random numbers take doubles",
+            f"noise of {', '.join(f'{noise:g}' for noise in encoder.noise)}",
+            "leave the noise out of the scenario, or export in double precision",
+        )
 
 
 def _precision(language: Language) -> str:
@@ -195,28 +223,3 @@ def check_folder(folder: str, force: bool) -> None:
     if not force and os.path.isdir(folder) and os.listdir(folder):
         mend = f"choose another name, or add {spelled('--force', 'force=True')} to replace files of the same names"
         raise UsageError.of(where, "a folder that is absent or empty", "one with files", mend)
-
-
-def write_files(folder: str, texts: Mapping[str, str]) -> list[str]:
-    """Write files into a folder, which is made; none is left half written.
-
-    Raises:
-        UsageError: They cannot be written.
-    """
-    fresh = not os.path.isdir(folder)
-    paths = [os.path.join(folder, name) for name in texts]
-    try:
-        os.makedirs(folder, exist_ok=True)
-        for path, text in zip(paths, texts.values(), strict=True):
-            with whole_file(path) as file:
-                file.write(text.encode())
-    except OSError as error:
-        found = error.strerror or str(error)
-        mend = "check the folder and its permissions"
-        raise UsageError.of(spelled(f"-o {folder}", folder), "a folder that can be written", found, mend) from None
-    except BaseException:
-        for path in paths if fresh else ():
-            with suppress(OSError):
-                os.remove(path)
-        raise
-    return paths

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from shutil import which
 
 from armsim.exporting.body import Body
 from armsim.exporting.interface import Argument, Case, Entry, Model
-from armsim.exporting.language import Language, Style, indented
+from armsim.exporting.language import LARGEST, SMALLEST, Language, Style, indented
 from armsim.exporting.names import identifiers, words
 from armsim.exporting.program import Printable, prepared
 from armsim.exporting.syntax import Iteration
-from armsim.exporting.terms import AND, ARITHMETIC, NAME, NEGATION, NOT, UNFUSED, Operation, Term
+from armsim.exporting.terms import AND, ARITHMETIC, NAME, NOT, UNFUSED, Operation, Term, signed
 from armsim.expr import Function, Table
+from armsim.expr.elementary import SMALLEST_NORMAL
 
 COLUMNS = 118  # of a line, without what continues it
 CHUNK = 200  # numbers of a table in one statement
@@ -20,7 +22,8 @@ FEW = 4  # arguments that are passed one by one; more lie in an array
 RESERVED = words(
     """abs sin cos tan exp log sqrt merge mod real int transfer btest shiftl fma infinity if do end exit call function
     subroutine module program type use only implicit none contains interface result pure intent in out value parameter
-    integer logical character complex exponent fraction found given k due numbers real64 real32 int64 print stop"""
+    integer logical character complex exponent fraction found given k due numbers real64 real32 int64 print stop
+    power_of_two exponent_of mantissa_of rounded"""
 )
 HELPERS = {
     "exp2": """\
@@ -46,6 +49,16 @@ pure function mantissa_of(x) result(found)  ! m of x = m 2**e, with m from sqrt(
 end function
 """,
 }
+# sums with the number from which on there are no places behind the point
+ROUNDED = """\
+pure function rounded(x) result(found)  ! to an integer, half-way cases to the even one
+    real({kind}), intent(in) :: x
+    real({kind}) :: found
+    real({kind}), parameter :: whole = {whole}_{kind}
+    found = x
+    if (abs(x) < whole) found = sign((abs(x) + whole) - whole, x)
+end function
+"""
 
 
 class Fortran(Language):
@@ -54,6 +67,7 @@ class Fortran(Language):
     name = "fortran"
     singles = True
     reserved = RESERVED
+    tool = "gfortran"
 
     def __init__(self, style: Style | None = None) -> None:
         super().__init__(style)
@@ -70,15 +84,17 @@ class Fortran(Language):
             "exp2": Operation("power_of_two({})"),
             "exponent": Operation("exponent_of({})"),
             "mantissa": Operation("mantissa_of({})"),
+            "round": Operation("rounded({})"),
         }
 
     def literal(self, value: float) -> Term:
-        text = f"{abs(value)!r}_{self.kind}"
-        if math.isinf(value) or (self.style.single and abs(value) >= 3.4028234e38):
+        digits = f"{abs(value):.20e}" if 0 < abs(value) < SMALLEST_NORMAL else repr(abs(value))  # gfortran rounds twice
+        text = f"{digits}_{self.kind}"
+        if math.isinf(value) or (self.style.single and abs(value) >= LARGEST):
             text = "infinity"
-        elif self.style.single and abs(value) < 1.2e-38:
+        elif self.style.single and abs(value) < SMALLEST:
             text = f"0.0_{self.kind}"
-        return Term(text, NAME) if value >= 0 else Term(f"-{text}", NEGATION)
+        return signed(text, value)
 
     def local(self, name: str, text: str, truth: bool) -> list[str]:
         return [f"{name} = {text}"]
@@ -100,6 +116,12 @@ class Fortran(Language):
             *indented([*loop.test, f"if ({loop.done}) exit", *loop.work]),
             "end do",
         ]
+
+    @property
+    def _infinity(self) -> str:
+        """The declaration of infinity."""
+        bits, whole = ("7F800000", "int32") if self.style.single else ("7FF0000000000000", "int64")
+        return f"{self.real}, parameter :: infinity = transfer(int(z'{bits}', {whole}), 1.0_{self.kind})"
 
     def _declared(self, body: Body) -> list[str]:
         """Declarations of all that a body names."""
@@ -189,28 +211,25 @@ class Fortran(Language):
         return _wrapped([head, *indented(lines), "end subroutine", ""])
 
     def helpers(self, program: Printable) -> list[str]:
-        return [text for name, text in HELPERS.items() if name in program.operations]
+        whole = "8388608.0" if self.style.single else "4503599627370496.0"
+        texts = {**HELPERS, "round": ROUNDED.format(kind=self.kind, whole=whole)}
+        return [text for name, text in texts.items() if name in program.operations]
 
     def source(self, model: Model, program: Printable) -> str:
         """The module."""
         names = program.names()
         public = [f"{model.name}_{entry.name}" for entry in model.entries]
         public += [f"{model.name}_numbers"] if model.numbers else []
-        kinds = "int64, real32, real64" if self.style.single else "int64, real64"
+        kinds = "int32, int64, real32, real64" if self.style.single else "int64, real64"
         lines = [f"! {line}" for line in model.about]
         lines += [f"module {model.name}", f"    use, intrinsic :: iso_fortran_env, only: {kinds}", "    implicit none"]
         lines += ["    private", f"    public :: {', '.join(public)}", ""]
-        bits, whole = ("7F800000", "int32") if self.style.single else ("7FF0000000000000", "int64")
         parts = self.helpers(program)
         parts += [self.table(table, names[table]) for table in program.tables]
         parts += [self.function(callee, names[callee], names) for callee in program.callees]
         parts += [self.entry(model, e, f, names) for e, f in zip(model.entries, program.entries, strict=True)]
         if any("infinity" in part for part in parts):
-            lines[len(model.about) + 1] += ", int32" if self.style.single else ""
-            lines += [
-                f"    {self.real}, parameter :: infinity = transfer(int(z'{bits}', {whole}), 1.0_{self.kind})",
-                "",
-            ]
+            lines += [f"    {self._infinity}", ""]
         if model.numbers:
             lines += [
                 "    ! numbers that were left open, in the units of the file",
@@ -219,8 +238,7 @@ class Fortran(Language):
             for field, item in zip(
                 identifiers([x.name for x in model.numbers], self.reserved), model.numbers, strict=True
             ):
-                unit = f" [{item.unit}]" if item.unit else ""
-                lines.append(f"        {self.real} :: {field} = {self.literal(item.value).text}  ! {item.name}{unit}")
+                lines.append(f"        {self.real} :: {field} = {self.literal(item.value).text}  ! {item.described}")
             lines += ["    end type", ""]
         if self.style.fma != "none" and "fma" in program.operations:
             lines += indented(_fma(self.style.single))
@@ -228,6 +246,11 @@ class Fortran(Language):
         return "\n".join(
             [_wrapped(lines), *("\n".join(indented(part.split("\n"))) for part in parts), "end module", ""]
         )
+
+    def test_commands(self, name: str) -> list[list[str]]:
+        flags = ["-O0", "-std=f2018", "-ffp-contract=off"]
+        files = [f"{name}.f90", f"test_{name}.f90", "-o", "tested"]
+        return [["gfortran", *flags, *files, "-lm"], ["./tested"]] if which("gfortran") else []
 
     def files(self, model: Model) -> dict[str, str]:
         program = prepared([entry.function for entry in model.entries], self.style.own)
@@ -240,11 +263,15 @@ class Fortran(Language):
     def _test(self, model: Model) -> str:
         """A program that compares every subroutine with reference values."""
         lines = [f"! compares {model.name} with reference values; stops with 1 if something differs"]
-        lines += [f"program test_{model.name}", "    use, intrinsic :: iso_fortran_env, only: real32, real64, int64"]
+        lines += [
+            f"program test_{model.name}",
+            "    use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64",
+        ]
         lines += [f"    use {model.name}", "    implicit none", "    integer :: wrong = 0"]
         lines += [f"    type({model.name}_numbers) :: numbers"] if model.numbers else []
-        for case in model.cases:
-            lines += indented(self._case(model, case))
+        cases = [line for case in model.cases for line in indented(self._case(model, case))]
+        lines += [f"    {self._infinity}"] if any("infinity" in line for line in cases) else []
+        lines += cases
         calls = f"'{model.name}: {len(model.cases)} calls, ', wrong, ' wrong numbers'"
         lines += [f"    print '(a, i0, a)', {calls}", "    if (wrong > 0) stop 1", "contains"]
         unlike = "found(i) == expected(i)"
@@ -271,8 +298,10 @@ class Fortran(Language):
         for argument, values in zip(case.entry.arguments, case.given, strict=True):
             texts = [self.literal(value).text for value in values]
             array = f"[{self.real} :: {', '.join(texts)}]"
-            kinds = {"numbers": "numbers", "clock": f"{int(values[0])}_int64"}
-            given.append(kinds.get(argument.kind, array))
+            if argument.kind == "numbers":
+                given.append("numbers")
+            else:
+                given.append(f"{int(values[0])}_int64" if argument.kind == "clock" else array)
         expected = ", ".join(self.literal(value).text for value in case.found)
         name, size = f"{model.name}_{case.entry.name}", len(case.found)
         return [

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from armsim.escaping import in_comment
 from armsim.expr import Function
 
 Kind = Literal["array", "numbers", "clock"]
@@ -24,6 +25,11 @@ class Named:
     name: str
     unit: str = ""
     value: float = 0.0
+
+    @property
+    def described(self) -> str:
+        """Its name with its unit, for a comment."""
+        return in_comment(f"{self.name} [{self.unit}]" if self.unit else self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +53,9 @@ class Argument:
     def described(self) -> str:
         """It in words: its name, what it is, its items with their units."""
         if self.kind in ("clock", "numbers"):
-            return f"{self.name}: {self.what}"
-        names = ", ".join(f"{item.name} [{item.unit}]" if item.unit else item.name for item in self.items)
-        return f"{self.name}[{len(self.items)}]: {self.what}: {names}"
+            return in_comment(f"{self.name}: {self.what}")
+        names = ", ".join(item.described for item in self.items)
+        return f"{self.name}[{len(self.items)}]: {in_comment(self.what)}: {names}"
 
 
 @dataclass(frozen=True, slots=True)

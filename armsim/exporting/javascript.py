@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from shutil import which
 
 from armsim.exporting.body import Body
 from armsim.exporting.interface import Argument, Case, Entry, Model
@@ -11,14 +12,26 @@ from armsim.exporting.language import Language, Style, indented
 from armsim.exporting.names import identifiers, words
 from armsim.exporting.program import Printable, prepared
 from armsim.exporting.syntax import Iteration
-from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term
+from armsim.exporting.terms import (
+    AND,
+    ARITHMETIC,
+    CHOICE,
+    NAME,
+    NEGATION,
+    NOT,
+    SHIFTED,
+    UNFUSED,
+    Operation,
+    Term,
+    signed,
+)
 from armsim.expr import Function, Table
 
 RESERVED = words(
     """arguments await break case catch class const continue debugger default defaults delete do else enum eval export
     extends false finally for function if implements import in infinity instanceof interface let math nan new null number
     object package private protected public return static super switch this throw true try typeof undefined var void while
-    with yield fma fused bit exponent mantissa k due numbers words doubles low"""
+    with yield fma fused exactly bit poweroftwo exponent mantissa k due numbers words doubles low"""
 )
 BITS = """\
 const doubles = new Float64Array(1);
@@ -29,17 +42,30 @@ NEEDS_BITS = ("fma", "bit", "exp2", "mantissa", "exponent")
 HELPERS = {
     "fma": """\
 // a b + c with one rounding: the product in two parts (Dekker 1971), the sum by rounding to odd (Boldo and Melquiond 2008).
-// Results below 1e-308 may be off by their last bit.
+// Where a part of it might over- or underflow, by integers.
 function fma(a, b, c) {
     const p = a * b;
-    if (a === 0 || b === 0) return c;
-    if (!(Math.abs(p) < 1e300 && Math.abs(a) < 1e300 && Math.abs(b) < 1e300 && Math.abs(c) < 1e300)) return p + c;
-    if (Math.abs(p) < 1e-250) {
-        if (Math.abs(c) > 1e-200) return c;
-        const scale = 2 ** 600;
-        return fused(a * scale, b * scale, c * scale * scale) / scale / scale;
-    }
-    return fused(a, b, c);
+    if (a === 0 || b === 0 || !Number.isFinite(a) || !Number.isFinite(b)) return p + c;
+    if (!Number.isFinite(c) || (Math.abs(p) < 1e-250 && Math.abs(c) > 1e-200)) return c;
+    const small = Math.abs(p) < 1e300 && Math.abs(a) < 1e300 && Math.abs(b) < 1e300 && Math.abs(c) < 1e300;
+    return small && Math.abs(p) > 1e-250 ? fused(a, b, c) : exactly(a, b, c);
+}
+
+// a b + c of finite numbers as an integer times 2^k, rounded once
+function exactly(a, b, c) {
+    const [[ma, ka], [mb, kb], [mc, kc]] = [a, b, c].map((x) => {
+        doubles[0] = x;
+        const raised = words[1 - low] >>> 20 & 2047, high = words[1 - low] & 0xFFFFF | (raised ? 1 << 20 : 0);
+        const m = (BigInt(high) << 32n) + BigInt(words[low]);
+        return [x < 0 ? -m : m, Math.max(raised, 1) - 1075];
+    });
+    const k = Math.min(ka + kb, kc);
+    const sum = (ma * mb << BigInt(ka + kb - k)) + (mc << BigInt(kc - k)), n = sum < 0n ? -sum : sum;
+    const drop = Math.max(n.toString(2).length - 53, -1074 - k, 0), unit = 1n << BigInt(drop);
+    let kept = n / unit;
+    const rest = 2n * (n - kept * unit);
+    if (rest > unit || (rest === unit && kept % 2n === 1n)) kept += 1n;
+    return Number(sum < 0n ? -kept : kept) * 2 ** (k + drop);
 }
 
 function fused(a, b, c) {
@@ -107,6 +133,7 @@ class JavaScript(Language):
 
     name = "javascript"
     reserved = RESERVED
+    tool = "node"
 
     def __init__(self, style: Style | None = None) -> None:
         super().__init__(style)
@@ -121,11 +148,12 @@ class JavaScript(Language):
             "exp2": Operation("powerOfTwo({})"),
             "exponent": Operation("exponent({})"),
             "mantissa": Operation("mantissa({})"),
+            "round": SHIFTED,
         }
 
     def literal(self, value: float) -> Term:
         text = "Infinity" if math.isinf(value) else repr(abs(value))
-        return Term(text, NAME) if value >= 0 else Term(f"-{text}", NEGATION)
+        return signed(text, value)
 
     def local(self, name: str, text: str, truth: bool) -> list[str]:
         return [f"const {name} = {text};"]
@@ -203,6 +231,9 @@ class JavaScript(Language):
         bits = [BITS] if any(name in NEEDS_BITS for name in used) else []
         return [*bits, *(HELPERS[name] for name in used)]
 
+    def test_commands(self, name: str) -> list[list[str]]:
+        return [["node", f"test_{name}.mjs"]] if which("node") else []
+
     def files(self, model: Model) -> dict[str, str]:
         program = prepared([entry.function for entry in model.entries], self.style.own)
         names = program.names()
@@ -215,8 +246,7 @@ class JavaScript(Language):
             lines.append("    return {")
             fields = identifiers([item.name for item in model.numbers], self.reserved)
             for field, item in zip(fields, model.numbers, strict=True):
-                unit = f" [{item.unit}]" if item.unit else ""
-                lines.append(f"        {field}: {self.literal(item.value).text},  // {item.name}{unit}")
+                lines.append(f"        {field}: {self.literal(item.value).text},  // {item.described}")
             parts.append("\n".join([*lines, "    };", "}", ""]))
         parts += [self.table(table, names[table]) for table in program.tables]
         parts += [self.function(callee, names[callee], names) for callee in program.callees]
@@ -250,9 +280,8 @@ class JavaScript(Language):
     def _call(self, model: Model, case: Case) -> str:
         given = []
         for argument, values in zip(case.entry.arguments, case.given, strict=True):
-            kinds = {
-                "numbers": f"{model.name}.defaults()",
-                "clock": str(int(values[0])),
-            }
-            given.append(kinds.get(argument.kind, f"[{self._numbers(values)}]"))
+            if argument.kind == "numbers":
+                given.append(f"{model.name}.defaults()")
+            else:
+                given.append(str(int(values[0])) if argument.kind == "clock" else f"[{self._numbers(values)}]")
         return f"{model.name}.{case.entry.name}({', '.join(given)})"

@@ -16,6 +16,7 @@ from armsim.expr import Expr, Function, Table
 
 Fma = Literal["exact", "hardware", "none"]
 INDENT = "    "
+LARGEST, SMALLEST = 3.4028234e38, 1.4e-45  # of single precision
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,13 @@ class Language(Syntax):
         fused: Ways of a fused multiply-add that it has; the first is the default.
         singles: Whether it has single precision.
         reserved: Words that cannot be names, in lower case.
+        tool: Takes the files, in words.
     """
 
     fused: ClassVar[tuple[Fma, ...]] = ("exact", "none")
     singles: ClassVar[bool] = False
     reserved: ClassVar[frozenset[str]] = frozenset()
+    tool: ClassVar[str]
 
     def __init__(self, style: Style | None = None) -> None:
         self.style = Style(self.fused[0]) if style is None else style
@@ -115,6 +118,10 @@ class Language(Syntax):
             unused += [] if any(node in live for node, *_ in own) else [argument.name]
         body = Body(self, {**names, **{name: name for name in parameters}}, inputs)
         return Stated(loads, unused, body, body.compute(function))
+
+    @abstractmethod
+    def test_commands(self, name: str) -> list[list[str]]:
+        """Commands that build and run the test program of a model in its folder; none where the tool is not installed."""
 
     @abstractmethod
     def files(self, model: Model) -> dict[str, str]:

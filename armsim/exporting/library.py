@@ -34,10 +34,9 @@ def build(folder: str, name: str) -> str:
     """
     suffix = SUFFIXES.get(sys.platform, ".so")
     library = os.path.join(folder, f"{'' if sys.platform == 'win32' else 'lib'}{name}{suffix}")
-    machine = ["-march=native"] if platform.machine().lower() in ("x86_64", "amd64") else []
     position = [] if sys.platform == "win32" else ["-fPIC"]
     source = os.path.join(folder, f"{name}.c")
-    command = [*compiler(), "-std=c99", "-O2", *machine, *position, *FLAGS, "-shared", "-o", library, source, "-lm"]
+    command = [*compiler(), "-std=c99", "-O2", *native(), *position, *FLAGS, "-shared", "-o", library, source, "-lm"]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode != 0:
         found = done.stderr.strip()[-LETTERS:] or f"exit code {done.returncode}"
@@ -52,18 +51,30 @@ def compiler() -> list[str]:
     Raises:
         UsageError: There is none.
     """
-    chosen = shlex.split(os.environ.get("CC", ""))
-    if chosen:
-        if shutil.which(chosen[0]) is None:
-            raise _none(f"no {chosen[0]}, which $CC names")
-        return chosen
-    for name in COMPILERS:
-        path = shutil.which(name)
-        if path is not None:
-            return [path]
+    chosen = _chosen()
+    if chosen and shutil.which(chosen[0]) is None:
+        raise _none(f"no {chosen[0]}, which $CC names")
+    installed = installed_compiler()
+    if installed:
+        return installed
     if find_spec("ziglang") is not None:
         return [sys.executable, "-m", "ziglang", "cc"]
     raise _none("none")
+
+
+def installed_compiler() -> list[str]:
+    """The command of an installed C compiler: $CC, cc, gcc or clang; empty without one."""
+    commands = [_chosen()] if _chosen() else [[name] for name in COMPILERS]
+    return next((command for command in commands if shutil.which(command[0]) is not None), [])
+
+
+def native() -> list[str]:
+    """What lets a compiler use all of this machine's instructions."""
+    return ["-march=native"] if platform.machine().lower() in ("x86_64", "amd64") else []
+
+
+def _chosen() -> list[str]:
+    return shlex.split(os.environ.get("CC", ""))
 
 
 def _none(found: str) -> UsageError:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from armsim.compile.lower import lower, sincos_function
-from armsim.expr import Expr, Function, Loop, Table, trace
+from armsim.expr import Expr, Function, Loop, Table, rounded, trace
 from armsim.expr.elementary import cos, exp, exponential, log, logarithm, sin
 
 ELEMENTARY = {"sincos": "sine_and_cosine", "exp": "exponential", "log": "logarithm"}  # names in a text
@@ -44,7 +44,7 @@ def prepared(functions: Sequence[Function], own: bool) -> Printable:
 
     Args:
         functions: As traced.
-        own: Whether sine, cosine, exponential and logarithm are armsim's; else they stay operations of the language.
+        own: Whether sine, cosine, exponential, logarithm and rounding are armsim's; else they stay operations of the language.
     """
     program = Printable()
     elementary = _own() if own else _language()
@@ -104,4 +104,5 @@ def _language() -> dict[str, Callable[[Any], Any]]:
     def kept(name: str, on_numbers: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return lambda x: x.graph.node(name, x) if isinstance(x, Expr) else on_numbers(x)
 
-    return {"sin": kept("sin", sin), "cos": kept("cos", cos), "exp": kept("exp", exp), "log": kept("log", log)}
+    own = {"sin": sin, "cos": cos, "exp": exp, "log": log, "round": rounded}
+    return {name: kept(name, on_numbers) for name, on_numbers in own.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import math
+import sys
 from collections.abc import Mapping, Sequence
 
 from armsim.exporting.body import Body
@@ -12,7 +13,19 @@ from armsim.exporting.language import Language, Style, indented
 from armsim.exporting.names import identifiers, words
 from armsim.exporting.program import Printable, prepared
 from armsim.exporting.syntax import Iteration
-from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term
+from armsim.exporting.terms import (
+    AND,
+    ARITHMETIC,
+    CHOICE,
+    NAME,
+    NEGATION,
+    NOT,
+    SHIFTED,
+    UNFUSED,
+    Operation,
+    Term,
+    signed,
+)
 from armsim.expr import Expr, Function, Table
 
 WORDS = """abs float int range sin cos exp log sqrt fma divided bit ca done inf nan math mantissa exponent sine cosine
@@ -22,7 +35,9 @@ HELPERS = {
     "fma": '''\
 def fma(a, b, c):
     """a b + c with one rounding: that of Python 3.13, or the product in two parts (Dekker 1971), summed with one rounding."""
-    if not (a and b):
+    if not (a and b and math.isfinite(a) and math.isfinite(b)):
+        return a * b + c
+    if not math.isfinite(c):
         return c
     try:
         if hasattr(math, "fma"):
@@ -96,6 +111,7 @@ class Python(Language):
 
     name = "python"
     reserved = RESERVED
+    tool = "python"
 
     def __init__(self, style: Style | None = None) -> None:
         super().__init__(style)
@@ -116,6 +132,7 @@ class Python(Language):
             "exp2": Operation("power_of_two({})"),
             "exponent": Operation("exponent({})"),
             "mantissa": Operation("mantissa({})"),
+            "round": SHIFTED,
         }
 
     def operation(self, node: Expr) -> Operation | None:
@@ -124,7 +141,7 @@ class Python(Language):
 
     def literal(self, value: float) -> Term:
         text = "math.inf" if math.isinf(value) else repr(abs(value))
-        return Term(text, NAME) if value >= 0 else Term(f"-{text}", NEGATION)
+        return signed(text, value)
 
     def local(self, name: str, text: str, truth: bool) -> list[str]:
         return [f"{name} = {text}"]
@@ -195,6 +212,9 @@ class Python(Language):
         imports += ["from fractions import Fraction"] if "fma" in program.operations and not unfused else []
         return ["\n".join([*imports, ""]), *found]
 
+    def test_commands(self, name: str) -> list[list[str]]:
+        return [[sys.executable, "-B", f"test_{name}.py"]] if sys.executable else []
+
     def files(self, model: Model) -> dict[str, str]:
         program = prepared([entry.function for entry in model.entries], self.style.own)
         names = program.names()
@@ -215,8 +235,7 @@ class Python(Language):
         ]
         fields = identifiers([item.name for item in model.numbers], self.reserved)
         for field, item in zip(fields, model.numbers, strict=True):
-            unit = f" [{item.unit}]" if item.unit else ""
-            lines.append(f"    {field}: float = {self.literal(item.value).text}  # {item.name}{unit}")
+            lines.append(f"    {field}: float = {self.literal(item.value).text}  # {item.described}")
         return ["\n".join(["from dataclasses import dataclass", "", "", *lines, ""])]
 
     def _test(self, model: Model) -> str:
@@ -238,9 +257,10 @@ class Python(Language):
     def _call(self, model: Model, case: Case) -> str:
         given = []
         for argument, values in zip(case.entry.arguments, case.given, strict=True):
-            numbers = f"{model.name}.Numbers()"
-            kinds = {"numbers": numbers, "clock": repr(int(values[0]))}
-            given.append(kinds.get(argument.kind, repr(list(values))))
+            if argument.kind == "numbers":
+                given.append(f"{model.name}.Numbers()")
+            else:
+                given.append(repr(int(values[0])) if argument.kind == "clock" else repr(list(values)))
         return self.call_of(model, case.entry.name, ", ".join(given))
 
     def call_of(self, model: Model, entry: str, given: str) -> str:

@@ -33,18 +33,26 @@ def with_cases(model: Model) -> Model:
 
 
 def _walked(model: Model, entry: Entry, states: list[Numbers]) -> list[Case]:
-    """Calls at states that follow from each other; `states` takes them."""
+    """Calls at states that follow from each other, and at a sample of an arm that is elsewhere; `states` takes the former."""
     found = []
     stepping = entry.result.name == "next"
-    for k in range(STEPS):
-        state = states[k] if k < len(states) else states[-1]
+    every = (None if model.clock is None else model.clock.sample_every) or 1
+    for k in (*range(STEPS), STEPS * every):
+        state = states[k] if k < len(states) else states[-1] if k < STEPS else _elsewhere(entry, states[0])
         given = [
             state if a.name == "state" else (float(k),) if a.kind == "clock" else _given(a, k) for a in entry.arguments
         ]
         found.append(called(model, entry, given))
-        if stepping:
+        if stepping and k < STEPS:
             states.append(found[-1].found)
     return found
+
+
+def _elsewhere(entry: Entry, state: Numbers) -> Numbers:
+    """A state with other joint positions and velocities: no whole number of an encoder's counts, and not at rest."""
+    items = next(argument.items for argument in entry.arguments if argument.name == "state")
+    moved = [item.name.startswith(("q_", "qd_")) for item in items]
+    return tuple(x + ((7 * i + 3) % 11 - 5) / 8 if move else x for i, (x, move) in enumerate(zip(state, moved)))
 
 
 def called(model: Model, entry: Entry, given: Sequence[Numbers]) -> Case:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+from armsim.expr.scalar import SHIFT
 
 # how tightly an expression binds, calls and names last: a term of a lower level than its place asks for is bracketed
 CHOICE, AND, NOT, COMPARISON, NEGATION, SUM, PRODUCT, ATOM, NAME = range(9)
@@ -41,6 +44,11 @@ def bracketed(term: Term, level: int) -> str:
     return term.text if term.level >= level else f"({term.text})"
 
 
+def signed(text: str, value: float) -> Term:
+    """The magnitude of a number with its sign; of -0.0, too."""
+    return Term(text, NAME) if math.copysign(1.0, value) > 0 else Term(f"-{text}", NEGATION)
+
+
 # as most languages write them; sums and products associate to the left
 ARITHMETIC = {
     "add": Operation("{} + {}", SUM, (SUM, PRODUCT)),
@@ -52,3 +60,4 @@ ARITHMETIC = {
     "le": Operation("{} <= {}", COMPARISON, (NEGATION, NEGATION)),
 }
 UNFUSED = Operation("{} * {} + {}", SUM, (PRODUCT, ATOM, PRODUCT))
+SHIFTED = Operation(f"{{}} + {SHIFT!r} - {SHIFT!r}", SUM, (SUM,))  # rounding, where the text is computed as it stands

@@ -153,6 +153,8 @@ def _local_partials(node: Expr) -> Iterator[tuple[Any, Any]]:
         yield args[1], -1.0
     elif op == "neg":
         yield args[0], -1.0
+    elif op == "round":
+        yield args[0], 1.0
     elif op in ("mul", "fma"):
         a, b, *rest = args
         yield from ((c, 1.0) for c in rest)

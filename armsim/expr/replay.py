@@ -29,6 +29,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "mul": operator.mul,
     "neg": operator.neg,
     "not": scalar.negated,
+    "round": scalar.rounded,
     "sin": elementary.sin,
     "sqrt": scalar.sqrt,
     "sub": operator.sub,

@@ -107,6 +107,11 @@ def snapped(x):
 
 def rounded(x):
     """x rounded to an integer, half-way cases to the even one, for |x| up to 2**51; its derivative counts as 1."""
+    return x.graph.node("round", x) if isinstance(x, Expr) else rounded_by_shift(x)
+
+
+def rounded_by_shift(x):
+    """`rounded` in machine operations: the sum has no places behind the point left."""
     return (x + SHIFT) - SHIFT
 
 
@@ -135,8 +140,10 @@ def _fma_in_python(a: float, b: float, c: float) -> float:
         a_low, b_low = a - a_high, b - b_high
         error = a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
         return math.fsum((product, error, c))
-    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+    if not (math.isfinite(a) and math.isfinite(b)):
         return product + c
+    if not math.isfinite(c):
+        return c  # where the product overflows, too
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     try:
         return float(exact)

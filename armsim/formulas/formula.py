@@ -11,7 +11,7 @@ import operator
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from armsim import expr
 from armsim.errors import ArmsimError
@@ -72,6 +72,7 @@ class Formula:
         values: Mapping[str, Any],
         number: Callable[[str], Any] = float,
         divide: Callable[[Any, Any], Any] = operator.truediv,
+        multiply: Callable[[Any, Any], Any] = operator.mul,
     ) -> Any:
         """Its value.
 
@@ -79,12 +80,13 @@ class Formula:
             values: A scalar for each of `names`; `pi` may be left out.
             number: Makes a scalar of a literal; `sympy.Rational` keeps it exact.
             divide: The quotient of two scalars.
+            multiply: Their product.
 
         Raises:
             FormulaError: Division by zero, overflow, or an argument outside a function's domain.
         """
         try:
-            return _value(self.term, values, number, divide)
+            return _value(self.term, values, _Arithmetic(number, divide, multiply))
         except ZeroDivisionError:
             raise FormulaError("it divides by zero") from None
         except (OverflowError, ValueError):
@@ -318,50 +320,56 @@ def _pattern(words: Collection[str]) -> re.Pattern[str] | None:
     return re.compile(rf"\s*(?P<name>{'|'.join(map(re.escape, longest))})(?!\w)") if longest else None
 
 
-def _value(
-    term: Term, values: Mapping[str, Any], number: Callable[[str], Any], divide: Callable[[Any, Any], Any]
-) -> Any:
+class _Arithmetic(NamedTuple):
+    """What of evaluation a caller may choose: see `Formula.evaluate`."""
+
+    number: Callable[[str], Any]
+    divide: Callable[[Any, Any], Any]
+    multiply: Callable[[Any, Any], Any]
+
+
+def _value(term: Term, values: Mapping[str, Any], by: _Arithmetic) -> Any:
     kind = term[0]
     if kind == "number":
-        return number(term[1])
+        return by.number(term[1])
     if kind == "name":
         return math.pi if term[1] == "pi" and "pi" not in values else values[term[1]]
     if kind == "negative":
-        return -_value(term[1], values, number, divide)
+        return -_value(term[1], values, by)
     if kind == "chain":
-        total = _value(term[1], values, number, divide)
+        total = _value(term[1], values, by)
         for sign, other in term[2]:
-            x = _value(other, values, number, divide)
+            x = _value(other, values, by)
             total = (
                 total + x
                 if sign == "+"
                 else total - x
                 if sign == "-"
-                else total * x
+                else by.multiply(total, x)
                 if sign == "*"
-                else divide(total, x)
+                else by.divide(total, x)
             )
         return total
     if kind == "power":
-        return _power(_value(term[1], values, number, divide), term[2], divide)
+        return _power(_value(term[1], values, by), term[2], by)
     if kind == WHERE:
-        holds = COMPARISONS[term[1]](*(_value(side, values, number, divide) for side in term[2:4]))
+        holds = COMPARISONS[term[1]](*(_value(side, values, by) for side in term[2:4]))
         if isinstance(holds, bool):  # of numbers: the other branch may have no value
-            return _value(term[4 if holds else 5], values, number, divide)
-        return expr.where(holds, *(_value(branch, values, number, divide) for branch in term[4:]))
-    return FUNCTIONS[term[1]].call(*(_value(argument, values, number, divide) for argument in term[2]))
+            return _value(term[4 if holds else 5], values, by)
+        return expr.where(holds, *(_value(branch, values, by) for branch in term[4:]))
+    return FUNCTIONS[term[1]].call(*(_value(argument, values, by) for argument in term[2]))
 
 
-def _power(base: Any, k: int, divide: Callable[[Any, Any], Any]) -> Any:
+def _power(base: Any, k: int, by: _Arithmetic) -> Any:
     """base ** k by repeated squaring: the same products on every kind of scalar."""
     result = None
     square, left = base, abs(k)
     while left:
         if left & 1:
-            result = square if result is None else result * square
+            result = square if result is None else by.multiply(result, square)
         left >>= 1
         if left:
-            square = square * square
+            square = by.multiply(square, square)
     if result is None:
         return 1.0
-    return result if k > 0 else divide(1.0, result)
+    return result if k > 0 else by.divide(1.0, result)

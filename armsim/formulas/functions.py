@@ -14,7 +14,9 @@ NEARLY = 1 - 2.0**-50  # what rounding may have added to a sum of two times
 
 
 def within_range(angle: Any) -> Any:
-    """An angle; NaN beyond `LARGEST_ANGLE`."""
+    """An angle; NaN beyond `LARGEST_ANGLE`. An exact one is not rounded, and has a sine wherever it is."""
+    if not isinstance(angle, (float, int, expr.Expr)):
+        return angle
     return angle + expr.sqrt(expr.where(abs(angle) > LARGEST_ANGLE, -1.0, 0.0))
 
 

@@ -24,45 +24,54 @@ def code(module: PrintedModule, language: str) -> str:
     return LANGUAGES[language](module)
 
 
-def _products(printer: Any, x: sympy.Pow, usual: Callable[[Any], str]) -> str:
-    """Small powers as products."""
-    if x.exp.is_Integer and 2 <= x.exp <= 4:
-        base = printer.parenthesize(x.base, PRECEDENCE["Mul"])
-        return "*".join([base] * int(x.exp))
-    return usual(x)
+def _is_small(x: sympy.Expr) -> bool:
+    """Whether an expression is a power that is printed as a product, or as one below a 1."""
+    return bool(x.is_Pow and x.exp.is_Integer and 2 <= abs(x.exp) <= 4)
 
 
-def _double(x: sympy.Float, suffix: str = "") -> str:
+class _Products:
+    """Of a printer of SymPy's: small powers as products, which bind less than powers do."""
+
+    def _print_Pow(self: Any, expr: Any, **settings: Any) -> str:
+        if not _is_small(expr):
+            return str(super()._print_Pow(expr, **settings))  # type: ignore[misc]  # the printer's
+        base = self.parenthesize(expr.base, PRECEDENCE["Mul"])
+        product = "*".join([base] * abs(int(expr.exp)))
+        return product if expr.exp > 0 else f"{self._print(sympy.Float(1.0))}/({product})"
+
+    def _print_Mul(self: Any, expr: Any) -> str:
+        below = [x for x in expr.args if x.is_Pow and x.exp.is_Rational and x.exp.is_negative]
+        if len(below) != 1 or not _is_small(below[0]):  # of several, the printer brackets the product
+            return str(super()._print_Mul(expr))  # type: ignore[misc]  # the printer's
+        above = sympy.Mul(*(x for x in expr.args if x is not below[0]), evaluate=False)
+        return f"{self.parenthesize(above, PRECEDENCE['Mul'], strict=True)}/({self._print(1 / below[0])})"
+
+
+def _double(x: sympy.Expr, suffix: str = "") -> str:
     """The nearest double."""
     text = repr(float(x))
     return text.replace("e", "d") if suffix and "e" in text else text + suffix
 
 
-class _Python(PythonCodePrinter):
-    def _print_Pow(self, expr: Any, rational: bool = False) -> str:
-        return _products(self, expr, lambda x: super(_Python, self)._print_Pow(x, rational))
-
+class _Python(_Products, PythonCodePrinter):
     def _print_Float(self, expr: Any) -> str:
         return _double(expr)
 
 
-class _C(C99CodePrinter):
-    def _print_Pow(self, expr: Any) -> str:
-        return _products(self, expr, super()._print_Pow)
-
+class _C(_Products, C99CodePrinter):
     def _print_Float(self, expr: Any) -> str:
         return _double(expr)
 
 
-class _Fortran(FCodePrinter):
-    def _print_Pow(self, expr: Any) -> str:
-        return _products(self, expr, super()._print_Pow)
-
+class _Fortran(_Products, FCodePrinter):
     def _print_Float(self, expr: Any) -> str:
         return _double(expr, "d0")
 
     def _print_Integer(self, expr: Any) -> str:
         return f"{int(expr)}.0d0"
+
+    def _print_NumberSymbol(self, expr: Any) -> str:
+        return _double(expr, "d0")  # a parameter of its name would have to be declared
 
 
 def python(module: PrintedModule) -> str:

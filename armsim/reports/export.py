@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ def report(done: Exported) -> str:
     folder = os.path.dirname(done.files[0])
     test = next((os.path.basename(path) for path in done.files if os.path.basename(path).startswith("test_")), "")
     suffix = os.path.splitext(done.files[0])[1]
-    return "\n".join([*lines, "", f"next: cd {folder} && {TESTS[suffix].format(test=test)}"])
+    lines += ["", f"test: {done.test}"]
+    return "\n".join([*lines, f"next: cd {folder} && {TESTS[suffix].format(test=test)}"])
 
 
 def _what(path: str, done: Exported) -> str:
@@ -50,4 +52,5 @@ def as_data(done: Exported) -> dict[str, Any]:
         "files": list(done.files),
         "open": [{"path": item.name, "unit": item.unit, "value": item.value} for item in done.numbers],
         "states": done.states,
+        "test": asdict(done.test),
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from armsim.errors import visible
+from armsim.escaping import in_html
 
 # the parts of the script, in order
 PARTS = (
@@ -48,11 +47,11 @@ def page_text(title: str, data: Mapping[str, Any], above: Sequence[Section] = ()
         below: Sections below it.
     """
     parts = {
-        "title": html.escape(visible(title)),
+        "title": in_html(title),
         "style": _own("page", "page.css"),
         "above": "\n".join(map(_section, above)),
         "below": "\n".join(map(_section, below)),
-        "licence": html.escape(_own("vendor", "three.LICENSE")),
+        "licence": in_html(_own("vendor", "three.LICENSE"), "\n"),
         "data": embedded(data),
         "three": embedded(_own("vendor", "three.module.min.js")),
         "script": "\n".join(MODULE.sub("", _own("page", f"{part}.js")) for part in PARTS),
@@ -61,9 +60,7 @@ def page_text(title: str, data: Mapping[str, Any], above: Sequence[Section] = ()
 
 
 def _section(section: Section) -> str:
-    title, text, described = (
-        html.escape(visible(part, "\n")) for part in (section.title, section.text, section.described)
-    )
+    title, text, described = (in_html(part, "\n") for part in (section.title, section.text, section.described))
     parts = [f"<h2>{title}</h2>"]
     if section.picture:
         parts.append(

@@ -8,10 +8,12 @@ import pytest
 
 import armsim as library
 from armsim.exporting.languages import LANGUAGES
+from armsim.exporting.python import Python
 
 
 def test_it_writes_a_folder_and_says_how_to_try_it(armsim, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("armsim.exporting.c.installed_compiler", lambda: [])
     done = armsim("export", "rr", "--to", "c", "-o", "out")
     assert (done.code, done.err) == (0, "")
     assert (
@@ -23,6 +25,7 @@ out/test_rr.c       compares them with reference values
 out/Makefile        what builds them
 out/CMakeLists.txt  what builds them
 
+test: not run: a C compiler is not installed here
 next: cd out && make test
 """
     )
@@ -33,6 +36,24 @@ next: cd out && make test
         "rr.h",
         "test_rr.c",
     ]
+
+
+def test_the_test_program_is_run_and_wrong_numbers_are_exit_code_1(armsim, tmp_path, monkeypatch):
+    given = ["export", "rr", "--to", "python", "--what", "fk", "-o", str(tmp_path / "out"), "--force"]
+    done = armsim(*given)
+    assert (done.code, "test: 2 calls, 0 wrong numbers, by python" in done.out) == (0, True)
+    files = Python.files
+
+    def wrong(self, model):
+        return {name: text.replace("return [", "return [1 + ") for name, text in files(self, model).items()}
+
+    monkeypatch.setattr(Python, "files", wrong)
+    done = armsim(*given, "--json")
+    found = json.loads(done.out)["test"]
+    assert (done.code, found["calls"], found["wrong"], found["reason"]) == (1, 2, 2, "")
+    monkeypatch.setattr("armsim.exporting.self_test.LIMIT", 0.0)
+    done = armsim(*given)
+    assert (done.code, "test: not run: it takes longer than 0 s\n" in done.out) == (0, True)
 
 
 def test_json_has_functions_files_and_open_numbers(armsim, tmp_path):

@@ -241,3 +241,34 @@ def test_what_a_killed_process_left_half_done_is_told_once(armsim, empty_folder)
     )
     assert refused == "out"
     assert "!" not in armsim(*RUN, "--force", "-q").err
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (("export", "rr", "--to", "python", "--what", "fk", "-o", "out", "--force"), "rr.py"),
+        (("draw", "rr", "-o", "out/rr.svg", "--force"), "rr.svg"),
+        (("view", "rr", "-o", "out/rr.html", "--force"), "rr.html"),
+        (("linearize", "rr_config5", "-o", "out/rr.npz", "--force"), "rr.npz"),
+    ],
+)
+def test_force_writes_through_no_link(armsim, empty_folder, command, name):
+    (empty_folder / "out").mkdir()
+    (empty_folder / "mine").write_text("mine")
+    (empty_folder / "out" / name).symlink_to(empty_folder / "mine")
+    done = armsim(*command)
+    assert (done.code, done.err) == (0, "")
+    assert (empty_folder / "mine").read_text() == "mine"
+    assert (empty_folder / "out" / name).is_file()
+    assert not (empty_folder / "out" / name).is_symlink()
+
+
+@pytest.mark.parametrize("command", [("export", "rr", "--to", "python", "-o", "a/b"), ("new", "own")])
+def test_a_full_disk_leaves_no_empty_folder(armsim, empty_folder, command, monkeypatch):
+    def full(path):
+        raise OSError(errno.ENOSPC, FULL)
+
+    monkeypatch.setattr("armsim.files.new_file.flush", full)
+    wrong = armsim(*command)
+    assert (wrong.code, f"found:    {FULL}" in wrong.err) == (2, True)
+    assert os.listdir(empty_folder) == []

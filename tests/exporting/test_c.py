@@ -138,7 +138,8 @@ def test_the_page_shows_what_is_written_and_its_first_program_holds_the_arm(tmp_
     monkeypatch.chdir(tmp_path)
     page = PAGE.read_text(encoding="utf-8")
     output = re.search(r"<!-- output: armsim export arm5 --to c -o arm5_c -->\n```text\n(.*?)```", page, re.DOTALL)[1]
-    assert report(library.export("arm5", "c", "arm5_c")) + "\n" == output
+    done = report(library.export("arm5", "c", "arm5_c"))
+    assert re.sub(r"by \S+", "by cc", done) + "\n" == output  # or another compiler
     (tmp_path / "main.c").write_text(re.search(r"```c\n(.*?)```", page, re.DOTALL)[1])
     succeeds(["gcc", "-std=c99", *STRICT, "-Iarm5_c", "main.c", "arm5_c/arm5.c", "-o", "main", "-lm"], tmp_path)
     held = library.load_robot("arm5").gravity_torque([0, -1.1, 0.3, 0, 0])[1]

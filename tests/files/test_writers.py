@@ -1,8 +1,12 @@
 """Numbers and text that are written read back to the same."""
 
 import ctypes
+import errno
 import io
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -10,10 +14,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armsim.errors import FileFaults
+from armsim.errors import FileFaults, UsageError
 from armsim.files.csv_reader import read_csv
 from armsim.files.csv_writer import CsvTable, write_csv
 from armsim.files.document import Map, Scalar, Seq
+from armsim.files.new_file import refuse_to_overwrite, write_files
 from armsim.files.yaml_reader import parse_yaml
 from armsim.files.yaml_writer import yaml_text
 
@@ -132,8 +137,47 @@ def test_a_table_takes_its_name_when_it_is_whole(tmp_path):
         write_csv(path, ["x"], [object()])
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
-    link = tmp_path / "link.csv"
+
+
+def test_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path):
+    path, link, dangling = tmp_path / "a.csv", tmp_path / "link.csv", tmp_path / "dangling.csv"
+    path.write_text("before")
     link.symlink_to(path)
-    write_csv(link, ["x"], [2.0])
-    assert link.is_symlink()
-    assert path.read_text() == "x\n2\n"
+    dangling.symlink_to(tmp_path / "nowhere.csv")
+    for one in (link, dangling):
+        with pytest.raises(UsageError, match="one that exists"):
+            refuse_to_overwrite(str(one), [], force=False)
+        refuse_to_overwrite(str(one), [], force=True)
+        write_csv(one, ["x"], [2.0])
+        assert (one.is_symlink(), one.read_text()) == (False, "x\n2\n")
+    assert path.read_text() == "before"
+    assert not (tmp_path / "nowhere.csv").exists()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="the system has no /dev/stdout")
+def test_the_system_s_links_to_open_files_are_written_through(tmp_path):
+    code = "from armsim.files.csv_writer import write_csv; write_csv('/dev/stdout', ['x'], [2.0])"
+    with open(tmp_path / "out", "wb") as out:
+        subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
+    assert (tmp_path / "out").read_text() == "x\n2\n"
+    assert os.path.islink("/dev/stdout")
+
+
+def test_a_full_disk_leaves_neither_new_files_nor_the_folders_made_for_them(tmp_path, monkeypatch):
+    flushed = []
+
+    def full(path):
+        flushed.append(path)
+        if len(flushed) == 3:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("armsim.files.new_file.flush", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_files(str(tmp_path / "a" / "b"), {"x": "1", "y": "2"})
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old/x").write_text("before")
+    flushed.clear()
+    with pytest.raises(OSError, match="No space left"):
+        write_files(str(tmp_path / "old"), {"x": "1", "y": "2"})
+    assert sorted(path.name for path in (tmp_path / "old").iterdir()) == ["x"]

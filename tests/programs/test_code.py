@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 import subprocess
 
@@ -56,3 +57,91 @@ def test_c_is_worth_what_the_expressions_are(module, tmp_path):
 
 def test_fortran_lines_are_as_short_as_its_standard_asks(module):
     assert max(map(len, code(module, "fortran").splitlines())) <= 132
+
+
+def tree(rng: random.Random, depth: int) -> sympy.Expr:
+    """A random expression: sums, products, quotients, powers, roots and sines of symbols, numbers and pi."""
+    if depth == 0:
+        return rng.choice([x, y, k, sympy.pi, sympy.Integer(2), sympy.Rational(1, 3), sympy.Rational(1, 400), -x])
+    a, b = tree(rng, depth - 1), tree(rng, rng.randrange(depth))
+    exponent = rng.choice([-6, -4, -3, -2, -1, 2, 3, 4, 5])
+    return rng.choice(
+        [
+            lambda: a + b,
+            lambda: a - b,
+            lambda: a * b,
+            lambda: a / (b * b + 1),
+            lambda: a / (sympy.pi * sympy.pi),
+            lambda: -a / (b**2 + 1) ** 2,
+            lambda: (a**2 + 1) ** exponent,
+            lambda: b * (a**2 + 1) ** exponent * sympy.pi ** rng.choice([-3, -2, -1, 2]),
+            lambda: sympy.sqrt(a**2 + 2) * b,
+            lambda: 1 / sympy.sqrt(a**2 + 2) / k**exponent,
+            lambda: sympy.cos(a) * k**-2 - (x * k) ** exponent / sympy.Integer(70000),
+        ]
+    )()
+
+
+AT = {x: 0.3, y: 1.1, k: 0.7}
+COUNT = 120
+
+
+@pytest.fixture(scope="module")
+def trees():
+    """A routine of as many random expressions, and what they are worth."""
+    rng = random.Random(30)
+    found: list[sympy.Expr] = []
+    while len(found) < COUNT:
+        made = tree(rng, rng.randint(1, 4))
+        if sympy.count_ops(made) < 100 and abs(made.evalf(30, subs=AT)) < 1e12:
+            found.append(made)
+    routine = Routine("f", "Random.", (("q", ("x", "y")),), "out", (COUNT,), (), tuple(found))
+    expected = [float(made.evalf(30, subs=AT)) for made in found]
+    return PrintedModule("trees", {"k": 0.7}, [], ["k"], [routine]), expected
+
+
+def test_random_expressions_are_worth_the_same_in_python(trees):
+    module, expected = trees
+    names: dict = {}
+    exec(code(module, "python"), names)
+    assert names["f"]([0.3, 1.1], names["constants"]()) == pytest.approx(expected, rel=1e-9)
+
+
+C_MAIN = """
+#include <stdio.h>
+int main(void)
+{
+    double q[2] = {0.3, 1.1}, r[1], out[%d];
+    trees_constants(0.7, r);
+    trees_f(q, r, out);
+    for (int i = 0; i < %d; i++) printf("%%.17g\\n", out[i]);
+    return 0;
+}
+"""
+FORTRAN_MAIN = """
+program main
+    use trees
+    implicit none
+    double precision :: r(1), values(%d)
+    integer :: i
+    call constants(0.7d0, r)
+    call f([0.3d0, 1.1d0], r, values)
+    do i = 1, %d
+        print '(es25.17e3)', values(i)
+    end do
+end program
+"""
+
+
+@pytest.mark.parametrize(
+    ("form", "compiler", "main"),
+    [("c", ["gcc", "-O0", "main.c"], C_MAIN), ("fortran", ["gfortran", "-O0", "main.f90"], FORTRAN_MAIN)],
+)
+def test_random_expressions_are_worth_the_same_compiled(form, compiler, main, trees, tmp_path):
+    if shutil.which(compiler[0]) is None:
+        pytest.skip(f"{compiler[0]} is not installed")
+    module, expected = trees
+    (tmp_path / compiler[-1]).write_text(code(module, form) + main % (COUNT, COUNT))
+    subprocess.run([*compiler, "-o", "main", "-lm"], cwd=tmp_path, check=True)
+    printed = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
+    assert [float(line) for line in printed.split()] == pytest.approx(expected, rel=1e-9)
