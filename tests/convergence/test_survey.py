@@ -34,7 +34,7 @@ RESOLVED = 1e-10  # rad or m: the truth is known to about 1e-12, grown along the
 UNDERSTATED, MISSED = 2.0, 1.5  # at most, times
 
 
-@pytest.mark.parametrize(("family", "seed"), STUDIED if EXAMPLES else handful(STUDIED, 2))
+@pytest.mark.parametrize(("family", "seed"), STUDIED if EXAMPLES else handful(STUDIED[1:] + STUDIED[:1], 1))
 def test_no_error_is_understated_and_no_cheapest_setting_misses_its_accuracy(family, seed, tmp_path):
     drawn = case(family, seed)
     given = drawn.written(tmp_path, {"method": "rk4", "dt": 0.01}, ROWS)
