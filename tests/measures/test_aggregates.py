@@ -13,7 +13,7 @@ import armsim
 RUNS = {
     "arm5_hold_pi": {"integrator.dt": 5e-4, "log.every": 5e-4, "duration": 0.1},
     "rr_config2_sine": {"integrator": {"method": "rk4", "dt": 1e-3}, "log.every": 1e-3, "duration": 0.1},
-    "arm5_hold": {"integrator": {"method": "rodas"}, "log.every": 1e-4, "duration": 0.02},
+    "arm5_hold": {"integrator": {"method": "rodas"}, "log.every": 1e-4, "duration": 0.1},
 }
 ROUNDING = 1e-12  # of sums of some hundred terms, in another order
 
