@@ -108,6 +108,10 @@ class Controller:
         now = self._now(t, seen, since, middle)
         return Memory(self.law.rates(now, memory.kept, self._excess(self._total(now, memory.kept, since, middle))))
 
+    def clamped(self, memory: Memory) -> Memory:
+        """What it remembers after a step of continuous control, within the bounds of its law."""
+        return replace(memory, kept=self.law.clamped(memory.kept))
+
     def sample(self, t: Scalar, seen: Seen, memory: Memory) -> tuple[list[Scalar], Memory]:
         """The commands that are held from a sample at time t on, n scalars; and what is remembered after it."""
         assert self.period is not None

@@ -69,7 +69,7 @@ class FeedbackLaw:
     """A law of feedback for n joints.
 
     `command` is all that a law needs. One that remembers says what, by `begin`; how that varies in continuous control, by
-    `rates`; and in sampled control, by `filtered` before and `integrated` after the command.
+    `rates`, and what bounds it, by `clamped`; and in sampled control, by `filtered` before and `integrated` after the command.
     """
 
     name: str  # as files have it
@@ -100,6 +100,10 @@ class FeedbackLaw:
         """What is remembered a period [s] after a sample, by explicit Euler."""
         rates = self.rates(now, kept, excess).integrals
         return Kept([x + period * rate for x, rate in zip(kept.integrals, rates, strict=True)], kept.filtered)
+
+    def clamped(self, kept: Kept) -> Kept:
+        """What is remembered, within its bounds: a step of continuous control may lead beyond them."""
+        return kept
 
     @property
     def damps(self) -> bool:
