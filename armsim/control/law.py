@@ -33,12 +33,14 @@ class Now:
         seen: The arm, as it is measured.
         desired: What it should do.
         expected: Armature currents that the feedforward goes with [A], by joint; none without.
+        queued: Commands on their way to the drives less those that are added to the law's own, the next one first.
     """
 
     t: Scalar
     seen: Seen
     desired: Desired
     expected: Mapping[int, Scalar] = field(default_factory=dict)
+    queued: Sequence[Sequence[Scalar]] = ()
 
     @property
     def e(self) -> list[Scalar]:
@@ -77,6 +79,10 @@ class FeedbackLaw:
     def begin(self) -> Kept:
         """What it remembers at the start."""
         return Kept()
+
+    def steady(self, now: Now) -> Kept:
+        """What it remembers where it has been told the same for long: filters have settled, integrals are as at the start."""
+        return self.begin()
 
     def command(self, now: Now, kept: Kept) -> list[Scalar]:
         """The commands before saturation, in the unit of the controller's output, n scalars."""

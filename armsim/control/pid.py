@@ -43,6 +43,11 @@ class Pid(FeedbackLaw):
         n = len(self.kp)
         return Kept([0.0] * (0 if self.name == "pd" else n), [0.0] * (0 if self.filter_time is None else n))
 
+    def steady(self, now: Now) -> Kept:
+        """Integrals at zero, filters at the derivatives."""
+        start = self.begin()
+        return Kept(start.integrals, self._derivatives(now) if start.filtered else [])
+
     def command(self, now: Now, kept: Kept) -> list[Scalar]:
         """The commands before saturation, n scalars."""
         derivatives = self._derivatives(now) if self.filter_time is None else kept.filtered
