@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import hypothesis
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import expm
 
@@ -495,9 +495,11 @@ def test_an_integral_reaches_its_limit_and_never_passes_it(law, method, period, 
     assert LIMITED["integral_limit"] * (1 - 1e-15) <= largest <= LIMITED["integral_limit"]
 
 
-@given(ki=st.floats(1e-3, 1e3), bound=st.floats(1e-3, 1e3), sign=st.sampled_from([-1.0, 1.0]))
+@hypothesis.given(ki=st.floats(1e-3, 1e3), bound=st.floats(1e-3, 1e3), sign=st.sampled_from([-1.0, 1.0]))
 def test_a_clamped_integral_is_the_largest_whose_product_is_within_the_limit(ki, bound, sign):
     law = Pid("pi", (0.0,), (sign * ki,), (0.0,), (bound,))
     (integral,) = law.clamped(Kept([sign * 1e9])).integrals
     assert bound * (1 - 2**-51) <= ki * abs(integral) <= bound
-    assert law.rates(Now(0.0, Seen([0.0], [0.0]), Desired([sign], [0.0], [0.0])), Kept([integral]), [0.0]).integrals == [0]
+    assert law.rates(
+        Now(0.0, Seen([0.0], [0.0]), Desired([sign], [0.0], [0.0])), Kept([integral]), [0.0]
+    ).integrals == [0]
