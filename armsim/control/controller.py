@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from armsim.actuation import Output
@@ -11,9 +11,9 @@ from armsim.control.feedforward import Feedforward
 from armsim.control.law import FeedbackLaw, Kept, Now, Seen
 from armsim.control.memory import Memory
 from armsim.control.pid import within
-from armsim.control.reference import Reference
+from armsim.control.reference import Desired, Reference
 from armsim.control.signals import OpenLoop
-from armsim.expr import Scalar, Table
+from armsim.expr import Scalar, Table, absolute, both, where, with_jacobian
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,43 @@ class Controller:
         encoded = None if self.encoder is None else self.encoder.begin()
         return Memory(self.law.begin(), encoded, [[0.0] * self.n for _ in range(self.delay)])
 
+    def steady(self, t: Scalar, seen: Seen, needed: Callable[[Desired], Sequence[Scalar]]) -> Memory:
+        """What it remembers where it has seen the same for long, before a sample at time t [s].
+
+        Filters have settled, commands on their way are those of now, the integral of a joint without an error is the one that
+        holds it, and that of any other is as at the start. A command on which several integrals act is taken as that of its
+        joint's own.
+
+        Args:
+            t: Time [s].
+            seen: The arm.
+            needed: The commands that a motion takes [V, A, N·m or N].
+        """
+        now = self._now(t, seen)
+        kept = self.law.steady(now)
+        if kept.integrals:
+            kept = self._holding(now, kept, needed(now.desired))
+        encoded = None
+        if self.encoder is not None and self.period is not None:
+            encoded = self.encoder.steady(seen.q, seen.qd, self.period)
+        return Memory(kept, encoded, [self._limited(self._total(now, kept))] * self.delay)
+
+    def _holding(self, now: Now, kept: Kept, needed: Sequence[Scalar]) -> Kept:
+        """The same with the integrals by which the commands are those needed, where there is no error."""
+        total = with_jacobian(lambda integrals: self._total(now, replace(kept, integrals=integrals)), (0,), "integrals")
+        given, slopes = total(kept.integrals)
+        integrals = []
+        for i, (u, (row,)) in enumerate(zip(given, slopes, strict=True)):
+            acts = both(absolute(row[i]) > 0.0, absolute(now.e[i]) <= 0.0)
+            short = (needed[i] - u) / where(acts, row[i], 1.0)
+            integrals.append(kept.integrals[i] + where(acts, short, 0.0))
+        return self.law.clamped(replace(kept, integrals=integrals))
+
+    @property
+    def ideal(self) -> Controller:
+        """The same with encoders that have neither counts nor noise."""
+        return self if self.encoder is None else replace(self, encoder=self.encoder.ideal)
+
     def slots(self, joints: Sequence[str]) -> list[str]:
         """Names of what it remembers, in order, for joints of these names."""
         start = self.begin()
@@ -99,14 +136,18 @@ class Controller:
         self, t: Scalar, seen: Seen, memory: Memory, since: Scalar | None = None, middle: Scalar | None = None
     ) -> list[Scalar]:
         """The commands before saturation, n scalars."""
-        return self._total(self._now(t, seen, since, middle), memory.kept, since, middle)
+        return self._total(self._now(t, seen, since, middle), memory.kept, (), since, middle)
 
     def rates(
         self, t: Scalar, seen: Seen, memory: Memory, since: Scalar | None = None, middle: Scalar | None = None
     ) -> Memory:
         """The rates of what it remembers, in continuous control."""
         now = self._now(t, seen, since, middle)
-        return Memory(self.law.rates(now, memory.kept, self._excess(self._total(now, memory.kept, since, middle))))
+        return Memory(self.law.rates(now, memory.kept, self._excess(self._total(now, memory.kept, (), since, middle))))
+
+    def clamped(self, memory: Memory) -> Memory:
+        """What it remembers after a step of continuous control, within the bounds of its law."""
+        return replace(memory, kept=self.law.clamped(memory.kept))
 
     def sample(self, t: Scalar, seen: Seen, memory: Memory) -> tuple[list[Scalar], Memory]:
         """The commands that are held from a sample at time t on, n scalars; and what is remembered after it."""
@@ -117,7 +158,7 @@ class Controller:
             seen = self.encoder.seen(encoded, seen)
         now = self._now(t, seen)
         kept = self.law.filtered(now, memory.kept, self.period)
-        total = self._total(now, kept)
+        total = self._total(now, kept, memory.queue)
         kept = self.law.integrated(now, kept, self._excess(total), self.period)
         first, *queue = [*memory.queue, self._limited(total)]
         return first, Memory(kept, encoded, queue)
@@ -125,7 +166,14 @@ class Controller:
     def _now(self, t: Scalar, seen: Seen, since: Scalar | None = None, middle: Scalar | None = None) -> Now:
         return Now(t, seen, self.reference.at(t, since, middle))
 
-    def _total(self, now: Now, kept: Kept, since: Scalar | None = None, middle: Scalar | None = None) -> list[Scalar]:
+    def _total(
+        self,
+        now: Now,
+        kept: Kept,
+        queue: Sequence[Sequence[Scalar]] = (),
+        since: Scalar | None = None,
+        middle: Scalar | None = None,
+    ) -> list[Scalar]:
         added: list[list[Scalar]] = []
         if self.feedforward is not None:
             commands, currents = self.feedforward.commands(now)
@@ -133,10 +181,18 @@ class Controller:
             added.append(commands)
         if self.inputs is not None:
             added.append(self.inputs.at(now.t, since, middle))
+        now = replace(now, queued=[self._own(commands, added) for commands in queue])
         total = self.law.command(now, kept)
         for commands in added:
             total = [u + more for u, more in zip(total, commands, strict=True)]
         return total
+
+    def _own(self, commands: Sequence[Scalar], added: Sequence[Sequence[Scalar]]) -> list[Scalar]:
+        """The law's own part of commands, those that are added now taken off."""
+        own = [*commands]
+        for part in added:
+            own = [u - less for u, less in zip(own, part, strict=True)]
+        return own
 
     def _limited(self, commands: Sequence[Scalar]) -> list[Scalar]:
         return [within(u, bound) for u, bound in zip(commands, self.limit, strict=True)]

@@ -62,6 +62,16 @@ class Encoder:
             velocities.append(where(before.samples > 0.0, speed, 0.0))
         return Encoded(positions, velocities, before.samples + 1.0)
 
+    def steady(self, q: Sequence[Scalar], qd: Sequence[Scalar], period: Scalar) -> Encoded:
+        """What is read before a sample at joint positions q of a motion of constant velocities qd; see `ideal`."""
+        return Encoded([x - period * v for x, v in zip(q, qd, strict=True)], [*qd], 1.0)
+
+    @property
+    def ideal(self) -> Encoder:
+        """The same without counts and noise."""
+        n = len(self.steps)
+        return Encoder((None,) * n, (0.0,) * n, self.filter_time)
+
     def _position(self, i: int, q: Scalar, sample: Scalar) -> Scalar:
         noise, step = self.noise[i], self.steps[i]
         if not (isinstance(noise, float) and noise == 0.0):

@@ -33,12 +33,14 @@ class Now:
         seen: The arm, as it is measured.
         desired: What it should do.
         expected: Armature currents that the feedforward goes with [A], by joint; none without.
+        queued: Commands on their way to the drives less those that are added to the law's own, the next one first.
     """
 
     t: Scalar
     seen: Seen
     desired: Desired
     expected: Mapping[int, Scalar] = field(default_factory=dict)
+    queued: Sequence[Sequence[Scalar]] = ()
 
     @property
     def e(self) -> list[Scalar]:
@@ -69,7 +71,7 @@ class FeedbackLaw:
     """A law of feedback for n joints.
 
     `command` is all that a law needs. One that remembers says what, by `begin`; how that varies in continuous control, by
-    `rates`; and in sampled control, by `filtered` before and `integrated` after the command.
+    `rates`, and what bounds it, by `clamped`; and in sampled control, by `filtered` before and `integrated` after the command.
     """
 
     name: str  # as files have it
@@ -77,6 +79,10 @@ class FeedbackLaw:
     def begin(self) -> Kept:
         """What it remembers at the start."""
         return Kept()
+
+    def steady(self, now: Now) -> Kept:
+        """What it remembers where it has been told the same for long: filters have settled, integrals are as at the start."""
+        return self.begin()
 
     def command(self, now: Now, kept: Kept) -> list[Scalar]:
         """The commands before saturation, in the unit of the controller's output, n scalars."""
@@ -100,6 +106,10 @@ class FeedbackLaw:
         """What is remembered a period [s] after a sample, by explicit Euler."""
         rates = self.rates(now, kept, excess).integrals
         return Kept([x + period * rate for x, rate in zip(kept.integrals, rates, strict=True)], kept.filtered)
+
+    def clamped(self, kept: Kept) -> Kept:
+        """What is remembered, within its bounds: a step of continuous control may lead beyond them."""
+        return kept
 
     @property
     def damps(self) -> bool:

@@ -43,6 +43,11 @@ class Pid(FeedbackLaw):
         n = len(self.kp)
         return Kept([0.0] * (0 if self.name == "pd" else n), [0.0] * (0 if self.filter_time is None else n))
 
+    def steady(self, now: Now) -> Kept:
+        """Integrals at zero, filters at the derivatives."""
+        start = self.begin()
+        return Kept(start.integrals, self._derivatives(now) if start.filtered else [])
+
     def command(self, now: Now, kept: Kept) -> list[Scalar]:
         """The commands before saturation, n scalars."""
         derivatives = self._derivatives(now) if self.filter_time is None else kept.filtered
@@ -68,22 +73,40 @@ class Pid(FeedbackLaw):
         return Kept([self._integral_rate(i, e, kept.integrals[i], excess[i]) for i, e in enumerate(now.e)], slow)
 
     def _integral_rate(self, i: int, e: Scalar, integral: Scalar, excess: Scalar) -> Scalar:
-        ki, bound = self.ki[i], self.integral_limit[i]
+        ki, most = self.ki[i], self._largest_integral(i)
+        integrates = absolute(ki) > 0.0
         if self.tracking_time is not None:
-            integrates = absolute(ki) > 0.0
             e = e + where(integrates, excess / (where(integrates, ki, 1.0) * self.tracking_time[i]), 0.0)
-        if bound is not None:
-            u, du = ki * integral, ki * e
-            outward = either(both(u >= bound, du > 0.0), both(u <= -bound, du < 0.0))
-            e = where(outward, 0.0, e)
+        if most is not None:
+            outward = either(both(integral >= most, e > 0.0), both(integral <= -most, e < 0.0))
+            e = where(both(integrates, outward), 0.0, e)
         return e
 
+    def _largest_integral(self, i: int) -> Scalar | None:
+        """The largest |∫e dt| whose product with ki, rounded, is within `integral_limit`; None where nothing bounds it."""
+        bound, ki = self.integral_limit[i], self.ki[i]
+        if bound is None or is_number(ki, 0.0):
+            return None
+        size = where(absolute(ki) > 0.0, absolute(ki), 1.0)
+        most = bound / size
+        return where(size * most > bound, most * (1.0 - 2.0**-52), most)
+
     def integrated(self, now: Now, kept: Kept, excess: Sequence[Scalar], period: Scalar) -> Kept:
-        """By explicit Euler; a tracking time below the period, with which that overshoots, is taken as the period."""
-        if self.tracking_time is None:
-            return super().integrated(now, kept, excess, period)
-        slower = replace(self, tracking_time=tuple(maximum(time, period) for time in self.tracking_time))
-        return super(Pid, slower).integrated(now, kept, excess, period)
+        """By explicit Euler, clamped; a tracking time below the period, with which that overshoots, is taken as the period."""
+        law = self
+        if self.tracking_time is not None:
+            law = replace(self, tracking_time=tuple(maximum(time, period) for time in self.tracking_time))
+        return self.clamped(super(Pid, law).integrated(now, kept, excess, period))
+
+    def clamped(self, kept: Kept) -> Kept:
+        """With every integral's contribution within `integral_limit`."""
+        found = []
+        for i, integral in enumerate(kept.integrals):
+            most = self._largest_integral(i)
+            if most is not None:
+                integral = where(absolute(self.ki[i]) > 0.0, within(integral, most), integral)
+            found.append(integral)
+        return Kept(found, kept.filtered)
 
     def filtered(self, now: Now, kept: Kept, period: Scalar) -> Kept:
         """The filters advanced, each by its exact exponential for a derivative that is held."""

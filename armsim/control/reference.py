@@ -32,6 +32,11 @@ class Reference(Protocol):
         ...
 
     @property
+    def ends(self) -> bool:
+        """Whether it comes to an end, and holds from then on."""
+        ...
+
+    @property
     def corners(self) -> Table | None:
         """The time of the next jump or corner of a table after a time [s]; None where there are none."""
         ...
@@ -61,6 +66,11 @@ class Constant:
     def timed(self) -> bool:
         """It does not depend on time."""
         return False
+
+    @property
+    def ends(self) -> bool:
+        """It holds from the start on."""
+        return True
 
     @property
     def corners(self) -> Table | None:

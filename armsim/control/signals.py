@@ -82,6 +82,10 @@ class OpenLoop:
         """None."""
         return Memory()
 
+    def clamped(self, memory: Memory) -> Memory:
+        """Nothing."""
+        return memory
+
     def sample(self, t: Scalar, seen: Seen, memory: Memory) -> tuple[list[Scalar], Memory]:
         """The commands that are held from time t on."""
         return self.at(t), memory

@@ -15,6 +15,7 @@ from armsim.linear.model import LinearModel, linear_model
 from armsim.loading import Scenario, scenario_of
 from armsim.plant import Plant, make_plant
 from armsim.plant import linearize as linearize_plant
+from armsim.plant.statics import steady_state
 from armsim.simulation.engine import make_engine
 from armsim.simulation.simulate import simulate
 from armsim.spec.timing import WHOLE, time_at
@@ -95,10 +96,7 @@ def _about_target(scenario: Scenario, at: float) -> LinearModel:
         raise UsageError.of("target", "the target or a time", f"both, and the time {at:g} s", "leave one out")
     plant = make_plant(scenario)
     target, rates, t = aimed_at(plant, command, scenario.steps * scenario.dt)
-    state = plant.initial_state(target, rates)
-    if plant.sampled:
-        state = plant.sample(t, state)
-    return linear_model(linearize_plant(plant, t, state), scenario, "the target")
+    return linear_model(linearize_plant(plant, t, steady_state(plant, t, target, rates)), scenario, "the target")
 
 
 def _steps(scenario: Scenario, at: float) -> tuple[int, float]:

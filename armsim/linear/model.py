@@ -17,6 +17,7 @@ from armsim.control import OpenLoop
 from armsim.errors import UsageError
 from armsim.expr import Scalar
 from armsim.formulas.bounds import BOUNDS
+from armsim.linear.feedback import closed_by
 from armsim.linear.lqr import Cost
 from armsim.linear.regulator import Regulator
 from armsim.linear.system import Array, LinearSystem
@@ -25,7 +26,6 @@ from armsim.model import Joint
 from armsim.plant import Linearization
 from armsim.plant import linearize as linearize_plant
 from armsim.plant.statics import holding_command
-from armsim.stability.closed_loop import gains, with_feedback
 
 AT_REST = 1e-6  # rad/s and rad/s², or m/s and m/s²: largest velocity and acceleration of an equilibrium
 
@@ -103,22 +103,7 @@ class LinearModel(LinearSystem):
         law = self.about.law
         if law is None:
             return None
-        z = len(law.Z)
-        plant = self if self.period is None else self.sampled()
-        n, m = plant.B.shape
-        A = with_feedback(plant.A, plant.B, gains(law, m, n))
-        return LinearSystem(
-            A,
-            np.vstack([plant.B, np.zeros((z, m))]),
-            np.hstack([plant.C, np.zeros((len(plant.C), z))]),
-            plant.D,
-            (*plant.states, *self.about.remembered),
-            plant.inputs,
-            plant.outputs,
-            plant.dt,
-            np.concatenate([plant.free, np.full(z, True)]),
-            np.concatenate([plant.weight, np.zeros(z)]),
-        )
+        return closed_by(self if self.period is None else self.sampled(), law, self.about.remembered)
 
     @cached_property
     def at_rest(self) -> LinearModel:

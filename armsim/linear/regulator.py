@@ -1,22 +1,33 @@
-"""A linear-quadratic regulator of an arm: full state feedback, and decentralised gains joint by joint."""
+"""A linear-quadratic regulator of an arm: full state feedback, and decentralised gains joint by joint.
+
+Where the scenario's commands arrive late, those on their way are states of the plant. Its encoders are part of the closed loops,
+not of the problem: gains are those of positions and velocities as they are.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from armsim.control import Controller
+from armsim.control import Constant, Controller, FeedbackLaw, Pid, StateFeedback
+from armsim.errors import UsageError
+from armsim.formulas.quantity import plain
+from armsim.linear.feedback import closed_by, delayed, delayed_cost, predictive_gains
 from armsim.linear.lqr import Cost, cost_of, gains_of
 from armsim.linear.system import Array, LinearSystem
 from armsim.loading import Scenario
-from armsim.plant import Linearization
+from armsim.loading.scenario_file import MOST_DELAY
+from armsim.plant import Linearization, Linearizer
+from armsim.plant.statics import steady_state
+from armsim.spec.timing import WHOLE
 
 DIGITS = 6  # significant digits of the decentralised gains
 TARGET_DECIMALS = 9  # of the proposed target
+SLOWER = 20  # halvings of a joint's frequency, until it is given up
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +61,44 @@ class Regulator:
             return self.model, self.weights
         return self.model.sampled(self.period), self.weights.sampled(self.model, self.period)
 
+    @property
+    def _controller(self) -> Controller | None:
+        """The scenario's own, if it is sampled as the regulator is."""
+        command = self.scenario.command
+        return command if isinstance(command, Controller) and command.period and self.period else None
+
+    @cached_property
+    def delay(self) -> int:
+        """From a sample to its command, in periods: the scenario's delay.
+
+        Raises:
+            UsageError: That is no whole number of them.
+        """
+        own = self._controller
+        if own is None or not own.delay:
+            return 0
+        assert own.period is not None
+        assert self.period is not None
+        late = own.delay * own.period
+        periods = round(late / self.period)
+        if abs(late / self.period - periods) > WHOLE * max(periods, 1) or not 1 <= periods <= MOST_DELAY:
+            raise UsageError.of(
+                "period",
+                f"a time of which the delay of commands, {late:g} s, is {MOST_DELAY} periods at most, and a whole number of them",
+                f"{self.period:g} s",
+                f"take {own.period:g}, or another `control.delay`",
+            )
+        return periods
+
     @cached_property
     def K(self) -> Array:
-        """Gains of the state feedback u = -K x, shape (inputs, states)."""
-        return gains_of(*self._plant)
+        """Gains of the state feedback u = -K x, shape (inputs, states + inputs * delay): last those of commands on their way."""
+        return predictive_gains(self._plant[0], gains_of(*self._plant), self.delay)
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Names of the states that `K` feeds back."""
+        return delayed(self._plant[0], self.delay).states
 
     @cached_property
     def joints(self) -> Array:
@@ -71,37 +116,52 @@ class Regulator:
             cost = Cost(self.weights.Q[np.ix_(keep, keep)], self.weights.R[i : i + 1, i : i + 1], np.zeros((2, 1)))
             if self.period is not None:
                 cost, pair = cost.sampled(pair, self.period), pair.sampled(self.period)
-            gains[i] = gains_of(pair, cost)[0]
+            gains[i] = _best_late(pair, cost, gains_of(pair, cost), self.delay)[0]
         return np.array([[float(f"{x:.{DIGITS}g}") for x in row] for row in gains])
 
     @cached_property
     def _diagonal(self) -> Array:
         """The decentralised gains as a matrix K, shape (inputs, states)."""
         n = self.about.n
-        K = np.zeros_like(self.model.B.T)
+        K = np.zeros_like(self.K)
         K[:, :n], K[:, n : 2 * n] = np.diag(self.joints[:, 0]), np.diag(self.joints[:, 1])
-        K[:, ~self.model.free] = 0.0
+        K[:, : len(self.model.A)][:, ~self.model.free] = 0.0
         return K
 
-    def closed(self, K: Array | None = None) -> LinearSystem:
-        """The closed loop under u = -K x, with the regulator's own K unless another is given."""
-        plant, _ = self._plant
-        return with_dynamics(plant, plant.A - plant.B @ (self.K if K is None else K))
+    def closed(self) -> LinearSystem:
+        """The closed loop under u = -K x; that of a scenario with `full_control`, whose encoders and delay it has."""
+        return self._closed(StateFeedback(tuple(map(tuple, self.K.tolist()))))
 
-    @property
+    @cached_property
     def closed_by_joints(self) -> LinearSystem:
-        """The closed loop of the whole plant under the decentralised gains."""
-        return self.closed(self._diagonal)
+        """The closed loop of the whole plant under the decentralised gains; that of a scenario with `control`."""
+        n, (kp, kd) = self.about.n, self.joints.T.tolist()
+        return self._closed(Pid("pd", tuple(kp), (0.0,) * n, tuple(kd), (None,) * n))
+
+    def _closed(self, law: FeedbackLaw) -> LinearSystem:
+        about, own = self.about, self._controller
+        n, encoder = about.n, None if own is None else own.encoder
+        output = "torque" if about.plant.command is None else about.plant.command.output
+        command = Controller(
+            law, output, Constant(tuple(about.q)), (None,) * n, period=self.period, encoder=encoder, delay=self.delay
+        )
+        plant = replace(about.plant, command=command)
+        state = plant.parts(steady_state(plant, about.t, about.q, about.qd))
+        feedback = Linearizer(plant).law_at(about.t, state)
+        assert feedback is not None
+        names = command.slots([joint.name for joint in plant.arm.joints])
+        return closed_by(self._plant[0], feedback, [name for name in names if name != "samples"])
 
     @property
     def extra_cost(self) -> float:
         """Relative excess cost of the decentralised gains over the optimal K; infinite if they do not stabilise the arm.
 
-        Averaged over the directions of an initial displacement of the joints.
+        Averaged over the directions of an initial displacement of the joints, positions and velocities measured as they are.
         """
-        n = self.about.n
-        own, best = cost_of(*self._plant, self._diagonal), cost_of(*self._plant, self.K)
-        if own is None or best is None:
+        n, (plant, cost) = self.about.n, self._plant
+        late = delayed(plant, self.delay), delayed_cost(cost, self.delay)
+        own, best = cost_of(*late, self._diagonal), cost_of(*late, self.K)
+        if own is None or best is None or not is_stable(self.closed_by_joints):
             return math.inf
         return float(np.trace(own[:n, :n]) / np.trace(best[:n, :n]) - 1)
 
@@ -122,12 +182,13 @@ class Regulator:
 
     @property
     def full_control(self) -> dict[str, Any]:
-        """The `control` block with the full matrix K; gravity, fed forward, is carried in the pose itself."""
-        K = [[float(f"{k:.6g}") for k in row] for row in self.K]
-        return self._block({"law": "state_feedback", "K": K, "feedforward": "gravity"}, np.array(self.about.q))
+        """The `control` block with the full matrix K; what holds the pose is fed forward, the same wherever the arm is."""
+        K = [[float(f"{k:.{DIGITS}g}") for k in row] for row in self.K]
+        law = {"law": "state_feedback", "K": K, "feedforward": "inverse_dynamics"}
+        return self._block(law, np.array(self.about.q))
 
     def _block(self, law: dict[str, Any], place: Array) -> dict[str, Any]:
-        """A `control` block with a target [rad or m], in the file's units; limit and period are the scenario's."""
+        """A `control` block with a target [rad or m], in the file's units; limit, delay and encoders are the scenario's."""
         command, scenario = self.about.plant.command, self.scenario
         block: dict[str, Any] = {
             "law": law.pop("law"),
@@ -142,6 +203,10 @@ class Regulator:
             block["limit"] = list(original.limit)
         if self.period is not None:
             block["period"] = self.period
+        if self.delay and self.period is not None:
+            block["delay"] = float(f"{self.delay * self.period:.15g}")
+        if self._controller is not None and self._controller.encoder is not None:
+            block["encoder"] = plain(scenario.file.data["control"]["encoder"])
         return block
 
 
@@ -161,7 +226,36 @@ def _joint_alone(about: Linearization, i: int) -> LinearSystem:
     return LinearSystem(A, B, np.eye(2), np.zeros((2, 1)), *names, None, np.full(2, True), np.array([1.0, 0.0]))
 
 
-def with_dynamics(system: LinearSystem, A: Array) -> LinearSystem:
-    """The system with another system matrix A."""
-    names = system.states, system.inputs, system.outputs
-    return LinearSystem(A, system.B, system.C, system.D, *names, system.dt, system.free, system.weight)
+def _best_late(pair: LinearSystem, cost: Cost, K: Array, delay: int) -> Array:
+    """Gains of a joint alone, without those of commands on their way, that cost least where commands arrive late.
+
+    Found from K, that of commands in time, made slower until it stabilises the joint; K itself where nothing does.
+
+    Args:
+        pair: The joint, sampled.
+        cost: On its states.
+        K: Shape (1, 2).
+        delay: In samples.
+    """
+    if not delay:
+        return K
+    from scipy.optimize import minimize
+
+    late = delayed(pair, delay), delayed_cost(cost, delay)
+
+    def spent(factors: Array) -> float:
+        found = cost_of(*late, np.hstack([K * factors, np.zeros((1, delay))]))
+        return math.inf if found is None else float(found[0, 0])
+
+    slower = (np.array([part * part, part]) for part in 0.5 ** np.arange(SLOWER))  # of the same damping ratio
+    start = next((factors for factors in slower if math.isfinite(spent(factors))), None)
+    if start is None:
+        return K
+    fine = {"xatol": 1e-7, "fatol": 1e-12 * spent(start)}
+    return np.array(K * minimize(spent, start, method="Nelder-Mead", options=fine).x)
+
+
+def is_stable(system: LinearSystem) -> bool:
+    """Whether all eigenvalues decay."""
+    values = system.eigenvalues
+    return bool((values.real < 0.0).all() if system.dt is None else (np.abs(values) < 1.0).all())

@@ -9,7 +9,7 @@ import numpy as np
 
 from armsim.linear.model import LinearModel
 from armsim.linear.modes import Mode
-from armsim.linear.regulator import Regulator
+from armsim.linear.regulator import Regulator, is_stable
 from armsim.linear.system import LinearSystem
 from armsim.stability.step_modes import stable_steps
 
@@ -93,14 +93,16 @@ def _mode(mode: Mode) -> dict[str, Any]:
 
 
 def _regulator(regulator: Regulator) -> dict[str, Any]:
-    extra = regulator.extra_cost
+    extra, closed = regulator.extra_cost, regulator.closed()
     return {
         "weights": regulator.given,
         "period": regulator.period,
         "K": regulator.K.tolist(),
-        "states": list(regulator.model.states),
-        "currents": len(regulator.K[0]) > 2 * regulator.about.n,
-        "modes": [_mode(mode) for mode in regulator.closed().modes()],
+        "states": list(regulator.states),
+        "currents": len(regulator.model.states) > 2 * regulator.about.n,
+        "delay": regulator.delay,
+        "stable": is_stable(closed),
+        "modes": [_mode(mode) for mode in closed.modes()],
         "control": regulator.full_control,
         "joints": {
             "kp": regulator.joints[:, 0].tolist(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,3 +42,8 @@ class ScenarioFile:
     steps: dict[str, Any]
     sources: tuple[Source, ...]
     model: RobotFile | None = None
+
+
+def delay_of(steps: Mapping[str, Any]) -> int:
+    """The delay of a controller in periods, from times as numbers of steps."""
+    return int((steps.get("delay") or 0) // (steps.get("period") or 1))

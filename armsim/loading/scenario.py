@@ -17,7 +17,7 @@ from armsim.files.source import Source
 from armsim.formulas.quantity import Quantity, plain
 from armsim.integrate import Tolerance
 from armsim.loading.build import RADIANS, build_body, build_robot
-from armsim.loading.checked import ScenarioFile
+from armsim.loading.checked import ScenarioFile, delay_of
 from armsim.loading.control import build_controller
 from armsim.loading.reference import build_reference, resolved_reference
 from armsim.loading.resolved import resolved_robot
@@ -171,7 +171,7 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
     command: Command | None = inputs
     if on:
         model = None if file.model is None else build_robot(file.model.data)
-        delay = (file.steps["delay"] or 0) // (file.steps["period"] or 1)
+        delay = delay_of(file.steps)
         reference: Reference = Constant(si(control["target"], arm.initial))
         if control["reference"] is not None:
             reference = build_reference(control["reference"], parameters, arm, degrees, initial_q)

@@ -15,7 +15,7 @@ from armsim.files.source import Source, beside, digest, find_file
 from armsim.files.yaml_reader import read_yaml
 from armsim.formulas.quantity import Context, Quantity, plain
 from armsim.loading.build import is_absent
-from armsim.loading.checked import RobotFile, ScenarioFile
+from armsim.loading.checked import RobotFile, ScenarioFile, delay_of
 from armsim.loading.default_lists import default_lists
 from armsim.loading.robot_file import check_robot, load_root, refuse_undetermined
 from armsim.loading.scenario import Scenario, build_scenario
@@ -94,7 +94,7 @@ def load_scenario_file(path_or_name: Given, overrides: Mapping[str, Any] | None 
     model = _model(root, robot, context)
     if robot is not None and sound:
         _check_motors(root, robot, model, path, context)
-        _check_fit(root, robot, path, context)
+        _check_fit(root, robot, delay_of(steps), path, context)
     report.raise_if_any()
     assert data is not None  # or there was a fault
     assert robot is not None  # as above
@@ -255,7 +255,7 @@ def _check_motors(root: Map, robot: dict[str, Any], model: RobotFile | None, pat
             context.report.add(given[0], join(path, f"inputs.{key}"), refused.expected, refused.found, mend)
 
 
-def _check_fit(root: Map, robot: dict[str, Any], path: str, context: Context) -> None:
+def _check_fit(root: Map, robot: dict[str, Any], delay: int, path: str, context: Context) -> None:
     """Report gains of states that the arm has not, and encoders on motors that it has not."""
     control = root.get("control")
     joints = [joint for joint in robot["joints"] or [] if joint is not None]
@@ -267,8 +267,10 @@ def _check_fit(root: Map, robot: dict[str, Any], path: str, context: Context) ->
     currents, n = inductive if volts == "voltage" else 0, len(joints)
     for i, row in enumerate(K.items if isinstance(K, Seq) else ()):
         width = len(row.items) if isinstance(row, Seq) else 2 * n
-        if width not in (2 * n, 2 * n + currents):
-            more = f", or {2 * n + currents} with those of currents" if currents else ""
+        states = 2 * n + currents
+        if width not in (2 * n, states, states + n * delay):
+            more = f", or {states} with those of currents" if currents else ""
+            more += f", or {states + n * delay} with those of commands on their way" if delay else ""
             expected = f"{2 * n} numbers: gains of positions and velocities{more}"
             why = "a current is a state where a motor with an `inductance` takes a voltage"
             context.report.add(row.place, join(path, f"control.K[{i}]"), expected, f"{width}", f"give as many; {why}")

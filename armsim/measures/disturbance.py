@@ -63,7 +63,8 @@ class Disturbance(Measure):
         for wrench in now.plant.external:
             start: Scalar = 0.0 if wrench.start is None else wrench.start
             begins = both(kept.t <= start, start < now.t)
-            begun, fresh = where(begins, start, begun), either(fresh, begins)
+            last = where(fresh, maximum(begun, start), start)  # of several that begin between two moments
+            begun, fresh = where(begins, last, begun), either(fresh, begins)
         errors = [now.errors[i] for i in self.indices]
         before = [where(fresh, e, x) for e, x in zip(kept.errors, kept.before, strict=True)]
         off = [where(begun < inf, absolute(e - x), 0.0) for e, x in zip(errors, before, strict=True)]

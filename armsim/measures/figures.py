@@ -88,7 +88,7 @@ def _asked(plant: Plant) -> Iterator[tuple[str, int | None]]:
     joints, limits = plant.arm.joints, limits_of(plant)
     command = plant.command
     feedback = isinstance(command, Controller)
-    ends = isinstance(command, Controller) and not command.reference.timed
+    ends = isinstance(command, Controller) and command.reference.ends
     if feedback:
         yield from ((kind, None) for kind in TOOL)
     if any(joint.electric_motor is not None for joint in joints):

@@ -59,7 +59,7 @@ class Request:
         """Raises UsageError without a feedback law whose reference comes to an end."""
         self.need_target()
         command = self.plant.command
-        if isinstance(command, Controller) and command.reference.timed:
+        if isinstance(command, Controller) and not command.reference.ends:
             raise UsageError.of(
                 f"measure `{self.name}`",
                 "a reference that comes to an end, as a step and a path of points do",

@@ -87,7 +87,7 @@ class Moment:
     def goal(self) -> Sequence[Scalar] | None:
         """Where the controller's reference comes to its end [rad or m]; None without one that does, as a formula of time."""
         command = self.plant.command
-        if not isinstance(command, Controller) or command.reference.timed:
+        if not isinstance(command, Controller) or not command.reference.ends:
             return None
         return command.reference.at(END).q
 

@@ -104,7 +104,7 @@ class DynaMechsPlant(Plant):
         after = State(
             q=advanced(x.q, dt, now.qd),
             qd=advanced(now.qd, dt, now.qdd),
-            control=x.control if self.sampled else advanced(x.control, dt, rates.control),
+            control=x.control if self.sampled else self._clamped(advanced(x.control, dt, rates.control)),
             held=x.held,
             currents=[],
             memory=[],

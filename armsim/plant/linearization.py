@@ -228,7 +228,7 @@ class Linearizer:
             Fu=Fu if u else [[float(i == j) for j in range(n)] for i in range(n)],
             I=[[*by_q, *by_v, *by_i, *by_u] for by_q, by_v, by_u, by_i, _ in rates],
             tool=[by_q for (by_q,) in self._tool(x.q)[1]],
-            law=self._law_at(t, x),
+            law=self.law_at(t, x),
         )
 
     def _residual(
@@ -250,11 +250,15 @@ class Linearizer:
         left = plant.equations.imbalance(y, fixed, acting, qdd, sliding)
         return left, plant.loads.current_rates(y, fixed, torques)
 
-    def _law_at(self, t: float, x: State) -> LinearFeedback | None:
-        """The controller linearised about a state."""
+    def law_at(self, t: float, x: State) -> LinearFeedback | None:
+        """The controller linearised about a state by its parts; None without one."""
         if not isinstance(self.plant.command, Controller):
             return None
-        remembered, self._structure = flatten(_uncounted(x.control))
+        control, command = x.control, self.plant.command
+        if control.encoded is not None and command.encoder is not None and command.period is not None:
+            encoded = command.encoder.steady(x.q, control.encoded.velocities, command.period)
+            control = replace(control, encoded=encoded)
+        remembered, self._structure = flatten(_uncounted(control))
         _, (commands, rates) = self._feedback(x.q, x.qd, x.currents, remembered, t)
         K, Z = ([[*by_q, *by_v, *by_i] for by_q, by_v, by_i, _ in rows] for rows in (commands, rates))
         return LinearFeedback(K=K, Kz=[by_z for *_, by_z in commands], Z=Z, Zz=[by_z for *_, by_z in rates])
@@ -265,6 +269,7 @@ class Linearizer:
         """Commands; and the rates of what is remembered, or of sampled control what is remembered after the sample."""
         command, seen = self.plant.command, self._seen(q, qd, currents)
         assert isinstance(command, Controller)
+        command = command.ideal
         memory: Memory = unflatten(self._structure, remembered)
         if command.period is None:
             return command.command(t, seen, memory), leaves(command.rates(t, seen, memory))

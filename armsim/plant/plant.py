@@ -162,9 +162,13 @@ class Plant:
             after, memory = self.integrator.advance(system, t, y, dt, x.memory, self.tolerance)
         else:
             after, memory, ahead = self.integrator.follow(system, t, y, dt, x.memory, self.tolerance, x.ahead)
-        control = x.control if self.sampled else after.z.control
+        control = x.control if self.sampled else self._clamped(after.z.control)
         currents = after.z.currents if self.loads.integrated else self._currents_after(t, y, held, dt)
         return State(calmed(after.q), calmed(after.v), control, x.held, currents, memory, after.w, ahead).flat()
+
+    def _clamped(self, control: Memory) -> Memory:
+        """What a continuous controller remembers after a step, within its bounds."""
+        return control if self.command is None else self.command.clamped(control)
 
     def _currents_after(self, t: Scalar, y: Motion, held: Held, dt: Scalar) -> list[Scalar]:
         """The armature currents a step later, exact for constant voltage and speed."""

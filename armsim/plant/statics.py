@@ -3,29 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from armsim.actuation import motor as dc
 from armsim.actuation import unpowered
-from armsim.control import Controller
+from armsim.control import Controller, Now, Seen
 from armsim.dynamics import gravity_torque, rnea
 from armsim.expr import Scalar
 from armsim.plant.plant import Plant
 from armsim.plant.state import Held
 
 
-def holding_command(plant: Plant, t: float, q: Sequence[float]) -> list[float]:
+def holding_command(plant: Plant, t: Scalar, q: Sequence[Scalar]) -> list[Scalar]:
     """The commands that hold an arm at rest at q at time t [s], without dry friction [V, A, N·m or N]."""
     zeros = [0.0] * plant.arm.n
+    return moving_command(plant, t, q, zeros, zeros)
+
+
+def moving_command(
+    plant: Plant, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+) -> list[Scalar]:
+    """The commands that move an arm through a state with accelerations qdd at time t [s], dry friction left aside."""
     wrenches = plant.loads.wrenches(q, Held(t, [], []))
     commands = []
-    for joint, q_i, needed in zip(plant.arm.joints, q, rnea(plant.arm, q, zeros, zeros, wrenches), strict=True):
-        tau = unpowered(joint, q_i, 0.0).drive_for(needed)
+    for joint, q_i, qd_i, needed in zip(plant.arm.joints, q, qd, rnea(plant.arm, q, qd, qdd, wrenches), strict=True):
+        tau = unpowered(joint, q_i, qd_i).drive_for(needed)
         motor, output = joint.electric_motor, "torque" if plant.command is None else plant.command.output
         if motor is not None and output != "torque":
-            voltage, current = dc.demand(motor, tau, 0.0)
+            voltage, current = dc.demand(motor, tau, qd_i)
             tau = voltage if output == "voltage" else current
         commands.append(tau)
     return commands
+
+
+def steady_state(plant: Plant, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
+    """The state at time t [s] at joint positions q and velocities qd, as if the command had long been the one it is there.
+
+    Filters and currents have settled, encoders have read such a motion, without counts or noise; the commands on their way, and
+    the integrals of joints without an error, are those of the present. Of a sampled command it is the state after a sample.
+    """
+    x, command = plant.parts(plant.initial_state(q, qd)), plant.command
+    if isinstance(command, Controller):
+        seen = Seen(x.q, x.qd, dict(zip(plant.inductive, x.currents, strict=True)))
+        if command.feedforward is not None:
+            _, expected = command.feedforward.commands(Now(t, seen, command.reference.at(t)))
+            seen = replace(seen, currents={i: expected.get(i, 0.0) for i in seen.currents})
+        command = command.ideal
+        x.control = command.steady(t, seen, lambda desired: moving_command(plant, t, q, qd, desired.qdd))
+        if command.period is None:
+            u = command.command(t, seen, x.control)
+        else:
+            u, x.control = command.sample(t, seen, x.control)
+            x.held = u
+        for k, (i, motor) in enumerate(plant.inductive.items()):
+            x.currents[k] = dc.current_under(motor, dc.supplied(motor, u[i]), qd[i])
+    elif command is not None and command.period is not None:
+        x.held = command.at(t)
+    return x.flat()
 
 
 def per_command(plant: Plant, i: int) -> Scalar | None:

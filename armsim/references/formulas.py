@@ -21,6 +21,11 @@ class Formulas(OfTime):
     functions: tuple[Callable[[Scalar], Scalar], ...]
     factors: tuple[float, ...]
 
+    @property
+    def ends(self) -> bool:
+        """Whether all formulas are numbers; where one of the time comes to an end is not known."""
+        return all(hasattr(f, "value") for f in self.functions)
+
     def positions(self, t: Scalar) -> list[Scalar]:
         """See the class."""
         return [f(t) * factor for f, factor in zip(self.functions, self.factors, strict=True)]

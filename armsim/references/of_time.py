@@ -17,6 +17,11 @@ class OfTime:
     corners: ClassVar[Table | None] = None
 
     @property
+    def ends(self) -> bool:
+        """Whether it comes to an end that is known, and holds from then on."""
+        return bool(self.knots)
+
+    @property
     def knots(self) -> list[Scalar]:
         """The times at which it is not smooth, as far as they are known [s]; it holds from the last on."""
         return []

@@ -38,6 +38,7 @@ class PiecewisePolynomial:
     """
 
     timed: ClassVar[bool] = False
+    ends: ClassVar[bool] = True
     corners: ClassVar[Table | None] = None
 
     pieces: tuple[Piece, ...]

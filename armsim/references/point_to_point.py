@@ -26,6 +26,7 @@ class PointToPoint:
     """
 
     timed: ClassVar[bool] = False
+    ends: ClassVar[bool] = True
     corners: ClassVar[Table | None] = None
 
     times: tuple[Scalar, ...]

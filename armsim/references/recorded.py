@@ -26,6 +26,7 @@ class Recorded:
     """
 
     timed: ClassVar[bool] = False
+    ends: ClassVar[bool] = True
 
     origin: Table
     coefficients: tuple[tuple[Table, ...], ...]

@@ -8,6 +8,7 @@ from typing import Any
 from armsim.files.yaml_writer import yaml_text
 from armsim.reports.table import Cell, force_unit, joint_unit, number, table, wrapped
 from armsim.spec.timing import seconds
+from armsim.stability.advice import listed
 
 FAR = 1.0  # rad or m, of a target from the pose that it is to hold
 
@@ -127,6 +128,10 @@ def _lqr(lqr: dict[str, Any], arm: list[dict[str, Any]]) -> str:
     every = "" if lqr["period"] is None else f", sampled every {lqr['period']:g} s"
     intro = f"lqr: {weights}{every}, for every joint by itself with its inertia at rest in this pose."
     slowest = joints["modes"][0]["words"]
+    if joints["extra_cost"] is None and not lqr["stable"]:
+        worst = lqr["modes"][0]["words"]
+        text = f"{intro} Measured by its encoders the arm is not held, neither by that nor by the full matrix K: a mode {worst}."
+        return wrapped(f"{text} Take a larger r, or encoders whose `filter` is faster.")
     if joints["extra_cost"] is None:
         text = wrapped(f"{intro} The whole arm is not held by that: a mode {slowest}. Use the full matrix K:")
         return f"{text}\n\n{_block(lqr['control'])}"
@@ -138,10 +143,14 @@ def _lqr(lqr: dict[str, Any], arm: list[dict[str, Any]]) -> str:
         soft = f"! these gains are soft: to carry gravity {worst['name']} needs a target {number(far, 4)} {unit} off the pose"
         text += "\n" + wrapped(f"{soft}; a larger q or a smaller r makes them stiffer")
     comment = "the target is off the pose by what gravity takes, so that the arm rests in the pose"
-    full = (
-        f"# or the full matrix, on positions, velocities{' and currents' * lqr['currents']}\n{_block(lqr['control'])}"
-    )
-    return f"{text}\n\n# {comment}\n{_block(joints['control'])}\n\n{full}"
+    full = f"# or the full matrix, on {_fed_back(lqr)}\n{_block(lqr['control'])}"
+    return f"{text}\n\n# {comment}\n{_block(joints['control'])}" + f"\n\n{full}" * lqr["stable"]
+
+
+def _fed_back(lqr: dict[str, Any]) -> str:
+    """What the full matrix multiplies."""
+    more = ["currents"] * lqr["currents"] + ["commands on their way"] * (lqr["delay"] > 0)
+    return listed(["positions", "velocities", *more]) if more else "positions, velocities"
 
 
 def _block(control: dict[str, Any]) -> str:

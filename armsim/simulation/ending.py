@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 from armsim.control import Controller
+from armsim.measures.settling import SHARE
+from armsim.plant.statics import steady_droop
+from armsim.simulation.merit import DROOPED
 from armsim.simulation.result import Result
 from armsim.spec.timing import time_at
 
 WINDOWS = 4  # into which the last half of a run is cut
 GROWN = 1.3  # over that half the largest error of a window, at least, where it grows from each to the next
 LEAST = 1e-3  # rad or m: of an error that grows
+LAST = 0.1  # of the run: what moves as far in it as a settled joint may be off its target is at rest
 
 
 def ending(run: Result) -> dict[str, Any]:
@@ -25,6 +30,28 @@ def ending(run: Result) -> dict[str, Any]:
     acts = plant.saturated(time_at(run.steps, scenario.time_ratio), run.state)
     limited = [joint.name for joint, saturates in zip(plant.arm.joints, acts, strict=True) if saturates]
     return {"saturated": limited, "departing": _departing(run)}
+
+
+def settled(run: Result) -> list[str]:
+    """The joints that came back to their targets, where the whole arm ends there at rest.
+
+    There a joint is off its target by at most `SHARE` of its largest error, or by the droop that gravity leaves, and so slow that
+    it moves no further in the `LAST` part of the run. One that never was off its target, as in an unstable equilibrium, came from
+    nowhere.
+    """
+    command, joints = run.plant.command, run.plant.arm.joints
+    peaks = [run.figures.get(f"peak_error_{joint.name}", math.nan) for joint in joints]
+    if not isinstance(command, Controller) or run.status == "diverged" or not all(map(math.isfinite, run.end)):
+        return []
+    end = time_at(run.steps, run.scenario.time_ratio)
+    desired, x = command.reference.at(end), run.plant.parts(run.state)
+    droop = steady_droop(run.plant, end) or [0.0] * len(joints)
+    for i, peak in enumerate(peaks):
+        off, slip = desired.q[i] - x.q[i], (desired.qd[i] - x.qd[i]) * LAST * end
+        band = SHARE * peak
+        if not (abs(off) <= band + DROOPED * abs(droop[i] or 0.0) and abs(slip) <= band):
+            return []
+    return [joint.name for joint, peak in zip(joints, peaks, strict=True) if peak > 0.0]
 
 
 def _departing(run: Result) -> list[dict[str, Any]]:

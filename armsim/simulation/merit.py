@@ -64,7 +64,7 @@ def of_joint(run: Result, i: int) -> dict[str, Any]:
 def way(run: Result, i: int) -> float:
     """From where a joint starts to where its reference ends [rad or m]; 0 without one that does."""
     command = run.plant.command
-    if not isinstance(command, Controller) or command.reference.timed:
+    if not isinstance(command, Controller) or not command.reference.ends:
         return 0.0
     from armsim.measures.moment import END
 

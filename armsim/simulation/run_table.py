@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from armsim.notebook import Cell, html_table
+from armsim.simulation.ending import settled
 from armsim.simulation.energy_balance import audit
 from armsim.simulation.result import Result
 from armsim.simulation.summary import end_time, joint_summaries
@@ -29,5 +30,5 @@ def run_html(run: Result) -> str:
         balance = audit(run)
         notes.append(f"energy {balance['change']:+.5g} J, of which no work explains {balance['residual']:.3g} J")
     notes += [f"{name} = {run.measures[name]:.5g} {unit}".rstrip() for name, unit in run.units.items()]
-    notes += run.advice.warnings
+    notes += [warning for warning in run.advice.warnings if run.advice.loops.get(warning) not in settled(run)]
     return html_table(run.scenario.brief, ["joint", "units", *headings], rows, notes)

@@ -10,7 +10,7 @@ from armsim.actuation import sticks
 from armsim.control import Controller
 from armsim.loading import Scenario
 from armsim.plant.statics import steady_droop
-from armsim.simulation.ending import ending
+from armsim.simulation.ending import ending, settled
 from armsim.simulation.energy_balance import audit
 from armsim.simulation.merit import of_joint, of_run, problems
 from armsim.simulation.result import Result
@@ -52,7 +52,7 @@ def summarize(run: Result) -> dict[str, Any]:
     outside = _outside(run)
     met = [joint["joint"] for joint in outside if joint["stop"]]
     limited = [name for name, voltage in run.totals.voltages.items() if voltage.reached]
-    summary["advice"] = run.advice.said(plant.method, scenario.dt, met, limited)
+    summary["advice"] = run.advice.said(plant.method, scenario.dt, met, limited, settled(run))
     summary["would_chatter"] = dict(run.advice.chattering)
     if run.step_error is not None:
         summary["step_error"] = {**vars(run.step_error), "note": run.step_error.note(scenario)}

@@ -151,7 +151,8 @@ class ControlKeys(Record):
     K = PerJoint(
         List(Number(), least=2),
         default=None,
-        doc="rows of u = -K (x - x_ref), one per joint: positions, velocities, then currents that are states",
+        doc="rows of u = -K (x - x_ref), one per joint: positions, velocities, then currents that are states, then commands that "
+        "`delay` keeps on their way, the next ones first",
         note="none; state_feedback needs it",
         example="[[40, 3]]",
     )

@@ -29,6 +29,8 @@ class Advice:
             engaged [s]; 0 if there is none.
         takers: Methods that are stable at this step with those stops engaged, and under that back-EMF.
         braked: Joints whose back-EMF the step would not take if the supply's voltage limited their torque, likewise.
+        loops: Of the warnings those of a closed loop that is unstable whatever the step, each with the joint that moves most in
+            the motion that grows. A run in which it comes to rest at its target contradicts them.
     """
 
     refusal: Refusal | None = None
@@ -36,6 +38,7 @@ class Advice:
     chattering: Mapping[str, float] = field(default_factory=dict)
     takers: tuple[str, ...] = ()
     braked: Mapping[str, float] = field(default_factory=dict)
+    loops: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         verdict = "no refusal" if self.refusal is None else "refused"
@@ -47,7 +50,12 @@ class Advice:
         return [f"{what}: {listed(list(joints))}" for what, joints in found.items() if joints]
 
     def said(
-        self, method: str, dt: float, met: Collection[str] | None = None, limited: Collection[str] | None = None
+        self,
+        method: str,
+        dt: float,
+        met: Collection[str] | None = None,
+        limited: Collection[str] | None = None,
+        settled: Collection[str] = (),
     ) -> list[str]:
         """The warnings.
 
@@ -56,8 +64,10 @@ class Advice:
             dt: Of the run [s].
             met: Joints whose stops were met: only these are warned of; None before the run, where all are.
             limited: Joints whose supply's voltage limited them, likewise.
+            settled: Joints that came to rest at their targets: of these loops none is unstable.
         """
-        return [*self.warnings, *self._of_stops(method, dt, met), *self._of_supplies(method, dt, limited)]
+        warnings = [warning for warning in self.warnings if self.loops.get(warning) not in settled]
+        return [*warnings, *self._of_stops(method, dt, met), *self._of_supplies(method, dt, limited)]
 
     def _of_supplies(self, method: str, dt: float, limited: Collection[str] | None) -> list[str]:
         named = [joint for joint in self.braked if limited is None or joint in limited]

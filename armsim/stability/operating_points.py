@@ -16,6 +16,7 @@ from armsim.formulas.formula import FormulaError
 from armsim.loading import Scenario
 from armsim.model import Arm
 from armsim.plant import Linearization, Linearizer, Plant, with_stop
+from armsim.plant.statics import steady_state
 from armsim.stability.growth import DestabilisedMode, Modes
 from armsim.stability.hanging import hanging
 from armsim.stability.largest_step import largest_step
@@ -137,20 +138,23 @@ class OperatingPoint:
     def unstable_feedback(self) -> tuple[float, int] | None:
         """Growth rate [1/s] and joint of a motion that feedback leaves unstable, if it grows e-fold in the run; else None."""
         rate, joint = self.plant.fastest_growing()
+        if self.period is not None and not self._grows(self.plant.loop_rates(self.period)):
+            return None  # the loop as it is sampled is the one that runs
         return (rate, joint) if rate * self.duration > GROWN else None
+
+    def _grows(self, rates: Modes) -> bool:
+        """Whether a loop with these eigenvalues is unstable [1/s]."""
+        return float(rates.real.max(initial=0.0)) * self.duration > NOTICED
 
     def longest_period(self) -> float | None:
         """The longest stable sampling period [s], 0 if there is none; None where sampling destabilises nothing."""
         if self.period is None:
             return None
 
-        def grows(rates: Modes) -> bool:
-            return float(rates.real.max(initial=0.0)) * self.duration > NOTICED
-
         def harms(period: float) -> bool:
-            return grows(self.plant.loop_rates(period))
+            return self._grows(self.plant.loop_rates(period))
 
-        if grows(self.plant.continuous_rates) or not harms(self.period):
+        if self._grows(self.plant.continuous_rates) or not harms(self.period):
             return None
         low, high = self.period / 2, self.period
         while harms(low):
@@ -199,10 +203,9 @@ def aimed_at(plant: Plant, command: Controller, duration: float) -> tuple[list[S
 def away_from_stops(
     linearizer: Linearizer, q: Sequence[Scalar], qd: Sequence[Scalar], t: Scalar = 0.0
 ) -> Linearization:
-    """The linearisation at joint positions q, velocities qd and a time [s], else as at the start, without stops in contact."""
+    """The linearisation at joint positions q, velocities qd and a time [s], in a steady state, without stops in contact."""
     plant = linearizer.plant
-    state = plant.initial_state(q, qd)
-    found = linearizer.at(t, plant.sample(t, state) if plant.sampled else state)
+    found = linearizer.at(t, steady_state(plant, t, q, qd))
     for i, joint in enumerate(plant.arm.joints):
         limit = joint.limit
         if limit is not None and limit.stiffness is not None:

@@ -46,9 +46,8 @@ def _known(found: Any) -> Advice:
         LookupError, TypeError, ValueError: It is none.
     """
     refusal = None if found["refusal"] is None else Refusal(**found["refusal"])
-    return Advice(
-        refusal, tuple(found["warnings"]), dict(found["chattering"]), tuple(found["takers"]), dict(found["braked"])
-    )
+    chattering, braked, loops = (dict(found[name]) for name in ("chattering", "braked", "loops"))
+    return Advice(refusal, tuple(found["warnings"]), chattering, tuple(found["takers"]), braked, loops)
 
 
 def heeded(scenario: Scenario, plant: Plant, force: bool) -> Advice:

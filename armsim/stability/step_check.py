@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -80,16 +81,16 @@ class StepCheck:
     def advice(self) -> Advice:
         """Refusal, warnings and unstable branches; of an adaptive method what is to say of the feedback."""
         if METHODS[self.method].adaptive is not None:
-            return Advice(warnings=(*self._feedback(), *self._sampling()))
+            return Advice(warnings=tuple(self._loops), loops=self._loops)
         refusal = self._refusal()
-        warnings = [*([] if refusal else self._too_long()), *self._swings(), *self._feedback(), *self._sampling()]
+        warnings = [*([] if refusal else self._too_long()), *self._swings(), *self._loops]
         unstable = [] if refusal else self._unstable_branches()
         takers = [name for name in self._takers() if self._takes(name, unstable)] if unstable else []
         chattering, braked = (
             {point.joint: self._longest(point, False) for point in unstable if point.where == where and point.joint}
             for where in (STOP, SUPPLY)
         )
-        return Advice(refusal, tuple(warnings), chattering, tuple(takers), braked)
+        return Advice(refusal, tuple(warnings), chattering, tuple(takers), braked, self._loops)
 
     def _instabilities(self) -> list[Instability]:
         """The instabilities, one a point at most, of the step or else of the sampled loop; the shortest stable step first."""
@@ -210,32 +211,42 @@ class StepCheck:
             f"{listed(others)} do not"
         ]
 
-    def _feedback(self) -> list[str]:
+    @cached_property
+    def _loops(self) -> dict[str, str]:
+        """What is to say of the feedback, by itself and by its sampling, with the joint that it is about."""
+        return {**self._feedback(), **self._sampling()}
+
+    def _feedback(self) -> dict[str, str]:
         """That the feedback leaves a motion unstable at its target, whatever the step."""
         if not self.free or self.free[0].plant.law is None:
-            return []
+            return {}
         point = next((point for point in self.free if point.where == TARGET), self.free[0])
         found = point.unstable_feedback()
         if found is None:
-            return []
+            return {}
         rate, joint = found
-        return [
-            f"control leaves {self.joints[joint].name} unstable {point.where}, whatever the step: its motion grows e-fold every "
+        name = self.joints[joint].name
+        words = (
+            f"control leaves {name} unstable {point.where}, whatever the step: its motion grows e-fold every "
             f"{1 / rate:.3g} s, until a limit or stop bounds it; check the signs and sizes of its gains"
-        ]
+        )
+        return {words: name}
 
-    def _sampling(self) -> list[str]:
+    def _sampling(self) -> dict[str, str]:
         """That the sampling period is too long for a stable loop, whatever the step."""
         periods = [(point.longest_period(), point) for point in self.free]
         harmful = [(longest, point) for longest, point in periods if longest is not None]
         if not harmful:
-            return []
+            return {}
         longest, point = min(harmful, key=lambda found: found[0])
         mend = f"every {short(longest)} s or more often" if longest else "more often"
-        return [
+        assert point.period is not None
+        joint = self.joints[point.plant.fastest_growing_sampled(point.period)].name
+        words = (
             f"control that samples every {point.period:g} s is unstable {point.where}, whatever the step: sample {mend}, or "
             "lower its gains"
-        ]
+        )
+        return {words: joint}
 
     def _unstable_branches(self) -> list[OperatingPoint]:
         """The branches on which the step is unstable, if it is stable without them."""

@@ -247,6 +247,12 @@ class LinearPlant(System):
         worst = int(rates.real.argmax())
         return float(fastest_growth(rates)), int(self._joints(shapes[:, worst : worst + 1])[0])
 
+    def fastest_growing_sampled(self, period: float) -> int:
+        """The joint of the fastest growing mode of a single plant's sampled loop."""
+        factors, shapes = np.linalg.eig(self.loop(exponential(self.matrix, period)))
+        worst = int(np.abs(factors).argmax())
+        return int(self._joints(shapes[:, worst : worst + 1])[0])
+
     def _joints(self, shapes: Array) -> npt.NDArray[np.int64]:
         """The joints with the most kinetic energy in modes, of shape (..., states, modes), shape (..., modes)."""
         speeds = np.sqrt(np.diagonal(self.M, axis1=-2, axis2=-1))[..., None] * np.abs(

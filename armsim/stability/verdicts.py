@@ -126,8 +126,10 @@ class VariantsCheck:
         speaks: Mask = np.zeros(there.shape[1], dtype=bool)
         if self.free.law is not None:
             last = self.points.where.index(TARGET)
-            aims, begins = (fastest_growth(self.free[p].continuous_rates) for p in (last, 0))
-            speaks |= np.where(there[last], aims, begins) * self.times.duration > GROWN
+            grown = fastest_growth(self.free.continuous_rates) * self.times.duration > GROWN
+            if self.period is not None:
+                grown &= self._grows(self._loop_rates)
+            speaks |= np.where(there[last], grown[last], grown[0])
         if self.period is not None:
             seldom = self._grows(self._loop_rates) & ~self._grows(self.free.continuous_rates)
             speaks |= (there & seldom).any(axis=0)

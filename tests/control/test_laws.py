@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import hypothesis
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 from scipy.linalg import expm
 
 import armsim
+from armsim.control import Desired, Kept, Now, Pid, Seen
 from armsim.errors import FileFaults
+from armsim.loading import scenario_of
+from armsim.plant import make_plant
 
 INERTIA = 0.5 + 2.0 * 0.3**2  # kg·m², of the axis below
 STEP = {"method": "rk4", "dt": 1e-3}
@@ -463,3 +468,38 @@ def test_sampled_back_calculation_is_steady_however_short_its_tracking_time():
     control = {"law": "pi", "kp": 1, "ki": 1000, "limit": 3, "target": [1.0], "period": 1e-2}
     run = armsim.simulate(axis({**control, "anti_windup": "back_calculation"}, 0.2), force_step=True)
     assert np.array_equal(run["tau_motor_R1_Nm"], [1.0] * 10 + [3.0] * 191)
+
+
+LIMITED = {"ki": 7.0, "integral_limit": 0.3, "limit": 2.0, "target": [1.0]}  # reached in 40 ms
+
+
+@pytest.mark.parametrize("windup", ["clamping", "back_calculation"])
+@pytest.mark.parametrize("law", [{"law": "pi", "kp": 1.5}, {"law": "pid", "kp": 1.5, "kd": 0.1}])
+@pytest.mark.parametrize(
+    ("method", "period"),
+    [("rk4", None), ("semi_implicit_euler", None), ("implicit_midpoint", None), ("rk54", None), ("rk4", 7e-3)],
+)
+def test_an_integral_reaches_its_limit_and_never_passes_it(law, method, period, windup):
+    control = {**LIMITED, **law, "anti_windup": windup, **({"period": period} if period else {})}
+    step = {"method": method} if method == "rk54" else {"method": method, "dt": 1e-3}
+    scenario = scenario_of(axis(control, 0.14, log={"every": 1e-2 if period is None else 7e-3}, integrator=step))
+    plant = make_plant(scenario)
+    place, state = plant.slots.index("integral_R1"), plant.initial_state([0.0], [0.0])
+    largest = 0.0
+    for k in range(scenario.steps):
+        t = k * scenario.dt
+        if plant.sampled and k % scenario.sample_every == 0:
+            state = plant.sample(t, state)
+        state = plant.step(t, state, scenario.dt)
+        largest = max(largest, abs(LIMITED["ki"] * state[place]))
+    assert LIMITED["integral_limit"] * (1 - 1e-15) <= largest <= LIMITED["integral_limit"]
+
+
+@hypothesis.given(ki=st.floats(1e-3, 1e3), bound=st.floats(1e-3, 1e3), sign=st.sampled_from([-1.0, 1.0]))
+def test_a_clamped_integral_is_the_largest_whose_product_is_within_the_limit(ki, bound, sign):
+    law = Pid("pi", (0.0,), (sign * ki,), (0.0,), (bound,))
+    (integral,) = law.clamped(Kept([sign * 1e9])).integrals
+    assert bound * (1 - 2**-51) <= ki * abs(integral) <= bound
+    assert law.rates(
+        Now(0.0, Seen([0.0], [0.0]), Desired([sign], [0.0], [0.0])), Kept([integral]), [0.0]
+    ).integrals == [0]

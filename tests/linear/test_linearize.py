@@ -13,6 +13,7 @@ from armsim.control import Seen
 from armsim.errors import Diverged, UsageError
 from armsim.expr import leaves
 from armsim.loading import read_scenario
+from tests.planar import planar
 
 HANG = {  # a two-link arm near hanging, under constant torque
     "format": "armsim/scenario/1",
@@ -258,14 +259,9 @@ def test_the_gains_of_a_joint_alone_are_its_closed_form():
 
 def driven(*motors: dict, **scenario) -> dict:
     """An arm in a vertical plane with a motor on every joint, at rest."""
-    rod = {"rod": {"axis": "x", "length": 0.4, "mass": 1.5, "center": [0.2, 0, 0]}}
-    joints = [
-        {"name": f"J{i}", "type": "revolute", "mdh": {"a": 0.4 * (i > 0)}, "bodies": [rod], "motor": motor}
-        for i, motor in enumerate(motors)
-    ]
     return {
         "format": "armsim/scenario/1",
-        "robot": {"format": "armsim/robot/1", "name": "plane", "gravity": [0, -9.81, 0], "joints": joints},
+        "robot": planar(*motors, names="J", first=0),
         "duration": 1,
         "integrator": {"method": "rk4", "dt": 1e-4},
         "inputs": {"voltage": [0] * len(motors)},
@@ -445,3 +441,43 @@ def test_the_target_of_a_reference_that_moves_is_where_and_when_it_ends():
     )
     assert np.allclose(lin.about.u, still.about.u, rtol=0, atol=1e-12)
     assert np.allclose(lin.closed_loop.A, still.closed_loop.A, rtol=1e-12, atol=1e-9)
+
+
+HELD = {  # laws that hold the arm at its target, gravity and all
+    "computed_torque": {"law": "computed_torque", "kp": 9, "kd": 6},
+    "pid": {"law": "pid", "kp": 60, "ki": 30, "kd": 8},
+    "filtered pid": {"law": "pid", "kp": 60, "ki": 30, "kd": 8, "derivative_filter": 5e-3},
+    "state_feedback": {"law": "state_feedback", "K": [[60, 5, 8, 1], [5, 20, 1, 3]], "feedforward": "gravity"},
+    "expression": {"law": "expression", "command": ["60*e + 8*ed + 30*integral"] * 2},
+}
+
+
+@pytest.mark.parametrize("output", ["torque", "voltage"])
+@pytest.mark.parametrize(
+    "sampled",
+    [{}, {"period": 1e-3}, {"period": 1e-3, "delay": 3e-3}, {"period": 1e-3, "delay": 1e-3, "encoder": {"counts": 50}}],
+    ids=str,
+)
+@pytest.mark.parametrize("law", HELD)
+def test_at_the_target_a_controller_remembers_what_holds_the_arm_there(law, sampled, output):
+    target = [0.4, -0.7]
+    control = {**HELD[law], **sampled, "output": output, "target": target}
+    given = driven(*COILS[:2], control=control, inputs=None, initial={"q": [0.0, 0.3]})
+    if law == "state_feedback" and output == "voltage":
+        control["K"] = [[*row, 0.1, 0.0] for row in control["K"]]
+    lin = armsim.linearize(given, target=True)
+    assert np.abs(lin.about.qdd).max() < 1e-9  # it does not fall
+    assert lin.is_equilibrium
+    assert lin.about.u == pytest.approx(lin.at_rest.about.u, rel=1e-9)
+    assert pytest.approx(lin.at_rest.A, rel=1e-9, abs=1e-9) == lin.A
+    assert pytest.approx(lin.at_rest.B, rel=1e-9, abs=1e-9) == lin.B
+
+
+def test_a_delay_leaves_the_equations_of_the_arm_as_they_are():
+    late = {"control.delay": 1e-3}
+    found = armsim.linearize("arm5_computed_torque", target=True, overrides=late)
+    expected = armsim.linearize("arm5_computed_torque", target=True)
+    assert found.abcd[0] == pytest.approx(expected.A, rel=1e-12, abs=1e-12)
+    assert found.closed_loop.stable
+    run = armsim.simulate("arm5_computed_torque", {**late, "duration": 12})
+    assert run.summary()["advice"] == []

@@ -80,3 +80,10 @@ def test_a_run_without_external_forces_has_no_disturbance(arms):
         measures_of(["recovery_time(0)"], pushed(arms, 0.5))
     with pytest.raises(armsim.UsageError, match="a feedback law"):
         measures_of(["recovery_time"], replace(pushed(arms, 0.5), command=None))
+
+
+@pytest.mark.parametrize("starts", [(0.504, 0.508), (0.508, 0.504), (0.508, 0.504, 0.502), (None, 0.508)])
+def test_of_forces_that_begin_between_two_moments_the_later_in_time_counts(arms, given, gathered, starts):
+    moments = given(pushed(arms, *starts), 2.0, 100, kicked((0.508, PUSH)))  # a moment every 20 ms
+    found = gathered(["recovery_time"], moments)
+    assert found["recovery_time"] == moments[40].t - 0.508  # 0.292 s: e^-2.92 is just above a twentieth of e^-0.12

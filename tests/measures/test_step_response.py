@@ -209,3 +209,42 @@ def test_a_joint_that_is_written_to_start_at_its_target_overshoots_by_nothing():
     for engine in ("llvm", "python"):
         run = armsim.simulate("two_link_hold", start, engine=engine, measure=["overshoot", "overshoot_elbow"])
         assert run.measures["overshoot"] == run.measures["overshoot_elbow"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("reference", "end"),
+    [
+        ({"profile": "chirp", "amplitude": 0.3, "frequency": 1, "end_frequency": 2.5, "duration": 0.5}, 0.5),
+        ({"profile": "chirp", "amplitude": 0.3, "frequency": 1, "end_frequency": 2, "duration": 0.5,
+          "sweep": "exponential"}, 0.5),
+        ({"via": [[0.4, -0.9]], "times": [0.5]}, 0.5),
+        ({"via": [[0.4, -0.9], [0.3, -0.2]], "times": [0.2, 0.5], "profile": "spline", "ends": "natural"}, 0.5),
+        ({"via": [[0.4, -0.9]], "times": [0.5], "profile": "steps"}, 0.5),
+        ({"via": [[0.4, -0.9]], "speed": 2, "acceleration": 10}, None),
+        ({"q": [0.3, 0.1]}, 0.0),
+    ],
+)  # fmt: skip
+def test_every_reference_that_comes_to_an_end_has_a_settling_time(reference, end):
+    control = {"law": "computed_torque", "output": "torque", "kp": 900, "kd": 60, "reference": reference}
+    scenario = {"format": "armsim/scenario/1", "robot": "two_link", "duration": 1.5, "control": control}
+    step = {"integrator": {"method": "rk4", "dt": 1e-3}}
+    run = armsim.simulate({**scenario, **step}, measure=["settling_time(1e-2)", "error"])
+    command = run.plant.command
+    assert command.reference.ends
+    assert np.allclose(run.q[-1], command.reference.at(1e9).q, atol=1e-6)
+    off = np.abs(run.q - [command.reference.at(t).q for t in run.t]).max(axis=1)
+    last = run.t[np.flatnonzero(off > 1e-2)[-1]] if (off > 1e-2).any() else 0.0
+    assert abs(run.measures["settling_time(1e-2)"] - last) <= run.t[1]
+    if end is not None:
+        assert run.measures["settling_time(1e-2)"] < end + 0.3
+    assert run.summary()["joints"][0]["settling_time"] is not None
+
+
+@pytest.mark.parametrize(
+    "reference", [["0.3*sin(4*t)", 0.7], {"profile": "sinusoid", "amplitude": 0.3, "frequency": 2}]
+)
+def test_a_reference_without_an_end_has_no_settling_time(reference):
+    control = {"law": "computed_torque", "output": "torque", "kp": 900, "kd": 60, "reference": reference}
+    scenario = {"format": "armsim/scenario/1", "robot": "two_link", "duration": 0.1, "control": control}
+    with pytest.raises(armsim.UsageError, match="a reference that comes to an end"):
+        armsim.simulate({**scenario, "integrator": {"method": "rk4", "dt": 1e-3}}, measure=["settling_time"])

@@ -79,6 +79,17 @@ STOPPED = {f"robot.joints[0].limits.{key}": span for key, span in (("stiffness",
 SAMPLED = {"law": "pd", "output": "torque", "kp": 100, "kd": 8, "period": 0.1}
 VOLTAGE = {"law": "pd", "output": "voltage", "kp": 100, "kd": 8}
 MOTOR = {"motor": {"Kp": 0.05, "Ra": 1, "gear": 50, "rotor_inertia": 1e-4, "inductance": 1e-3}}
+LATE = {
+    "law": "pid",
+    "output": "torque",
+    "kp": 100,
+    "ki": 10,
+    "kd": 8,
+    "period": 0.01,
+    "delay": 0.02,
+    "encoder": {"filter": 0.02},
+}
+HEAVY = {**slide()["robot"], "gravity": [0, 0, -9.81]}
 WIRED = {
     "control.kp[0]": (1, 1e4),
     "robot.joints[0].motor.inductance": (1e-5, 1),
@@ -99,6 +110,13 @@ CASES = {
         {"integrator.dt": 0.01, "robot.joints[0].friction": {"coulomb": 0.1, "viscous": 0.1}},
         60,
     ),
+    "two links, late": (
+        "two_link_hold",
+        TWO,
+        {"integrator.dt": 5e-3, "control.period": 0.01, "control.delay": 0.02},
+        40,
+    ),
+    "a late integral": (slide(control=LATE, robot=HEAVY), SLIDE | {"control.ki[0]": (1, 1e4)}, {}, 60),
     "a fall": ("rr_config1", FALL, {"integrator.method": "rk4", "integrator.dt": 0.01, "log.every": 0.01}, 60),
     "a swing": ("two_link_swing", {"initial.q[0]": (-3.0, 3.0)}, {"integrator.method": "explicit_euler"}, 40),
     "a stop": (slide(joint=STOP), SLIDE | STOPPED | {"initial.q[0]": (-0.4, 0.4)}, {}, 100),
