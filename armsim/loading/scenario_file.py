@@ -120,7 +120,7 @@ def _robot(
     try:
         path = _robot_path(node.text, context.folder)
         robot_root: Node
-        robot_root, raw = read_yaml(path, context.report)
+        robot_root, raw = read_yaml(path, context.report, streams=not node.place.line)
         if (refused := wrong_kind("robots", robot_root, path)) is not None:
             raise refused
         sources = (Source(path, digest(raw)),)

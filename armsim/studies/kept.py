@@ -7,7 +7,8 @@ import os
 from os import PathLike
 
 from armsim.errors import UsageError
-from armsim.files.study_folder import JOURNAL, PART, RECORD, read_record
+from armsim.files.regular_file import open_own
+from armsim.files.study_folder import JOURNAL, PART, RECORD, check_files, read_record
 from armsim.studies.results import COMPLETE, Sweep
 from armsim.studies.rows import INDEX, REASON, STATUS
 from armsim.studies.study import Study, study_of
@@ -37,6 +38,7 @@ def kept_study(path: str | PathLike[str]) -> tuple[Study, Sweep]:
         mend = f"simulate {folder}/tuned.yaml, which it found, and name the folder of that run"
         raise UsageError.of(folder, "the folder of a study of `armsim sweep`", "one of `armsim tune`", mend)
     study = study_of(os.path.join(folder, RECORD))
+    check_files(folder, tuned=False)
     status = COMPLETE if record["results"].get("status") == COMPLETE else "interrupted"
     file = os.path.join(folder, PART if status != COMPLETE else f"results.{study.table}")
     if not os.path.isfile(file):
@@ -63,15 +65,16 @@ def _headings(file: str) -> list[str]:
         check_parquet(file)
         from pyarrow.parquet import read_schema
 
-        return list(read_schema(file).names)
-    with open(file, encoding="utf-8", newline="") as rows:
+        with open(open_own(file), "rb") as table:
+            return list(read_schema(table).names)
+    with open(open_own(file), encoding="utf-8", newline="") as rows:
         return next(csv.reader(rows), [])
 
 
 def _journaled(folder: str) -> int:
     """Rows that the journal of an unfinished study knows to be whole."""
     try:
-        with open(os.path.join(folder, JOURNAL), encoding="ascii", errors="replace") as journal:
+        with open(open_own(os.path.join(folder, JOURNAL)), encoding="ascii", errors="replace") as journal:
             lines = [line.split() for line in journal if line.endswith("\n")]
     except OSError:
         return 0

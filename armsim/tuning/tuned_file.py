@@ -12,6 +12,7 @@ from armsim.files.new_file import whole_file
 from armsim.files.run_folder import RUN_FORMAT
 from armsim.files.shipped import shipped_path
 from armsim.files.source import beside, find_file
+from armsim.files.study_folder import TUNED
 from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
 from armsim.formulas.quantity import Quantity
@@ -23,7 +24,6 @@ from armsim.spec.scenario import FORMAT
 from armsim.spec.study import plain as plain_nodes
 from armsim.studies.study import plain_data
 
-TUNED = "tuned.yaml"
 ROBOT = "robot."
 COMMENT = """{name}, tuned: {minimise} {objective:.6g}{over}. `armsim simulate tuned.yaml` runs it.
 Found by `armsim tune`; study.yaml beside it says what was sought, and repeats it to the bit."""
