@@ -15,7 +15,7 @@ NEVER_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 STREAM = re.compile(r"/dev/(stdin|fd/[0-9]+)|/proc/self/fd/[0-9]+")  # a shell makes such a name of `<(...)`
 STREAMS = 8  # whose bytes are remembered
-FOLDER, OTHER = "a folder", "a pipe or a device"
+FOLDER, OTHER, NO_TEXT = "a folder", "a pipe or a device", "a name that is no text in UTF-8"
 KINDS = ((stat.S_ISREG, "a file"), (stat.S_ISDIR, FOLDER), (stat.S_ISLNK, "a symbolic link"))
 
 
@@ -51,9 +51,24 @@ def open_regular(path: str, flags: int = os.O_RDONLY, links: bool = True, mode: 
     return descriptor
 
 
+def open_named(path: str) -> int:
+    """The descriptor of a file that is read under a name that a user gives, and that armsim can write down.
+
+    Raises:
+        IrregularFile: It is no regular file, or its name is no text.
+        OSError: It cannot be opened.
+    """
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise IrregularFile(NO_TEXT, path) from None
+    return open_regular(path)
+
+
 def to_regular(error: IrregularFile) -> str:
     """How to mend the name of a file that is read."""
-    return "name a file in it" if error.strerror == FOLDER else "write it to a file first"
+    mends = {FOLDER: "name a file in it", NO_TEXT: "rename it"}
+    return mends.get(error.strerror, "write it to a file first")
 
 
 def open_own(path: str, flags: int = os.O_RDONLY, mode: int = 0o644) -> int:
@@ -91,14 +106,14 @@ def read_regular(path: str, most: int, streams: bool = True) -> bytes:
             and are remembered.
 
     Raises:
-        IrregularFile: It is neither.
+        IrregularFile: It is neither, or its name is no text.
         OSError: It cannot be read.
     """
     if streams and STREAM.fullmatch(path):
         status = os.stat(path)
         if _kind(status.st_mode) == OTHER:
             return _streamed(path, most, status.st_dev, status.st_ino)
-    with open(open_regular(path), "rb") as file:
+    with open(open_named(path), "rb") as file:
         return file.read(most)
 
 

@@ -10,7 +10,7 @@ from typing import IO
 from armsim.files.document import Place
 from armsim.files.faults import listed, refuse
 from armsim.files.neighbours import nearest_file, robot_of, scenarios_of
-from armsim.files.regular_file import IrregularFile, open_regular, to_regular
+from armsim.files.regular_file import IrregularFile, open_named, to_regular
 from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
 
 MOST_BYTES = 2**32  # of a table
@@ -76,7 +76,7 @@ def open_table(path: str, what: str, most: float = MOST_BYTES) -> IO[bytes]:
     """
     place = Place(path)
     try:
-        file = open(open_regular(path), "rb")  # noqa: SIM115  the caller closes it
+        file = open(open_named(path), "rb")  # noqa: SIM115  the caller closes it
     except IrregularFile as error:
         raise refuse(place, "", what, error.strerror, to_regular(error)) from None
     except FileNotFoundError:

@@ -21,7 +21,8 @@ integrator: {method: rk4, dt: 1e-3}
 STUDY = "format: armsim/study/1\nscenario: two_link_hold\nset: {duration: 0.02}\nvary: {'control.kp[0]': [1, 2]}\n"
 NAMING = {
     "robot": SCENARIO.replace("two_link", "./pipe"),
-    "model": SCENARIO + "control: {law: computed_torque, output: torque, kp: 1, kd: 1, target: [0, 0], model: ./pipe}\n",
+    "model": SCENARIO
+    + "control: {law: computed_torque, output: torque, kp: 1, kd: 1, target: [0, 0], model: ./pipe}\n",
     "input": SCENARIO + "inputs: {torque: [{csv: pipe, column: u}, 0]}\n",
     "reference": SCENARIO + "control: {law: pd, output: torque, kp: 1, kd: 1, reference: {csv: pipe}}\n",
     "scenario": STUDY.replace("two_link_hold", "./pipe"),
