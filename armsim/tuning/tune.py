@@ -34,7 +34,7 @@ from armsim.tuning.search import METHODS, most_trials
 from armsim.tuning.task import Cases, Tuning, places_at, tuning_of
 from armsim.tuning.tested import Tested, conditions_of, test_in_words, test_of, tested_of
 from armsim.tuning.trials import Stopped, Trials, trial_heading
-from armsim.tuning.tuned_file import COMMENT, tuned_scenario, write_tuned, written_data
+from armsim.tuning.tuned_file import COMMENT, tuned_scenario, write_tuned, written_control
 
 Progress = Callable[[int, int], object]
 MOST_MARGIN_CASES = 64
@@ -277,7 +277,7 @@ def _found(task: Task, trials: Trials, made: StudyFolder, name: str, status: str
         unmet=trials.unmet,
         curve=np.array(trials.curve),
         conditions=tuple(one.text for one in task.conditions),
-        control=written_data(task.uncased(trials.best).file.data["control"] or {}),
+        control=written_control(task.uncased(trials.best)),
         tried=test_in_words(task.test),
         simulated=task.runs.loop_s,
     )
