@@ -22,6 +22,8 @@ KINDS = ((stat.S_ISREG, "a file"), (stat.S_ISDIR, FOLDER), (stat.S_ISLNK, "a sym
 class IrregularFile(OSError):
     """A name that is not of a regular file; `strerror` says of what it is."""
 
+    strerror: str
+
     def __init__(self, found: str, path: str) -> None:
         super().__init__(errno.EINVAL, found, path)
 
@@ -59,8 +61,8 @@ def open_named(path: str) -> int:
         OSError: It cannot be opened.
     """
     try:
-        path.encode()
-    except UnicodeEncodeError:
+        os.fsencode(path).decode()
+    except UnicodeError:
         raise IrregularFile(NO_TEXT, path) from None
     return open_regular(path)
 
