@@ -7,16 +7,20 @@ def main() -> None:
     """Run the command line; see `armsim.cli.main.main`."""
     sys.unraisablehook = _unraisable
     try:
+        from armsim.files.interrupts import hear_endings
+
+        hear_endings()
         from armsim.cli.main import main as run
 
         run()
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         sys.stderr.write("interrupted\n")
-        sys.exit(130)
+        sys.exit(128 + (error.args[0] if error.args else 2))  # as shells have it of the signal, that of Ctrl-C
     finally:
-        from signal import SIG_IGN, SIGINT, signal
+        import signal
 
-        signal(SIGINT, SIG_IGN)  # nothing is left to interrupt
+        for name in {"SIGINT", "SIGTERM", "SIGHUP"} & {*vars(signal)}:
+            signal.signal(getattr(signal, name), signal.SIG_IGN)  # nothing is left to interrupt
 
 
 def _unraisable(unraisable: object) -> None:

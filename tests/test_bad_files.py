@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from armsim.files import yaml_reader
+from armsim.files import regular_file, yaml_reader
 from armsim.loading.check import check
 
 FOLDER = Path(__file__).parent / "bad_files"
@@ -35,7 +35,7 @@ def test_of_a_file_that_is_too_large_no_more_is_read_than_tells_so(tmp_path, mon
             read.append(most)
             return super().read(most)
 
-    monkeypatch.setattr(yaml_reader, "open", Counted, raising=False)
+    monkeypatch.setattr(regular_file, "open", Counted, raising=False)
     checked = check("large.yaml")
     assert list(map(str, checked.faults)) == [
         "large.yaml\n"

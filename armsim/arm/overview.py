@@ -18,7 +18,9 @@ from armsim.control import ComputedTorque, Constant, Controller, Expressions, Op
 from armsim.files.document import Place
 from armsim.files.faults import Fault, listed, refuse
 from armsim.files.neighbours import nearest_file
+from armsim.files.regular_file import read_regular
 from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
+from armsim.files.yaml_reader import MOST_BYTES
 from armsim.loading import build_robot, build_scenario, load_robot_file, load_scenario_file
 from armsim.loading.check import scenario_doubts
 from armsim.loading.plausible import doubts
@@ -55,8 +57,7 @@ def kind_of(given: Given) -> Literal["robot", "scenario"]:
     text = os.fspath(given)
     if looks_like_a_file(text) or os.path.isfile(text):
         try:
-            with open(text, "rb") as file:
-                found = FORMAT.search(file.read())
+            found = FORMAT.search(read_regular(text, MOST_BYTES + 1))
         except (OSError, ValueError):
             return "robot"  # its reader says what is wrong
         return "scenario" if found and found[1] != b"robot" else "robot"

@@ -21,7 +21,7 @@ from armsim.cli.options import (
     verbose_option,
 )
 from armsim.terminal.failure import INTERRUPTED
-from armsim.terminal.streams import echo
+from armsim.terminal.streams import echo, status_line
 
 UNWELL = 1
 PATIENCE = 1.0  # seconds before a status line appears
@@ -121,9 +121,11 @@ class Status:
             return
         text = f"{method}, {knob} = {value:.6g}"
         self._shown = f"{text:<{len(self._shown)}}"
-        click.echo(f"\r{self._shown}", nl=False, err=True)
+        with status_line() as line:
+            line.write(f"\r{self._shown}")
 
     def close(self) -> None:
         """Erase the line."""
         if self._shown:
-            click.echo(f"\r{' ' * len(self._shown)}\r", nl=False, err=True)
+            with status_line() as line:
+                line.write(f"\r{' ' * len(self._shown)}\r")

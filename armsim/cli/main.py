@@ -11,7 +11,7 @@ import click
 from armsim.cli.options import SETTINGS
 from armsim.errors import spoken_in_shell
 from armsim.files.source import reading_shown_by
-from armsim.terminal.failure import COMPLETING, told
+from armsim.terminal.failure import COMPLETING, exit_code, told
 from armsim.terminal.progress import reading_bar
 from armsim.terminal.streams import flush, open_streams
 from armsim.version import __version__
@@ -119,7 +119,8 @@ def cli(ctx: click.Context) -> None:
 def main(args: list[str] | None = None) -> None:
     """Run the command line and end the process.
 
-    Its exit code is 0: done; 1: checked and not well; 2: cannot run; 3: diverged; 70: armsim's own fault; 130: stopped.
+    Its exit code is 0: done; 1: checked and not well; 2: cannot run; 3: diverged; 70: armsim's own fault; 130: stopped by Ctrl-C;
+    143 and 129: by SIGTERM and SIGHUP, where these are heard as Ctrl-C is.
     """
     open_streams()
     try:
@@ -127,4 +128,4 @@ def main(args: list[str] | None = None) -> None:
         flush()
     except BaseException as error:  # all that ends a command has a message and a code
         code = told(error)
-    sys.exit(code if isinstance(code, int) else 0)
+    sys.exit(exit_code(code) if isinstance(code, int) else 0)

@@ -10,6 +10,8 @@ import click
 from armsim.cli.options import SETTINGS, quiet_option, shipped
 from armsim.cli.plot import picture_name
 from armsim.errors import UsageError
+from armsim.files.interrupts import ended_by
+from armsim.terminal.failure import INTERRUPTED
 from armsim.terminal.streams import echo
 
 
@@ -78,7 +80,7 @@ def command(
                 echo(f"! no browser is known here; open {address} in one", err=True)
 
     view(given, target, degrees, force, port, ready, dict(map(_slider, sliders)))
-    return 0
+    return 0 if ended_by() is None else INTERRUPTED
 
 
 def _slider(text: str) -> tuple[str, tuple[float, float] | None]:

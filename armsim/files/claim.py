@@ -14,6 +14,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from armsim.files.regular_file import open_own, open_regular
+
 PATTERN = re.compile(r"\.(?P<name>.+)\.(?P<token>[0-9a-f]{12})\.(?P<what>new|old|whole|part|lock)", re.DOTALL)
 LONGEST = 230  # bytes of a target's name, beyond which its hidden names, which may have 255, have a digest in its place
 
@@ -69,10 +71,11 @@ def sole(path: str) -> Iterator[bool]:
     """Whether this process alone holds a lock file while the block lasts; it is removed then.
 
     Raises:
+        UsageError: It is no file of its own.
         OSError: It cannot be written.
     """
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = open_own(path, os.O_RDWR | os.O_CREAT, 0o600)
         held = _held(descriptor, path)
         if held or _same(descriptor, path):
             break
@@ -113,7 +116,7 @@ def abandoned(folder: str) -> Iterator[list[Abandoned]]:
             continue  # a file of others that happens to have such a name
         path = left.pop("lock", os.path.join(folder, f".{name}.{token}.lock"))
         with suppress(OSError):
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+            descriptor = open_regular(path, os.O_RDWR | os.O_CREAT, links=False, mode=0o600)
             if _held(descriptor, path, sure=True):
                 locks[path] = descriptor
                 dead.append(Abandoned(name, {what: path for what, path in left.items() if os.path.lexists(path)}))

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from armsim.files.document import clipped
+from armsim.files.regular_file import read_regular
 from armsim.files.shipped import looks_like_a_file, shipped_folder, shipped_path
 
 ROBOT = re.compile(r"^robot:[ \t]*[\"']?([^\"'#\s{]+)", re.MULTILINE)
@@ -44,8 +45,7 @@ def look_around(path: str) -> str:
 def robot_of(scenario: str) -> str | None:
     """The robot that a scenario file names, as a path from here or the name of a shipped one; None if it names none."""
     try:
-        with open(scenario, encoding="utf-8", errors="replace") as file:
-            found = ROBOT.search(file.read(MOST_READ))
+        found = ROBOT.search(read_regular(scenario, MOST_READ).decode(errors="replace"))
     except (OSError, ValueError):
         return None
     if found is None:

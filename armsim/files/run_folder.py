@@ -21,6 +21,7 @@ from armsim.files.claim import Claim
 from armsim.files.exchange import exchanged, flush, rename_onto_nothing
 from armsim.files.interrupts import interrupts_later
 from armsim.files.recovery import RUN_FILES, RUNS, clear, entries, move_in, named, put_beside, recover
+from armsim.files.regular_file import read_regular
 
 RUN_FORMAT = "armsim/run/1"
 
@@ -28,8 +29,7 @@ RUN_FORMAT = "armsim/run/1"
 def is_run(folder: str | os.PathLike[str]) -> bool:
     """Whether a folder holds an armsim run."""
     try:
-        with open(os.path.join(folder, "run.yaml"), "rb") as file:
-            return f"format: {RUN_FORMAT}".encode() in file.read(1000)
+        return f"format: {RUN_FORMAT}".encode() in read_regular(os.path.join(folder, "run.yaml"), 1000)
     except OSError:
         return False
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
@@ -14,6 +13,7 @@ from typing import IO
 from armsim.files.document import Place
 from armsim.files.faults import listed, refuse
 from armsim.files.neighbours import nearest_file, robot_of, scenarios_of
+from armsim.files.regular_file import IrregularFile, open_named, to_regular
 from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
 
 MOST_BYTES = 2**32  # of a table
@@ -97,18 +97,17 @@ def open_table(path: str, what: str, most: float = MOST_BYTES) -> IO[bytes]:
     """
     place = Place(path)
     try:
-        found = os.stat(path)  # first: to open a pipe is to wait for who writes it
-        if stat.S_ISREG(found.st_mode) and found.st_size <= most:
-            return open(path, "rb")
+        file = open(open_named(path), "rb")  # noqa: SIM115  the caller closes it
+    except IrregularFile as error:
+        raise refuse(place, "", what, error.strerror, to_regular(error)) from None
     except FileNotFoundError:
         raise refuse(place, "", what, "no file of this name", "check the name and the folder") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise refuse(place, "", f"{what} that can be read", reason, "check its name and permissions") from None
-    if stat.S_ISDIR(found.st_mode):
-        raise refuse(place, "", what, "a folder", "name a file in it")
-    if not stat.S_ISREG(found.st_mode):
-        raise refuse(place, "", what, "a pipe or a device", "write it to a file first")
+    if os.fstat(file.fileno()).st_size <= most:
+        return file
+    file.close()
     mend = "log less often, or cut the file into parts"
     raise refuse(place, "", f"{what} of at most {MOST_BYTES // 2**30} GiB", "a larger one", mend)
 

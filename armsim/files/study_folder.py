@@ -13,7 +13,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import IO, Any
 
 from armsim.errors import FileFaults, UsageError, spelled
 from armsim.files.claim import is_hidden_name, sole
@@ -21,17 +21,19 @@ from armsim.files.document import Map, Node, Scalar
 from armsim.files.exchange import flush
 from armsim.files.new_file import whole_file
 from armsim.files.recovery import OF_THE_SYSTEM, named
+from armsim.files.regular_file import check_own, open_own
 from armsim.files.study_record import check_table, file_digest, study_results
 from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
 
 STUDIES = "studies"  # folder of the numbered studies
 RECORD, PART, JOURNAL, LOCK = "study.yaml", "results.part", "journal", ".study.lock"
+SUMMARY, TUNED, TEST = "summary.yaml", "tuned.yaml", "test"  # of a tuning; the last is the folder of another study
 ENDINGS = ("csv", "parquet")
 FILES = (RECORD, PART, JOURNAL, LOCK, *(f"results.{ending}" for ending in ENDINGS))
 GRAIN = 2**20  # bytes that are read at a time
 COMMENT = """An armsim study. `armsim sweep study.yaml -o DIR` repeats it, and with --show INDEX carries out one of its runs."""
-TUNED = (
+OF_TUNING = (
     """An armsim study. `armsim tune study.yaml -o DIR` repeats it; tuned.yaml is the scenario with what was found."""
 )
 
@@ -64,7 +66,7 @@ class StudyFolder:
 
     @property
     def _comment(self) -> str:
-        return TUNED if "tune" in self._definition else COMMENT
+        return OF_TUNING if "tune" in self._definition else COMMENT
 
     def open(self) -> None:
         """Take up what is there, or begin.
@@ -89,11 +91,11 @@ class StudyFolder:
             with whole_file(self._file(RECORD)) as file:
                 file.write(yaml_text({**self._definition, "results": {"status": "running"}}, self._comment).encode())
         self.status = "running"
-        self._descriptor = os.open(self._file(PART), os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+        self._descriptor = open_own(self._file(PART), os.O_RDWR | os.O_CREAT)
         self.rows, self._length, kept = self._sound() if found is not None else (0, 0, 0)
         os.ftruncate(self._descriptor, self._length)
         os.lseek(self._descriptor, 0, os.SEEK_END)
-        with open(self._file(JOURNAL), "ab") as journal:
+        with self._journal() as journal:
             journal.truncate(kept)
         if not self._length:
             self.append(self._heading, 0)
@@ -101,7 +103,7 @@ class StudyFolder:
     def _sound(self) -> tuple[int, int, int]:
         """Rows and bytes that are there as the journal says, and the length of the journal up to there."""
         lines = []
-        with contextlib.suppress(OSError), open(self._file(JOURNAL), "rb") as journal:
+        with contextlib.suppress(OSError), open(open_own(self._file(JOURNAL)), "rb") as journal:
             at = 0
             for line in journal:
                 at += len(line)
@@ -140,7 +142,7 @@ class StudyFolder:
         self._hash.update(text)
         self._length += len(text)
         self.rows += rows
-        with open(self._file(JOURNAL), "ab") as journal:
+        with self._journal() as journal:
             journal.write(f"{self.rows} {self._length} {self._hash.hexdigest()}\n".encode())
             journal.flush()
             os.fsync(journal.fileno())
@@ -175,7 +177,7 @@ class StudyFolder:
 
     def look(self) -> int:
         """How many rows of an unfinished study are there as the journal says; nothing is changed."""
-        self._descriptor = os.open(self._file(PART), os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        self._descriptor = open_own(self._file(PART))
         try:
             return self._sound()[0]
         finally:
@@ -191,6 +193,9 @@ class StudyFolder:
         for name in (PART, JOURNAL):
             with contextlib.suppress(OSError):
                 os.remove(self._file(name))
+
+    def _journal(self) -> IO[bytes]:
+        return open(open_own(self._file(JOURNAL), os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab")
 
     def _file(self, name: str) -> str:
         return os.path.join(self.path, name)
@@ -248,7 +253,7 @@ def check_study_folder(path: str, definition: Mapping[str, Any], force: bool) ->
     """Refuse a folder that has something else than this study.
 
     Raises:
-        UsageError: It has.
+        UsageError: It has, or a file of the study's names is none of its own.
     """
     if not os.path.lexists(path):
         return
@@ -257,6 +262,7 @@ def check_study_folder(path: str, definition: Mapping[str, Any], force: bool) ->
         raise UsageError.of(path, expected, "a file", "name another folder with -o")
     names = sorted(n for n in os.listdir(path) if n not in OF_THE_SYSTEM and not is_hidden_name(n) and n != LOCK)
     found = read_record(path)
+    check_files(path, "tune" in definition)
     if found is None and names:
         raise UsageError.of(path, expected, f"other files: {named(names)}", "name another folder with -o")
     if found is not None and _asked(found) != definition and not force:
@@ -265,10 +271,32 @@ def check_study_folder(path: str, definition: Mapping[str, Any], force: bool) ->
         raise UsageError.of(path, expected, f"another study: other {', '.join(differ)}", mend)
 
 
+def check_files(folder: str, tuned: bool) -> None:
+    """Refuse a folder in which one of the names of a study's files is that of a link, a pipe, a device or a folder.
+
+    Args:
+        folder: The folder.
+        tuned: Whether the study is a tuning, which has further files.
+
+    Raises:
+        UsageError: It is refused.
+    """
+    for name in (*FILES, *((SUMMARY, TUNED) if tuned else ())):
+        check_own(os.path.join(folder, name))
+    if tuned:
+        check_own(os.path.join(folder, TEST), folder=True)
+
+
 def read_record(folder: str) -> dict[str, Any] | None:
-    """What study.yaml in a folder says; None if there is none that armsim wrote."""
+    """What study.yaml in a folder says; None if there is none that armsim wrote.
+
+    Raises:
+        UsageError: It is a link, a pipe, a device or a folder.
+    """
+    path = os.path.join(folder, RECORD)
+    check_own(path)
     try:
-        found = _plain(read_yaml(os.path.join(folder, RECORD))[0])
+        found = _plain(read_yaml(path)[0])
     except FileFaults:
         return None
     return found if isinstance(found, dict) and isinstance(found.get("results"), dict) else None
@@ -302,7 +330,7 @@ def _numbered(name: str, definition: Mapping[str, Any]) -> str:
 
 def rows_of(path: str) -> Iterator[list[str]]:
     """The rows of results.csv, or of its part, as text, one by one."""
-    with open(path, encoding="utf-8", newline="") as file:
+    with open(open_own(path), encoding="utf-8", newline="") as file:
         reader = csv.reader(file)
         next(reader, [])
         yield from reader

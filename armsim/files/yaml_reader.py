@@ -15,6 +15,7 @@ from armsim.files.document import DEEPEST, MOST_NODES, Map, Node, Place, Scalar,
 from armsim.files.faults import Report, refuse
 from armsim.files.foreign import foreign
 from armsim.files.neighbours import look_around
+from armsim.files.regular_file import IrregularFile, read_regular, to_regular
 
 MOST_BYTES = 1_000_000
 WORDED_BY_PYTHON = 64_000  # characters; syntax errors of larger files are worded by the parser in use
@@ -52,12 +53,13 @@ class _PythonParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser
 _CParser: Any = getattr(yaml, "CParser", None) or getattr(getattr(yaml, "cyaml", None), "CParser", None)
 
 
-def read_yaml(path: str, report: Report | None = None) -> tuple[Node, bytes]:
+def read_yaml(path: str, report: Report | None = None, streams: bool = True) -> tuple[Node, bytes]:
     """The content of a YAML file.
 
     Args:
         path: The file; messages show it as given.
         report: Takes duplicate keys and the like, so that they are reported with the other faults of the file.
+        streams: Whether it may be a stream that a command line gives; see `armsim.files.regular_file.read_regular`.
 
     Returns:
         The root node, and the bytes of the file.
@@ -67,12 +69,11 @@ def read_yaml(path: str, report: Report | None = None) -> tuple[Node, bytes]:
     """
     place = Place(path)
     try:
-        with open(path, "rb") as file:
-            raw = file.read(MOST_BYTES + 1)
+        raw = read_regular(path, MOST_BYTES + 1, streams)
     except FileNotFoundError:
         raise refuse(place, "", "a YAML file", "no file of this name", look_around(path)) from None
-    except IsADirectoryError:
-        raise refuse(place, "", "a YAML file", "a folder", "name a file in it") from None
+    except IrregularFile as error:
+        raise refuse(place, "", "a YAML file", error.strerror, to_regular(error)) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise refuse(place, "", "a YAML file that can be read", reason, "check its name and permissions") from None

@@ -35,6 +35,9 @@ class _Representer(yaml.representer.SafeRepresenter):
         return True
 
     def text(self, data: str) -> yaml.ScalarNode:
+        data = data.encode(errors="surrogateescape").decode(
+            errors="backslashreplace"
+        )  # bytes of names that are no text
         plain = isinstance(resolved(data), str) and data not in WORDS and data.isprintable()
         return self.represent_scalar("tag:yaml.org,2002:str", data, style=None if plain else '"')
 

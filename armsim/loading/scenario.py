@@ -26,6 +26,7 @@ from armsim.loading.signals import build_signal
 from armsim.model import Arm
 from armsim.spatial import Vector
 from armsim.spec.control import ControlKeys
+from armsim.spec.recorded import written_record
 from armsim.spec.scenario import ADAPTIVE, AUTO, InputKeys
 from armsim.spec.timing import ROWS, time_at, time_ratio
 from armsim.spec.tolerance import tolerance
@@ -271,11 +272,16 @@ def _integrator(scenario: Scenario) -> dict[str, Any]:
     }
 
 
+def unusual_control(control: dict[str, Any]) -> dict[str, Any]:
+    """The keys of `control`, those that are as they are by default left out, as not every law has them."""
+    return {key: value for key, value in control.items() if plain(value) != ControlKeys.fields[key].default}
+
+
 def _control(scenario: Scenario, control: dict[str, Any]) -> dict[str, Any]:
-    """The keys of `control`, those that are as they are by default left out."""
-    command, usual = scenario.command, {key: kind.default for key, kind in ControlKeys.fields.items()}
+    """The keys of `control`, written out."""
+    command = scenario.command
     assert isinstance(command, Controller)
-    resolved = {key: value for key, value in plain(control).items() if value != usual[key]}
+    resolved: dict[str, Any] = plain(unusual_control(control))
     if control["reference"] is not None:
         turns = [joint.kind.turns for joint in scenario.arm.joints]
         resolved["reference"] = resolved_reference(control["reference"], turns, scenario.degrees)
@@ -295,4 +301,4 @@ def _control(scenario: Scenario, control: dict[str, Any]) -> dict[str, Any]:
 def _signal(signal: Any) -> Any:
     if isinstance(signal, Quantity):
         return signal.text if signal.varies else signal.value
-    return {"csv": signal["file"], "column": signal["column"], "hold": signal["hold"], "sha256": signal["sha256"]}
+    return written_record(signal)

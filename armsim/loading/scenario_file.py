@@ -21,6 +21,7 @@ from armsim.loading.robot_file import check_robot, load_root, refuse_undetermine
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.voltage import NoVoltage, refusal
 from armsim.loading.wrong_kind import wrong_kind
+from armsim.spec.kinds import name_of_file
 from armsim.spec.overrides import JointLists, apply_overrides, split_overrides
 from armsim.spec.robot import RobotKeys, joint_names
 from armsim.spec.scenario import ADAPTIVE, AUTO, FORMAT, ScenarioKeys, read_scenario_node
@@ -99,7 +100,7 @@ def load_scenario_file(path_or_name: Given, overrides: Mapping[str, Any] | None 
     assert data is not None  # or there was a fault
     assert robot is not None  # as above
     tables = [Source(name, csv.sha256) for name, csv in context.tables.items() if csv is not None]
-    name = data["name"] or os.path.splitext(os.path.basename(file))[0] or "scenario"
+    name = data["name"] or name_of_file(file) or "scenario"
     all_sources = (*sources, *robot_sources, *(() if model is None else model.sources), *tables)
     return ScenarioFile(name, data, RobotFile(robot, robot_sources), steps, all_sources, model)
 
@@ -120,7 +121,7 @@ def _robot(
     try:
         path = _robot_path(node.text, context.folder)
         robot_root: Node
-        robot_root, raw = read_yaml(path, context.report)
+        robot_root, raw = read_yaml(path, context.report, streams=not node.place.line)
         if (refused := wrong_kind("robots", robot_root, path)) is not None:
             raise refused
         sources = (Source(path, digest(raw)),)

@@ -9,14 +9,14 @@ from typing import Any
 from armsim.errors import UsageError
 from armsim.figures.picture import check_matplotlib, png_of
 from armsim.figures.tuning import tuning_figure
-from armsim.files.study_folder import RECORD, read_record
+from armsim.files.study_folder import RECORD, SUMMARY, check_files, read_record
 from armsim.notebook import counted
 from armsim.reports.tuning import report
 from armsim.simulation.simulate import simulate
 from armsim.studies.kept import folder_of
 from armsim.tuning.result import Tuned
 from armsim.tuning.task import tuning_of
-from armsim.tuning.tune import SUMMARY, carried_out
+from armsim.tuning.tune import carried_out
 from armsim.viewing.page import Section
 from armsim.viewing.view import page_data
 
@@ -39,6 +39,7 @@ def tuning_page(
     """
     folder = folder_of(path)
     record = os.path.join(folder, RECORD)
+    check_files(folder, tuned=True)
     if not os.path.isfile(os.path.join(folder, SUMMARY)):
         raise UsageError.of(
             folder, "a tuning that is at its end", "one that is not", f"run `armsim tune {record} -o {folder}`"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import re
+import unicodedata
 from typing import Any
 
 from armsim.expr import Expr, either, rounded
@@ -23,6 +25,7 @@ class _Required:
 
 REQUIRED = _Required()
 NAME = re.compile(r"[^\W\d][\w.-]*")
+LONGEST_NAME = 60  # characters
 COMMA = re.compile(r"[+-]?\d{1,15},\d{1,15}(e[+-]?\d{1,3})?(\s*[A-Za-zµΩ°%][^,()]*)?", re.ASCII | re.IGNORECASE)
 LARGEST = math.nextafter(math.inf, 0.0)
 
@@ -35,6 +38,13 @@ def any_of(a: Any, b: Any) -> Any:
 def join(path: str, key: str) -> str:
     """The path of a key below a path."""
     return f"{path}.{key}" if path else key
+
+
+def name_of_file(path: str) -> str:
+    """A name after a file, without its ending: `2nd run.yaml` is `_2nd_run`."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    name = re.sub(r"[^\w.-]", "_", unicodedata.normalize("NFC", stem))
+    return (name if NAME.match(name) or not name else f"_{name}")[:LONGEST_NAME]
 
 
 class Kind:
@@ -334,7 +344,7 @@ class Text(Kind):
         if (
             not node.text
             or len(node.text) > 1000
-            or (self.name and (not NAME.fullmatch(node.text) or len(node.text) > 60))
+            or (self.name and (not NAME.fullmatch(node.text) or len(node.text) > LONGEST_NAME))
         ):
             return self.fault(node, path, context)
         return node.text

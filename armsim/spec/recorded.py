@@ -18,6 +18,7 @@ from armsim.formulas.quantity import Context
 from armsim.spec.kinds import Number
 
 TIME = "t_s"
+OF_TABLE = ("table", "file", "place")  # what is read for a record, which no file says
 LARGEST_TIME = 1e12  # s: clocks that count from 1970 have 2e9
 
 
@@ -54,6 +55,12 @@ def read_recorded(data: dict[str, Any], node: Map, path: str, context: Context) 
     where = node.entries["csv"][1].place
     found = {"csv": file, "file": os.path.abspath(file), "sha256": csv.sha256, "table": table, "place": where}
     return {**data, **found}
+
+
+def written_record(data: dict[str, Any]) -> dict[str, Any]:
+    """The keys with which a file says what `read_recorded`, or `armsim.spec.motion_file.read_motion`, has read."""
+    rest = {key: value for key, value in data.items() if key not in (*OF_TABLE, "csv", "sha256") and value is not None}
+    return {"csv": data["file"], **rest, "sha256": data["sha256"]}
 
 
 def read_table(data: dict[str, Any], node: Map, path: str, context: Context, needed: Needed) -> DataTable | None:

@@ -212,7 +212,8 @@ class ReferenceKeys(Record):
                 for key in useless:
                     context.report.add(node.entries[key][0], join(path, key), *self.unwanted(key, data))
                 told.update(lacking, useless)
-        if told or len(context.report.faults) > before:
+        invalid = any(data[key] is None and node.get(key) is not None for key in self.fields)  # which is reported
+        if told or invalid or len(context.report.faults) > before:
             return
         if data["via"] is not None:
             self._check_points(data, node, path, context)

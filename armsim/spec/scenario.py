@@ -208,7 +208,9 @@ class ScenarioKeys(Record):
     other_words = words.SCENARIO
 
     format = Format(FORMAT, doc="format and version of this file", example=FORMAT)
-    name = Text(name=True, default=None, doc="names the run's folder", note="the file's name")
+    name = Text(
+        name=True, default=None, doc="names the run's folder", note="the file's name, with `_` for other characters"
+    )
     robot = RobotReference(
         doc="robot file relative to this one, name of a shipped robot, or a robot's keys", example="../robots/arm5.yaml"
     )

@@ -10,7 +10,8 @@ from os import PathLike
 from armsim.errors import UsageError
 from armsim.files.document import Place, clipped
 from armsim.files.faults import refuse
-from armsim.files.study_folder import PART, RECORD, StudyFolder, read_record
+from armsim.files.regular_file import open_own
+from armsim.files.study_folder import PART, RECORD, StudyFolder, check_files, read_record
 from armsim.files.study_record import RESTORE, check_table, study_results
 from armsim.studies.results import COMPLETE, Sweep
 from armsim.studies.rows import INDEX, REASON, STATUS
@@ -41,6 +42,7 @@ def kept_study(path: str | PathLike[str]) -> tuple[Study, Sweep]:
         mend = f"simulate {folder}/tuned.yaml, which it found, and name the folder of that run"
         raise UsageError.of(folder, "the folder of a study of `armsim sweep`", "one of `armsim tune`", mend)
     study = study_of(os.path.join(folder, RECORD))
+    check_files(folder, tuned=False)
     status = COMPLETE if record["results"].get("status") == COMPLETE else "interrupted"
     file = os.path.join(folder, PART if status != COMPLETE else f"results.{study.table}")
     if not os.path.isfile(file):
@@ -76,6 +78,7 @@ def _headings(file: str) -> list[str]:
         check_parquet(file)
         from pyarrow.parquet import read_schema
 
-        return list(read_schema(file).names)
-    with open(file, encoding="utf-8", newline="") as rows:
+        with open(open_own(file), "rb") as table:
+            return list(read_schema(table).names)
+    with open(open_own(file), encoding="utf-8", newline="") as rows:
         return next(csv.reader(rows), [])

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from armsim.files.new_file import whole_file
+from armsim.files.regular_file import open_own
 from armsim.files.study_folder import rows_of
 from armsim.formulas.values import Drawn, Values
 from armsim.studies.rows import INDEX, REASON, STATUS
@@ -48,6 +49,6 @@ def parquet_rows(path: str) -> Iterator[list[Any]]:
     """The rows of a Parquet file, one by one."""
     import pyarrow.parquet as pq
 
-    with open(path, "rb") as file:
+    with open(open_own(path), "rb") as file:
         for batch in pq.ParquetFile(file).iter_batches(GROUP):
             yield from map(list, zip(*(column.to_pylist() for column in batch.columns), strict=True))

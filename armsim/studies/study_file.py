@@ -178,7 +178,7 @@ def _is_sound(study: StudyFile, words: Mapping[str, Any], root: Map, report: Rep
     """Whether the scenario can be run with some words written in; its faults are reported."""
     try:
         if not isinstance(study.scenario, Mapping):
-            read_yaml(find_file("configs", os.fspath(study.scenario)))
+            read_yaml(find_file("configs", os.fspath(study.scenario)), streams=False)
     except FileFaults as error:
         report.faults += [_moved(fault, root) for fault in error.faults]
         return False

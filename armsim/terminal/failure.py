@@ -12,6 +12,7 @@ import traceback
 import click
 
 from armsim.errors import INTERNAL, ArmsimError, Refusal
+from armsim.files.interrupts import ended_by
 from armsim.terminal.streams import drop, echo, unwritable
 from armsim.version import __version__
 
@@ -47,6 +48,12 @@ def told(error: BaseException) -> int:
     message, code = _message(error)
     echo(message, err=True)
     return code
+
+
+def exit_code(code: int) -> int:
+    """An exit code; of what was interrupted by a signal of the system, the one that says by which."""
+    number = ended_by()
+    return 128 + number if code == INTERRUPTED and number is not None else code
 
 
 def _message(error: BaseException) -> tuple[str, int]:

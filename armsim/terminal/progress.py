@@ -14,6 +14,7 @@ import click
 
 from armsim.errors import visible
 from armsim.files.source import Progress
+from armsim.terminal.streams import status_line
 
 PATIENCE = 1.0  # seconds before a progress bar appears
 REDRAWN = 0.05  # seconds between redraws
@@ -55,8 +56,8 @@ class ProgressBar:
         with self._lock:
             if not self._begun:
                 self._note = self._preparing
-                sys.stderr.write(self._note)
-                sys.stderr.flush()
+                with status_line() as line:
+                    line.write(self._note)
 
     def _begin(self) -> None:
         """With the first call, take back what was said of preparations, and close the bar before this one."""
@@ -67,7 +68,8 @@ class ProgressBar:
         with self._lock:
             self._begun = True
             if self._note:
-                sys.stderr.write("\r" + " " * len(self._note) + "\r")
+                with status_line() as line:
+                    line.write("\r" + " " * len(self._note) + "\r")
                 self._note = ""
 
     def __call__(self, done: int, total: int) -> None:
@@ -75,12 +77,13 @@ class ProgressBar:
         now = time.monotonic()
         if now < self._due and (self._bar is None or done < total):
             return
-        if self._bar is None:
-            self._bar = click.progressbar(
-                length=total, label=self._label, file=sys.stderr, item_show_func=lambda _: self.said or None
-            )
-            self._bar.__enter__()
-        self._bar.update(done - self._shown)
+        with status_line() as line:
+            if self._bar is None:
+                self._bar = click.progressbar(
+                    length=total, label=self._label, file=line, item_show_func=lambda _: self.said or None
+                )
+                self._bar.__enter__()
+            self._bar.update(done - self._shown)
         self._shown, self._due = done, now + REDRAWN
 
     def tell(self, said: str) -> None:
@@ -88,8 +91,8 @@ class ProgressBar:
         self.said = said
         with self._lock:
             if self._note and not self._begun and said != self._note:
-                sys.stderr.write("\r" + said.ljust(len(self._note)))
-                sys.stderr.flush()
+                with status_line() as line:
+                    line.write("\r" + said.ljust(len(self._note)))
                 self._note = said.ljust(len(self._note))
 
     @contextmanager
@@ -104,9 +107,10 @@ class ProgressBar:
     def close(self) -> None:
         """Leave the terminal on a line of its own."""
         self._begin()
-        if self._bar is not None:
-            self._bar.__exit__(None, None, None)
-            self._bar = None
+        with status_line():
+            if self._bar is not None:
+                self._bar.__exit__(None, None, None)
+                self._bar = None
 
 
 @contextmanager

@@ -6,11 +6,14 @@ import errno
 import os
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TextIO
 
 import click
 
 from armsim.errors import UsageError, visible
+from armsim.files.interrupts import ended_by
 
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 _TOKEN = os.urandom(8).hex()  # which no text from outside can know
@@ -38,8 +41,23 @@ def echo(text: str, err: bool = False, nl: bool = True) -> None:
         click.echo(shown, file=stream, nl=nl)
     except OSError as error:
         drop(stream)
-        if not err and error.errno not in GONE:
+        if not err and not _is_gone(error):
             raise unwritable(error) from None
+
+
+@contextmanager
+def status_line() -> Iterator[TextIO]:
+    """Standard error, to say how far something is; where nobody can read that any more, it goes nowhere."""
+    try:
+        yield sys.stderr
+        sys.stderr.flush()
+    except OSError:
+        drop(sys.stderr)
+
+
+def _is_gone(error: OSError) -> bool:
+    """Whether who read a stream has gone: a program, or the terminal, of which a signal tells."""
+    return error.errno in GONE or (error.errno == errno.EIO and ended_by() is not None)
 
 
 def bold(text: str) -> str:
@@ -81,5 +99,5 @@ def flush() -> None:
         sys.stdout.flush()
     except OSError as error:
         drop(sys.stdout)
-        if error.errno not in GONE:
+        if not _is_gone(error):
             raise unwritable(error) from None

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim.files.study_folder import TUNED
 from armsim.formulas.values import Interval
 from armsim.notebook import counted, html_table
 from armsim.tuning.margins import Margin
 from armsim.tuning.objective import Judged
 from armsim.tuning.search import NEAR
 from armsim.tuning.tested import Tested
-from armsim.tuning.tuned_file import TUNED
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 from armsim.errors import FileFaults, UsageError, spelled
 from armsim.files.interrupts import interrupts_later
 from armsim.files.new_file import whole_file
-from armsim.files.study_folder import StudyFolder, study_folder
+from armsim.files.study_folder import SUMMARY, TEST, TUNED, StudyFolder, study_folder
 from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
 from armsim.formulas.values import UNIFORM, Drawn, Interval
@@ -34,10 +34,9 @@ from armsim.tuning.search import METHODS, most_trials
 from armsim.tuning.task import Cases, Tuning, places_at, tuning_of
 from armsim.tuning.tested import Tested, conditions_of, test_in_words, test_of, tested_of
 from armsim.tuning.trials import Stopped, Trials, trial_heading
-from armsim.tuning.tuned_file import COMMENT, TUNED, tuned_scenario, write_tuned, written_data
+from armsim.tuning.tuned_file import COMMENT, tuned_scenario, write_tuned, written_control
 
 Progress = Callable[[int, int], object]
-SUMMARY, TEST = "summary.yaml", "test"
 MOST_MARGIN_CASES = 64
 
 
@@ -278,7 +277,7 @@ def _found(task: Task, trials: Trials, made: StudyFolder, name: str, status: str
         unmet=trials.unmet,
         curve=np.array(trials.curve),
         conditions=tuple(one.text for one in task.conditions),
-        control=written_data(task.uncased(trials.best).file.data["control"] or {}),
+        control=written_control(task.uncased(trials.best)),
         tried=test_in_words(task.test),
         simulated=task.runs.loop_s,
     )

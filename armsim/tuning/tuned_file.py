@@ -12,18 +12,19 @@ from armsim.files.new_file import whole_file
 from armsim.files.run_folder import RUN_FORMAT
 from armsim.files.shipped import shipped_path
 from armsim.files.source import beside, find_file
+from armsim.files.study_folder import TUNED
 from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
 from armsim.formulas.quantity import Quantity
 from armsim.loading.resolved import resolved_robot
-from armsim.loading.scenario import Scenario
+from armsim.loading.scenario import Scenario, unusual_control
 from armsim.loading.scenario_file import Given
 from armsim.spec.paths import parse_path
+from armsim.spec.recorded import written_record
 from armsim.spec.scenario import FORMAT
 from armsim.spec.study import plain as plain_nodes
 from armsim.studies.study import plain_data
 
-TUNED = "tuned.yaml"
 ROBOT = "robot."
 COMMENT = """{name}, tuned: {minimise} {objective:.6g}{over}. `armsim simulate tuned.yaml` runs it.
 Found by `armsim tune`; study.yaml beside it says what was sought, and repeats it to the bit."""
@@ -40,7 +41,8 @@ def tuned_scenario(given: Given, changed: Collection[str], scenario: Scenario, f
     """
     robot, (document, home) = scenario.file.robot, _document(given)
     own = [parse_path(path) for path in changed if path != "robot" and not path.startswith(ROBOT)]
-    values = written_data({key: value for key, value in scenario.file.data.items() if key != "robot"})
+    values = written_data({key: value for key, value in scenario.file.data.items() if key not in ("control", "robot")})
+    values |= {"control": control} if (control := written_control(scenario)) else {}
     for steps in own:
         _put(document, values, steps)
     document = _moved(document, home, folder, {os.path.realpath(source.path) for source in scenario.sources})
@@ -51,6 +53,12 @@ def tuned_scenario(given: Given, changed: Collection[str], scenario: Scenario, f
         document["robot"] = _shipped_robot(path) or _from(folder, os.path.realpath(path))
     rest = {key: value for key, value in document.items() if key not in ("format", "name")}
     return {"format": FORMAT, "name": scenario.name, **rest}
+
+
+def written_control(scenario: Scenario) -> dict[str, Any]:
+    """The `control` block of a scenario as a file has it; empty if it has none."""
+    control: dict[str, Any] = written_data(unusual_control(scenario.file.data["control"] or {}))
+    return control
 
 
 def write_tuned(folder: str, document: Mapping[str, Any], comment: str) -> None:
@@ -75,11 +83,14 @@ def _document(given: Given) -> tuple[dict[str, Any], str]:
 
 
 def written_data(data: Any) -> Any:
-    """Data as a file has them: numbers, and formulas as text; keys without a value are left out."""
+    """Data as a file has them: numbers, formulas as text, tables by their files; keys without a value are left out."""
     if isinstance(data, Quantity):
         return data.value if data.formula is None else data.text
+    if isinstance(data, Map):  # a robot within the file
+        return plain_nodes(data)
     if isinstance(data, dict):
-        return {key: written_data(value) for key, value in data.items() if value is not None}
+        said = written_record(data) if data.get("table") is not None else data
+        return {key: written_data(value) for key, value in said.items() if value is not None}
     return [written_data(value) for value in data] if isinstance(data, (list, tuple)) else data
 
 
