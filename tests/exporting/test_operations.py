@@ -211,7 +211,7 @@ def steps_of(step, begin) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def quantised(kernel_folder):
+def quantised():
     """Machine code's steps of a scenario with encoders of a hundred counts."""
     steps = Steps.of(QUANTISED)
 
