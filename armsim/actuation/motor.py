@@ -32,13 +32,31 @@ def behind_brushes(motor: Motor, voltage: Scalar) -> Scalar:
     """The armature's voltage: that of the terminals less the brush drop [V]."""
     if motor.brush_drop is None:
         return voltage
-    drop = _drop(motor.brush_drop, voltage)
-    return where(voltage < 0.0, voltage + drop, voltage - drop)
+    backwards = voltage < 0.0
+    size = where(backwards, -voltage, voltage)  # its slope at 0 V is that of either side, which |V| has not
+    left = size - _drop(motor.brush_drop, size)
+    return where(backwards, -left, left)
 
 
-def _drop(brushes: BrushDrop, voltage: Scalar) -> Scalar:
-    size = absolute(voltage)
-    return minimum(size, brushes.max * (1.0 - exp(-LN_2 * size / brushes.half)))
+def _drop(brushes: BrushDrop, size: Scalar) -> Scalar:
+    """What brushes take of a voltage's magnitude: all of a small one, where the curve begins steeper than that."""
+    curve = brushes.max * (1.0 - exp(-LN_2 * size / brushes.half))
+    return where(LN_2 * brushes.max > brushes.half, where(curve < size, curve, size), curve)
+
+
+def brush_share(motor: Motor, voltage: Scalar) -> Scalar:
+    """The armature's voltage over that of the terminals, by their slope there: 1 at most, as the drop rises ever less.
+
+    A voltage that swings between V and -V acts on average like one without brushes, but for this share of its slope at V.
+    """
+    if motor.brush_drop is None:
+        return 1.0
+    brushes, backwards = motor.brush_drop, voltage < 0.0
+    size = where(backwards, -voltage, voltage)
+    left = size - _drop(brushes, size)
+    slope = 1.0 - LN_2 * brushes.max / brushes.half * exp(-LN_2 * size / brushes.half)
+    acts = left > 0.0
+    return where(acts, left / where(acts, size * slope, 1.0), 1.0)
 
 
 def steady_current(motor: Motor, voltage: Scalar, qd: Scalar) -> Scalar:

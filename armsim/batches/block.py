@@ -173,6 +173,7 @@ class Lanes:
             1,
             num,
             float(den),
+            0.0,
         )
         self.seconds += time.perf_counter() - began
         if self.columns and count:
@@ -223,7 +224,7 @@ class Lanes:
         numbers = (self.state.copy(), self.after, rows, self.kept.copy(), self.open)
         num, den = clock.time_ratio
         addresses = (x.ctypes.data for x in numbers)
-        every = (1, clock.sample_every or 1, 1, num, float(den))
+        every = (1, clock.sample_every or 1, 1, num, float(den), 0.0)
         self.loop.blocks.run(
             blocks, self.reached.ctypes.data, self.columns, *addresses, clock.steps, clock.steps + 1, *every
         )

@@ -153,7 +153,7 @@ class OpenEngine:
         )
 
     def run_again(
-        self, state: ctypes.Array, first: int, last: int, clock: Clock, accuracy: Accuracy = AS_ASKED
+        self, state: ctypes.Array, first: float, last: float, clock: Clock, accuracy: Accuracy = AS_ASKED
     ) -> bool:
         """Carry out steps once more; see `armsim.simulation.engine.repeated`."""
         return repeated(self._loop, self.plan, self._values, state, first, last, clock, accuracy)

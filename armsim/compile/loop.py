@@ -89,12 +89,12 @@ class SteppingLoop:
     @cached_property
     def native(self) -> Callable[..., int]:
         """The native loop: (state, after, rows, kept, open, first, last, log_every, sample_every,
-        rare_every, num, den), see `run`.
+        rare_every, num, den, offset), see `run`.
 
-        Addresses, whole numbers, and den as a double. Where a step leads a lane out of bounds, the state is that before
+        Addresses, whole numbers, and den and offset as doubles. Where a step leads a lane out of bounds, the state is that before
         this step, and the one it led to is in `after`.
         """
-        function: Callable[..., int] = self._function("run", WHOLE, *[POINTER] * 5, *[WHOLE] * 6, REAL)
+        function: Callable[..., int] = self._function("run", WHOLE, *[POINTER] * 5, *[WHOLE] * 6, REAL, REAL)
         return function
 
     @cached_property
@@ -109,7 +109,7 @@ class SteppingLoop:
         common = (WHOLE, POINTER, WHOLE)
         return Blocks(
             self._function("begin_blocks", None, *common, *[POINTER] * 3),
-            self._function("run_blocks", None, *common, *[POINTER] * 5, *[WHOLE] * 6, REAL),
+            self._function("run_blocks", None, *common, *[POINTER] * 5, *[WHOLE] * 6, REAL, REAL),
             self._function("finish_blocks", None, *common, *[POINTER] * 4, REAL, WHOLE),
         )
 
@@ -125,8 +125,9 @@ class SteppingLoop:
         time_ratio: tuple[int, int],
         open: ctypes.Array | None = None,
         rare_every: int = 1,
+        offset: float = 0.0,
     ) -> int:
-        """Carry out the steps first <= k < last of one run, each from t = k num / den.
+        """Carry out the steps first <= k < last of one run, each from t = (k num + offset) / den.
 
         Args:
             state: The state at step `first`; overwritten by the one reached.
@@ -139,6 +140,7 @@ class SteppingLoop:
             time_ratio: (num, den).
             open: The open numbers, if there are any.
             rare_every: Steps between updates of the rare accumulators.
+            offset: Of the times of all steps.
 
         Returns:
             `last`; or the step that led out of bounds, and `state` is then what it led to.
@@ -146,7 +148,7 @@ class SteppingLoop:
         num, den = time_ratio
         after = (ctypes.c_double * len(state))()
         every = log_every, sample_every, rare_every
-        done = self.native(state, after, rows, kept, open, first, last, *every, num, float(den))
+        done = self.native(state, after, rows, kept, open, first, last, *every, num, float(den), offset)
         if done < last:
             state[:] = list(after)
         return int(done)

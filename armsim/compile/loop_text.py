@@ -34,7 +34,8 @@ SIGNATURES = {
     "begin": (("open", "state", "checks"), "", "void"),
     "run": (
         ("state", "after", "rows", "kept", "open"),
-        "i64 %first, i64 %last, i64 %log_every, i64 %sample_every, i64 %rare_every, i64 %num, double %den",
+        "i64 %first, i64 %last, i64 %log_every, i64 %sample_every, i64 %rare_every, i64 %num, double %den, "
+        "double %offset",
         "i64",
     ),
     "finish": (("state", "kept", "open", "results"), "double %now, i64 %due", "void"),
@@ -98,7 +99,8 @@ class _Printer:
         out += [
             "  %scaled = mul i64 %k, %num",
             "  %top = sitofp i64 %scaled to double",
-            "  %now = fdiv double %top, %den",
+            "  %late = fadd double %top, %offset",
+            "  %now = fdiv double %late, %den",
         ]
         out += [*self._splat("t", "%now"), *sample_lines]
         out += ["step:", *(f"  %s{i} = phi {real} {source}" for i, source in enumerate(self._step_sources()))]

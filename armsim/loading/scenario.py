@@ -87,10 +87,14 @@ class Scenario:
         return self.method in ADAPTIVE
 
     @property
+    def jumps(self) -> list[int]:
+        """Steps at which external forces begin or end."""
+        return [step for span in self.file.steps["external"] for step in span if step is not None]
+
+    @property
     def jump_every(self) -> int:
         """Steps of which the samples of the command, the jumps of external forces and the end are multiples."""
-        jumps = [step for span in self.file.steps["external"] for step in span if step is not None]
-        return gcd(self.steps, self.sample_every or 0, *jumps)
+        return gcd(self.steps, self.sample_every or 0, *self.jumps)
 
     @property
     def land_every(self) -> int:

@@ -92,7 +92,10 @@ def step_error_lines(summary: dict[str, Any]) -> list[str]:
     if found is None:
         return [wrapped(f"error    not estimated: {summary['no_step_error']}")] if "no_step_error" in summary else []
     of = "the run" if found["whole"] else "parts of the run"
-    size = "without bound" if math.isinf(found["share"]) else f"{share(found['share'])} of the motion"
+    least = found["at_least"]
+    size = f"{'at least ' * least}{share(found['share'], tiny=least)} of the motion"
+    if math.isinf(found["share"]):
+        size = "without bound"
     lines = [f"error    {size}, by {of} repeated with {found['by']}"]
     if found["note"]:
         lines.append(f"! {found['note']}")
@@ -103,10 +106,10 @@ def _joules(value: float, digits: int) -> str:
     return f"{value:+.{digits}g} J" if value else "0 J"
 
 
-def share(part: float) -> str:
-    """A fraction in percent, to two digits; below 1e-6 % only as a bound."""
+def share(part: float, tiny: bool = False) -> str:
+    """A fraction in percent, to two digits; below 1e-6 % only as a bound, unless `tiny`."""
     percent = 100 * part
-    if 0 < percent < 1e-6:
+    if 0 < percent < 1e-6 and not tiny:
         return "less than 1e-6 %"
     if 0 < percent < 1e-3:
         digits, exponent = f"{percent:.1e}".split("e")

@@ -31,7 +31,7 @@ class Repeater(Protocol):
     plan: LoopPlan
 
     def run_again(
-        self, state: ctypes.Array, first: int, last: int, clock: Clock, accuracy: Accuracy = AS_ASKED
+        self, state: ctypes.Array, first: float, last: float, clock: Clock, accuracy: Accuracy = AS_ASKED
     ) -> bool: ...
 
 
@@ -91,28 +91,32 @@ def repeated(
     plan: LoopPlan,
     open: Sequence[float],
     state: ctypes.Array,
-    first: int,
-    last: int,
+    first: float,
+    last: float,
     clock: Clock,
     accuracy: Accuracy,
 ) -> bool:
     """Carry out the steps first <= k < last more accurately, without rows or measures; whether none left the bounds.
+
+    Steps that begin between those of the run take no samples.
 
     Args:
         loop: The compiled loop.
         plan: What it computes.
         open: The open numbers but the accuracy.
         state: The state at step `first`; overwritten by the one reached.
-        first: First step.
-        last: Step before which to stop.
+        first: First step; a part of a step more for one that begins within it.
+        last: Step before which to stop, likewise.
         clock: Steps between samples, and (num, den).
         accuracy: Of the run, as asked unless the plan is refinable.
     """
     sample_every, (num, den) = clock
     rows, kept = doubles([0.0] * len(plan.plant.columns)), doubles(plan.kept)
     numbers, parts = doubles([*open, *plan.opened(accuracy).values()]), accuracy.parts
-    times = (NEVER, parts * sample_every, (num, parts * den))
-    return loop.run(state, rows, kept, parts * first, parts * last, *times, numbers, NEVER) == parts * last
+    begin = math.ceil(parts * first)
+    early, end = begin - parts * first, begin + round(parts * (last - first))
+    times = (NEVER, NEVER if early else parts * sample_every, (num, parts * den))
+    return loop.run(state, rows, kept, begin, end, *times, numbers, NEVER, -early * num) == end
 
 
 class NativeEngine:
@@ -138,7 +142,7 @@ class NativeEngine:
         self.run = partial(self.loop.run, open=self._open, rare_every=self.plan.rare_every or 1)
 
     def run_again(
-        self, state: ctypes.Array, first: int, last: int, clock: Clock, accuracy: Accuracy = AS_ASKED
+        self, state: ctypes.Array, first: float, last: float, clock: Clock, accuracy: Accuracy = AS_ASKED
     ) -> bool:
         """Carry out steps once more; see `repeated`."""
         return repeated(self.loop, self.plan, [], state, first, last, clock, accuracy)

@@ -1,15 +1,24 @@
-"""An estimate of a run's error by repeating it more accurately: with half of its step, or a tenth of its tolerance.
+"""An estimate of a run's error by repeating it more accurately: with a shorter step, or a tenth of its tolerance.
 
 Step doubling (Hairer, Nørsett and Wanner, *Solving Ordinary Differential Equations I*, section II.4) is done on the whole run
 instead of one step, so that what grows from step to step counts. A long run is repeated in stretches, each from a state of its
 own: they show a step that does not resolve the motion, not an error that gathers over thousands of steps. An adaptive method
 also lands more often when it is repeated, so that it may meet what it stepped over.
+
+A method of fixed steps that does not locate events sees them at the ends of steps. The ends of steps of half the length include
+these: an event in the second half of a step is seen equally late, and halving the step changes nothing. For a method of first
+order that is no more than its error elsewhere; one of second order owes most of its error to events, and is repeated with a
+tenth of the step, a long one with a fifth. Steps that begin a quarter of a step later see every event a quarter sooner, or three
+quarters later, so they tell by how much events seen late move the arm at all: where a part of that exceeds the estimate, the
+estimate is a lower bound. (Half a step would not do: velocity Verlet, which evaluates forces at both ends of a step, sees some
+events every half step.)
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from armsim.integrate import Tolerance
@@ -18,7 +27,7 @@ from armsim.plant import DynaMechsPlant, Plant
 from armsim.simulation.engine import Engine, Repeater, doubles
 from armsim.simulation.loop_plan import Accuracy
 from armsim.simulation.result import steps_chosen
-from armsim.simulation.step_error import HALF, LOOSER, TIGHTER, StepError
+from armsim.simulation.step_error import LOOSER, SHORTER, TIGHTER, StepError
 from armsim.spec.timing import time_at
 from armsim.spec.tolerance import LEAST
 
@@ -26,7 +35,9 @@ WHOLE = 5000  # fixed steps, up to which a run is repeated from its start to its
 MOST = 10_000  # adaptive steps, up to which it is; its repetition may take ten times as many
 OPENING, STRETCHES, STRETCH = 1000, 10, 100  # of a longer one: its first steps, and as many stretches of so many steps
 INSTANTS, FEW = 24, 3  # at which states are compared, in all and in a stretch
-HALVES, TENTHS = 2, 10  # into which a step, or a tolerance, is cut
+HALVES, FIFTHS, TENTHS = 2, 5, 10  # into which a step, or a tolerance, is cut
+LATER, QUARTERS = 0.25, 4  # of a step, by which steps begin later to see events at other times
+RESTARTS = 500  # of steps that begin later, at samples and jumps of external forces: more take too long
 LANDINGS = 100  # of the repetition of an adaptive run, at most, or twice its own
 SMALL = 0.1  # of the largest motion of a joint of its kind: a joint that moves less is compared with that
 KNOWN = 1000  # estimates that are kept, of scenarios that may be run again
@@ -123,11 +134,68 @@ class StepDoubling:
                 engine.run_again(state, first, last, self._clock, Accuracy())
                 self._states[last] = list(state)
         if not self.scenario.adaptive:
-            return self._repeated(engine, Accuracy(HALVES), HALF, HALVES)  # doubled: of order 1, as after events
+            parts = self._parts
+            found = self._repeated(
+                engine, Accuracy(parts), SHORTER[parts], parts / (parts - 1)
+            )  # of order 1, as after events
+            if isinstance(found, str):
+                return found
+            return replace(found, at_least=self._may_be_larger(engine, found, parts))
         parts = 1 if self.plant.ahead else HALVES
         if float(self._tolerance().rtol) < TENTHS * LEAST:
             return self._repeated(engine, Accuracy(parts, 1 / TENTHS), LOOSER)
         return self._repeated(engine, Accuracy(parts, TENTHS), TIGHTER)
+
+    @property
+    def _owes_to_events(self) -> bool:
+        """Whether events that are seen late may be most of the error: of a method of higher order that does not locate them."""
+        return self.plant.integrator.order > 1 and not self.plant.integrator.locates
+
+    @property
+    def _parts(self) -> int:
+        """Into how many the steps are cut: halves, or many where events count, fewer for a long run."""
+        if not self._owes_to_events:
+            return HALVES
+        again = sum(last - first for first, last in self._pairs)
+        return TENTHS if TENTHS * again <= FIFTHS * WHOLE else FIFTHS
+
+    def _may_be_larger(self, engine: Repeater, found: StepError, parts: int) -> bool:
+        """Whether the error of fixed steps may exceed three times the estimate: also of a motion that is another altogether.
+
+        Steps begun a quarter later see an event a quarter of a step sooner or later, or more, so the whole step that it may be
+        late by moves the arm four times as far at most. The repetition sees it up to one part of a step late.
+        """
+        if not self.whole or found.share > 1:
+            return True
+        if not self._owes_to_events:
+            return False
+        return self._share_begun_late(engine) / LATER / parts > 2 * found.share
+
+    def _share_begun_late(self, engine: Repeater) -> float:
+        """The largest difference that steps begun a quarter later make, over the joint's motion; infinite where unknown.
+
+        Samples, and jumps of external forces, stay where they are: steps are begun anew there.
+        """
+        scenario, scales = self.scenario, self._motions()
+        restarts = {*range(0, scenario.steps, scenario.sample_every or scenario.steps), *scenario.jumps}
+        if scenario.sample_every == 1 or len(restarts) > RESTARTS:
+            return math.inf
+        state, at, largest, sound = doubles(self._states[0]), 0.0, 0.0, True
+        quarters = Accuracy(QUARTERS)
+        for mark in sorted(k for k in restarts.union(last for _, last in self._pairs) if 0 < k <= scenario.steps):
+            if at in restarts:
+                sound = engine.run_again(state, at, at + LATER, self._clock, quarters)
+                at += LATER
+            before = mark - 1 + LATER
+            sound = sound and engine.run_again(state, at, before, self._clock)
+            on = doubles(list(state))
+            if not sound or not engine.run_again(on, before, mark, self._clock, quarters):
+                return math.inf
+            if mark in self._states:
+                off = (abs(x - y) / scale for x, y, scale in zip(self._states[mark], on, scales, strict=False))
+                largest = max(largest, *off)
+            state, at = (on, mark) if mark in restarts else (state, before)
+        return largest
 
     def _repeated(self, engine: Repeater, accuracy: Accuracy, by: str, factor: float = 1.0) -> StepError | str:
         """The difference that an accuracy makes, times a factor."""

@@ -9,12 +9,17 @@ from armsim.errors import spelled
 from armsim.loading import Scenario
 
 LARGE = 0.05  # of the motion, above which an error is told
-HALF, TIGHTER, LOOSER = "half the step", "a tenth of the tolerance", "ten times the tolerance"  # how a run is repeated
+TIGHTER, LOOSER = "a tenth of the tolerance", "ten times the tolerance"  # how an adaptive run is repeated
+SHORTER = {
+    2: "half the step",
+    5: "a fifth of the step",
+    10: "a tenth of the step",
+}  # how one of fixed steps is, by its parts
 
 
 @dataclass(frozen=True)
 class StepError:
-    """Twice the difference that half the step makes; of an adaptive method, the one that a tenth of its tolerance makes.
+    """The difference that a shorter step makes, as of order 1; of an adaptive method, that of a tenth of its tolerance.
 
     Ten times the tolerance is taken where rounding would hide what a tenth changes.
 
@@ -25,6 +30,8 @@ class StepError:
         share: Over the joint's motion, from its least to its largest position.
         whole: Whether the run was repeated as a whole, not in stretches.
         by: With what it was repeated.
+        at_least: Whether the error may be several times as large: of a run repeated in stretches, which do not show the error
+            that gathers between them; where the repetition may see events as late as the run does; beyond the motion itself.
     """
 
     joint: str
@@ -33,14 +40,17 @@ class StepError:
     share: float
     whole: bool
     by: str
+    at_least: bool = False
 
     def note(self, scenario: Scenario) -> str | None:
         """What a large error means; None where it is small."""
         if self.share <= LARGE:
             return None
-        changed = self.by if scenario.adaptive else f"half of dt = {scenario.dt:g} s"
+        part = self.by.removesuffix(" the step").removesuffix(" of")
+        changed = self.by if scenario.adaptive else f"{part} of dt = {scenario.dt:g} s"
         change = "change" if self.by == LOOSER else "changes"
-        how = f"{self.joint} by {100 * self.share:.2g} % of its motion at {self.time:g} s"
+        least = "at least " * self.at_least
+        how = f"{self.joint} by {least}{100 * self.share:.2g} % of its motion at {self.time:g} s"
         if self.share > 10:
             how = f"{self.joint} by more than its motion at {self.time:g} s"
         if math.isinf(self.share):

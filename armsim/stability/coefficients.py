@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from armsim.actuation import largest_force, stall_force
-from armsim.actuation.motor import back_emf_damping, voltage_gain
+from armsim.actuation.motor import back_emf_damping, brush_share, voltage_gain
 from armsim.control import Controller
 from armsim.expr import Scalar, where
 from armsim.plant import Linearization
@@ -30,9 +30,10 @@ class Coefficients:
         Fi: Shape (..., n, k).
         Fu: Shape (..., n, m).
         I: Shape (..., k, 2 n + k + m).
-        bounds: What bounds the motion of every joint, shape (..., 4, n): the reciprocal of the largest force of its feedback
+        bounds: What bounds the motion of every joint, shape (..., 5, n): the reciprocal of the largest force of its feedback
             [1/(N·m) or 1/N], 0 if it has no bound; the error target - q [rad or m]; 1 where dry friction holds it, else 0;
-            the back-EMF damping that is gone at that force [N·m·s/rad], as limits of current or torque hold it constant.
+            the back-EMF damping that is gone at that force [N·m·s/rad], as limits of current or torque hold it constant; the
+            share of its slope by which a voltage acts that swings as far as the command, for the brushes.
         law: The feedback; None for plants without.
         period: Of its samples [s]; None where it is continuous.
     """
@@ -52,7 +53,7 @@ class Coefficients:
         """Those of one linearisation; of one by expressions as arrays of objects."""
         n, k, m = about.n, len(about.currents), len(about.u)
         blocks = (about.M, about.Fq, about.Fv, about.Fi, about.Fu, about.I, _bounds(about))
-        widths = ((n, n), (n, n), (n, n), (n, k), (n, m), (k, 2 * n + k + m), (4, n))
+        widths = ((n, n), (n, n), (n, n), (n, k), (n, m), (k, 2 * n + k + m), (5, n))
         arrays: list[Array] = [
             np.array(rows, dtype=dtype).reshape(size) for rows, size in zip(blocks, widths, strict=True)
         ]
@@ -102,11 +103,13 @@ def _bounds(about: Linearization) -> list[list[Scalar]]:
     command, joints = about.plant.command, about.plant.arm.joints
     held = [where(stuck, 1.0, 0.0) for stuck in about.held]
     if not isinstance(command, Controller):
-        return [[0.0] * about.n, [0.0] * about.n, held, [0.0] * about.n]
+        return [[0.0] * about.n, [0.0] * about.n, held, [0.0] * about.n, [1.0] * about.n]
     largest = [largest_force(joint, command.output, bound) for joint, bound in zip(joints, command.limit, strict=True)]
     errors = [target - q for target, q in zip(command.reference.at(about.t).q, about.q, strict=True)]
     gone = [_back_emf_gone(about, i, force) for i, force in enumerate(largest)]
-    return [[0.0 if force is None else 1.0 / force for force in largest], errors, held, gone]
+    motors = [joint.electric_motor if command.output == "voltage" else None for joint in joints]
+    shares = [1.0 if motor is None else brush_share(motor, u) for motor, u in zip(motors, about.u, strict=True)]
+    return [[0.0 if force is None else 1.0 / force for force in largest], errors, held, gone, shares]
 
 
 def _back_emf_gone(about: Linearization, i: int, force: Scalar | None) -> Scalar:

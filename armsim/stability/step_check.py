@@ -21,6 +21,7 @@ from armsim.stability.growth import DestabilisedMode
 from armsim.stability.operating_points import (
     NOTICED,
     REST,
+    START,
     STOP,
     SUPPLY,
     TARGET,
@@ -111,13 +112,13 @@ class StepCheck:
         A step up to `DOUBTFUL` too long may not: where it is stable at the target, or where an undriven arm hangs, and the arm
         leaves an unstable start, where it is stable at the start and the arm reaches an unstable target late, and where dry
         friction arrests small motions.
-        Nor may one whose growth saturation bounds (`_is_bounded`), or friction (`_is_held`). The equilibrium of an undriven
-        arm does not count, as the run may end far from it.
+        Nor may one whose growth saturation bounds (`_is_bounded`), friction (`_is_held`) or brushes (`_is_braked`). The
+        equilibrium of an undriven arm does not count, as the run may end far from it.
         """
         point = instability.point
         if instability.gain <= BLOWN_UP or point.where == REST:
             return False
-        if self._is_held(instability) or self._is_bounded(instability):
+        if self._is_held(instability) or self._is_bounded(instability) or self._is_braked(instability):
             return False
         others = [other for other in self.free if other is not point]
         elsewhere = any(other.takes(self.method, self.dt) for other in others)
@@ -127,18 +128,32 @@ class StepCheck:
         return not doubtful or self.dt > DOUBTFUL * instability.longest
 
     def _is_bounded(self, instability: Instability) -> bool:
-        """Whether saturated commands bound a motion that grows, to less than `CHATTER` of the way to the target."""
+        """Whether saturated commands bound a motion that grows, to less than `CHATTER` of the way to the target.
+
+        Where the step is at most `MARGIN` too long they do so to a fraction of that bound, which may then be all of the way.
+        """
         plant, way = instability.point.plant, np.abs(self.free[0].plant.coefficients.bounds[1]).max(initial=0.0)
-        period = instability.point.period if instability.by_samples else None
-        if (
-            chatter(plant.coefficients, period or self.dt, METHODS[self.method].cuts and period is None)
-            >= CHATTER * way
-        ):
+        nearly = not instability.by_samples and plant.is_stable(self.method, self.dt / MARGIN)
+        if self._chatter(instability) >= (1.0 if nearly else CHATTER) * way:
             return False
-        if period is None:
+        if not instability.by_samples:
             return plant.saturated.is_stable(self.method, self.dt)
-        modes = plant.saturated.destabilised_loop(self.method, self.dt, period)
+        assert instability.point.period is not None
+        modes = plant.saturated.destabilised_loop(self.method, self.dt, instability.point.period)
         return all(mode.growth * instability.point.duration <= NOTICED for mode in modes)
+
+    def _chatter(self, instability: Instability) -> float:
+        """How far saturated commands let joints chatter in a motion that grows [rad or m]."""
+        period = instability.point.period if instability.by_samples else None
+        cuts = METHODS[self.method].cuts and period is None
+        return float(chatter(instability.point.plant.coefficients, period or self.dt, cuts))
+
+    def _is_braked(self, instability: Instability) -> bool:
+        """Whether brushes take so much of a voltage that swings as far as at the start that the swing decays from there."""
+        point = instability.point
+        if point.where != START or instability.by_samples:
+            return False
+        return point.plant.swinging.is_stable(self.method, self.dt)
 
     def _is_held(self, instability: Instability) -> bool:
         """Whether dry friction holds the joint of a motion that grows, from the start."""
@@ -175,7 +190,11 @@ class StepCheck:
                 f": a motion of {self.joints[found[0].mode.joint].name} would grow, which friction holds at the start"
             )
         elif found and self._is_bounded(found[0]):
-            grows = f": {self.joints[found[0].mode.joint].name} chatters, within the bounds of its command"
+            joint = self.joints[found[0].mode.joint]
+            far = f"by up to {self._chatter(found[0]):.2g} {joint.kind.length}"
+            grows = f": {joint.name} chatters, within the bounds of its command, {far}"
+        elif found and self._is_braked(found[0]):
+            grows = f": {self.joints[found[0].mode.joint].name} would chatter there but for its brushes"
         if not found:
             by = "close to"
             near = [

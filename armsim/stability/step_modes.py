@@ -89,6 +89,12 @@ class LinearPlant(System):
         Fv = given.Fv + given.bounds[..., 3, :, None] * np.eye(self.n)
         return LinearPlant(replace(given, Fv=Fv, law=law._replace(K=law.K * open_, Kz=law.Kz * open_)))
 
+    @property
+    def swinging(self) -> LinearPlant:
+        """The plants under commands that swing as far as they are now, of which brushes leave a share of their slopes."""
+        given = self.coefficients
+        return LinearPlant(replace(given, Fu=given.Fu * given.bounds[..., 4, None, :]))
+
     @cached_property
     def _identity(self) -> Array:
         return np.broadcast_to(np.eye(self.size), (*self.axes, self.size, self.size))

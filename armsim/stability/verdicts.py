@@ -17,7 +17,7 @@ from armsim.stability.chatter import chatter
 from armsim.stability.closed_loop import Array
 from armsim.stability.growth import GrowthRates, Mask, Modes
 from armsim.stability.largest_step import CLOSENESS
-from armsim.stability.operating_points import BOUNCE, GROWN, NOTICED, REST, STOP, TARGET
+from armsim.stability.operating_points import BOUNCE, GROWN, NOTICED, REST, START, STOP, TARGET
 from armsim.stability.spectra import fastest_growth
 from armsim.stability.spectral_bound import is_bounded
 from armsim.stability.step_check import BLOWN_UP, CHATTER, DOUBTFUL, MARGIN
@@ -215,11 +215,12 @@ class VariantsCheck:
         return refused, np.asarray(open_.any(axis=0))
 
     def _are_bounded(self, which: Mask, by_samples: Mask) -> Mask:
-        """Whether saturated commands bound what grows, of some points of variants; see `StepCheck`."""
+        """Whether saturated commands or brushes bound what grows, of some points of variants; see `StepCheck`."""
         near, dt = self.free[which], self.times.dt
         way = np.abs(self.points.coefficients.bounds[0, :, 1, :]).max(axis=-1, initial=0.0)
         way, sampled = np.broadcast_to(way, which.shape)[which], by_samples[which]
-        bounded = chatter(near.coefficients, dt, METHODS[self.method].cuts) < CHATTER * way
+        part = np.where(near.are_stable(self.method, dt / MARGIN), 1.0, CHATTER)
+        bounded = chatter(near.coefficients, dt, METHODS[self.method].cuts) < part * way
         if bounded.any():
             bounded[bounded] = near[bounded].saturated.are_stable(self.method, dt)
         if self.period is not None and sampled.any():
@@ -227,6 +228,10 @@ class VariantsCheck:
             found = some.saturated.growing_loop(self.method, dt, self.period)
             calm = ~self._shows(found).any(axis=-1)
             bounded[sampled] = calm & (chatter(some.coefficients, self.period) < CHATTER * way[sampled])
+        begins = np.broadcast_to((np.array(self.points.where) == START)[:, None], which.shape)[which]
+        braked = begins & ~sampled & (near.coefficients.bounds[..., 4, :] < 1.0).any(axis=-1)
+        if braked.any():
+            bounded[braked] |= near[braked].swinging.are_stable(self.method, dt)
         return bounded
 
     def _settling_times(self) -> Array:

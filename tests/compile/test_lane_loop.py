@@ -79,7 +79,7 @@ def carried_out(stepper: SteppingLoop, values: np.ndarray, steps: int, cuts=()):
     for last in [*cuts, steps]:
         some = np.zeros((blocks, -(-last // 7) + 1, 4, lanes))
         addresses = [x.ctypes.data for x in (state, after, some, kept, opened)]
-        native.run(blocks, reached.ctypes.data, some.shape[1] * 4, *addresses, first, last, 7, 3, 1, 1, 20.0)
+        native.run(blocks, reached.ctypes.data, some.shape[1] * 4, *addresses, first, last, 7, 3, 1, 1, 20.0, 0.0)
         count = -(-last // 7) - -(-first // 7)
         rows.append(some[:, :count])
         first = last
@@ -141,7 +141,7 @@ def test_a_block_stops_where_its_first_lane_leaves_and_keeps_the_states_before_a
     reached, checks = np.zeros(2, dtype=np.int64), np.zeros((2, 1, 4))
     stepper.blocks.begin(2, 0, 0, opened.ctypes.data, state.ctypes.data, checks.ctypes.data)
     addresses = [x.ctypes.data for x in (state, after, rows, kept, opened)]
-    stepper.blocks.run(2, reached.ctypes.data, 400, *addresses, 0, 50, 10**9, 3, 1, 1, 20.0)
+    stepper.blocks.run(2, reached.ctypes.data, 400, *addresses, 0, 50, 10**9, 3, 1, 1, 20.0, 0.0)
     assert reached[1] == 50
     left = int(reached[0])
     assert 0 < left < 50

@@ -86,6 +86,8 @@ def test_a_long_run_is_repeated_in_parts_that_show_a_step_that_does_not_resolve_
     fine = armsim.simulate(slide(integrator={"method": "semi_implicit_euler", "dt": 1e-3}, duration=10))
     assert not fine.step_error.whole
     assert fine.step_error.share < 0.02
+    assert fine.step_error.at_least
+    assert " error at least " in printed(fine)
     # pushed to and fro at the supply's voltage, where h gear² Kp Ke / (Ra M) = 3.1 is unstable for semi-implicit Euler
     motor = {"Kp": 0.05, "Ra": 1, "gear": 50, "limits": {"voltage": 24}}
     coarse = slide(
@@ -98,6 +100,41 @@ def test_a_long_run_is_repeated_in_parts_that_show_a_step_that_does_not_resolve_
     found = armsim.simulate(coarse).step_error
     assert not found.whole
     assert found.share > LARGE
+
+
+@pytest.mark.parametrize("method", ["velocity_verlet", "implicit_midpoint"])
+def test_an_event_that_steps_and_tenths_of_them_see_equally_late_makes_the_estimate_a_lower_bound(method):
+    # thrown against gravity and friction, the mass turns at v / (g + f) = 0.2499 s and all steps below see that at 0.25 s
+    thrown = slide(
+        joint={"friction": {"coulomb": 1}},
+        initial={"q": [0], "qd": [1.4994]},
+        control={"law": "pd", "output": "torque", "kp": 0, "kd": 0, "target": [0]},
+        duration=0.5,
+        log={"every": 0.5},
+    )
+    thrown["robot"]["gravity"] = [0, 0, -5]
+    v, a = 1.4994, 6.0
+    end = v * v / (2 * a) - 4.0 / 2 * (0.5 - v / a) ** 2
+    for dt in (0.01, 0.002):
+        run = armsim.simulate(thrown, {"integrator": {"method": method, "dt": dt}})
+        assert abs(run.q[-1, 0] - end) > 1e-5
+        assert run.step_error.at_least or abs(run.q[-1, 0] - end) < 3 * run.step_error.error
+    assert run.step_error.at_least
+    assert " error at least " in printed(run)
+
+
+def test_steps_as_long_as_a_sampling_period_cannot_begin_later_so_the_estimate_is_a_lower_bound():
+    sampled = slide(
+        control={"law": "pd", "output": "torque", "kp": 100, "kd": 2, "target": [0], "period": 0.01},
+        integrator={"method": "velocity_verlet", "dt": 0.01},
+    )
+    assert armsim.simulate(sampled).step_error.at_least
+    assert not armsim.simulate(sampled, {"integrator.dt": 0.0025}).step_error.at_least
+
+
+def test_a_smooth_motion_is_no_lower_bound_by_any_method():
+    for method in FIXED:
+        assert not armsim.simulate(slide(integrator={"method": method, "dt": 1e-3})).step_error.at_least
 
 
 def test_the_repetition_changes_no_bit_of_the_run_and_both_are_made_of_one_kernel(monkeypatch):
