@@ -17,11 +17,19 @@ def test_it_says_where_and_how_much_and_removes_it(armsim, folder):
     assert armsim("cache").out == f"{folder}: 0 entries, 0 of 256 MiB\n"
     armsim("simulate", "rr_config1", "-q")
     found = json.loads(armsim("cache", "--json").out)
-    size = sum(path.stat().st_size for path in folder.iterdir())
-    expected = {"folder": str(folder), "entries": 2, "bytes": size, "refusal": "", "limit": 2**28, "removed": 0}
+    sizes = [path.stat().st_size for path in folder.iterdir()]  # of the loop, the advice, and digests of armsim's text
+    assert len(sizes) >= 2
+    expected = {
+        "folder": str(folder),
+        "entries": len(sizes),
+        "bytes": sum(sizes),
+        "refusal": "",
+        "limit": 2**28,
+        "removed": 0,
+    }
     assert found == expected
     cleared = armsim("cache", "--clear")
-    assert (cleared.code, cleared.out) == (0, f"{folder}: 2 entries removed; 0 entries, 0 of 256 MiB\n")
+    assert (cleared.code, cleared.out) == (0, f"{folder}: {len(sizes)} entries removed; 0 entries, 0 of 256 MiB\n")
     assert list(folder.iterdir()) == []
 
 
