@@ -33,12 +33,14 @@ settings.load_profile("armsim")
 def pytest_configure(config):
     """The same surroundings whatever shell the tests are started from.
 
-    Ctrl-C is taken as a terminal's processes do: a shell lets what it starts in the background, and all it starts, ignore it.
+    Signals are taken as a terminal's processes do: a shell lets what it starts in the background ignore Ctrl-C, nohup a hang-up.
     Bytecode is written: hundreds of tests start armsim in a process of its own. All workers, and later sessions, share one
     folder of kernels; the tests of the cache have folders of their own.
     """
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ.setdefault("ARMSIM_CACHE_DIR", str(config.cache.mkdir("kernels")))

@@ -26,7 +26,7 @@ def test_machine_code_equals_the_text_on_floats_over_60_steps(plant, drive):
     assert native.state.tolist() == text.state.tolist()
     assert native.rows.tolist() == text.rows.tolist()
     assert native.peaks.tolist() == text.peaks.tolist()
-    assert len(native.rows) == 20
+    assert len(native.rows) == 6
 
 
 @pytest.mark.parametrize("engine", [NativeEngine, PythonEngine])
