@@ -29,6 +29,9 @@ ENTRY = re.compile(r"[0-9a-f]{64}(\.\d+)?")  # with the number of the process th
 LIMIT = 256 * 2**20  # bytes; the least recently used entries are evicted first
 LARGEST = 64 * 2**20  # bytes of an entry
 STALE = 3600.0  # s after which a temporary file is left over from a process that was killed
+SHARERS = 16  # processes that may fill a folder at the same time
+
+_room: dict[tuple[Path, int], float] = {}  # bytes that this process may store before it looks through a folder again
 
 
 def folder() -> Path:
@@ -104,7 +107,7 @@ def store(name: str, code: bytes) -> None:
             with suppress(OSError):
                 os.remove(beside)
             raise
-        _trim(where)
+        _make_room(where, len(code))
 
 
 def load_json(name: str) -> Any:
@@ -221,8 +224,16 @@ def _entries(where: Path) -> Iterator[tuple[float, int, str]]:
                         yield status.st_mtime, status.st_size, entry.path
 
 
-def _trim(where: Path) -> None:
-    """Remove what killed processes have left, and the longest unused entries beyond the limit."""
+def _make_room(where: Path, size: int) -> None:
+    """Keep a folder in which so many bytes have been stored near its limit; it is looked through only now and then."""
+    of = where, LIMIT
+    _room[of] = _room.get(of, 0.0) - size
+    if _room[of] < 0:
+        _room[of] = (LIMIT - _trim(where)) / SHARERS
+
+
+def _trim(where: Path) -> int:
+    """Remove what killed processes have left, and the longest unused entries beyond the limit; the bytes that stay."""
     entries = []
     for used, size, path in _entries(where):
         if "." in os.path.basename(path):
@@ -237,6 +248,7 @@ def _trim(where: Path) -> None:
         if _is_ours(path):
             os.unlink(path)
             total -= size
+    return total
 
 
 def _is_ours(path: str) -> bool:
