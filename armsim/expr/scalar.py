@@ -124,6 +124,8 @@ def divided(a, b):
 
 def fma(a, b, c):
     """a b + c with one rounding."""
+    if type(a) is type(b) is type(c) is float:  # most of what physics on floats takes
+        return _fma(a, b, c) if a and b else c
     if isinstance(a, Expr) or isinstance(b, Expr) or isinstance(c, Expr):
         return fused(a, b, c)
     if isinstance(a, NUMBERS) and isinstance(b, NUMBERS) and isinstance(c, NUMBERS):

@@ -96,6 +96,8 @@ def _collect(tree: Any, leaves: list[Any]) -> Structure | None:
 def _taken_apart(tree: Any) -> tuple[type | None, tuple[Any, ...], Any, Sequence[Any]] | None:
     """Of a tree its `Structure.kind`, `names` and `static`, and its children; of a leaf `LEAF`."""
     kind = type(tree)
+    if kind in _leaf_kinds:
+        return LEAF
     if kind is list or isinstance(tree, tuple):
         return kind, (), (), tree
     if tree is None or kind is bool or kind is str:
@@ -106,7 +108,11 @@ def _taken_apart(tree: Any) -> tuple[type | None, tuple[Any, ...], Any, Sequence
         names, static = _fields(kind)
         fixed = tuple([(name, getattr(tree, name)) for name in static])
         return kind, names, fixed, [getattr(tree, name) for name in names]
+    _leaf_kinds.add(kind)
     return LEAF
+
+
+_leaf_kinds: set[type] = {float}  # that have been met
 
 
 def _build(structure: Structure | None, leaves: Any) -> Any:
