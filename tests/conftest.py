@@ -10,6 +10,7 @@ import os
 import random
 import signal
 import sys
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from armsim.spatial import Inertia, Pose, Symmetric, Vector, rotation_rpy, rotat
 
 DATA = Path(__file__).parent / "data"
 ROBOTS = Path(__file__).parent.parent / "robots"
+GOLDEN = (math.sqrt(5) - 1) / 2  # whose multiples spread evenly, whatever the number of parameters of each kind
 TYPES = {"R": "revolute", "P": "prismatic", "S": "screw"}
 
 settings.register_profile("armsim", deadline=None)  # a machine may be busy
@@ -44,6 +46,20 @@ def pytest_configure(config):
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ.setdefault("ARMSIM_CACHE_DIR", str(config.cache.mkdir("kernels")))
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` looks at marks
+def pytest_collection_modifyitems(items):
+    """Of the cases of a test marked `handful(k)`, mark all but k slow; those that stay are spread over all its parameters."""
+    cases = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("handful"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    for group in cases.values():
+        count = group[0].get_closest_marker("handful").args[0]
+        spread = sorted(range(len(group)), key=lambda i: i * GOLDEN % 1)
+        for i in spread[count:]:
+            group[i].add_marker(pytest.mark.slow)
 
 
 def pytest_report_header(config):

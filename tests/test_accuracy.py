@@ -105,6 +105,7 @@ def test_the_error_of_a_damped_fall_follows_the_tolerance_as_far_as_the_truth_is
     ("method", "dt", "allowed"),
     [("rk4", 5e-4, 1e-6), ("velocity_verlet", 2.5e-4, 1e-5), ("velocity_implicit", 1e-3, 2e-2), ("explicit_euler", 5e-4, 2e-2)],
 )  # fmt: skip
+@pytest.mark.handful(2)
 def test_fixed_steps_follow_a_damped_fall(method, dt, allowed, fall):
     assert np.abs(fallen(method, dt=dt) - fall).max() < allowed
 

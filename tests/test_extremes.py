@@ -14,7 +14,6 @@ import pytest
 import armsim
 from armsim.errors import ArmsimError, FileFaults
 from armsim.loading import read_robot, read_scenario
-from tests.cases import handful
 
 from .extremes import WHOLE, WRITTEN, circle, questions, shell
 
@@ -23,7 +22,8 @@ QUICK = min(QUESTIONS, 15)
 SEED = int(os.environ.get("ARMSIM_SEED", "0"))
 
 
-@pytest.mark.parametrize("count", handful([QUICK, QUESTIONS], 1))
+@pytest.mark.parametrize("count", [QUICK, QUESTIONS])
+@pytest.mark.handful(1)
 def test_no_number_at_an_extreme_ends_in_anything_but_an_answer_or_a_refusal(count, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     failed, refused = [], 0
@@ -65,6 +65,7 @@ FOUND = {
 
 
 @pytest.mark.parametrize("name", FOUND)
+@pytest.mark.handful(2)
 def test_what_the_survey_found_is_answered_or_refused(name):
     with contextlib.suppress(ArmsimError):
         FOUND[name]()

@@ -9,7 +9,6 @@ import pytest
 
 import armsim
 from armsim.integrate import METHODS, Motion, System, Tolerance, rodas
-from tests.cases import handful
 
 HOLD = {
     "format": "armsim/scenario/1",
@@ -103,6 +102,7 @@ def test_a_damped_slider_follows_its_exponential(method):
 
 @pytest.mark.parametrize("way", [1.0, -1.0])
 @pytest.mark.parametrize("gear", [20.0, -20.0])
+@pytest.mark.handful(2)
 def test_dry_friction_takes_its_impulse_beside_what_damps_at_the_new_velocity(gear, way):
     # m v' = m v + h (push - d v' -+ dry), until it sticks: viscous friction on both sides and the back-EMF are d
     h, mass, volts = 0.01, 2.0, 1.5
@@ -165,6 +165,7 @@ def test_a_gain_that_drives_instead_of_damping_is_taken_at_the_old_velocity(limi
 @pytest.mark.parametrize("gear", [20.0, -20.0])
 @pytest.mark.parametrize("law", [{}, {"ki": [1e-9], "law": "pid"}], ids=["pd", "pid"])
 @pytest.mark.parametrize(("limit", "supply"), [(10, 4), (4, 10), (None, 4), (4, None)])
+@pytest.mark.handful(5)
 def test_the_narrower_of_controller_and_supply_limits_what_a_saturated_command_brakes_with(limit, supply, law, gear):
     # kd asks for 1000 V: the slider loses gear Kp 4 V / Ra / mass a second, back-EMF taken at the new velocity
     h, mass, Kp, Ra = 0.01, 2.0, 0.05, 0.8
@@ -203,6 +204,7 @@ DRIVES = {
 
 @pytest.mark.parametrize("law", [{"law": "pd"}, {"law": "pid", "ki": [70]}], ids=["pd", "pid"])
 @pytest.mark.parametrize("drive", DRIVES)
+@pytest.mark.handful(2)
 def test_a_limit_that_is_not_reached_changes_nothing(drive, law):
     # with one, the command is solved for as a law of its own; without, its damping is part of the matrix
     motor, gains = DRIVES[drive]
@@ -229,6 +231,7 @@ def test_a_limit_that_is_not_reached_changes_nothing(drive, law):
     ids=lambda part: next(iter(part)),
 )
 @pytest.mark.parametrize("drive", DRIVES)
+@pytest.mark.handful(5)
 def test_a_command_with_a_limit_keeps_what_else_its_motor_has(drive, part, law):
     # against the method of order four, whose torque is that of every row
     motor, gains = DRIVES[drive]
@@ -250,21 +253,20 @@ def test_dry_friction_and_a_stop_share_a_joint_in_one_step():
     assert run.q[-1, 0] <= 0.005 + 1e-12  # 5 N over 1000 N/m
 
 
-CHANGES = {
-    "stops": {"initial": {"q": [0, -1.21, 0.61, 0, 1.3], "qd": [0.5, -0.3, 0.2, 1, 1]}},
-    "sampled": {"control": {**HOLD["control"], "period": 5e-3}},
-    "integral": {"control": {**HOLD["control"], "law": "pid", "ki": [10] * 5}},
-    "limited": {"control": {**HOLD["control"], "limit": [5] * 5}},
-    "plain": {},
-}
-ALONE = [
-    (method, change) for change in CHANGES for method in sorted(IMPLICIT)
-]  # the first: one that is stiff, and others
-
-
-@pytest.mark.parametrize(("method", "change"), handful(sorted(ALONE, key=lambda case: ALONE.index(case) % 3), 2))
-def test_machine_code_and_python_give_the_same_bits(method, change):
-    changes = CHANGES[change]
+@pytest.mark.parametrize("method", IMPLICIT)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"control": {**HOLD["control"], "limit": [5] * 5}},
+        {"control": {**HOLD["control"], "period": 5e-3}},
+        {"control": {**HOLD["control"], "law": "pid", "ki": [10] * 5}},
+        {"initial": {"q": [0, -1.21, 0.61, 0, 1.3], "qd": [0.5, -0.3, 0.2, 1, 1]}},
+    ],
+    ids=["plain", "limited", "sampled", "integral", "stops"],
+)
+@pytest.mark.handful(2)
+def test_machine_code_and_python_give_the_same_bits(method, changes):
     asked = scenario(method, 5e-3, 1e-3 if method == "velocity_implicit" else None, duration=0.01, **changes)
     runs = [armsim.simulate(asked, engine=engine) for engine in ("llvm", "python")]
     assert runs[0].table.tobytes() == runs[1].table.tobytes()

@@ -43,6 +43,7 @@ def test_the_data_sheet_makes_a_sound_robot(files):
 
 
 @pytest.mark.parametrize(("command", "shown"), OUTPUT.findall(MOTORS + LINEAR + YOUR_ARM + ASSIGNMENT + DERIVE))
+@pytest.mark.handful(2)
 def test_a_command_prints_what_the_page_shows(files, capsys, command, shown):
     cli.main(shlex.split(command)[1:], prog_name="armsim", standalone_mode=False)
     assert steady(capsys.readouterr().out) == steady(shown)

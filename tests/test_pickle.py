@@ -44,6 +44,7 @@ def answers(robot) -> list[list[float]]:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("engine", ["llvm", "python"])
+@pytest.mark.handful(2)
 def test_a_copied_robot_answers_as_before_whether_or_not_it_has_been_asked(way, engine):
     robot = armsim.load_robot("puma560", engine=engine)
     fresh = WAYS[way](robot)
@@ -54,6 +55,7 @@ def test_a_copied_robot_answers_as_before_whether_or_not_it_has_been_asked(way, 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("of", MODELS)
+@pytest.mark.handful(3)
 def test_a_copied_model_steps_as_before_whether_or_not_it_has_stepped(way, of):
     model = ForwardModel("arm5", 1e-4, **MODELS[of])
     fresh = WAYS[way](model)
@@ -76,6 +78,7 @@ def test_a_model_of_a_file_needs_the_file_no_more(tmp_path):
 
 
 @pytest.mark.parametrize("name", sorted(shipped_names("configs")))
+@pytest.mark.handful(4)
 def test_a_copied_run_has_all_that_it_had(name, tmp_path):
     run = armsim.simulate(name, {"duration": 0.1, "log": {}})
     fresh = pickle.loads(pickle.dumps(run))

@@ -29,6 +29,7 @@ def test_the_readme_shows_outputs_a_robot_and_python():
 
 
 @pytest.mark.parametrize(("command", "shown"), OUTPUTS, ids=[command for command, _ in OUTPUTS])
+@pytest.mark.handful(2)
 def test_a_command_prints_what_the_readme_shows(command, shown, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     program, *args = shlex.split(command)

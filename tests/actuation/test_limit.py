@@ -83,6 +83,7 @@ def test_a_bouncing_joint_does_not_gain_energy_from_its_stop():
 
 @pytest.mark.parametrize("friction", [{}, {"coulomb": 0.3, "viscous": 0.1}], ids=["smooth", "dry"])
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(5)
 def test_a_stop_at_the_other_end_throws_back_as_in_a_mirror(method, friction):
     runs = []
     for end, way in (("lower", -1.0), ("upper", 1.0)):

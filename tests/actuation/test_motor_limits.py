@@ -130,6 +130,7 @@ def test_at_its_greatest_speed_a_motor_is_not_driven_further_but_may_brake(gear,
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
 def test_a_motor_that_runs_away_stays_at_its_greatest_speed_within_a_step(method):
     m = Motor(Kp=0.05, Ke=0.05, Ra=0.8, gear=40.0, limits=MotorLimits(speed=80.0))
     dt = 1e-3
@@ -181,6 +182,7 @@ def test_driven_beyond_its_no_load_speed_a_motor_gives_back_what_its_supply_cann
 @pytest.mark.parametrize("brushes", [None, BRUSHES])
 @pytest.mark.parametrize("gear", [1.0, -40.0])
 @pytest.mark.parametrize("limits", SUBSETS, ids=lambda limits: "-".join(limits) or "none")
+@pytest.mark.handful(20)
 def test_current_torque_voltage_and_power_agree_whatever_limits_act(limits, gear, brushes):
     m = replace(SAME, gear=gear, brush_drop=brushes, limits=MotorLimits(**limits))
     inf = math.inf

@@ -14,6 +14,7 @@ from armsim.spatial import roll_pitch_yaw, rotation_rpy
 
 
 @pytest.mark.parametrize("kinds", ["RPR", "RRRRRR", "PRRPRRRR"])
+@pytest.mark.handful(2)
 def test_they_are_those_of_the_robot_to_the_bit(arms, kinds):
     arm = arms.serial(kinds, seed=1, motors=True)
     robot = Robot(arm)

@@ -25,6 +25,7 @@ def test_robot_and_scenario_are_sound_beyond_doubt(tmp_path, joints, convention)
 
 
 @pytest.mark.parametrize("joints", EVERY)
+@pytest.mark.handful(3)
 def test_both_conventions_are_one_arm(tmp_path, joints):
     a, b = (
         armsim.load_robot(write_starter(str(tmp_path / convention), joints, convention)[0])

@@ -9,7 +9,6 @@ import pytest
 
 import armsim
 from armsim import FileFaults, UsageError
-from tests.cases import handful
 
 from .shipped import CONFIGS, TABLE, File, key, unadvised
 
@@ -24,15 +23,12 @@ def same_robot(config: str) -> list[str]:
     return [other for other in CONFIGS if other.split("_")[0] == name]
 
 
-# of every robot a scenario, and what controllers and inputs differ in
-QUICK = ["arm5_hold_pi", "arm5_reach", "puma560_fall", "rr_config2_sigmoid", "two_link_swing"]
-
-
-@pytest.fixture(params=handful(sorted(CONFIGS, key=lambda name: name not in QUICK), len(QUICK)))
+@pytest.fixture(params=CONFIGS)
 def file(request):
     return File(request.param)
 
 
+@pytest.mark.handful(6)
 def test_the_page_has_every_number_of_every_shipped_file(file):
     assert {key(path) for path in file.numbers} <= set(TABLE)
 
@@ -52,6 +48,7 @@ def test_a_number_of_which_the_file_takes_no_other_value_cannot_be_open(file):
             armsim.prepare(file.name, [path], file.short)
 
 
+@pytest.mark.handful(4)
 def test_one_kernel_with_all_numbers_open_has_the_bits_of_each_number_written_in(file):
     base = {path: file.value(path) if path in file.absent else file.moved(path) for path in file.open}
     others = same_robot(file.name)
@@ -79,6 +76,7 @@ def test_one_kernel_with_all_numbers_open_has_the_bits_of_each_number_written_in
     assert felt > 0.6 * len(mine)  # a test of bits is worth what they depend on
 
 
+@pytest.mark.handful(4)
 def test_a_prepared_run_with_all_numbers_open_has_the_bits_of_the_numbers_written_in(file):
     with unadvised():
         sim = armsim.prepare(file.name, list(file.open), file.short)
@@ -88,9 +86,10 @@ def test_a_prepared_run_with_all_numbers_open_has_the_bits_of_the_numbers_writte
         assert np.array_equal(run.table, file.course(values))
 
 
+@pytest.mark.handful(4)
 def test_single_numbers_left_open_have_the_bits_of_the_number_written_in(file):
     present = [path for path in file.open if path not in file.absent]
-    some = [*file.open] if EVERY else [file.random.choice(present if file.name in QUICK[1:3] else file.absent)]
+    some = [*file.open] if EVERY else [file.random.choice(present), file.random.choice(file.absent)]
     for path in some:
         sim = armsim.prepare(file.name, [path], file.short, force_step=True)
         for value in (file.value(path), file.moved(path)):

@@ -10,7 +10,6 @@ from armsim.batches.block import Clock, Lanes
 from armsim.batches.variants import Family
 from armsim.integrate import METHODS
 from armsim.loading.open_numbers import open_numbers
-from tests.cases import handful
 
 from .conftest import VARIED, written
 
@@ -55,10 +54,8 @@ def test_the_variants_move_in_every_mode(mixed, varied):
     assert len(np.unique(many.q[:, 0])) == 6
 
 
-QUICK = ["semi_implicit_euler", "implicit_midpoint", "rk54", "rodas"]  # a kind each
-
-
-@pytest.mark.parametrize("method", handful(sorted(METHODS, key=lambda name: name not in QUICK), len(QUICK)))
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(3)
 def test_lanes_have_the_bits_of_single_runs_by_every_method(mixed, varied, method):
     scenario = with_method(mixed, method)
     values = varied(scenario, 3, 2)
@@ -76,7 +73,8 @@ def test_lanes_have_the_bits_of_single_runs_by_every_method(mixed, varied, metho
     ],
     ids=["continuous", "torque", "inputs", "open terminals"],
 )
-@pytest.mark.parametrize("method", handful(["velocity_implicit", "rk54"], 1))
+@pytest.mark.parametrize("method", ["velocity_implicit", "rk54"])
+@pytest.mark.handful(3)
 def test_lanes_have_the_bits_of_single_runs_under_every_command(mixed, varied, method, changes):
     scenario = with_method(mixed, method, **changes)
     paths = {
@@ -90,7 +88,8 @@ def test_lanes_have_the_bits_of_single_runs_under_every_command(mixed, varied, m
     agree(many, one_by_one(scenario, values, 3))
 
 
-@pytest.mark.parametrize("method", handful(["semi_implicit_euler", "implicit_midpoint"], 1))
+@pytest.mark.parametrize("method", ["semi_implicit_euler", "implicit_midpoint"])
+@pytest.mark.handful(1)
 def test_the_number_of_lanes_changes_no_bit(mixed, varied, method):
     scenario = with_method(mixed, method)
     values = varied(scenario, 19, 4)

@@ -126,6 +126,7 @@ PLAINLY, WRAPPED = "raise KeyboardInterrupt", "raise ImportError('cannot import'
         *((module, WRAPPED) for module in ("armsim.loading", "yaml", "numpy")),
     ],
 )
+@pytest.mark.handful(3)
 def test_ctrl_c_during_an_import_ends_with_130_and_a_word(module, how, process):
     code = INTERRUPTED.format(
         module=module, how=how, args=["simulate", "arm5_hold", "-q", "--set", "control.kp[0]=61.5"]
@@ -169,6 +170,7 @@ def test_a_full_disk_below_standard_output_is_told(command, empty_folder):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the shell closes no streams there")
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.handful(2)
 def test_closed_streams_lose_only_what_would_be_printed(closed, empty_folder):
     code, out, err = shell(f"armsim simulate rr_config1 -o run {closed}", empty_folder)
     assert code == 0
@@ -191,6 +193,7 @@ def test_closed_streams_lose_only_what_would_be_printed(closed, empty_folder):
         ("compare x y", 2),
     ],
 )
+@pytest.mark.handful(3)
 def test_a_working_folder_that_was_removed_is_told_where_it_matters(command, code, empty_folder):
     ended, out, err = shell(f"mkdir gone; cd gone; rmdir ../gone; armsim {command}", empty_folder)
     assert ended == code
@@ -200,6 +203,7 @@ def test_a_working_folder_that_was_removed_is_told_where_it_matters(command, cod
 @pytest.mark.parametrize(
     "command", ["--help", "schema robot", "schema scenario", "info arm5", "check arm5_hold", "simulate rr_config1"]
 )
+@pytest.mark.handful(2)
 def test_python_without_docstrings_and_assertions_does(command, process):
     done = process(*command.split(), python=("-OO", "-m", "armsim"))
     assert (done.code, done.err) == (0, "")
@@ -208,6 +212,7 @@ def test_python_without_docstrings_and_assertions_does(command, process):
 @pytest.mark.parametrize(
     "command", ["list", "inverse arm5", "info arm5_hold", "check ä.yaml", "schema robot", "simulate rr_config1"]
 )
+@pytest.mark.handful(2)
 def test_an_ascii_locale_gets_question_marks(command, process, empty_folder):
     (empty_folder / "ä.yaml").write_bytes((ROOT / "robots" / "rr.yaml").read_bytes())
     done = process(*command.split(), LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")

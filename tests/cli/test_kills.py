@@ -20,7 +20,6 @@ import yaml
 
 from armsim.files.recovery import recover
 from armsim.files.run_folder import is_run
-from tests.cases import handful
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 
@@ -103,7 +102,7 @@ def tables(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in visible if path.name != "run.yaml"}
 
 
-@pytest.fixture(scope="module", params=MODES if KILLS else handful(MODES, 4))
+@pytest.fixture(scope="module", params=MODES)
 def serving(request, tmp_path_factory):
     made = Trials(tmp_path_factory.mktemp("trials"), request.param)
     yield made
@@ -131,6 +130,7 @@ def moments(trials: Trials, count: int) -> list[dict]:
     return [*({"change": k} for k in range(changes - LAST + 1, changes + 1)), *others]
 
 
+@pytest.mark.handful(2)
 def test_a_kill_at_any_moment_loses_nothing_and_completes_nothing(trials):
     killed = 0
     for k, moment in enumerate(moments(trials, max(KILLS // len(MODES), LAST + 2))):
@@ -152,6 +152,7 @@ def test_a_kill_at_any_moment_loses_nothing_and_completes_nothing(trials):
     assert killed > 5
 
 
+@pytest.mark.handful(2)
 def test_a_ctrl_c_at_any_moment_leaves_a_whole_run_or_a_marked_one_or_none(trials):
     for moment in moments(trials, max(KILLS // len(MODES), LAST + 2)):
         trials.reset()

@@ -161,6 +161,7 @@ HEAVY_ONES = (
 
 
 @pytest.mark.parametrize("args", [("--help",), *(report for report in REPORTS if "-v" not in report)], ids=" ".join)
+@pytest.mark.handful(3)
 def test_no_command_imports_anything_heavy(process, args):
     done = process(*args, python=("-c", HEAVY_ONES))
     assert (done.code, done.err) == (0, "[]\n")
@@ -171,6 +172,7 @@ def test_no_command_imports_anything_heavy(process, args):
     [("simulate", "arm5_hold"), ("simulate", "two_link_swing"), ("check", "arm5_hold")],
     ids=" ".join,
 )
+@pytest.mark.handful(2)
 def test_a_scenario_that_armsim_has_met_imports_nothing_heavy_and_a_new_one_no_more_than_numpy(process, args, tmp_path):
     # numpy works out what is said of the step; that is kept with the compiled code
     new, met = (process(*args, python=("-c", HEAVY_ONES), ARMSIM_CACHE_DIR=tmp_path / "kernels") for _ in range(2))
@@ -185,6 +187,7 @@ def test_a_method_that_armsim_picks_imports_nothing_heavy_either(process, tmp_pa
 
 
 @pytest.mark.parametrize("args", [report for report in REPORTS if "-v" not in report], ids=" ".join)
+@pytest.mark.handful(3)
 def test_questions_of_one_state_do_without_the_compiler(process, args):
     code = (
         "import sys\n"

@@ -37,6 +37,7 @@ def older_targets() -> list[Target]:
 
 
 @only_x86
+@pytest.mark.handful(3)
 def test_a_processor_without_avx_or_fma_gives_the_same_bits_during_a_transient(plant, drive):
     body, q, qd, sample_every = plant
     engines = [NativeEngine(body, DT, target) for target in (host(), *older_targets())]
@@ -98,6 +99,7 @@ def test_every_width_gives_the_same_bits(lanes, evaluate):
 
 @pytest.mark.parametrize("lanes", [1, 2, 4, 8, 16])
 @pytest.mark.parametrize("algorithm", ["crba", "aba"])
+@pytest.mark.handful(3)
 def test_forward_dynamics_has_the_same_bits_in_every_width_and_on_numbers(lanes, algorithm, arms, evaluate):
     arm = arms.serial("RPRR")
 

@@ -234,6 +234,7 @@ TARGET = [0, -1.0, 0.3, 0, 0]
 
 
 @pytest.mark.parametrize("output", ["voltage", "current", "torque"])
+@pytest.mark.handful(2)
 def test_computed_torque_leaves_every_joint_its_own_linear_error(output):
     kp, kd = [100, 64, 36, 25, 400], [20, 4, 12, 6, 10]
     run = armsim.simulate(arm5({"law": "computed_torque", "output": output, "kp": kp, "kd": kd, "target": TARGET}))
@@ -279,6 +280,7 @@ SAMPLED = {"period": 2e-3, "delay": 4e-3, "encoder": {"counts": 20000, "noise": 
 
 @pytest.mark.parametrize("more", [{}, SAMPLED], ids=["continuous", "sampled"])
 @pytest.mark.parametrize("law", LAWS)
+@pytest.mark.handful(3)
 def test_both_engines_have_the_same_bits(law, more):
     scenario = arm5({"target": TARGET, **LAWS[law], **more}, 0.01, integrator=EULER)
     run = armsim.simulate(scenario)
@@ -287,6 +289,7 @@ def test_both_engines_have_the_same_bits(law, more):
 
 @pytest.mark.parametrize("more", [{}, SAMPLED], ids=["continuous", "sampled"])
 @pytest.mark.parametrize("law", LAWS)
+@pytest.mark.handful(5)
 def test_lanes_have_the_bits_of_single_runs(law, more):
     one = {
         "K": [[9.0, 1.0]],
@@ -300,6 +303,7 @@ def test_lanes_have_the_bits_of_single_runs(law, more):
 
 
 @pytest.mark.parametrize("law", ["filtered pid", "tracked pi", "computed torque", "expression"])
+@pytest.mark.handful(2)
 def test_a_recording_of_any_sampled_law_replays_to_the_bit(law):
     assert armsim.replay(
         armsim.record(arm5({"target": TARGET, **LAWS[law], **SAMPLED}, 0.1, integrator=EULER))
@@ -307,6 +311,7 @@ def test_a_recording_of_any_sampled_law_replays_to_the_bit(law):
 
 
 @pytest.mark.parametrize("law", LAWS)
+@pytest.mark.handful(3)
 def test_what_is_written_out_in_full_runs_the_same(law, tmp_path):
     run = armsim.simulate(
         arm5({"target": TARGET, **LAWS[law], **SAMPLED}, 0.01, parameters={"unused": 3}, integrator=EULER)
@@ -351,6 +356,7 @@ SMOOTH = {"period": 4e-4, "delay": 4e-4, "encoder": {"filter": 1e-2}}  # counts 
 
 
 @pytest.mark.parametrize("law", LAWS)
+@pytest.mark.handful(3)
 def test_the_linear_loop_is_the_derivative_of_a_period_of_the_run(law):
     from armsim.loading import read_scenario
     from armsim.plant import linearize, make_plant
@@ -482,6 +488,7 @@ LIMITED = {"ki": 7.0, "integral_limit": 0.3, "limit": 2.0, "target": [1.0]}  # r
     ("method", "period"),
     [("rk4", None), ("semi_implicit_euler", None), ("implicit_midpoint", None), ("rk54", None), ("rk4", 7e-3)],
 )
+@pytest.mark.handful(6)
 def test_an_integral_reaches_its_limit_and_never_passes_it(law, method, period, windup):
     control = {**LIMITED, **law, "anti_windup": windup, **({"period": period} if period else {})}
     step = {"method": method} if method == "rk54" else {"method": method, "dt": 1e-3}

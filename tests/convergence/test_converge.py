@@ -12,7 +12,6 @@ from armsim.convergence import refinement, runs
 from armsim.errors import FileFaults, UsageError
 from armsim.integrate import METHODS
 from armsim.loading import read_scenario
-from tests.cases import handful
 
 # arm5 without motors and stops, let go: chaotic, errors grow by 1e24 over 10 s (tests/data/README.md)
 SWING = {
@@ -50,6 +49,7 @@ def only(*args, **options):
         ("two_link_hold", "rk4", 4),
     ],
 )
+@pytest.mark.handful(2)
 def test_methods_converge_at_their_order_on_shipped_scenarios(scenario, method, order):
     found = only(scenario, method, accuracy={1: 1e-4, 2: 1e-7, 4: 1e-8}[order])
     assert found.nominal == order
@@ -58,8 +58,9 @@ def test_methods_converge_at_their_order_on_shipped_scenarios(scenario, method, 
 
 
 @pytest.mark.parametrize(
-    ("method", "accuracy"), handful([("explicit_euler", 1e-5), ("semi_implicit_euler", 1e-4), ("rk4", 1e-7)], 1)
+    ("method", "accuracy"), [("explicit_euler", 1e-5), ("semi_implicit_euler", 1e-4), ("rk4", 1e-7)]
 )
+@pytest.mark.handful(1)
 def test_the_errors_of_the_hold_are_those_against_its_truth(method, accuracy, reference):
     truth = reference("hold_truth")
     found = only("arm5_hold", method, {**HOLD, "duration": 2}, accuracy)

@@ -32,6 +32,7 @@ def walk(steps: Steps, step, observe) -> None:
 
 @needs("gcc")
 @pytest.mark.parametrize("name", [*SCENARIOS, "ahead"])
+@pytest.mark.handful(2)
 def test_exported_c_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, exported):
     library = c_library(exported(name, "c"), name)
     steps = Steps.of(scenarios[name])
@@ -46,6 +47,7 @@ def test_exported_c_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, 
 
 @needs("gfortran")
 @pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.handful(2)
 def test_exported_fortran_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, exported):
     library = fortran_library(exported(name, "fortran"), name)
 

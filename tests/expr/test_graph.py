@@ -152,6 +152,7 @@ def random_text(rng: random.Random, size: int):
 
 
 @pytest.mark.parametrize("seed", range(20))
+@pytest.mark.handful(6)
 def test_replay_and_machine_code_equal_the_text_run_on_numbers(seed, evaluate):
     rng = random.Random(seed)
     body = random_text(rng, 60)

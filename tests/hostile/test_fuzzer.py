@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cases import handful
-
 SEED = 20
 PART = 1000  # cases of a test
 
@@ -25,13 +23,15 @@ def problems(fuzzer, cases) -> list[tuple[str, object, str]]:
         return [(case.kind, case.content, wrong) for case in cases if (wrong := fuzzer["problem"](case)) is not None]
 
 
-@pytest.mark.parametrize("part", handful(range(20), 2))
+@pytest.mark.parametrize("part", range(20))
+@pytest.mark.handful(2)
 def test_a_fragment_that_no_one_would_write_ends_in_a_result_or_in_words(part, fuzzer, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert problems(fuzzer, fuzzer["cases"](SEED + part, PART, 0, tmp_path)) == []
 
 
-@pytest.mark.parametrize("part", handful(range(4), 1))
+@pytest.mark.parametrize("part", range(4))
+@pytest.mark.handful(1)
 def test_a_damaged_file_ends_in_a_result_or_in_words(part, fuzzer, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert problems(fuzzer, fuzzer["cases"](SEED + part, 0, PART // 4, tmp_path)) == []

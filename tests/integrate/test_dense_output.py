@@ -21,7 +21,6 @@ from armsim.integrate.rodas import trial as rodas_trial
 from armsim.model import Arm, Coulomb, Joint, Limit
 from armsim.plant import Plant
 from armsim.spatial import Inertia, Pose, Vector
-from tests.cases import handful
 
 ADAPTIVE = ["rk54", "rodas"]
 SIX_DECADES = [10.0**-k for k in range(4, 11)]
@@ -107,7 +106,8 @@ def test_an_extension_ends_in_the_bits_of_its_step(method):
     assert np.allclose(np.concatenate(interpolated(end, [d, *inner], 0.0)), np.concatenate(y), rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize("method", handful(ADAPTIVE, 1))
+@pytest.mark.parametrize("method", ADAPTIVE)
+@pytest.mark.handful(1)
 def test_rows_are_as_precise_as_the_steps_they_lie_in_over_six_decades(method):
     system, start, duration, count = System(pendulum), Motion([0.5], [0.3], [0.1], [0.0]), 5.0, 400
     times = [k * duration / count for k in range(count + 1)]
@@ -177,6 +177,7 @@ def test_rows_at_a_millisecond_of_the_swing_follow_its_truth(arms, reference, dr
         ("arm5_hold_pi", {"integrator": {"method": "rodas"}, "control.period": 0.01, "duration": 0.5}),
     ],
 )  # fmt: skip
+@pytest.mark.handful(2)
 def test_a_run_ends_in_the_same_bits_with_and_without_rows(scenario, setting):
     ends = []
     for every in (0.5, 0.05, 0.001):
@@ -299,6 +300,7 @@ COILS = {f"robot.joints[{i}].motor.inductance": 2e-3 for i in range(5)}
     ],
     ids=["integrals and currents", "samples", "friction", "a force that comes and goes"],
 )
+@pytest.mark.handful(2)
 def test_every_column_of_a_row_is_that_of_a_run_that_lands_on_it(scenario, setting):
     integrator = {"method": "rodas", "rtol": 1e-9, "atol": 1e-9}
     between, landing = (

@@ -15,7 +15,6 @@ from armsim.loading import load_scenario_file
 from armsim.loading.open_numbers import open_numbers
 from armsim.loading.open_robot import OpenRobot
 from armsim.recording.forward_model import ForwardModel
-from tests.cases import handful
 
 TUBE = {"axis": "z", "height": "length", "outer_radius": 0.3, "inner_radius": "wall", "density": 2700}
 ROBOT = {
@@ -323,7 +322,8 @@ def test_keys_that_others_forbid_cannot_be_open_though_they_are_zero_now():
     assert open_numbers(emulated, ["robot.joints[0].motor.viscous"]).places
 
 
-@pytest.mark.parametrize("method", handful(["rodas", "velocity_implicit", "implicit_midpoint"], 1))
+@pytest.mark.parametrize("method", ["rodas", "velocity_implicit", "implicit_midpoint"])
+@pytest.mark.handful(1)
 def test_numbers_that_are_zero_or_one_have_the_bits_of_the_numbers_written_in(method):
     step = {"method": method, "rtol": 1e-6} if method == "rodas" else {"method": method, "dt": 1e-3}
     values = {

@@ -80,6 +80,7 @@ PATHS = list(numbers(load_robot_file(ROBOT).data))
 
 
 @pytest.mark.parametrize("path", PATHS)
+@pytest.mark.handful(25)
 def test_the_condition_on_a_number_holds_where_the_file_with_it_is_accepted(path):
     robot = OpenRobot(ROBOT, [path])
     sound = trace(lambda x: [where(robot.sound([x]), 1.0, 0.0)], ["x"])

@@ -24,6 +24,7 @@ def both(request, moments):
     return armsim.simulate(request.param, RUNS[request.param]), moments(request.param, RUNS[request.param])[1]
 
 
+@pytest.mark.handful(2)
 def test_a_moments_columns_are_the_rows_of_the_run_by_every_heading(both):
     run, moments = both
     for name in run.columns:
@@ -31,6 +32,7 @@ def test_a_moments_columns_are_the_rows_of_the_run_by_every_heading(both):
         assert np.array_equal(column, run[name]), name
 
 
+@pytest.mark.handful(2)
 def test_columns_may_leave_out_their_unit_and_take_degrees(both):
     run, moments = both
     for name, heading in [
@@ -57,6 +59,7 @@ def test_columns_may_leave_out_their_unit_and_take_degrees(both):
         ("min(q_R1, q_R2) - 1", lambda run: np.minimum(run["q_R1_rad"], run["q_R2_rad"]) - 1),
     ],
 )
+@pytest.mark.handful(2)
 def test_every_aggregate_is_what_numpy_makes_of_the_rows(both, gathered, text, formula):
     run, moments = both
     f, t = formula(run), run.t

@@ -66,6 +66,7 @@ def test_a_joint_that_starts_at_its_target_settles_in_an_absolute_band_alone(arm
 
 @pytest.mark.parametrize("zeta", [0.2, 0.5, 0.8])
 @pytest.mark.parametrize("start", [START, 2 * TARGET - START])
+@pytest.mark.handful(2)
 def test_a_second_order_response_overshoots_by_the_exponential_of_its_damping(arms, given, gathered, zeta, start):
     w = 10.0
     wd = w * math.sqrt(1 - zeta**2)

@@ -82,6 +82,7 @@ def compare(plant, steps, ratio, log_every, table, drive, column, n=5):
         ),
     ],
 )
+@pytest.mark.handful(2)
 def test_arm5_with_motors_moves_step_for_step_as_in_dynamechs(
     name, method, ratio, log_every, command, arm5, reference, drive, column
 ):
@@ -96,6 +97,7 @@ def test_arm5_with_motors_moves_step_for_step_as_in_dynamechs(
 @pytest.mark.parametrize(
     ("name", "ratio", "log_every"), [("free_swing_rk4", (1, 10000), 10), ("free_swing_rk4_1ms", (1, 1000), 1)]
 )
+@pytest.mark.handful(2)
 def test_the_free_swing_of_arm5_is_that_of_dynamechs(
     algorithm, name, ratio, log_every, arms, arm5, reference, drive, column
 ):
@@ -182,6 +184,7 @@ def orders(plant, q, qd, steps, drive, duration=1.0) -> float:
         ("rk4", (100, 200, 400, 800), 4),
     ],
 )
+@pytest.mark.handful(2)
 def test_methods_converge_at_their_order_on_the_two_link_swing(method, steps, order, arms, drive):
     arm = arms.shipped("two_link")
     plant = Plant(arm, torques(lambda t: expr.sin(3 * t), 0.5), method=method)

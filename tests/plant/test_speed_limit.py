@@ -37,6 +37,7 @@ def speed_of(run):
 @pytest.mark.parametrize("method", LOCATING)
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("gear", [4.0, -4.0])
+@pytest.mark.handful(3)
 def test_a_driven_joint_keeps_its_motors_greatest_speed(method, sign, gear):
     # 4 N from rest: 1 m/s after 1/4 s
     made = scenario({"gear": gear, "limits": {"speed": 4.0}}, inputs={"torque": [4.0 * sign]}, method=method)
@@ -49,6 +50,7 @@ def test_a_driven_joint_keeps_its_motors_greatest_speed(method, sign, gear):
 
 
 @pytest.mark.parametrize("method", LOCATING)
+@pytest.mark.handful(2)
 def test_at_its_greatest_speed_a_motor_gives_what_holds_it_against_friction_and_weight(method):
     # 9 N against 4.905 N of weight, 1 N of Coulomb friction and 0.5 N·s/m: 0.5 m/s, then 6.155 N
     motor = {"limits": {"speed": 2.0}}
@@ -65,6 +67,7 @@ def test_at_its_greatest_speed_a_motor_gives_what_holds_it_against_friction_and_
 
 
 @pytest.mark.parametrize("method", LOCATING)
+@pytest.mark.handful(2)
 def test_gear_losses_at_the_greatest_speed_are_those_of_the_torque_that_is_left(method):
     motor = {"efficiency": 0.8, "limits": {"speed": 2.0}}
     run = armsim.simulate(scenario(motor, None, method, gravity=-4.0, inputs={"torque": [9.0]}))
@@ -74,6 +77,7 @@ def test_gear_losses_at_the_greatest_speed_are_those_of_the_torque_that_is_left(
 
 
 @pytest.mark.parametrize("method", LOCATING)
+@pytest.mark.handful(2)
 def test_a_load_that_falls_faster_than_the_limit_is_not_held_and_may_be_braked(method):
     # with the command downwards the motor cannot push on beyond the limit; it cannot hold either
     made = scenario({"limits": {"speed": 2.0}}, None, method, gravity=-5.0, inputs={"torque": [-3.0]})
@@ -116,6 +120,7 @@ def test_a_limit_of_speed_costs_no_more_steps_than_what_it_does_takes(method):
 
 
 @pytest.mark.parametrize("method", LOCATING)
+@pytest.mark.handful(2)
 def test_two_joints_are_held_at_their_greatest_speeds_together(method):
     """Two parallel slides, the second on the first: forces couple through the mass matrix."""
     joints = []

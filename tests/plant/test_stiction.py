@@ -21,7 +21,6 @@ from armsim.model import Arm, BrushDrop, Coulomb, Joint, Limit, Motor, MotorLimi
 from armsim.plant import Plant
 from armsim.simulation.engine import NativeEngine, PythonEngine
 from armsim.spatial import ZERO, Inertia, Matrix, Pose, Symmetric, Vector, rotation_x
-from tests.cases import handful
 from tests.controllers import feedback
 
 METHODS = ["explicit_euler", "semi_implicit_euler", "rk4", "implicit_midpoint"]
@@ -153,6 +152,7 @@ def make(arms):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("q", [0.3, 2.4])
+@pytest.mark.handful(3)
 def test_gravity_is_held_below_the_breakaway_torque_and_wins_above_it(method, q):
     load = bias(pendulum(0.0), [q], [0.0])[0]  # what must be supplied
     for share, way in ((1 + SLIGHTLY, 0.0), (1 - SLIGHTLY, -math.copysign(1.0, load))):
@@ -257,6 +257,7 @@ def needed_friction(plant: Plant, run, dt: float) -> np.ndarray:
 
 @pytest.mark.parametrize("name", ["arm5 on springs", "sampled, full motors", "open terminals"])
 @pytest.mark.parametrize("method", EULER)
+@pytest.mark.handful(2)
 def test_in_every_step_friction_is_within_its_bounds_and_against_the_new_velocity(name, method, make, go):
     plant, q, qd, sample_every = make(name)
     plant = replace(plant, method=method)
@@ -286,12 +287,9 @@ def test_in_every_step_friction_is_within_its_bounds_and_against_the_new_velocit
     assert kept.sum() > 100
 
 
-BY_TURNS = [(name, method) for k, name in enumerate(PLANTS) for method in METHODS]
-
-
-@pytest.mark.parametrize(
-    ("name", "method"), handful(sorted(BY_TURNS, key=lambda case: BY_TURNS.index(case) * 5 % 24), 8)
-)
+@pytest.mark.parametrize("name", PLANTS)
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(6)
 def test_in_every_row_friction_only_takes_power(name, method, make, go):
     plant, q, qd, sample_every = make(name)
     run = go(replace(plant, method=method), q, qd, 400, 2000, sample_every)
@@ -358,6 +356,7 @@ def test_with_one_joint_stuck_the_others_accelerate_as_with_that_joint_welded(ki
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
 def test_an_arm_with_a_stuck_joint_swings_as_the_welded_arm_does(method, arms, go):
     arm = arms.serial("RRR", seed=3)
     q, qd = [0.3, -0.2, 0.5], [0.5, 0.0, -1.0]
@@ -369,6 +368,7 @@ def test_an_arm_with_a_stuck_joint_swings_as_the_welded_arm_does(method, arms, g
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
 def test_an_unpowered_arm_falls_unless_friction_holds_it(method, arms, go):
     arm5 = arms.shipped("arm5")
     q = [0.2, -0.9, 0.1, 0.3, -0.2]
@@ -397,6 +397,7 @@ def test_a_limit_counts_once_with_a_motor_and_friction(method, go):
 
 @pytest.mark.parametrize("period", [None, 0.002])
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
 def test_a_settled_arm_under_feedback_is_exactly_still_and_does_not_chatter(method, period, make, go):
     plant, q, qd, _ = make("arm5 on springs")
     plant = replace(plant, method=method, command=replace(plant.command, period=period))
@@ -427,6 +428,7 @@ def test_a_joint_that_creeps_towards_its_bound_neither_stops_nor_turns(method, g
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
 def test_a_joint_that_stops_does_not_disturb_one_that_does_not_feel_it(method, go):
     # two slides at right angles: each loses F/m of its speed a second, one of them for longer
     first = Joint("P1", "prismatic", inertia=Inertia(1.0), coulomb=Coulomb(3.0, 3.0))
@@ -465,6 +467,7 @@ def finals(plant, q, qd, counts, duration, go) -> list[np.ndarray]:
 @pytest.mark.parametrize(
     ("method", "counts", "order"), [(m, (400, 800, 1600, 3200), 1) for m in EULER] + [("rk4", (40, 80, 160, 320), 4)]
 )
+@pytest.mark.handful(2)
 def test_methods_keep_their_order_while_joints_slide(method, counts, order, arms, go):
     # both joints of the swing go one way for half a second, their friction constant, direction by direction
     arm = rubbing(arms.shipped("two_link"), (1.0, 0.5))
@@ -477,6 +480,7 @@ def test_methods_keep_their_order_while_joints_slide(method, counts, order, arms
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
 def test_methods_converge_through_stops_at_order_one(method, arms, go):
     # joints stop, stick and start again: when within a step they do is not resolved, so errors jump about a line
     arm = rubbing(arms.shipped("two_link"), (4.0, 2.0))
@@ -491,6 +495,7 @@ def test_methods_converge_through_stops_at_order_one(method, arms, go):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
 def test_friction_that_is_zero_gives_the_motion_without(method, arms, go):
     arm = arms.serial("RPR", seed=5, motors=True)
     command = signals("voltage", lambda t: 9 * expr.sin(9 * t), 3.0, -2.0)
@@ -529,6 +534,7 @@ def test_the_work_of_friction_that_stops_a_joint_at_a_steps_end_is_counted(metho
 
 
 @pytest.mark.parametrize("name", PLANTS)
+@pytest.mark.handful(4)
 def test_machine_code_equals_the_text_on_floats_over_60_steps(name, make, drive):
     plant, q, qd, sample_every = make(name)
     native, text = (
@@ -543,6 +549,7 @@ def test_machine_code_equals_the_text_on_floats_over_60_steps(name, make, drive)
 
 @pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="is about x86-64 processors")
 @pytest.mark.parametrize("name", PLANTS)
+@pytest.mark.handful(2)
 def test_a_processor_without_avx_or_fma_gives_the_same_bits_during_a_transient(name, make, drive):
     plant, q, qd, sample_every = make(name)
     engines = [NativeEngine(plant, 1 / 2000, target) for target in (None, Target("x86-64", ""))]
@@ -583,6 +590,7 @@ def test_a_run_in_pieces_equals_one_go(name, make, drive):
 
 
 @pytest.mark.parametrize("n", [1, 3, 8])
+@pytest.mark.handful(2)
 def test_ten_thousand_random_states_of_an_arm_satisfy_the_law(n, arms, evaluate):
     # the whole kick of a random arm, against its mass matrix and bias
     arm = rubbing(arms.serial("RPRRRPRR"[:n], seed=1), [1.0] * n)

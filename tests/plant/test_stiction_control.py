@@ -39,6 +39,7 @@ def test_a_joint_that_swings_comes_to_rest_within_the_band_of_friction_and_stays
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("share", [1.001, 1.5, 3.0])
+@pytest.mark.handful(3)
 def test_a_joint_that_does_not_swing_creeps_to_the_edge_of_the_band_and_is_never_quite_at_rest(
     share, method, drive, column
 ):

@@ -43,6 +43,7 @@ def scenario(method="semi_implicit_euler", output="voltage", signals=SINES, step
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("output", ["voltage", "torque"])
+@pytest.mark.handful(4)
 def test_looping_step_is_simulate_to_the_bit(method, output):
     robot, signals = ("arm5", SINES) if output == "voltage" else ("two_link", ["20*sin(5*t)", "-6*cos(3*t)"])
     asked = {**scenario(method, output, signals), "robot": robot}
@@ -400,6 +401,7 @@ def course(model, *under, steps=40) -> list[list[float]]:
 
 
 @pytest.mark.parametrize("method", ["semi_implicit_euler", "rk4", "velocity_implicit", "rk54", "rodas"])
+@pytest.mark.handful(2)
 def test_numbers_left_open_give_the_bits_of_the_numbers_written_in(method):
     paths = [path for path in OPEN if method == "semi_implicit_euler" or "coulomb" not in path]  # takes long to trace
     values = [OPEN[path] for path in paths]
@@ -646,6 +648,7 @@ ODD = {
 
 @pytest.mark.parametrize("open_", [[], ["joints[R2].motor.Kp"]])
 @pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+@pytest.mark.handful(3)
 def test_a_step_takes_arrays_however_they_lie_in_memory(odd, open_):
     model = ForwardModel("arm5", 1e-4, open=open_, external=[{"link": "R5"}] if open_ else [])
     state, inputs = model.state(), np.array([1.0, -6.0, 2.0, 0.5, 0.1])

@@ -244,6 +244,7 @@ def test_a_hint_that_a_shell_would_not_take_is_a_file_that_can_be_pasted(plain, 
         ("mode*2", 'expected: a column of numbers\n  found:    "auto"'),
     ],
 )
+@pytest.mark.handful(3)
 def test_a_faulty_formula_is_explained(formula, text, plain, arm, tmp_path):
     columns, names = as_a_robot_logs(plain)
     with pytest.raises(FileFaults) as caught:

@@ -12,7 +12,6 @@ import armsim
 from armsim import ForwardModel
 from armsim.errors import ArmsimError, Diverged
 from armsim.integrate import METHODS
-from tests.cases import handful
 
 BAD = (math.nan, math.inf, -math.inf)
 KINDS = ("revolute", "prismatic")
@@ -53,6 +52,7 @@ def spoilt(arrays: dict[str, np.ndarray]):
 @pytest.mark.parametrize(
     "method", ["inverse_dynamics", "forward_dynamics", "bias", "limit_torque", "kinetic_energy", "motor_demand"]
 )
+@pytest.mark.handful(18)
 def test_no_answer_of_an_arm_drops_a_number_that_is_not_finite(name, engine, method):
     if method == "motor_demand" and "losses" not in name:
         pytest.skip("alike")
@@ -78,10 +78,10 @@ def test_no_answer_of_an_arm_drops_a_number_that_is_not_finite(name, engine, met
         assert np.isnan(one).all()
 
 
-STEPPED = [(m, r, o) for r in ROBOTS for o in ("voltage", "torque") for m in METHODS]  # the first by turns
-
-
-@pytest.mark.parametrize(("method", "name", "output"), handful(sorted(STEPPED, key=lambda c: STEPPED.index(c) % 9), 9))
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("output", ["voltage", "torque"])
+@pytest.mark.handful(9)
 def test_no_step_drops_a_number_that_is_not_finite(method, name, output):
     model = ForwardModel(ROBOTS[name], dt=1e-3, method=method, output=output, external=[{"link": "J2"}])
     arrays = {
@@ -105,6 +105,7 @@ def test_no_step_drops_a_number_that_is_not_finite(method, name, output):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
 def test_a_formula_without_a_value_ends_a_run_of_a_joint_that_friction_holds(method):
     steps = {} if METHODS[method].adaptive else {"dt": 1e-2}
     scenario = {

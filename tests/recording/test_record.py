@@ -141,6 +141,7 @@ def test_a_run_that_diverges_keeps_its_samples(tmp_path):
 
 
 @pytest.mark.parametrize("method", ["explicit_euler", "rk4", "rodas"])
+@pytest.mark.handful(2)
 def test_its_audit_is_that_of_simulate(method, tmp_path):
     own = {"rtol": 1e-6} if method == "rodas" else {"dt": 1e-4}
     asked = {**SAMPLED, "log.every": 1e-3, "integrator": {"method": method, **own}}
@@ -162,6 +163,7 @@ def test_its_audit_is_that_of_simulate(method, tmp_path):
     ],
     ids=["soon", "later", "long_periods", "own"],
 )
+@pytest.mark.handful(2)
 def test_a_recording_that_diverges_knows_as_much_of_it_as_simulate(changes):
     asked = {**changes, "log.every": changes["control.period"]}
     recording = armsim.record("arm5_hold", asked, force_step=True)

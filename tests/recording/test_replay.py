@@ -19,7 +19,6 @@ import armsim
 from armsim.compile.target import Target
 from armsim.errors import ArmsimError, FileFaults, UsageError
 from armsim.recording.recording import load_recording
-from tests.cases import handful
 
 ROOT = Path(armsim.__file__).parents[1]
 X86 = platform.machine().lower() in ("x86_64", "amd64")
@@ -86,6 +85,7 @@ def recorded(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.handful(4)
 def test_a_replay_is_the_recording_to_the_bit(name, recorded):
     result = armsim.replay(recorded(name))
     assert result.comparison.equal
@@ -95,6 +95,7 @@ def test_a_replay_is_the_recording_to_the_bit(name, recorded):
 
 
 @pytest.mark.parametrize("name", STICKING)
+@pytest.mark.handful(2)
 def test_any_sample_is_a_complete_state(name, recorded):
     whole = load_recording(recorded(name))
     for k in (1, len(whole.t) // 3, len(whole.t) - 2):
@@ -140,17 +141,15 @@ else:
 @pytest.mark.skipif(not X86, reason="is about x86-64 processors")
 @pytest.mark.parametrize(
     ("name", "first", "second"),
-    handful(
-        [
-            ("friction", "", "x86-64"),
-            ("pd", "", "x86-64"),
-            ("pd", "x86-64", ""),
-            ("coil", "x86-64", ""),
-            ("dynamechs", "", "x86-64"),
-        ],
-        1,
-    ),
+    [
+        ("pd", "", "x86-64"),
+        ("pd", "x86-64", ""),
+        ("friction", "", "x86-64"),
+        ("coil", "x86-64", ""),
+        ("dynamechs", "", "x86-64"),
+    ],
 )
+@pytest.mark.handful(1)
 def test_processes_caches_and_processors_make_no_difference(name, first, second, tmp_path):
     scenario, changes = CASES[name]
     changes = {**changes, "duration": 0.2, "control.period": 1e-4}
@@ -219,6 +218,7 @@ def test_a_difference_that_begins_late_is_dated(recorded):
 
 
 @pytest.mark.parametrize("changes", [{"method": "rk4"}, {"dt": 5e-5}, {"method": "explicit_euler", "dt": 1e-3 / 16}])
+@pytest.mark.handful(2)
 def test_another_integrator_replays_as_simulate_does(changes, recorded):
     recording = load_recording(recorded("sine"))
     scenario, settings = CASES["sine"]

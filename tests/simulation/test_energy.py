@@ -35,6 +35,7 @@ def drift(method: str, dt: float, duration: float) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
 def test_what_a_method_does_to_the_energy_vanishes_with_its_step_or_tolerance(method):
     assert deviation(method, TIGHT) < deviation(method, LOOSE) / 1.7  # order 1 halves it, nearly
 

@@ -14,7 +14,6 @@ from armsim.integrate import METHODS
 from armsim.loading import read_scenario
 from armsim.plant import make_plant
 from armsim.simulation.engine import NativeEngine
-from tests.cases import handful
 
 FIXED = [name for name, method in METHODS.items() if method.adaptive is None]
 ADAPTIVE = [name for name in METHODS if name not in FIXED]
@@ -49,6 +48,7 @@ def scenario(robot, duration, **keys):
 
 
 @pytest.mark.parametrize("method", FIXED)
+@pytest.mark.handful(2)
 def test_the_residual_falls_with_the_methods_order(method):
     steps = [1e-3 / 2**k for k in range(4)]
     residuals = [abs(audit("two_link_swing", {**DRIVEN, **by(method, dt)})["residual"]) for dt in steps]
@@ -90,6 +90,7 @@ def test_a_constant_force_does_force_times_distance(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(3)
 def test_friction_takes_the_energy_of_what_it_stops(method):
     # a sliding block: 6 N from 3 m/s, at rest after 1 s and 1.5 m
     stopped = scenario(slide(friction={"coulomb": 6}), 2, initial={"qd": [3]}, **by(method, 1e-3))
@@ -113,6 +114,7 @@ def test_damping_taken_at_the_new_velocity_does_its_work_with_that_force():
 
 
 @pytest.mark.parametrize("method", ["velocity_verlet", "rk4", *ADAPTIVE])
+@pytest.mark.handful(2)
 def test_a_mass_that_drops_on_a_stop_leaves_its_energy_there(method):
     m, g, k, h = 2.0, 9.81, 5e3, 0.4
     stop = {"lower": 0, "stiffness": k, "damping": 0}
@@ -137,12 +139,11 @@ CASES = {
     "pushed": ("two_link_hold", {"external[0]": {"link": "elbow", "point": [0.1, 0.2, 0.3], "force": [1, 5, 2],
                "moment": [1, 2, 3], "frame": "link", "from": 0.1, "to": 0.2}, "duration": 0.3}),
 }  # fmt: skip
-BY_TURNS = [
-    (name, ADAPTIVE[(k + turn) % len(ADAPTIVE)]) for turn in range(len(ADAPTIVE)) for k, name in enumerate(CASES)
-]
 
 
-@pytest.mark.parametrize(("name", "method"), handful(BY_TURNS, 6))
+@pytest.mark.parametrize("method", ADAPTIVE)
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.handful(4)
 def test_works_account_for_the_energy_whatever_acts(name, method):
     shipped, changes = CASES[name]
     found = audit(shipped, {"log.every": 0.1, **changes, "integrator": {"method": method, "rtol": 1e-9}})
@@ -152,6 +153,7 @@ def test_works_account_for_the_energy_whatever_acts(name, method):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
 def test_counting_work_changes_no_bit_of_the_motion(method, drive):
     rough = {f"robot.joints[{name}].friction": {"coulomb": 2, "viscous": 0.5} for name in ("shoulder", "elbow")}
     asked = read_scenario("two_link_hold", {"duration": 0.05, "integrator": {"method": method, "dt": 1e-3}, **rough})
@@ -210,6 +212,7 @@ def wheel(speed, method, rtol):
 
 @pytest.mark.parametrize("method", ADAPTIVE)
 @pytest.mark.parametrize("rtol", [1e-3, 1e-6])
+@pytest.mark.handful(2)
 def test_work_is_as_precise_as_was_asked_for_where_steps_pass_whole_turns_of_its_power(method, rtol):
     # once 18 to 25 J at an rtol of 1e-3 and half the work at 1e-6: it shared the motion's steps, and their control did not see it
     found, exact = wheel(30.0, method, rtol)

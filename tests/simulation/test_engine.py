@@ -16,6 +16,7 @@ from armsim.simulation.loop_plan import BOUNDS, bounds
 RATIO, DT = (1, 2000), 1 / 2000
 
 
+@pytest.mark.handful(4)
 def test_machine_code_equals_the_text_on_floats_over_60_steps(plant, drive):
     body, q, qd, sample_every = plant
     native, text = (
@@ -31,6 +32,7 @@ def test_machine_code_equals_the_text_on_floats_over_60_steps(plant, drive):
 
 @pytest.mark.parametrize("engine", [NativeEngine, PythonEngine])
 @pytest.mark.parametrize("name", ["sampled", "rk4", "rotors"])
+@pytest.mark.handful(2)
 def test_a_run_in_pieces_equals_one_go(engine, name, plants, drive):
     body, q, qd, sample_every = plants(name)
     made = engine(body, DT)

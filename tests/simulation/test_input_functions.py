@@ -52,6 +52,7 @@ EVENT = 1e-10  # m/s and m: jumps are located to about 1e-12 s, with forces of u
 
 @pytest.mark.parametrize("force", FORCES)
 @pytest.mark.parametrize("method", ["rk54", "rodas"])
+@pytest.mark.handful(3)
 def test_adaptive_methods_are_exact_across_jumps_of_an_input(method, force):
     fine, default = end(force, method=method, rtol=1e-9, atol=1e-13), end(force, method=method)
     assert fine == pytest.approx(FORCES[force], abs=EVENT)

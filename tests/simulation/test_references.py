@@ -55,6 +55,7 @@ def number_at(data, path):
 
 
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.handful(3)
 def test_open_numbers_the_interpreter_and_a_resolved_file_give_the_same_bits(form):
     reference, names = FORMS[form]
     data = scenario(reference)
@@ -225,6 +226,7 @@ KNOTS_OFF_THE_GRID = {
     ("form", "method"),
     [*((form, method) for form in KNOTS_OFF_THE_GRID for method in ("rk4", "rk54")), ("trapezoid", "rodas")],
 )
+@pytest.mark.handful(2)
 def test_methods_that_locate_events_are_exact_across_the_knots_of_a_reference(form, method, tmp_path, monkeypatch):
     # pieces are cubics at most, which these methods integrate exactly; a knot passed unseen would cost 1e-4
     monkeypatch.chdir(tmp_path)

@@ -69,6 +69,7 @@ def content(folder) -> tuple[bytes, bytes, dict]:
 
 @pytest.mark.parametrize(("scenario", "overrides"), CASES.values(), ids=CASES)
 @pytest.mark.parametrize("degrees", [False, True])
+@pytest.mark.handful(2)
 def test_a_streamed_run_has_the_files_of_one_in_memory(scenario, overrides, degrees, small, tmp_path):
     run = armsim.simulate(scenario, overrides, force_step=True)
     run.save(tmp_path / "kept", degrees=degrees)
@@ -84,6 +85,7 @@ def test_a_streamed_run_has_the_files_of_one_in_memory(scenario, overrides, degr
 
 
 @pytest.mark.parametrize(("scenario", "overrides"), CASES.values(), ids=CASES)
+@pytest.mark.handful(2)
 def test_a_spilled_run_answers_as_one_in_memory(scenario, overrides, small, tmp_path):
     kept = armsim.simulate(scenario, overrides, force_step=True)
     small(kept.count, len(kept.plant.columns))

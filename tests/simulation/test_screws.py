@@ -10,7 +10,6 @@ import pytest
 import armsim
 from armsim.arm.inverse import demand_table, motion_of
 from armsim.integrate import METHODS
-from tests.cases import handful
 
 G = 9.81
 PITCH = 0.02  # m a turn
@@ -68,6 +67,7 @@ def test_the_driven_lift_of_these_tests_reaches_both_stops_and_sticks():
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
 def test_a_driven_screw_with_stops_and_friction_is_a_slide_behind_its_gear(method):
     # the same motion in two coordinates, every number of which is another: rounding, and what stiff stops make of it; an
     # adaptive method measures its error in another unit, so its steps differ
@@ -82,7 +82,8 @@ def test_a_driven_screw_with_stops_and_friction_is_a_slide_behind_its_gear(metho
         assert np.abs(turned["current_x_A"] - slid["current_x_A"]).max() < 1e-8
 
 
-@pytest.mark.parametrize("method", handful(["rk4", "implicit_midpoint", "rodas", "rk54"], 2))
+@pytest.mark.parametrize("method", ["rk4", "implicit_midpoint", "rk54", "rodas"])
+@pytest.mark.handful(2)
 def test_both_engines_give_the_same_bits_of_a_driven_screw_with_stops_and_friction(method):
     second = {
         **{"name": "y", "type": "screw", "pitch": -0.05, "mdh": {"a": 0.1, "alpha": 1, "d": 0.2, "theta": 0.4}},
@@ -163,6 +164,7 @@ def test_the_implicit_midpoint_lets_the_energy_of_screws_swing_and_falls_by_orde
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
 def test_the_audit_explains_the_energy_of_driven_screws_to_the_methods_order(method):
     torque = {"torque": ["20*sin(3*t)", "4*cos(5*t)", "-3*sin(4*t)", "2*cos(9*t)"]}
     pushes = [{"link": "J3", "point": [0.1, 0.2, 0.3], "force": [3, -2, 1], "moment": [0.3, 0.2, 0.5]}]

@@ -58,6 +58,7 @@ def unknown():
 
 
 @pytest.mark.parametrize("method", FIXED)
+@pytest.mark.handful(2)
 def test_the_estimate_is_the_error_of_a_smooth_motion_or_more_up_to_twice(method):
     run = armsim.simulate(slide(integrator={"method": method, "dt": 1e-3}))
     instants = armsim.simulate(slide(integrator={"method": method, "dt": 1e-3}, log={"every": 1e-3}))
@@ -158,6 +159,7 @@ def test_a_run_of_the_same_scenario_is_not_repeated_again(monkeypatch):
 
 @pytest.mark.parametrize("rtol", [1e-4, 1e-8])
 @pytest.mark.parametrize("method", ADAPTIVE)
+@pytest.mark.handful(2)
 def test_the_estimate_of_an_adaptive_run_is_the_error_of_a_smooth_motion(method, rtol):
     run = armsim.simulate(slide(integrator={"method": method, "rtol": rtol}, log={"every": 1e-2}))
     true = np.abs(run.q[:, 0] - spring(run.t)).max()
@@ -196,6 +198,7 @@ def test_a_run_whose_tolerance_is_at_rounding_is_repeated_with_a_larger_one():
 
 @pytest.mark.parametrize("landing", [{}, {"dt": 0.01}])
 @pytest.mark.parametrize("method", ADAPTIVE)
+@pytest.mark.handful(2)
 def test_the_repetition_changes_no_bit_of_an_adaptive_run(method, landing):
     asked = slide(integrator={"method": method, **landing})
     assert armsim.simulate(asked).state == simulate_unadvised(read_scenario(asked)).state

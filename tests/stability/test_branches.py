@@ -85,6 +85,7 @@ def test_a_command_that_chatters_within_its_bounds_is_run_and_told_of_and_close_
 
 
 @pytest.mark.parametrize(("limit", "right"), [(1e3, True), (1e4, True), (1e5, False)])
+@pytest.mark.handful(2)
 def test_a_chattering_step_that_is_cut_at_the_commands_bounds_is_refused_only_where_its_motion_is_wrong(limit, right):
     gains = feedback(kp=[100], kd=[200], limit=[limit])  # in a step it moves by limit / kd dt at most: 0.01, 0.1, 1 rad
     free = axis(joint={"motor": {**MOTOR, "limits": {}}}, control=gains, integrator={"method": "rk4", "dt": 2e-3})

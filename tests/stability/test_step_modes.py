@@ -165,6 +165,7 @@ def derivative(function, x, h):
 
 @pytest.mark.parametrize("method", FIXED)
 @pytest.mark.parametrize("h", [1e-3, 2e-2])
+@pytest.mark.handful(3)
 def test_the_step_is_the_derivative_of_the_arms_own_step(arms, method, h):
     plant = replace(floating(arms), method=method)
     state = plant.initial_state(list(plant.command.target), [0.0] * 3)
@@ -177,6 +178,7 @@ def test_the_step_is_the_derivative_of_the_arms_own_step(arms, method, h):
 
 
 @pytest.mark.parametrize("method", FIXED)
+@pytest.mark.handful(2)
 def test_between_samples_the_step_is_the_derivative_of_the_arms_own_with_its_command_held(arms, method):
     h = 5e-3
     plant = replace(floating(arms, period=2e-2), method=method)
@@ -291,6 +293,7 @@ LIMITED = [name for name in FIXED if name != "implicit_midpoint"]  # which takes
 
 
 @pytest.mark.parametrize("method", LIMITED)
+@pytest.mark.handful(2)
 def test_ten_seconds_of_arm5_just_below_the_largest_step_are_calm_and_just_above_are_not(method):
     seconds = 10 if method != "velocity_implicit" else 30  # whose steps are few
     most = largest_stable_step(small_motions("arm5_hold", True), method)
@@ -306,6 +309,7 @@ def test_ten_seconds_of_arm5_fall_just_below_the_largest_step_are_calm_and_just_
 
 
 @pytest.mark.parametrize("method", LIMITED)
+@pytest.mark.handful(2)
 def test_so_it_is_with_motors_that_have_an_inductance(method):
     inductive = {f"robot.joints[R{i}].motor.inductance": 1e-3 for i in range(1, 6)}
     most = largest_stable_step(small_motions("arm5_hold", True, **inductive), method)
@@ -315,6 +319,7 @@ def test_so_it_is_with_motors_that_have_an_inductance(method):
 
 
 @pytest.mark.parametrize("method", LIMITED)
+@pytest.mark.handful(2)
 def test_so_it_is_with_commands_held_between_samples(method):
     period = 8e-3
     sampled = {"control.period": period, "control.kp": [6, 6, 6, 0.5, 0.5], "control.kd": [0.1, 0.1, 0.1, 0.01, 0.01]}

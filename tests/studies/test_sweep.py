@@ -114,6 +114,7 @@ def test_ctrl_c_keeps_the_runs_that_are_done_and_the_same_call_goes_on():
 
 
 @pytest.mark.parametrize("harm", ["torn line", "torn journal", "zeros", "lost tail", "other bytes", "no journal"])
+@pytest.mark.handful(2)
 def test_what_a_power_cut_makes_of_the_tail_is_cut_off(harm):
     whole = armsim.sweep("two_link_hold", MANY, SHORT, "iae", "whole")
     cut_short("out", 100)

@@ -237,6 +237,7 @@ CAUSES = {
 
 
 @pytest.mark.parametrize("cause", CAUSES)
+@pytest.mark.handful(2)
 def test_why_a_case_does_not_hold_is_found_by_trying_it_without(joint, cause):
     changed, control = CAUSES[cause]
     scenario = joint(**changed, control=control)
@@ -276,6 +277,7 @@ def test_a_controllers_model_of_the_arm_stays_when_masses_are_off():
 @pytest.mark.parametrize(
     "path", ["control.kd", "robot.joints[J].bodies[0].cylinder.mass", "robot.joints[*].bodies[*].cylinder.mass"]
 )
+@pytest.mark.handful(2)
 def test_numbers_that_cases_vary_by_any_of_their_paths_have_no_margin(joint, path):
     found = armsim.tune(
         joint(), {"control.kp": "1:9"}, "itae", folder="t", trials=2, cases={path: [1, 2]}, holds="itae < 9"

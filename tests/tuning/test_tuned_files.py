@@ -103,16 +103,19 @@ def check_tuned(scenario, overrides=None) -> None:
 
 
 @pytest.mark.parametrize("kind", REFERENCES)
+@pytest.mark.handful(5)
 def test_references_stay_what_they_were(kind, mine):
     check_tuned(mine({**PD, **REFERENCES[kind]}))
 
 
 @pytest.mark.parametrize("kind", LAWS)
+@pytest.mark.handful(2)
 def test_laws_stay_what_they_were(kind, mine):
     check_tuned(mine(LAWS[kind]))
 
 
 @pytest.mark.parametrize("kind", INPUTS)
+@pytest.mark.handful(1)
 def test_inputs_stay_what_they_were(kind, mine):
     check_tuned(mine({"law": "none"}, inputs=INPUTS[kind]))
 

@@ -111,6 +111,7 @@ def test_no_text_within_data_can_end_a_script():
 
 
 @pytest.mark.parametrize("page", ["run_page", "robot_page", "live"])
+@pytest.mark.handful(2)
 def test_every_control_has_a_name_and_fits_on_a_phone(browser, page, request):
     browser.resize(390, 844, dark=True)
     try:
@@ -145,6 +146,7 @@ def test_moving_pictures_give_pixels_away_until_they_keep_pace_and_get_them_back
 
 @pytest.mark.parametrize("page", ["run_page", "robot_page", "live"])
 @pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+@pytest.mark.handful(2)
 def test_the_whole_arm_is_in_view_at_first(browser, page, size, request):
     browser.resize(*size)
     try:
