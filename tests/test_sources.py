@@ -38,7 +38,19 @@ def edit(path: Path) -> None:
     path.write_text(path.read_text() + "\n# one more line\n")
 
 
-SHAPES_CODE = "expr model dynamics actuation control references integrate measures plant compile formulas".split()
+SHAPES_CODE = [
+    "expr",
+    "model",
+    "dynamics",
+    "actuation",
+    "control",
+    "references",
+    "integrate",
+    "measures",
+    "plant",
+    "compile",
+    "formulas",
+]
 SHAPES_CODE += ["spatial.py", "simulation/loop_plan.py", "simulation/content.py"]
 
 
