@@ -196,7 +196,7 @@ def test_the_page_on_many_runs_has_every_status_and_every_array_of_the_result():
     fields = {field.name for field in dataclasses.fields(armsim.Runs)}
     arrays = {name for name, value in vars(armsim.Runs).items() if isinstance(value, (property, cached_property))}
     of_studies = {"folder", "file", "notes", "ended", "first", "text"}
-    assert (fields | arrays) - told - of_studies == {"name", "table", "joints", "status", "reason", "headings"}
+    assert (fields | arrays) - told - of_studies == {"name", "table", "joints", "status", "reason", "final", "results"}
 
 
 def test_every_command_of_the_assignment_runs(tmp_path, monkeypatch, capsys):

@@ -40,7 +40,8 @@ class Runs(Mapping[str, NDArray[Any]]):
         first: Index of the first run.
         whole: Whether all runs were made; False after Ctrl-C.
         count: Runs in all; `done` unless given.
-        headings: Names of the final positions, and of the velocities.
+        final: Names of the final positions, then of the velocities.
+        results: The names of each measure's results, by the name it was asked for by; only in studies.
         joints: Names of the joints.
         t: Times of the rows [s], shape (rows,).
         columns: Names of the columns of a row, as in trajectory.csv and torque.csv.
@@ -60,7 +61,8 @@ class Runs(Mapping[str, NDArray[Any]]):
     first: int = 0
     whole: bool = True
     count: int = 0
-    headings: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    final: tuple[str, ...] = ()
+    results: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     joints: tuple[str, ...] = ()
     t: Array = field(default_factory=lambda: np.empty(0))
     columns: tuple[str, ...] = ()
@@ -90,8 +92,7 @@ class Runs(Mapping[str, NDArray[Any]]):
         """
         lists = {path: of.T for path, of in values.items() if of.ndim > 1}
         table = {**values, **{f"{path}[{i}]": column for path, of in lists.items() for i, column in enumerate(of)}}
-        headings = about.get("headings", ((), ()))
-        table |= {result: np.full(count, np.nan) for result in (*headings[0], *headings[1], *measures)}
+        table |= {result: np.full(count, np.nan) for result in (*about.get("final", ()), *measures)}
         table[STATUS], table[REASON] = np.full(count, INTERRUPTED, dtype="<U11"), np.full(count, "", dtype=object)
         return cls(name, tuple(values), tuple(measures), table, **about)
 
@@ -116,7 +117,7 @@ class Runs(Mapping[str, NDArray[Any]]):
         for path in self.paths:
             values = self.table[path]
             yield from [path] if values.ndim == 1 else [f"{path}[{i}]" for i in range(values.shape[1])]
-        yield from (*self.headings[0], *self.headings[1], *self.measures, STATUS, REASON)
+        yield from (*self.final, *self.measures, STATUS, REASON)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -162,12 +163,12 @@ class Runs(Mapping[str, NDArray[Any]]):
     @cached_property
     def q(self) -> Array:
         """Joint positions reached [rad or m], shape (m, n); NaN of a refused run."""
-        return np.column_stack([self.table[name] for name in self.headings[0]])
+        return np.column_stack([self.table[name] for name in self.final[: len(self.joints)]])
 
     @cached_property
     def qd(self) -> Array:
         """Joint velocities reached [rad/s or m/s], shape (m, n); NaN of a refused run."""
-        return np.column_stack([self.table[name] for name in self.headings[1]])
+        return np.column_stack([self.table[name] for name in self.final[len(self.joints) :]])
 
     @cached_property
     def tally(self) -> dict[str, int]:

@@ -124,8 +124,8 @@ def _blank(family: Family, count: int, values: Mapping[str, Array], with_rows: b
     clock = clock_of(scenario, with_rows)
     texts = tuple(heading.text for heading in plant.headings())
     columns = texts if with_rows else ()
-    named = [(text, column.quantity) for text, column in zip(texts, plant.columns, strict=True)]
-    q, qd = (tuple(text for text, quantity in named if quantity == wanted) for wanted in ("q", "qd"))
+    kinds = [column.quantity for column in plant.columns]
+    final = [text for wanted in ("q", "qd") for text, kind in zip(texts, kinds, strict=True) if kind == wanted]
     if count * clock.rows * len(columns) * 8 > LARGEST_LOG:
         raise UsageError.of(
             "rows",
@@ -139,7 +139,7 @@ def _blank(family: Family, count: int, values: Mapping[str, Array], with_rows: b
         count,
         values,
         family.plan.results,
-        headings=(q, qd),
+        final=tuple(final),
         joints=tuple(joint.name for joint in plant.arm.joints),
         t=np.array([k * (clock.log_every or 0) * num / den for k in range(clock.rows)]),
         columns=columns,
@@ -219,7 +219,7 @@ class Batch:
         self.table = runs.table
         self.members = np.arange(len(self.matrix)) if members is None else members
         self.clock = clock_of(self.template.scenario, self.kernels.rows)
-        self.final = (*runs.headings[0], *runs.headings[1])
+        self.final = runs.final
         for run, why in self.refused.items():
             self.refuse(run, why)
         if not self.groups:

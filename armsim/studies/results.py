@@ -43,8 +43,8 @@ class StoredRows:
             yield row
 
 
-def stored_runs(folder: StudyFolder, study: Study, measures: Sequence[str], notes: tuple[str, ...] = ()) -> Runs:
-    """The runs that the folder of a study has, which are read when they are asked for."""
+def stored_runs(folder: StudyFolder, study: Study, measures: Sequence[str], **about: Any) -> Runs:
+    """The runs that the folder of a study has, which are read when they are asked for; `about` are further attributes."""
     names = (INDEX, *study.axes, *measures, STATUS, REASON)
     return Runs(
         folder.path,
@@ -55,8 +55,8 @@ def stored_runs(folder: StudyFolder, study: Study, measures: Sequence[str], note
         count=study.design.count,
         folder=folder.path,
         file=folder.table,
-        notes=notes,
         ended=folder.ended,
+        **about,
     )
 
 

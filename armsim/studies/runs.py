@@ -182,7 +182,7 @@ class StudyRuns:
             raise UsageError.of("rows", expected, f"shape {values.shape}", "give a row of values for each run")
         count = len(values)
         varied = dict(zip(self.paths, values.T, strict=True))
-        found = Runs.blank(self.files[0].name, count, varied, self.measures, first=first)
+        found = Runs.blank(self.files[0].name, count, varied, self.measures, first=first, results=self.results)
         before = 0
         for key, members in self._groups(values):
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from operator import itemgetter
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -106,7 +107,7 @@ def run_study(
         check_cluster(cluster, threads)
     count = study.design.count  # first: it may be refused
     runs = study.runs(threads)
-    best = Best(check_measure(by, runs.measures), largest, tell)
+    by = check_measure(by, runs.measures)
     name = study.name or runs.files[0].name
     where = os.fspath(folder) if folder is not None else os.path.join("studies", "any")
     lines = heading(runs.paths, runs.measures)
@@ -117,35 +118,23 @@ def run_study(
     with study_folder(folder, name, study.definition(runs, where), lines, study.table, force) as made:
         if made.status != COMPLETE:
             try:
-                with _runner(cluster, runs, tell) as blocks:
-                    _append(made, blocks(runs, study.design, made.rows, progress), best)
+                with (
+                    _runner(cluster, runs, tell) as runner,
+                    closing(runner(runs, study.design, made.rows, progress)) as blocks,
+                ):
+                    best: list[dict[str, Any]] = []
+                    for block in blocks:
+                        with interrupts_later():
+                            if block.done:
+                                made.append(block.text, block.done)
+                        if tell is not None:
+                            best = sorted([*best, *block.top(1, by, largest)], key=itemgetter(by), reverse=largest)[:1]
+                            tell("".join(f"best: run {run[INDEX]}, {by} {run[by]:.5g}" for run in best))
                 if made.rows == count:
                     _finish(made, study, runs)
             except KeyboardInterrupt:  # the rows that are there go on being there
                 pass
-        return stored_runs(made, study, runs.measures, runs.notes())
-
-
-class Best:
-    """The best run so far, told as runs are done.
-
-    Args:
-        by: The measure that is compared.
-        largest: Whether its largest value is best, not its least.
-        tell: Called with it in words; None for nobody.
-    """
-
-    def __init__(self, by: str, largest: bool, tell: Callable[[str], object] | None) -> None:
-        self._by, self._largest, self._tell = by, largest, tell
-        self._best: list[dict[str, Any]] = []
-
-    def tell(self, block: Runs) -> None:
-        """Look at further runs."""
-        if self._tell is None:
-            return
-        found = [*self._best, *block.top(1, self._by, self._largest)]
-        self._best = sorted(found, key=lambda run: run[self._by], reverse=self._largest)[:1]
-        self._tell("".join(f"best: run {run[INDEX]}, {self._by} {run[self._by]:.5g}" for run in self._best))
+        return stored_runs(made, study, runs.measures, notes=runs.notes(), results=runs.results)
 
 
 @contextmanager
@@ -160,16 +149,6 @@ def _runner(
 
     with connected(cluster, runs.threads, tell) as found:
         yield found.blocks
-
-
-def _append(made: StudyFolder, blocks: Blocks, best: Best) -> None:
-    """Add the rows that are still lacking, block by block, until all are there or Ctrl-C comes."""
-    with closing(blocks):
-        for block in blocks:
-            with interrupts_later():
-                if block.done:
-                    made.append(block.text, block.done)
-            best.tell(block)
 
 
 def _finish(made: StudyFolder, study: Study, runs: StudyRuns) -> None:

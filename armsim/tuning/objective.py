@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -135,30 +135,30 @@ class Objective:
             mend = f"take one of them, such as {one}, or a formula of them"
             raise UsageError.of(f"minimise {self.minimise}", "one number", f"{len(names)} of them", mend)
 
-    def merit(self, results: Mapping[str, tuple[str, ...]], found: Runs) -> Merit:
-        """The merit of a trial with these runs; `results` are the names of each measure's."""
+    def merit(self, found: Runs) -> Merit:
+        """The merit of a trial with these runs."""
         failed = int(np.count_nonzero(~found.complete))
-        values = found[results[self.minimise][0]]
+        values = found[found.results[self.minimise][0]]
         if failed or not np.isfinite(values).all():
             return Merit(math.inf, 0.0, failed)
         if self.over == WORST:
             objective = float(values.max())
         else:
             objective = math.fsum(values.tolist()) / len(values)
-        return Merit(objective, violation(self.conditions, results, found), 0)
+        return Merit(objective, violation(self.conditions, found), 0)
 
 
-def violation(conditions: Sequence[Condition], results: Mapping[str, tuple[str, ...]], found: Runs) -> float:
+def violation(conditions: Sequence[Condition], found: Runs) -> float:
     """How far runs miss conditions: the sum over runs and conditions of excess / (1 + excess)."""
-    shares = [_share(one.excess(found[name])) for one in conditions for name in results[one.measure]]
+    shares = [_share(one.excess(found[name])) for one in conditions for name in found.results[one.measure]]
     return math.fsum(x for share in shares for x in share.tolist())
 
 
-def met(conditions: Sequence[Condition], results: Mapping[str, tuple[str, ...]], found: Runs) -> NDArray[np.bool_]:
+def met(conditions: Sequence[Condition], found: Runs) -> NDArray[np.bool_]:
     """Which runs are complete and meet all conditions, shape (runs,)."""
     right = found.complete
     for one in conditions:
-        for name in results[one.measure]:
+        for name in found.results[one.measure]:
             right = right & (one.excess(found[name]) == 0.0)
     return right
 
@@ -179,7 +179,7 @@ def outcome(
     found = runs(rows)
     if not found.whole:
         raise KeyboardInterrupt
-    return met(conditions, runs.results, found), found.status == REFUSED
+    return met(conditions, found), found.status == REFUSED
 
 
 def _share(excess: Array) -> Array:

@@ -169,7 +169,7 @@ class Trials:
             self.flush()
             raise Stopped
         parts = [found.taken(i * cases, (i + 1) * cases) for i in range(many)]
-        merits = [self._objective.merit(self._runs.results, part) for part in parts]
+        merits = [self._objective.merit(part) for part in parts]
         endings = list(map(_ending, parts))
         self.why = self.why or next((reason for _, reason in endings if reason), "")
         values = {STAGE: np.full(many, stage), **dict(zip(self._sought, rows.T, strict=True))}

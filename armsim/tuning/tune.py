@@ -303,8 +303,8 @@ def _validate(task: Task, found: TuningResult, watch: Watch) -> TuningResult:
     comment = COMMENT.format(name=found.name, minimise=tuning.minimise, objective=found.objective, over=over)
     write_tuned(found.folder, document, comment)
     if task.test is not None:
-        test, results = _test(task, found, task.test, watch)
-        found = replace(found, test=test, holds=met(task.conditions, results, test))
+        test = _test(task, found, task.test, watch)
+        found = replace(found, test=test, holds=met(task.conditions, test))
     known = _known(found.folder)
     if known is not None:
         return replace(found, **known)
@@ -330,8 +330,8 @@ def _validate(task: Task, found: TuningResult, watch: Watch) -> TuningResult:
     return found
 
 
-def _test(task: Task, found: TuningResult, cases: Cases, watch: Watch) -> tuple[Runs, Mapping[str, tuple[str, ...]]]:
-    """Run the test, a study of the scenario with what was found; its runs, and the names of each measure's results.
+def _test(task: Task, found: TuningResult, cases: Cases, watch: Watch) -> Runs:
+    """Run the test, a study of the scenario with what was found.
 
     Raises:
         KeyboardInterrupt: Ctrl-C came.
@@ -343,7 +343,7 @@ def _test(task: Task, found: TuningResult, cases: Cases, watch: Watch) -> tuple[
     done = run_study(study, os.path.join(found.folder, TEST), task.threads, watch.test, force=True)
     if not done.whole:
         raise KeyboardInterrupt
-    return done, study.runs(1).results
+    return done
 
 
 def _known(folder: str) -> dict[str, Any] | None:
