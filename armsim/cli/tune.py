@@ -112,7 +112,7 @@ def command(
         print_json(found.summary())
     elif not quiet:
         echo(report(found))
-    if plot is not None and len(found.curve):
+    if plot is not None and found.trials.done:
         from armsim.figures.tuning import plot_tuning
 
         plot_tuning(found, plot)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from armsim.batches.runs import COMPLETE
 from armsim.files.yaml_writer import yaml_text
 from armsim.formulas.quantity import plain_number
@@ -42,12 +44,13 @@ def report(found: TuningResult) -> str:
 
 
 def _trials(found: TuningResult) -> list[str]:
-    bad = [f"{count} {status}" for status, count in found.ended.items() if status != COMPLETE]
+    bad = [f"{count} {status}" for status, count in found.trials.tally.items() if status != COMPLETE]
     bad += [f"{found.unmet} complete, but against conditions"] if found.unmet else []
-    bad += [f"{found.valueless} without a value of {found.minimise}"] if found.valueless else []
+    valueless = found.trials.complete & ~np.isfinite(found.trials["objective"])
+    bad += [f"{valueless.sum()} without a value of {found.minimise}"] if valueless.any() else []
     ended = "; of these " + ", ".join(bad) if bad else ", all complete"
     took = f"; {seconds(found.simulated)} in the loop of their runs" if found.simulated else ""
-    return [f"trials   {found.trials}{ended}{took}"]
+    return [f"trials   {found.trials.done}{ended}{took}"]
 
 
 def _doubts(found: TuningResult) -> list[str]:

@@ -50,7 +50,7 @@ def tuning_page(
     above = [Section("What was found, and where it holds", report(found)), _drawn(found), Section("It in motion", "")]
     about = {
         "name": os.path.basename(os.path.abspath(folder)),
-        "subtitle": f"{found.name}, tuned in {counted(found.trials, 'trial')}",
+        "subtitle": f"{found.name}, tuned in {counted(found.trials.done, 'trial')}",
     }
     return {**page_data([run], degrees), **about}, above, []
 

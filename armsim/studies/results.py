@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -43,16 +43,23 @@ class StoredRows:
             yield row
 
 
-def stored_runs(folder: StudyFolder, study: Study, measures: Sequence[str], **about: Any) -> Runs:
-    """The runs that the folder of a study has, which are read when they are asked for; `about` are further attributes."""
-    names = (INDEX, *study.axes, *measures, STATUS, REASON)
+def stored_runs(folder: StudyFolder, paths: Iterable[str], measures: Iterable[str], **about: Any) -> Runs:
+    """The runs that a folder has, which are read when they are asked for.
+
+    Args:
+        folder: The folder.
+        paths: What is varied.
+        measures: Names of the measures.
+        about: Further attributes.
+    """
+    varied, results = tuple(paths), tuple(measures)
+    table = TextTable((INDEX, *varied, *results, STATUS, REASON), StoredRows(folder.table, folder.rows), folder.rows)
     return Runs(
         folder.path,
-        tuple(study.axes),
-        tuple(measures),
-        TextTable(names, StoredRows(folder.table, folder.rows), folder.rows),
+        varied,
+        results,
+        table,
         whole=folder.status == COMPLETE,
-        count=study.design.count,
         folder=folder.path,
         file=folder.table,
         ended=folder.ended,
@@ -102,7 +109,7 @@ def load_study(path: str | PathLike[str]) -> tuple[Study, Runs]:
     if not measures or names != [*before, *measures, *after]:
         expected = f"the headings {clipped(', '.join(before))}, measures, {STATUS} and {REASON}"
         raise refuse(Place(file, 1, 1), "", expected, clipped(", ".join(names)) or "none", RESTORE)
-    return study, stored_runs(stored, study, measures)
+    return study, stored_runs(stored, paths, measures, count=study.design.count)
 
 
 def folder_of(path: str | PathLike[str]) -> str:

@@ -134,7 +134,8 @@ def run_study(
                     _finish(made, study, runs)
             except KeyboardInterrupt:  # the rows that are there go on being there
                 pass
-        return stored_runs(made, study, runs.measures, notes=runs.notes(), results=runs.results)
+        about = {"count": count, "notes": runs.notes(), "results": runs.results}
+        return stored_runs(made, runs.paths, runs.measures, **about)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from armsim.files.study_folder import TUNED
 from armsim.formulas.values import Interval
 from armsim.notebook import counted, html_table
 from armsim.tuning.margins import Margin
-from armsim.tuning.objective import Merit
+from armsim.tuning.objective import UNMET, Merit
 from armsim.tuning.search import NEAR
+from armsim.tuning.trials import RESULTS, STAGE
 
 
 @dataclass(frozen=True)
@@ -34,12 +36,7 @@ class TuningResult:
         before: What the file has, likewise.
         bounds: Between which it was sought, likewise.
         merit: Of that: objective, and how far conditions are missed.
-        first: Of the file's values, or the nearest within the bounds; None before there is a trial.
-        trials: How many there were.
-        ended: How many trials ended how.
-        unmet: How many complete trials miss a condition.
-        valueless: How many have no value of what is minimised.
-        curve: The least objective so far, after each trial; NaN before there is one.
+        trials: The table of the trials: stage, numbers, "objective", "violation", "failed".
         conditions: When a case holds, as text.
         tried: The cases of the test, in words.
         test: The runs of cases that it was not tuned at; None where there are none.
@@ -61,12 +58,7 @@ class TuningResult:
     before: Mapping[str, float]
     bounds: Mapping[str, Interval]
     merit: Merit
-    first: Merit | None
-    trials: int
-    ended: Mapping[str, int]
-    unmet: int
-    valueless: int
-    curve: NDArray[np.float64] = field(repr=False)
+    trials: Runs = field(repr=False)
     conditions: tuple[str, ...] = ()
     tried: str = ""
     test: Runs | None = field(default=None, repr=False)
@@ -87,8 +79,31 @@ class TuningResult:
         """The least that was found, in the unit of what is minimised."""
         return self.merit.objective
 
+    @cached_property
+    def merits(self) -> list[Merit]:
+        """Of the trials; the first one is that of the file's values, or of the nearest within the bounds."""
+        return [Merit(*row) for row in zip(*(self.trials[name].tolist() for name in RESULTS), strict=True)]
+
+    @property
+    def first(self) -> Merit | None:
+        """The merit of the file's values; None before there is a trial."""
+        return self.merits[0] if self.merits else None
+
+    @property
+    def unmet(self) -> int:
+        """How many complete trials miss a condition."""
+        return int(np.count_nonzero(self.trials.complete & (self.trials["violation"] > 0.0)))
+
+    @property
+    def curve(self) -> NDArray[np.float64]:
+        """The least objective so far in each stage, after each trial; NaN before one meets all conditions."""
+        values, stages = np.array([merit.value for merit in self.merits]), self.trials[STAGE]
+        for stage in np.unique(stages):
+            values[stages == stage] = np.minimum.accumulate(values[stages == stage])
+        return np.where(values < UNMET, values, np.nan)
+
     def __repr__(self) -> str:
-        least = f"{self.minimise} {self.objective:.6g} after {counted(self.trials, 'trial')}"
+        least = f"{self.minimise} {self.objective:.6g} after {counted(self.trials.done, 'trial')}"
         return f"TuningResult({self.folder}: {self.status}, {least})"
 
     def _repr_html_(self) -> str:
@@ -107,8 +122,8 @@ class TuningResult:
             "violation": self.merit.violation,
             "before": None if self.first is None or self.outside else self.first.objective,
             "values": dict(self.values),
-            "trials": self.trials,
-            "ended": dict(self.ended),
+            "trials": self.trials.done,
+            "ended": self.trials.tally,
             "unmet": self.unmet,
             "holds": list(self.conditions),
             "held": self.held,

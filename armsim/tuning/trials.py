@@ -6,7 +6,6 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,10 @@ from armsim.batches.runs import COMPLETE, Runs
 from armsim.batches.table_text import heading
 from armsim.errors import UsageError
 from armsim.files.interrupts import interrupts_later
-from armsim.files.study_folder import StudyFolder, rows_of
+from armsim.files.study_folder import StudyFolder
 from armsim.formulas.values import Interval
 from armsim.studies.design import Rows
+from armsim.studies.results import StoredRows, stored_runs
 from armsim.studies.runs import StudyRuns
 from armsim.tuning.objective import Merit, Objective
 
@@ -56,14 +56,8 @@ class Trials:
 
     Attributes:
         count: How many there were.
-        ended: How many there were of each status.
-        unmet: How many of the complete ones miss a condition.
-        valueless: How many of them have no value of what is minimised.
-        first: The merit of the first trial.
-        why: Why the first run that failed did.
         best: The best of the stage so far, by place.
         merit: Of it.
-        curve: The least objective so far after each trial; NaN before there is one.
     """
 
     def __init__(
@@ -81,11 +75,8 @@ class Trials:
         self._runs, self._sought, self._cases, self._objective, self._folder = runs, sought, cases, objective, folder
         self._most, self._progress, self._tell = most, progress, tell
         self.best, self.merit = dict(start), Merit(math.inf, math.inf, 0)
-        self.count, self.unmet, self.valueless, self.why = 0, 0, 0, ""
-        self.first: Merit | None = None
-        self.ended: dict[str, int] = {}
-        self.curve: list[float] = []
-        self._written = deque(_read(folder))
+        self.count = 0
+        self._written = deque(StoredRows(folder.table, folder.rows) if folder.rows else ())
         self._waiting: list[Runs] = []
         self._due = time.monotonic() + OFTEN
 
@@ -118,13 +109,15 @@ class Trials:
         at_once = max(1, AT_ONCE // len(self._cases))
         for first in range(len(found), len(rows), at_once):
             found += self._try(stage, rows[first : first + at_once])
-        for row, (merit, status) in zip(rows, found, strict=True):
-            self._count(row, merit, status)
+        for row, merit in zip(rows, found, strict=True):
+            if merit.value < self.merit.value:
+                self.merit, self.best = merit, dict(zip(self._sought, row.tolist(), strict=True))
+        self.count += len(rows)
         if self._progress is not None:
             self._progress(self.count, self._most)
         if self._tell is not None and math.isfinite(self.merit.objective):
             self._tell(f"best: {self.merit.objective:.5g}{' against conditions' if self.merit.violation else ''}")
-        return np.array([merit.value for merit, _ in found])
+        return np.array([merit.value for merit in found])
 
     def flush(self) -> None:
         """Write the rows that wait."""
@@ -139,29 +132,21 @@ class Trials:
         """How many rows wait."""
         return sum(part.done for part in self._waiting)
 
-    def _count(self, row: Array, merit: Merit, status: str) -> None:
-        self.count += 1
-        self.first = self.first or merit
-        self.valueless += status == COMPLETE and not merit.sound
-        self.ended[status] = self.ended.get(status, 0) + 1
-        self.unmet += status == COMPLETE and merit.violation > 0.0
-        if merit.value < self.merit.value:
-            self.merit = merit
-            self.best = dict(zip(self._sought, row.tolist(), strict=True))
-        sound = self.merit.objective if self.merit.violation == 0.0 else math.nan
-        self.curve.append(sound if math.isfinite(sound) else math.nan)
+    @property
+    def table(self) -> Runs:
+        """The trials that are written."""
+        return stored_runs(self._folder, (STAGE, *self._sought), RESULTS)
 
-    def _recall(self, stage: int, row: Array) -> tuple[Merit, str]:
+    def _recall(self, stage: int, row: Array) -> Merit:
         """The next trial of the table, which must be this one."""
         written = self._written.popleft()
         if [float(cell) for cell in written[1 : 2 + len(row)]] != [float(stage), *row.tolist()]:
             mend = "name another folder with -o"
             raise UsageError.of(self._folder.path, "the trials of this search", "other ones", mend)
         objective, violation, failed = map(float, written[2 + len(row) : -2])
-        self.why = self.why or written[-1]
-        return Merit(objective, violation, int(failed)), written[-2]
+        return Merit(objective, violation, int(failed))
 
-    def _try(self, stage: int, rows: Array) -> list[tuple[Merit, str]]:
+    def _try(self, stage: int, rows: Array) -> list[Merit]:
         """Carry out trials, and have their rows wait for being written."""
         many, cases = len(rows), len(self._cases)
         found = self._runs(np.hstack([np.repeat(rows, cases, axis=0), np.tile(self._cases, (many, 1))]))
@@ -170,18 +155,16 @@ class Trials:
             raise Stopped
         parts = [found.taken(i * cases, (i + 1) * cases) for i in range(many)]
         merits = [self._objective.merit(part) for part in parts]
-        endings = list(map(_ending, parts))
-        self.why = self.why or next((reason for _, reason in endings if reason), "")
         values = {STAGE: np.full(many, stage), **dict(zip(self._sought, rows.T, strict=True))}
         trials = Runs.blank(found.name, many, values, RESULTS, first=self._folder.rows + self._lines)
-        for i, (merit, ending) in enumerate(zip(merits, endings, strict=True)):
-            trials.status[i], trials.reason[i] = ending
+        for i, (merit, part) in enumerate(zip(merits, parts, strict=True)):
+            trials.status[i], trials.reason[i] = _ending(part)
             for name in RESULTS:
                 trials[name][i] = getattr(merit, name)
         self._waiting.append(trials)
         if time.monotonic() > self._due:
             self.flush()
-        return [(merit, status) for merit, (status, _) in zip(merits, endings, strict=True)]
+        return merits
 
 
 def _ending(found: Runs) -> tuple[str, str]:
@@ -192,8 +175,3 @@ def _ending(found: Runs) -> tuple[str, str]:
     case = int(bad[0])
     where = f"case {case}: " if len(found.status) > 1 else ""
     return str(found.status[case]), f"{where}{found.reason[case]}"
-
-
-def _read(folder: StudyFolder) -> list[list[Any]]:
-    """The rows that a folder has."""
-    return [row for _, row in zip(range(folder.rows), rows_of(folder.table), strict=False)] if folder.rows else []

@@ -222,7 +222,7 @@ def run_tuning(
         if ended != COMPLETE:
             return found
         if not trials.merit.sound:
-            raise _nothing(made.path, trials)
+            raise _nothing(made.path, trials.table)
         try:
             return _validate(task, found, watch)
         except KeyboardInterrupt:
@@ -269,12 +269,7 @@ def _result(task: Task, trials: Trials, made: StudyFolder, name: str, status: st
         before=task.start,
         bounds=task.sought,
         merit=trials.merit,
-        first=trials.first,
-        valueless=trials.valueless,
-        trials=trials.count,
-        ended=trials.ended,
-        unmet=trials.unmet,
-        curve=np.array(trials.curve),
+        trials=trials.table,
         conditions=tuple(one.text for one in task.conditions),
         control=written_control(task.uncased(trials.best)),
         tried=test_in_words(task.test),
@@ -282,16 +277,16 @@ def _result(task: Task, trials: Trials, made: StudyFolder, name: str, status: st
     )
 
 
-def _nothing(folder: str, trials: Trials) -> UsageError:
-    """The refusal where no trial is complete."""
-    ended = ", ".join(f"{count} {status}" for status, count in trials.ended.items())
-    if trials.valueless == trials.count:
+def _nothing(folder: str, trials: Runs) -> UsageError:
+    """The refusal where no trial is complete, and has a value."""
+    if trials.complete.all():
         mend = "minimise something else, such as iae, or make runs longer"
-        found = f"none in {trials.count} trials, whose runs are complete"
+        found = f"none in {trials.done} trials, whose runs are complete"
         return UsageError.of(folder, "a trial with a value of what is minimised", found, mend)
-    why = f" ({trials.why})" if trials.why else ""
+    ended = ", ".join(f"{count} {status}" for status, count in trials.tally.items())
+    why = next((f" ({reason})" for reason in trials.reason if reason), "")
     mend = "bring the bounds nearer to what holds, start from such values, or take a shorter step"
-    return UsageError.of(folder, "a trial whose runs are complete", f"{trials.count} trials: {ended}{why}", mend)
+    return UsageError.of(folder, "a trial whose runs are complete", f"{trials.done} trials: {ended}{why}", mend)
 
 
 def _validate(task: Task, found: TuningResult, watch: Watch) -> TuningResult:

@@ -101,12 +101,12 @@ def test_gains_that_diverge_cost_infinity_and_are_counted(joint):
     found = armsim.tune(
         wild, {"control.kd": "0.5:400"}, "iae", folder="t", force_step=True, method="differential_evolution"
     )
-    assert found.ended["diverged"] > 10
+    assert found.trials.tally["diverged"] > 10
     assert found.merit.sound
     assert found.values["control.kd[0]"] < 2 * J / 2e-3  # explicit Euler is stable below
     refused = armsim.tune(wild, {"control.kd": "0.5:400"}, "iae", folder="u", method="differential_evolution")
-    assert refused.ended["refused"] > 10
-    assert "diverged" not in refused.ended
+    assert refused.trials.tally["refused"] > 10
+    assert "diverged" not in refused.trials.tally
     with pytest.raises(UsageError, match=r"found: +\d+ trials: \d+ refused"):
         armsim.tune(wild, {"control.kd": "300:400"}, "iae", folder="v")
 
@@ -132,7 +132,7 @@ def test_a_search_that_was_stopped_anywhere_ends_with_the_bytes_of_an_undisturbe
         except Killed:
             continue
         assert (last, interrupted.status) == (199, "interrupted")
-        assert interrupted.trials >= last
+        assert interrupted.trials.done >= last
     again = armsim.tune("arm5_hold", folder="stopped", **asked)
     assert again.values == whole.values
     assert again.objective == whole.objective
@@ -176,7 +176,7 @@ def test_stages_seek_their_own_numbers_and_leave_the_others(joint):
     assert len({row[3] for row in second}) > 3
     best = min(first, key=lambda row: float(row[4]))
     assert second[0][2:5] == best[2:5]  # a stage begins with the best of the one before
-    assert found.trials == len(rows) - 1 <= 42
+    assert found.trials.done == len(rows) - 1 <= 42
 
 
 def test_the_tuned_file_keeps_names_of_files_units_and_formulas(tmp_path):
@@ -347,7 +347,7 @@ def test_an_evolution_goes_on_while_no_trial_meets_the_conditions(joint):
         "subject_to": "settling_time(1e-6) <= 0.1",
     }
     found = armsim.tune(joint(), {"control.kp": "1:50", "control.kd": "0.5:5"}, "itae", folder="t", **asked)
-    assert (found.trials, found.unmet) == (64, 64)
+    assert (found.trials.done, found.unmet) == (64, 64)
 
 
 @pytest.mark.parametrize(
