@@ -192,10 +192,14 @@ class Runs(Mapping[str, NDArray[Any]]):
         for part in self.table.parts():
             yield replace(self, table=part)
 
-    def taken(self, first: int, last: int) -> Runs:
-        """Runs first <= i < last of those that are here, as a table of their own; the arrays are shared."""
-        table = {name: column[first:last] for name, column in self.table.items()}
-        return replace(self, table=table, first=self.first + first, count=0)
+    def taken(self, which: slice | NDArray[np.int64]) -> Runs:
+        """Some of the runs that are here as a table of their own; a slice shares the arrays, and knows the index of its first."""
+        first = self.first + (which.start or 0 if isinstance(which, slice) else 0)
+        if isinstance(self.table, TextTable):
+            table: Mapping[str, NDArray[Any]] = self.table.taken(which)
+        else:
+            table = {name: column[which] for name, column in self.table.items()}
+        return replace(self, table=table, first=first, count=0)
 
     def top(self, count: int, by: str | None = None, largest: bool = False) -> list[dict[str, Any]]:
         """The complete runs with the least values of a measure, the least first; equal ones by index.
@@ -217,14 +221,15 @@ class Runs(Mapping[str, NDArray[Any]]):
             values = sign * part[name]
             worst = best[-1][0] if len(best) == count > 0 else math.inf
             good = np.flatnonzero(part.complete & np.isfinite(values) & (values < worst))
-            places = good[np.argsort(values[good], kind="stable")[:count]].tolist()
-            best += [(float(values[i]), part.run(i)) for i in places]
+            places = good[np.argsort(values[good], kind="stable")[:count]]
+            chosen = part.taken(places)
+            best += [(values[i], {INDEX: part.first + i, **chosen.run(k)}) for k, i in enumerate(places.tolist())]
             best = sorted(best, key=lambda one: one[0])[:count]
         return [run for _, run in best]
 
     def run(self, i: int) -> dict[str, Any]:
-        """A run as plain data, with its index."""
-        return {INDEX: self.first + i, **{name: self[name][i : i + 1].tolist()[0] for name in self}}
+        """The i-th run that is here, as plain data."""
+        return {name: self[name][i : i + 1].tolist()[0] for name in self}
 
     def to_pandas(self) -> DataFrame:
         """The table as a data frame, one row a run.

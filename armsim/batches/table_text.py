@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -91,6 +92,11 @@ class TextTable(Mapping[str, NDArray[Any]]):
     def __len__(self) -> int:
         return len(self._names)
 
+    def taken(self, which: slice | NDArray[np.int64]) -> TextTable:
+        """Some of the rows as a table of their own."""
+        rows, places = list(self._rows), np.arange(self.count)[which].tolist()
+        return TextTable(self._names, [rows[i] for i in places], len(places))
+
     def parts(self) -> Iterator[TextTable]:
         """The table in parts of `GROUP` rows."""
         rows = iter(self._rows)
@@ -103,6 +109,8 @@ def _array(name: str, cells: Sequence[Any]) -> NDArray[Any]:
         return np.array(cells, dtype=object)
     if name == INDEX:
         return np.array(cells, dtype=np.int64)
+    with contextlib.suppress(ValueError):  # neither words nor cells without a value
+        return np.array(cells, dtype=float)
     values = [_value(cell) for cell in cells]
     return np.array(values, dtype=object if any(isinstance(x, str) for x in values) else float)
 

@@ -44,7 +44,7 @@ def block_of(runs: StudyRuns, first: int, values: Rows, progress: Callable[[int,
     found = runs(values, progress, first)
     lacking = np.flatnonzero(found.status == INTERRUPTED)
     if len(lacking):
-        found = found.taken(0, int(lacking[0]))
+        found = found.taken(slice(int(lacking[0])))
     found = replace(found, seconds={TOOK: time.perf_counter() - began})
     found.text  # noqa: B018  made here: by the worker, where it is one
     return found

@@ -153,7 +153,7 @@ class Trials:
         if not found.whole:
             self.flush()
             raise Stopped
-        parts = [found.taken(i * cases, (i + 1) * cases) for i in range(many)]
+        parts = [found.taken(slice(i * cases, (i + 1) * cases)) for i in range(many)]
         merits = [self._objective.merit(part) for part in parts]
         values = {STAGE: np.full(many, stage), **dict(zip(self._sought, rows.T, strict=True))}
         trials = Runs.blank(found.name, many, values, RESULTS, first=self._folder.rows + self._lines)

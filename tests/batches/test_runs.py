@@ -47,12 +47,18 @@ def test_a_table_that_is_read_in_parts_gives_the_same_answers(stored, monkeypatc
     assert stored.tally == counted == Runs(**{**vars_of(stored), "ended": None}).tally
 
 
+def test_some_runs_of_a_study_are_those_of_its_table(stored):
+    some = stored.taken(np.array([7, 2]))
+    assert some["index"].tolist() == [7, 2]
+    assert [some.run(k) for k in range(2)] == [stored.run(7), stored.run(2)]
+
+
 def vars_of(runs: Runs) -> dict:
     return {name: getattr(runs, name) for name in Runs.__dataclass_fields__}
 
 
 def test_runs_of_a_table_are_a_table_that_knows_where_they_were(found):
-    part = found.taken(1, 4)
+    part = found.taken(slice(1, 4))
     assert (part.first, part.done, part.count) == (1, 3, 3)
     assert part["iae"].base is not None  # shared, not copied
     assert np.array_equal(part["iae"], found["iae"][1:4], equal_nan=True)
