@@ -187,7 +187,6 @@ class Batch:
         self.families: list[tuple[Mapping[str, float], int]] = []
         self.seconds = {"prepare_s": 0.0, "advice_s": 0.0, "loop_s": 0.0}
         self.stop = threading.Event()
-        self.done = 0
         self.refused = self.opened.refused(matrix)
         valid = np.setdiff1d(np.arange(len(matrix)), [*self.refused])
         groups = self.opened.groups(matrix[valid]) if len(valid) else []
@@ -206,17 +205,18 @@ class Batch:
         self.seconds["prepare_s"] += time.perf_counter() - began
         return family
 
-    def run(self, runs: Runs, members: NDArray[np.int64] | None = None) -> bool:
+    def run(self, runs: Runs, members: NDArray[np.int64] | None = None, before: int = 0) -> bool:
         """Carry the runs out.
 
         Args:
             runs: The table that they fill.
             members: Their places in it; all of them unless given.
+            before: How many of its runs are done, for the progress.
 
         Returns:
             Whether all were carried out, and Ctrl-C did not come.
         """
-        self.table = runs.table
+        self.table, self.total, self.done = runs.table, runs.done, before
         self.members = np.arange(len(self.matrix)) if members is None else members
         self.clock = clock_of(self.template.scenario, self.kernels.rows)
         self.final = runs.final
@@ -225,7 +225,7 @@ class Batch:
         if not self.groups:
             self._count(len(self.matrix))
             return True
-        self.done = len(self.refused)
+        self.done += len(self.refused)
         try:
             for written, places in self.groups:
                 self._family(written, places)
@@ -347,7 +347,7 @@ class Batch:
         """Runs that are done, for the progress."""
         self.done += runs
         if runs and self.progress is not None:
-            self.progress(self.done, len(self.matrix))
+            self.progress(self.done, self.total)
 
     def _fill(self, family: Family, part: NDArray[np.int64], final: FinalStates) -> None:
         """Enter where runs have ended."""

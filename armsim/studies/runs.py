@@ -185,13 +185,8 @@ class StudyRuns:
         found = Runs.blank(self.files[0].name, count, varied, self.measures, first=first, results=self.results)
         before = 0
         for key, members in self._groups(values):
-
-            def told(done: int, _: int, before: int = before) -> None:
-                if progress is not None:
-                    progress(before + done, count)
-
             try:
-                whole = self._run(key, members, found, told)
+                whole = self._run(key, members, found, progress, before)
             except KeyboardInterrupt:
                 whole = False
             if not whole:
@@ -290,7 +285,14 @@ class StudyRuns:
             groups.setdefault(key, []).append(i)
         return [(key, np.array(members, dtype=np.int64)) for key, members in groups.items()]
 
-    def _run(self, key: tuple[Value, ...], members: NDArray[np.int64], found: Runs, progress: Progress) -> bool:
+    def _run(
+        self,
+        key: tuple[Value, ...],
+        members: NDArray[np.int64],
+        found: Runs,
+        progress: Progress | None,
+        before: int,
+    ) -> bool:
         """Run the members of one structure; False after Ctrl-C."""
         structure = self._structure(key)
         if isinstance(structure, str):
@@ -299,7 +301,7 @@ class StudyRuns:
         given = {path: np.array(found[path][members].tolist(), dtype=float) for path in self._open}
         matrix = structure.opened.matrix(given) if given else np.empty((len(members), 0))
         batch = Batch(structure.families(self.asked), matrix, self.threads, progress, self._force_step, alone=True)
-        whole = batch.run(found, members)
+        whole = batch.run(found, members, before)
         self.loop_s += batch.seconds["loop_s"]
         return whole
 
