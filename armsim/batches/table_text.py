@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from armsim.formulas.values import text_of_value
 
 INDEX, STATUS, REASON = "index", "status", "reason"
-GROUP = 2**16  # rows that are in memory at once
+GROUP = 2**14  # rows that are in memory at once
 
 
 def heading(paths: Sequence[str], measures: Sequence[str]) -> bytes:
