@@ -13,8 +13,8 @@ TYPE_CHECKING = False  # as type checkers know it; typing itself would take long
 if TYPE_CHECKING:
     from armsim.arm.planned import reference
     from armsim.arm.robot import Robot, load_robot
-    from armsim.batches.many import Many
     from armsim.batches.prepare import Prepared, prepare
+    from armsim.batches.runs import Runs
     from armsim.batches.simulate_many import simulate_many
     from armsim.control.function import Told
     from armsim.convergence.converge import converge
@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from armsim.reports.run_page import report
     from armsim.simulation.run import Run
     from armsim.simulation.simulate import simulate
-    from armsim.studies.results import Sweep
     from armsim.studies.sweep import sweep
-    from armsim.tuning.result import Tuned
+    from armsim.tuning.result import TuningResult
     from armsim.tuning.tune import tune
     from armsim.version import __version__ as __version__  # for mypy, exported
     from armsim.viewing.view import view
@@ -53,12 +52,11 @@ __all__ = [
     "Diverged",
     "FileFaults",
     "ForwardModel",
-    "Many",
     "Prepared",
     "Robot",
     "Run",
+    "Runs",
     "ShapeError",
-    "Sweep",
     "Told",
     "UsageError",
     "animate",
@@ -78,7 +76,7 @@ __all__ = [
     "report",
     "simulate",
     "simulate_many",
-    "Tuned",
+    "TuningResult",
     "tune",
     "view",
     "sweep",
@@ -96,6 +94,7 @@ _HOMES = {
     "ForwardModel": "recording.forward_model",
     "Robot": "arm.robot",
     "Run": "simulation.run",
+    "Runs": "batches.runs",
     "animate": "figures.animation",
     "compare": "recording.compare",
     "converge": "convergence.converge",
@@ -110,15 +109,13 @@ _HOMES = {
     "replay": "recording.replay",
     "report": "reports.run_page",
     "simulate": "simulation.simulate",
-    "Many": "batches.many",
     "Prepared": "batches.prepare",
     "plot": "figures.plot",
     "prepare": "batches.prepare",
     "simulate_many": "batches.simulate_many",
     "view": "viewing.view",
-    "Sweep": "studies.results",
     "sweep": "studies.sweep",
-    "Tuned": "tuning.result",
+    "TuningResult": "tuning.result",
     "tune": "tuning.tune",
 }
 

@@ -271,7 +271,7 @@ run = armsim.simulate({"format": "armsim/scenario/1"}, measure=["iae", "max(abs(
 column = run["q_R1_rad"] * 2.0
 names: list[str] = [name for name in run if name in run.columns]
 print(run.to_pandas(), run.save(Path("out"), force=True).name, run.measure("iae"), run.summary()["status"])
-many: armsim.Many = armsim.simulate_many("arm5_hold", {"control.kp[0]": [60, 80], "payload.mass": np.zeros(2)})
+many: armsim.Runs = armsim.simulate_many("arm5_hold", {"control.kp[0]": [60, 80], "payload.mass": np.zeros(2)})
 sim: armsim.Prepared = armsim.prepare("arm5_hold", open=["control.kp"])
 run = sim({"control.kp": [60, 70, 60, 20, 20]})
 model = armsim.ForwardModel(arm, dt=1e-3, output="torque")

@@ -2,5 +2,5 @@
 
 - `variants.Family`: the variants of a scenario that one kernel serves; `prepare.prepare` runs one variant at a
   time, `simulate_many.simulate_many` all at once, in blocks of lanes (`block.Lanes`) on threads;
-- `many.Many`: what comes of it, as arrays.
+- `runs.Runs`: the table that they fill, an entry a run in every column.
 """

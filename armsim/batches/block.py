@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim.batches.runs import COMPLETE, DIVERGED, INTERRUPTED, REFUSED
 from armsim.compile import SteppingLoop
+from armsim.integrate.method import no_step, stall_of
 from armsim.simulation.driver import NEVER
 from armsim.simulation.loop_plan import LoopPlan, bounds
 from armsim.spec.timing import time_at
@@ -45,32 +47,24 @@ class Clock:
 
 
 @dataclass
-class Ended:
+class FinalStates:
     """Where runs have ended, one entry each.
 
     Attributes:
         state: The state reached; of a diverged run the last one within bounds, shape (runs, states).
-        after: Of a diverged run what its last step led to, likewise; else NaN.
         steps: Number of steps carried out.
         results: Of the measures; NaN of a run that did not complete, shape (runs, results).
-        sound: Whether the run could be made at all.
-        diverged: Whether it diverged.
-        complete: Whether it came to its end.
+        status: How they ended; those that could not begin are refused.
+        reason: Where a run diverged; empty for others.
         rows: Shape (runs, rows, columns); NaN where a run has none.
     """
 
     state: Array
-    after: Array
     steps: NDArray[np.int64]
     results: Array
-    sound: NDArray[np.bool_]
-    diverged: NDArray[np.bool_]
-    complete: NDArray[np.bool_]
+    status: NDArray[np.str_]
+    reason: NDArray[np.object_]
     rows: Array
-
-    def first(self, runs: int) -> Ended:
-        """Those of the first runs."""
-        return Ended(**{name: values[:runs] for name, values in vars(self).items()})
 
 
 class Lanes:
@@ -89,7 +83,7 @@ class Lanes:
         self._bounds = np.array(bounds(plan.plant))[:, None]
         self._checked = np.isfinite(self._bounds)
 
-    def run(self, values: Array) -> Ended:
+    def run(self, values: Array) -> FinalStates:
         """The runs with these open numbers, shape (runs, open), from their start to their end."""
         runs, width, native = len(values), self.loop.lanes, self.loop.blocks
         blocks = -(-runs // width)
@@ -104,24 +98,21 @@ class Lanes:
         checks, self.reached = _aligned((blocks, 1, width)), np.zeros(blocks, dtype=np.int64)
         native.begin(blocks, 0, 0, self.open.ctypes.data, self.state.ctypes.data, checks.ctypes.data)
         self.live = checks[:, 0, :] > 0.0
-        sound = self.live.reshape(-1)[:runs].copy()
-        self.live.reshape(-1)[runs:] = False
-        self.ended = Ended(
+        self.final = FinalStates(
             state=np.full((blocks * width, self.states), np.nan),
-            after=np.full((blocks * width, self.states), np.nan),
             steps=np.zeros(blocks * width, dtype=np.int64),
             results=np.full((blocks * width, len(self.plan.results)), np.nan),
-            sound=sound,
-            diverged=np.zeros(blocks * width, dtype=bool),
-            complete=np.zeros(blocks * width, dtype=bool),
+            status=np.where(self.live.reshape(-1), INTERRUPTED, REFUSED),
+            reason=np.full(blocks * width, "", dtype=object),
             rows=np.full((blocks * width, self.clock.rows, self.columns), np.nan),
         )
+        self.live.reshape(-1)[runs:] = False
         for block in range(blocks):
             self._replace_dead(block)
         self._advance(blocks)
-        rows = self.ended.rows
+        rows = self.final.rows
         rows[~np.isfinite(rows).all(axis=-1)] = np.nan  # the row of a step that diverges may not be finite
-        return self.ended.first(runs)
+        return FinalStates(**{name: values[:runs] for name, values in vars(self.final).items()})
 
     def _advance(self, blocks: int) -> None:
         """Carry out all steps, stretch by stretch, and measure those that came to the end."""
@@ -137,10 +128,10 @@ class Lanes:
             chunk = max(LEAST, min(10 * chunk, int(chunk * CHUNK / max(self.seconds, 1e-9))))
         state = self.state.transpose(0, 2, 1).reshape(-1, self.states)
         live = self.live.reshape(-1)
-        self.ended.state[live], self.ended.steps[live] = state[live], done
+        self.final.state[live], self.final.steps[live] = state[live], done
         if done < clock.steps:
             return
-        self.ended.complete[live] = True
+        self.final.status[live] = COMPLETE
         due = clock.sample_every is not None and done % clock.sample_every == 0
         self._last_row(blocks)
         if self.plan.results:
@@ -148,7 +139,7 @@ class Lanes:
             addresses = (x.ctypes.data for x in (self.state, self.kept, self.open, results))
             self.loop.blocks.finish(blocks, 0, 0, *addresses, time_at(done, clock.time_ratio), due)
             found = results.transpose(0, 2, 1).reshape(len(live), -1)
-            self.ended.results[live] = found[live] + 0.0  # no signed zeros, as in rows
+            self.final.results[live] = found[live] + 0.0  # no signed zeros, as in rows
 
     def _stretch(self, first_block: int, blocks: int, first: int, last: int) -> None:
         """Carry out the steps first <= k < last of some blocks; runs that diverge end there."""
@@ -188,7 +179,7 @@ class Lanes:
             count = min(rows.shape[1], self.reached[block] // every + 1 - begun)
             lanes = np.flatnonzero(self.live[block])
             if count > 0 and len(lanes):
-                into = self.ended.rows[block * width : (block + 1) * width, begun : begun + count]
+                into = self.final.rows[block * width : (block + 1) * width, begun : begun + count]
                 into[lanes] = rows[i, :count].transpose(2, 0, 1)[lanes]
 
     def _leave(self, block: int, last: int) -> None:
@@ -197,12 +188,23 @@ class Lanes:
         out = (self._checked & ~(np.abs(self.after[block]) <= self._bounds)).any(axis=0)
         for lane in np.flatnonzero(out & self.live[block]):
             run = block * width + lane
-            self.ended.state[run], self.ended.after[run] = self.state[block, :, lane], self.after[block, :, lane]
-            self.ended.steps[run], self.ended.diverged[run] = step, True
+            self.final.state[run], self.final.steps[run] = self.state[block, :, lane], step
+            self.final.status[run] = DIVERGED
+            self.final.reason[run] = self._divergence(self.state[block, :, lane], self.after[block, :, lane], step)
         self.live[block] &= ~out
         self.state[block] = self.after[block]
         if self._replace_dead(block):
             self._stretch(block, 1, step + 1, last)
+
+    def _divergence(self, state: Array, after: Array, step: int) -> str:
+        """Where a step led a run out of its bounds, in a line."""
+        t, plant = time_at(step, self.clock.time_ratio), self.plan.plant
+        stalled = stall_of(after.tolist())
+        if stalled is not None:
+            return f"{no_step(plant.method, stalled)} at {t:g} s"
+        limits = self._bounds[:, 0]
+        shares = np.where(np.isfinite(limits), np.abs(state) / limits, 0.0)
+        return f"{plant.slots[int(np.argmax(shares))]} left all bounds at {t:g} s"
 
     def _replace_dead(self, block: int) -> bool:
         """Let lanes without a run repeat one that has, so that they hold up no other; False if there is none."""
@@ -230,7 +232,7 @@ class Lanes:
         )
         last = rows.transpose(0, 3, 1, 2).reshape(-1, self.columns)
         live = self.live.reshape(-1)
-        self.ended.rows[live, -1] = last[live]
+        self.final.rows[live, -1] = last[live]
 
 
 def _spans(which: NDArray[Any]) -> list[tuple[int, int]]:

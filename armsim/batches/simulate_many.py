@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-import math
 import operator
 import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armsim.batches.block import Clock, Ended, Lanes
-from armsim.batches.many import Many
+from armsim.batches.block import Clock, FinalStates, Lanes
+from armsim.batches.runs import COMPLETE, DIVERGED, REFUSED, ROWS, STEPS, Runs
+from armsim.batches.table_text import REASON, STATUS
 from armsim.batches.variants import Families, Family
 from armsim.compile import SteppingLoop
 from armsim.errors import UsageError
-from armsim.integrate.method import no_step, stall_of
+from armsim.loading import Scenario
 from armsim.loading.open_numbers import open_numbers
-from armsim.simulation.loop_plan import bounds
 from armsim.simulation.row_log import LARGEST_LOG
-from armsim.spec.timing import time_at
 from armsim.stability.advice import Advice
 from armsim.stability.step_advice import heed
 
 Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
-CarriedOut = tuple[
-    NDArray[np.int64], Ended | None, float
-]  # runs whose step is not refused, their ends, s that judging took
-Waiting = dict[Future[CarriedOut], NDArray[np.int64]]  # by what comes of them, runs that are asked for
+Part = tuple[NDArray[np.int64], FinalStates | None, float]  # runs whose step is not refused, their ends, s of advice
+Waiting = dict[Future[Part], NDArray[np.int64]]  # by what comes of them, runs that are asked for
 WAIT = 0.05  # s between looks at Ctrl-C
 UNIT = 32  # blocks that a thread carries out at a time, at most
 TOLD = 3  # runs of a family whose advice is put into words, which takes as long as thousands of steps
@@ -51,7 +49,7 @@ def simulate_many(
     threads: int | None = None,
     progress: Progress | None = None,
     force_step: bool = False,
-) -> Many:
+) -> Runs:
     """Run a scenario many times, with other numbers each time; every run has the bits of `armsim.simulate` with these written in.
 
     A run that cannot be made is refused, one that diverges stops alone; Ctrl-C keeps the runs that are done.
@@ -69,7 +67,7 @@ def simulate_many(
         force_step: Run even with a step that is refused.
 
     Returns:
-        Arrays with an entry for each run.
+        A table with an entry for each run in every column.
 
     Raises:
         FileFaults: The scenario or its robot cannot be run; says where and why.
@@ -85,9 +83,11 @@ def simulate_many(
     opened = open_numbers(scenario, values, overrides)
     matrix = opened.matrix(values)
     batch = Batch(Families(opened, measure, rows), matrix, check_threads(threads), progress, force_step)
-    batch.run()
-    shaped = {path: _given(values[path], len(matrix)) for path in opened.asked}
-    return batch.result(shaped, time.perf_counter() - began)
+    shaped = {path: _shaped(values[path], len(matrix)) for path in opened.asked}
+    runs = _blank(batch.template, len(matrix), shaped, rows)
+    whole = batch.run(runs)
+    seconds = {**batch.seconds, "total_s": time.perf_counter() - began}
+    return replace(runs, whole=whole, warnings=batch.warnings, families=tuple(batch.families), seconds=seconds)
 
 
 def check_threads(threads: int | None) -> int:
@@ -107,11 +107,51 @@ def check_threads(threads: int | None) -> int:
     return count
 
 
-def _given(values: ArrayLike, runs: int) -> Array:
+def _shaped(values: ArrayLike, runs: int) -> Array:
     array = np.array(values, dtype=float)
     if array.ndim == 0:
         return np.full(runs, float(array))
     return array[:, 0] if array.shape[1:] == (1,) else array
+
+
+def _blank(family: Family, count: int, values: Mapping[str, Array], with_rows: bool) -> Runs:
+    """The table of a batch, with final states, and with rows where they are asked for.
+
+    Raises:
+        UsageError: Rows would take more than `LARGEST_LOG`.
+    """
+    scenario, plant = family.scenario, family.plan.plant
+    clock = clock_of(scenario, with_rows)
+    texts = tuple(heading.text for heading in plant.headings())
+    columns = texts if with_rows else ()
+    kinds = [column.quantity for column in plant.columns]
+    final = [text for wanted in ("q", "qd") for text, kind in zip(texts, kinds, strict=True) if kind == wanted]
+    if count * clock.rows * len(columns) * 8 > LARGEST_LOG:
+        raise UsageError.of(
+            "rows",
+            f"rows that take at most {LARGEST_LOG // 2**30} GiB",
+            f"{count} runs of {clock.rows} rows of {len(columns)} numbers",
+            "log less often, or ask for measures instead",
+        )
+    num, den = clock.time_ratio
+    runs = Runs.blank(
+        scenario.name,
+        count,
+        values,
+        family.plan.results,
+        final=tuple(final),
+        joints=tuple(joint.name for joint in plant.arm.joints),
+        t=np.array([k * (clock.log_every or 0) * num / den for k in range(clock.rows)]),
+        columns=columns,
+    )
+    more = {STEPS: np.zeros(count, dtype=np.int64), ROWS: np.full((count, clock.rows, len(columns)), np.nan)}
+    return replace(runs, table={**runs.table, **more})
+
+
+def clock_of(scenario: Scenario, with_rows: bool) -> Clock:
+    """When things happen in runs of a scenario."""
+    log_every = scenario.log_every if with_rows else None
+    return Clock(scenario.steps, scenario.sample_every, scenario.time_ratio, log_every)
 
 
 class Batch:
@@ -125,6 +165,11 @@ class Batch:
         force_step: See `simulate_many`.
         alone: Whether what is said of a run depends on no other one: no warnings, and refused steps in a line. Threads then judge
             the runs that they carry out, so that some judge while others are in machine code.
+
+    Attributes:
+        warnings: Of the advice on the step, by run.
+        families: The groups that one kernel each has served: the numbers that were written in, and how many runs there are.
+        seconds: Wall time by part [s].
     """
 
     def __init__(
@@ -136,52 +181,67 @@ class Batch:
         force_step: bool = False,
         alone: bool = False,
     ) -> None:
-        self.kernels, self.opened, self.matrix, self.with_rows = families, families.opened, matrix, families.rows
+        self.kernels, self.opened, self.matrix = families, families.opened, matrix
         self.threads, self.progress, self.force_step, self.alone = threads, progress, force_step, alone
-        self.status = np.full(len(matrix), "interrupted", dtype="<U11")
-        self.reason = np.full(len(matrix), "", dtype=object)
         self.warnings: dict[int, list[str]] = {}
         self.families: list[tuple[Mapping[str, float], int]] = []
         self.seconds = {"prepare_s": 0.0, "advice_s": 0.0, "loop_s": 0.0}
         self.stop = threading.Event()
-        self.interrupted = False
-        self.done = 0
-        self.template: Family | None = None
+        self.refused = self.opened.refused(matrix)
+        valid = np.setdiff1d(np.arange(len(matrix)), [*self.refused])
+        groups = self.opened.groups(matrix[valid]) if len(valid) else []
+        self.groups = [(written, valid[members]) for written, members in groups]
 
-    def run(self) -> None:
-        """Check, group and run."""
-        for run, why in self.opened.refused(self.matrix).items():
+    @cached_property
+    def template(self) -> Family:
+        """The family of the first run that is not refused; of the file's values if there is none."""
+        began = time.perf_counter()
+        if self.groups:
+            written, members = self.groups[0]
+            family, _ = self.kernels.of(written, self.matrix[members[0]].tolist(), one=len(members) == 1)
+        else:
+            sound = [self.opened.number(place) for place in self.opened.places]
+            family = Family(self.opened, {}, sound, self.kernels.measure, self.kernels.rows)
+        self.seconds["prepare_s"] += time.perf_counter() - began
+        return family
+
+    def run(self, runs: Runs, members: NDArray[np.int64] | None = None, before: int = 0) -> bool:
+        """Carry the runs out.
+
+        Args:
+            runs: The table that they fill.
+            members: Their places in it; all of them unless given.
+            before: How many of its runs are done, for the progress.
+
+        Returns:
+            Whether all were carried out, and Ctrl-C did not come.
+        """
+        self.table, self.total, self.done = runs.table, runs.done, before
+        self.members = np.arange(len(self.matrix)) if members is None else members
+        self.clock = clock_of(self.template.scenario, self.kernels.rows)
+        self.final = runs.final
+        for run, why in self.refused.items():
             self.refuse(run, why)
-        valid = np.flatnonzero(self.status != "refused")
-        if not len(valid):
-            self._room(Family(self.opened, {}, self._sound_values(), self.kernels.measure, self.with_rows))
+        if not self.groups:
             self._count(len(self.matrix))
-            return
-        self.done = len(self.matrix) - len(valid)
-        groups = self.opened.groups(self.matrix[valid])
+            return True
+        self.done += len(self.refused)
         try:
-            for written, members in groups:
-                self._family(written, valid[members])
+            for written, places in self.groups:
+                self._family(written, places)
         except KeyboardInterrupt:
-            if self.template is None:
-                raise
-            self.interrupted = True
-
-    def _sound_values(self) -> list[float]:
-        """Values that the files take."""
-        return [self.opened.number(place) for place in self.opened.places]
+            return False
+        return True
 
     def refuse(self, run: int, why: str) -> None:
         """Refuse a run."""
-        self.status[run], self.reason[run] = "refused", why
+        self.table[STATUS][self.members[run]], self.table[REASON][self.members[run]] = REFUSED, why
 
     def _family(self, written: Mapping[str, float], members: NDArray[np.int64]) -> None:
         began = time.perf_counter()
         first = self.matrix[members[0]].tolist()
         family, loop = self.kernels.of(written, first, one=len(members) == 1)
         self.families.append((dict(written), len(members)))
-        if self.template is None:
-            self._room(family)
         self.kernels.make_ready(family, loop, first, judged=not (self.alone and self.force_step))
         ready = time.perf_counter()
         stable = members if self.alone else self._advised(family, members)
@@ -190,7 +250,7 @@ class Batch:
         self.seconds["advice_s"] += advised - ready
         try:
             self._count(len(members) - len(stable))
-            self._carry_out(family, loop, stable)
+            self._simulate(family, loop, stable)
         finally:
             self.seconds["loop_s"] += time.perf_counter() - advised
 
@@ -205,12 +265,15 @@ class Batch:
                 self._say(run, family, adviser.one(self.matrix[run]))
             for run in spoken_of[TOLD:].tolist():
                 self._say_as(run, family, int(spoken_of[0]))
-        kept: NDArray[np.int64] = members[self.status[members] != "refused"]
+        kept: NDArray[np.int64] = members[self._status(members) != REFUSED]
         return kept
+
+    def _status(self, runs: int | NDArray[np.int64]) -> Any:
+        return self.table[STATUS][self.members[runs]]
 
     def _say_as(self, run: int, family: Family, other: int) -> None:
         """Refuse a run for its step as another, or keep that something is said of it as of the other."""
-        if self.status[other] == "refused":
+        if self._status(other) == REFUSED:
             self.refuse(run, f"integrator.dt: {family.scenario.dt:g} s is too long a step, as it is for run {other}")
         else:
             self.warnings[run] = [f"there is something to say of the step, as of that of run {other}"]
@@ -225,38 +288,15 @@ class Batch:
             if said:
                 self.warnings[run] = said
 
-    def _room(self, family: Family) -> None:
-        """Arrays for the results."""
-        runs, n = len(self.matrix), family.plan.plant.arm.n
-        self.template = family
-        self.clock = Clock(
-            family.scenario.steps,
-            family.scenario.sample_every,
-            family.scenario.time_ratio,
-            family.scenario.log_every if self.with_rows else None,
-        )
-        columns = len(family.plan.plant.columns) if self.with_rows else 0
-        if runs * self.clock.rows * columns * 8 > LARGEST_LOG:
-            raise UsageError.of(
-                "rows",
-                f"rows that take at most {LARGEST_LOG // 2**30} GiB",
-                f"{runs} runs of {self.clock.rows} rows of {columns} numbers",
-                "log less often, or ask for measures instead",
-            )
-        self.q, self.qd = np.full((runs, n), np.nan), np.full((runs, n), np.nan)
-        self.steps = np.zeros(runs, dtype=np.int64)
-        self.results = np.full((runs, len(family.plan.results)), np.nan)
-        self.rows = np.full((runs, self.clock.rows, columns), np.nan)
-
-    def _carry_out(self, family: Family, loop: SteppingLoop, members: NDArray[np.int64]) -> None:
+    def _simulate(self, family: Family, loop: SteppingLoop, members: NDArray[np.int64]) -> None:
         """Run the members of a family on threads; a single one at once."""
         width = loop.lanes
         blocks = -(-len(members) // width)
         unit = max(1, min(UNIT, blocks // (4 * self.threads))) * width
         parts = [members[first : first + unit] for first in range(0, len(members), unit)]
-        clock = Clock(self.clock.steps, family.scenario.sample_every, self.clock.time_ratio, self.clock.log_every)
+        clock = replace(self.clock, sample_every=family.scenario.sample_every)
 
-        def carry_out(part: NDArray[np.int64]) -> CarriedOut:
+        def simulate(part: NDArray[np.int64]) -> Part:
             began = time.perf_counter()
             if self.alone and not self.force_step and not self.stop.is_set():
                 part = part[~family.adviser.refuses(self.matrix[part])]
@@ -266,14 +306,14 @@ class Batch:
             return part, Lanes(loop, family.plan, clock, self.stop.is_set).run(self.matrix[part]), judged
 
         if len(members) == 1:  # which a thread would take longer to begin than to do
-            self._keep(family, members, carry_out(members), threads=1)
+            self._keep(family, members, simulate(members), threads=1)
             return
         with ThreadPoolExecutor(self.threads) as pool:
             waiting: Waiting = {}
             left = iter(parts)
             try:
                 for part in left:
-                    waiting[pool.submit(carry_out, part)] = part
+                    waiting[pool.submit(simulate, part)] = part
                     while len(waiting) >= 2 * self.threads:
                         self._collect(family, waiting)
                 while waiting:
@@ -292,13 +332,13 @@ class Batch:
             part = waiting.pop(future)
             self._keep(family, part, future.result(), self.threads)
 
-    def _keep(self, family: Family, part: NDArray[np.int64], done: CarriedOut, threads: int) -> None:
+    def _keep(self, family: Family, part: NDArray[np.int64], done: Part, threads: int) -> None:
         """Keep what came of runs that were asked for, of which so many threads each had a share."""
-        kept, ended, judged = done
+        kept, final, judged = done
         self.seconds["advice_s"] += judged / threads
         self.seconds["loop_s"] -= judged / threads
-        if ended is not None:
-            self._take(family, kept, ended)
+        if final is not None:
+            self._fill(family, kept, final)
         for run in np.setdiff1d(part, kept, assume_unique=True).tolist() if len(kept) < len(part) else ():
             self.refuse(run, f"integrator.dt: {family.scenario.dt:g} s is too long a step")
         self._count(len(part))
@@ -307,61 +347,19 @@ class Batch:
         """Runs that are done, for the progress."""
         self.done += runs
         if runs and self.progress is not None:
-            self.progress(self.done, len(self.matrix))
+            self.progress(self.done, self.total)
 
-    def _take(self, family: Family, part: NDArray[np.int64], ended: Ended) -> None:
-        n = family.plan.plant.arm.n
-        self.q[part], self.qd[part] = ended.state[:, :n] + 0.0, ended.state[:, n : 2 * n] + 0.0
-        self.steps[part], self.results[part], self.rows[part] = ended.steps, ended.results, ended.rows
-        self.status[part[ended.complete]] = "complete"
-        self.status[part[ended.diverged]] = "diverged"
-        for i in np.flatnonzero(ended.diverged):
-            self.reason[part[i]] = _divergence(family, ended.state[i], ended.after[i], int(ended.steps[i]))
-        for i in np.flatnonzero(~ended.sound):
+    def _fill(self, family: Family, part: NDArray[np.int64], final: FinalStates) -> None:
+        """Enter where runs have ended."""
+        places = self.members[part]
+        found = {STATUS: final.status, REASON: final.reason, STEPS: final.steps, ROWS: final.rows}
+        ended = (final.status == COMPLETE) | (final.status == DIVERGED)
+        if not ended.all():
+            final.state[~ended], final.rows[~ended] = np.nan, np.nan
+        found |= zip(self.final, final.state.T + 0.0, strict=False)
+        found |= zip(family.plan.results, final.results.T, strict=True)
+        for name, values in found.items():
+            if name in self.table:
+                self.table[name][places] = values
+        for i in np.flatnonzero(final.status == REFUSED).tolist():
             self.refuse(int(part[i]), family.undetermined(self.matrix[part[i]].tolist()))
-        unfinished = ~(ended.complete | ended.diverged)
-        self.q[part[unfinished]], self.qd[part[unfinished]] = math.nan, math.nan
-        self.rows[part[unfinished]] = math.nan
-
-    def result(self, values: Mapping[str, Array], seconds: float) -> Many:
-        """The arrays."""
-        family = self.template
-        assert family is not None
-        plant = family.plan.plant
-        texts = [heading.text for heading in plant.headings()]
-        kinds = [column.quantity for column in plant.columns]
-        q, qd = (
-            tuple(text for text, kind in zip(texts, kinds, strict=True) if kind == wanted) for wanted in ("q", "qd")
-        )
-        num, den = self.clock.time_ratio
-        every = self.clock.log_every or 0
-        return Many(
-            scenario=family.scenario.name,
-            joints=tuple(joint.name for joint in plant.arm.joints),
-            given=values,
-            q=self.q,
-            qd=self.qd,
-            steps=self.steps,
-            status=self.status,
-            reason=self.reason,
-            warnings=self.warnings,
-            measures=dict(zip(family.plan.results, self.results.T, strict=True)),
-            t=np.array([k * every * num / den for k in range(self.clock.rows)]),
-            rows=self.rows,
-            columns=tuple(texts) if self.with_rows else (),
-            headings=(q, qd),
-            families=tuple(self.families),
-            seconds={**self.seconds, "total_s": seconds},
-        )
-
-
-def _divergence(family: Family, state: Array, after: Array, steps: int) -> str:
-    """Where a run left its bounds, in a line."""
-    plant, scenario = family.plan.plant, family.scenario
-    t = time_at(steps, scenario.time_ratio)
-    stalled = stall_of(after.tolist())
-    if stalled is not None:
-        return f"{no_step(plant.method, stalled)} at {t:g} s"
-    limits = np.array(bounds(plant))
-    shares = np.where(np.isfinite(limits), np.abs(state) / limits, 0.0)
-    return f"{plant.slots[int(np.argmax(shares))]} left all bounds at {t:g} s"

@@ -99,10 +99,11 @@ def command(
 
     The same command goes on after a kill or Ctrl-C, and does nothing once all is done. Runs that fail are rows with a reason.
     """
+    from armsim.batches.runs import COMPLETE, check_measure
+    from armsim.batches.runs import INTERRUPTED as CUT_SHORT
     from armsim.reports.study import LEADING, failures, leading, report
-    from armsim.studies.results import check_measure
     from armsim.studies.study import study_of
-    from armsim.studies.sweep import carried_out
+    from armsim.studies.sweep import run_study
 
     sample = {"random": random, "latin": latin, "sobol": sobol}
     study = study_of(scenario, assigned_values("--vary", vary), settings, measures, sample, seed, table, force_step)
@@ -113,11 +114,12 @@ def command(
 
         check_picture(plot, force)
     with progress_bar("running", not quiet and not as_json) as bar:
-        found = carried_out(study, output, threads, bar, force, by, largest, None if bar is None else bar.tell, cluster)
+        found = run_study(study, output, threads, bar, force, by, largest, None if bar is None else bar.tell, cluster)
     best = [] if quiet and not as_json else found.top(LEADING if top is None else top, by, largest)
     name = check_measure(by, found.measures)
     if as_json:
-        about = {"folder": found.folder, "status": found.status, "runs": found.done, "of": found.count}
+        status = COMPLETE if found.whole else CUT_SHORT
+        about = {"folder": found.folder, "status": status, "runs": found.done, "of": found.count}
         print_json({**about, "ended": found.tally, "by": name, "top": best, "notes": list(found.notes)})
     elif not quiet:
         echo("\n".join(filter(None, [report(found), failures(found)])))
@@ -128,7 +130,7 @@ def command(
         plot_study(found, study.axes, name, plot)
         if not quiet and not as_json:
             echo(f"drawn    {plot}")
-    return 0 if found.status == "complete" else INTERRUPTED
+    return 0 if found.whole else INTERRUPTED
 
 
 def assigned_values(option: str, assigned: tuple[str, ...]) -> dict[str, str]:
@@ -155,12 +157,12 @@ def _show(study: Study, index: int, output: str | None, force: bool, as_json: bo
     from armsim.formulas.values import text_of_value
     from armsim.reports.simulation import report
     from armsim.simulation.folder import tables_of
-    from armsim.studies.show import simulate_row, values_at
+    from armsim.studies.sweep import simulate_row
 
     folder = None if output is not None and read_record(output) is not None else output
     with progress_bar("simulating", not quiet and not as_json) as progress:
         run, made = simulate_row(study, index, folder, force, progress)
-    values = values_at(study, index)
+    values = study.values(index)
     summary = {**run.summary(), "folder": str(made)}
     if as_json:
         print_json({"index": index, "values": values, **summary})

@@ -83,7 +83,7 @@ def command(
     """
     from armsim.reports.tuning import report
     from armsim.tuning.task import tuning_of
-    from armsim.tuning.tune import Watch, carried_out
+    from armsim.tuning.tune import Watch, run_tuning
 
     if plot is not None:
         from armsim.figures.picture import check_picture
@@ -103,7 +103,7 @@ def command(
     with progress_bar("trying", shown) as trying:
         testing = None if trying is None else trying.then("testing")
         moving = None if testing is None else testing.then("margins")
-        found = carried_out(
+        found = run_tuning(
             tuning, output, threads, Watch(trying, testing, moving, None if trying is None else trying.tell), force
         )
         if moving is not None:
@@ -112,7 +112,7 @@ def command(
         print_json(found.summary())
     elif not quiet:
         echo(report(found))
-    if plot is not None and len(found.curve):
+    if plot is not None and found.trials.done:
         from armsim.figures.tuning import plot_tuning
 
         plot_tuning(found, plot)

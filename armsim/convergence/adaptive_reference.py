@@ -17,7 +17,7 @@ from itertools import count, pairwise
 from armsim.control import Controller
 from armsim.convergence.ladder import largest_step
 from armsim.convergence.reference import ReferenceSolution, SettingRun, changes, distance
-from armsim.convergence.runs import Runs, now
+from armsim.convergence.runs import SettingRuns, now
 from armsim.convergence.sensitivity import ROUNDING
 from armsim.loading import Scenario
 from armsim.loading.signals import RecordedSignal
@@ -41,7 +41,7 @@ LANDINGS, MOST_LANDINGS = 1000, 100_000  # in a run, about and at most
 Made = dict[str, list[SettingRun]]  # by method, from coarse to fine
 
 
-def adaptive_reference(runs: Runs, accuracy: float, ends: float) -> ReferenceSolution | None:
+def adaptive_reference(runs: SettingRuns, accuracy: float, ends: float) -> ReferenceSolution | None:
     """The reference of adaptive runs; None where fewer than two complete in time.
 
     Args:
@@ -65,7 +65,7 @@ def adaptive_reference(runs: Runs, accuracy: float, ends: float) -> ReferenceSol
     return known
 
 
-def _advance(runs: Runs, method: str, made: list[SettingRun], level: int, ends: float) -> bool:
+def _advance(runs: SettingRuns, method: str, made: list[SettingRun], level: int, ends: float) -> bool:
     """Run a method at its next tolerance, if it has kept up and there is time; whether it completes."""
     if len(made) < level:
         return False
@@ -75,7 +75,7 @@ def _advance(runs: Runs, method: str, made: list[SettingRun], level: int, ends: 
     return bool(found)
 
 
-def _run(runs: Runs, method: str, rtol: float, level: int, ends: float) -> list[SettingRun]:
+def _run(runs: SettingRuns, method: str, rtol: float, level: int, ends: float) -> list[SettingRun]:
     """A run at a tolerance; none if it does not complete in time."""
     left = ends - now()
     block = {"method": method, "rtol": rtol, "atol": ABSOLUTE * rtol, "dt": landing(runs.base, level)}

@@ -14,7 +14,7 @@ from armsim.convergence.errors import Convergence
 from armsim.convergence.order_loss import is_smooth
 from armsim.convergence.reference import ReferenceSolution, agreed
 from armsim.convergence.refinement import Refinement
-from armsim.convergence.runs import Look, Runs, now
+from armsim.convergence.runs import Look, SettingRuns, now
 from armsim.errors import UsageError
 from armsim.integrate import METHODS
 from armsim.loading import Scenario, read_scenario
@@ -80,7 +80,7 @@ def converge(
     turned = degrees and units == {"rad"}
     wanted = math.radians(accuracy) if turned else accuracy
     chosen = _methods(methods, base.method)
-    runs = Runs(scenario, overrides or {}, base, look)
+    runs = SettingRuns(scenario, overrides or {}, base, look)
     made: list[Refinement] = []
     known: ReferenceSolution | None = None
     interrupted = False

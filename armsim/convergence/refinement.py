@@ -18,7 +18,7 @@ from armsim.convergence.reference import (
     finest,
     richardson,
 )
-from armsim.convergence.runs import Runs, answer, instants, now, simulated
+from armsim.convergence.runs import SettingRuns, answer, instants, now, simulated
 from armsim.convergence.sensitivity import PERTURBATION, ROUNDING, Sensitivity, sensitivity
 from armsim.integrate import METHODS
 from armsim.spec.timing import time_at
@@ -52,7 +52,7 @@ class Refinement:
     """
 
     def __init__(
-        self, runs: Runs, method: str, accuracy: float, budget: float, given: ReferenceSolution | None
+        self, runs: SettingRuns, method: str, accuracy: float, budget: float, given: ReferenceSolution | None
     ) -> None:
         self.runs = runs
         self.base = runs.base

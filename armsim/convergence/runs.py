@@ -17,7 +17,7 @@ from armsim.spec.timing import time_at
 Look = Callable[[str, str, float], None]  # method, refined parameter and its value, before a run
 
 
-class Runs:
+class SettingRuns:
     """Runs of a scenario, with rows at the same instants whatever the integrator.
 
     Args:

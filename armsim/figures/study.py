@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim.batches.runs import Runs
 from armsim.figures.picture import check_picture, save
 from armsim.figures.style import BLUE, GREY, VERMILION, new_figure, plain, tick, worded
 from armsim.formulas.values import Drawn, Spaced, Values, text_of_value
-from armsim.studies.results import COMPLETE, Sweep
 
 INCHES = (8.0, 5.0)
 MOST_LINES = 2000  # of parallel coordinates
@@ -21,7 +21,7 @@ MAP = "cividis"  # evenly bright, also to the colour-blind
 SHARE = 0.02  # of the largest values, which may be much larger, have the colour of those below
 
 
-def plot_study(found: Sweep, axes: Mapping[str, Values], by: str, path: str | PathLike[str]) -> Any:
+def plot_study(found: Runs, axes: Mapping[str, Values], by: str, path: str | PathLike[str]) -> Any:
     """Draw a study into a picture; see `study_figure`.
 
     Args:
@@ -39,7 +39,7 @@ def plot_study(found: Sweep, axes: Mapping[str, Values], by: str, path: str | Pa
     return figure
 
 
-def study_figure(found: Sweep, axes: Mapping[str, Values], by: str) -> Any:
+def study_figure(found: Runs, axes: Mapping[str, Values], by: str) -> Any:
     """A measure of a study over what is varied, as a figure of matplotlib; runs that failed are crosses, or empty.
 
     Args:
@@ -49,7 +49,7 @@ def study_figure(found: Sweep, axes: Mapping[str, Values], by: str) -> Any:
     """
     figure = new_figure(*INCHES)
     drawn = [_Axis(name, axes[name], found[name]) for name in found.paths]
-    values = np.where(found["status"] == COMPLETE, np.asarray(found[by], float), np.nan)
+    values = np.where(found.complete, np.asarray(found[by], float), np.nan)
     values[~np.isfinite(values)] = np.nan
     lost = int(np.isnan(values).sum())
     title = f"{by}, {found.done} of {found.count} runs"

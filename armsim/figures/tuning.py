@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.arm.robot import load_robot
+from armsim.batches.runs import Runs
 from armsim.control import Controller
 from armsim.figures.picture import check_picture, save
 from armsim.figures.style import BLUE, GREY, VERMILION, new_figure, plain, tick, worded
 from armsim.loading.scenario_file import read_scenario
 from armsim.tuning.margins import DELAY, FACTOR, FURTHEST, Margin
-from armsim.tuning.result import Tuned
-from armsim.tuning.tested import PAYLOAD, Tested
+from armsim.tuning.result import TuningResult
+from armsim.tuning.validation import PAYLOAD
 
 WIDTH, HEIGHT = 8.0, 3.6  # inches of a panel
 BAR = 0.24  # inches of a margin
@@ -25,7 +26,7 @@ LEVEL = 1e-9  # m, by which no height changes
 Array = NDArray[np.float64]
 
 
-def plot_tuning(found: Tuned, path: str | PathLike[str]) -> Any:
+def plot_tuning(found: TuningResult, path: str | PathLike[str]) -> Any:
     """Draw a tuning: the best so far over its trials, the cases of its test, and the margins.
 
     Cases that vary targets are drawn where the tool then is, seen from the side: height, over the distance from the first
@@ -40,26 +41,26 @@ def plot_tuning(found: Tuned, path: str | PathLike[str]) -> Any:
     return figure
 
 
-def tuning_figure(found: Tuned) -> Any:
+def tuning_figure(found: TuningResult) -> Any:
     """The figure of `plot_tuning`."""
     factors = [margin for margin in found.margins if margin.unit == FACTOR]
     searched = bool(np.isfinite(found.curve).any())
     heights = [HEIGHT] if searched else []
-    heights += [1.3 * HEIGHT] if found.tested is not None else []
+    heights += [1.3 * HEIGHT] if found.test is not None else []
     heights += [0.9 + BAR * len(factors)] if factors else []
     figure = new_figure(WIDTH, sum(heights))
     figure.suptitle(worded(f"{found.name}: {found.minimise} {tick(found.objective, 5)}"))
     axes = list(np.atleast_1d(figure.subplots(len(heights), 1, gridspec_kw={"height_ratios": heights})))
     if searched:
         _search(axes.pop(0), found)
-    if found.tested is not None:
-        _map(axes.pop(0), found, found.tested)
+    if found.test is not None:
+        _map(axes.pop(0), found, found.test)
     if factors:
         _margins(axes.pop(0), found, factors)
     return figure
 
 
-def _search(axis: Any, found: Tuned) -> None:
+def _search(axis: Any, found: TuningResult) -> None:
     trials = np.arange(1, len(found.curve) + 1)
     axis.step(trials, found.curve, where="post", color=BLUE)
     seen = found.curve[np.isfinite(found.curve)]
@@ -73,21 +74,21 @@ def _search(axis: Any, found: Tuned) -> None:
     axis.set_ylabel(worded(f"least {found.minimise} so far", 40))
 
 
-def _map(axis: Any, found: Tuned, tested: Tested) -> None:
+def _map(axis: Any, found: TuningResult, test: Runs) -> None:
     """The cases of the test: dots where they hold, crosses where they do not."""
-    names = list(tested.values)
+    names = test.paths
     if any(name.startswith(TARGET) for name in names):
-        x, y, across = _at_target(found, tested)
+        x, y, across = _at_target(found, test)
         labels = (f"{across} [m]", "height of the tool at the target [m]")
         axis.set_aspect("equal", adjustable="datalim")
     else:
-        shown = [np.asarray(tested.values[name], dtype=object) for name in names[:2]]
+        shown = [np.asarray(test[name], dtype=object) for name in names[:2]]
         numbers = [_numbers(column) for column in shown]
-        x, y = numbers[0], numbers[1] if len(numbers) > 1 else tested.measures[found.minimise]
+        x, y = numbers[0], numbers[1] if len(numbers) > 1 else test[found.minimise]
         labels = (worded(names[0]), worded(names[1] if len(names) > 1 else found.minimise, 40))
-    load = np.asarray(tested.values[PAYLOAD], float) if PAYLOAD in tested.values else np.zeros(len(x))
+    load = np.asarray(test[PAYLOAD], float) if PAYLOAD in test else np.zeros(len(x))
     size = 14.0 + 50.0 * (load / load.max() if load.max() > 0.0 else load)
-    good = tested.holds
+    good = found.holds
     axis.scatter(x[good], y[good], s=size[good], color=BLUE, alpha=0.7, linewidths=0, label=f"{int(good.sum())} hold")
     axis.scatter(
         x[~good],
@@ -106,7 +107,7 @@ def _map(axis: Any, found: Tuned, tested: Tested) -> None:
     plain(axis, x=True)
 
 
-def _at_target(found: Tuned, tested: Tested) -> tuple[Array, Array, str]:
+def _at_target(found: TuningResult, test: Runs) -> tuple[Array, Array, str]:
     """Where the tool is at the targets of cases: what is across [m], height [m], and what it is that is across.
 
     Across is the distance from the first joint's axis where turning that leaves all heights; otherwise where the tool is along
@@ -115,9 +116,9 @@ def _at_target(found: Tuned, tested: Tested) -> tuple[Array, Array, str]:
     scenario = read_scenario(found.scenario)
     robot = load_robot(scenario.scenario_data["robot"])
     assert isinstance(scenario.command, Controller)  # or there were no targets to vary
-    goal = np.tile(np.array(scenario.command.reference.at(0.0).q, float), (len(tested.holds), 1))
+    goal = np.tile(np.array(scenario.command.reference.at(0.0).q, float), (len(found.holds), 1))
     for i, joint in enumerate(scenario.arm.joints):
-        column = tested.values.get(f"{TARGET}{i}]", tested.values.get(f"{TARGET}{joint.name}]"))
+        column = test.get(f"{TARGET}{i}]", test.get(f"{TARGET}{joint.name}]"))
         if column is not None:
             goal[:, i] = np.radians(column) if scenario.degrees and joint.kind.turns else column
     gravity = np.array([*scenario.arm.gravity], float)
@@ -145,7 +146,7 @@ def _numbers(column: NDArray[Any]) -> Array:
     return np.array([words.index(x) if isinstance(x, str) else float(x) for x in column])
 
 
-def _margins(axis: Any, found: Tuned, margins: Sequence[Margin]) -> None:
+def _margins(axis: Any, found: TuningResult, margins: Sequence[Margin]) -> None:
     """Bars from the least to the largest factor, on a logarithmic axis; arrows where more was not tried."""
     at = np.arange(len(margins))[::-1]
     for y, margin in zip(at, margins, strict=True):

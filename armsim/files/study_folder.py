@@ -50,11 +50,13 @@ class StudyFolder:
     Attributes:
         rows: How many it has.
         status: "new", "running" or "complete".
+        ended: Of a complete study, how many runs there are of each status.
     """
 
     def __init__(self, path: str, definition: Mapping[str, Any], heading: bytes, ending: str) -> None:
         self.path, self._definition, self._heading, self._ending = path, dict(definition), heading, ending
         self.rows, self.status = 0, "new"
+        self.ended: Mapping[str, int] | None = None
         self._hash = hashlib.sha256()
         self._length = 0
         self._descriptor: int | None = None
@@ -63,6 +65,11 @@ class StudyFolder:
     def results(self) -> str:
         """The path of the whole table."""
         return self._file(f"results.{self._ending}")
+
+    @property
+    def table(self) -> str:
+        """The path of the rows that are there."""
+        return self.results if self.status == "complete" else self._file(PART)
 
     @property
     def _comment(self) -> str:
@@ -78,9 +85,7 @@ class StudyFolder:
         if found is not None and _asked(found) == self._definition:
             self.status = "complete" if (found.get("results") or {}).get("status") == "complete" else "running"
         if self.status == "complete" and os.path.isfile(self.results):
-            results = study_results(self._file(RECORD))
-            check_table(self.results, results)
-            self.rows = results.runs
+            self._read_results()
             self._forget()
             return
         if (
@@ -163,7 +168,7 @@ class StudyFolder:
             flush(self.path)
         else:
             convert(self._file(PART), self.results)
-        results = {
+        results: dict[str, Any] = {
             "status": "complete",
             "file": os.path.basename(self.results),
             "runs": self.rows,
@@ -173,15 +178,28 @@ class StudyFolder:
         with whole_file(self._file(RECORD)) as file:
             file.write(yaml_text({**self._definition, "results": results}, self._comment).encode())
         self._forget()
-        self.status = "complete"
+        self.status, self.ended = "complete", results["ended"]
 
-    def look(self) -> int:
-        """How many rows of an unfinished study are there as the journal says; nothing is changed."""
+    def look(self) -> None:
+        """Find which rows are there, of an unfinished study as the journal says; nothing is changed.
+
+        Raises:
+            FileFaults: study.yaml does not tell of the results of a finished one, or the table is another one.
+        """
+        if self.status == "complete":
+            self._read_results()
+            return
         self._descriptor = open_own(self._file(PART))
         try:
-            return self._sound()[0]
+            self.rows = self._sound()[0]
         finally:
             self.close()
+
+    def _read_results(self) -> None:
+        """What study.yaml says of the whole table, which must be that one."""
+        results = study_results(self._file(RECORD))
+        check_table(self.results, results)
+        self.rows, self.ended = results.runs, results.ended
 
     def close(self) -> None:
         """Close the table."""

@@ -58,7 +58,7 @@ def check(path_or_name: str | os.PathLike[str]) -> Checked:
     kind = scenario = None
     try:
         kind = kind_of(path)
-        if kind == "study":  # `armsim.studies.check` goes on
+        if kind == "study":  # `armsim.tuning.check` goes on
             return Checked(name, kind, (), ())
         if kind == "scenario":
             scenario = build_scenario(load_scenario_file(path))

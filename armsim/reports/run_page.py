@@ -16,7 +16,7 @@ from armsim.reports.simulation import STATUS, method_notes, outcome, steps_by
 from armsim.reports.study_page import study_page
 from armsim.reports.table import wrapped
 from armsim.reports.tuning_page import is_tuned, tuning_page
-from armsim.studies.kept import is_study_folder
+from armsim.studies.results import is_study_folder
 from armsim.viewing.page import Section, page_text
 from armsim.viewing.view import check_page, page_data, write_page
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
+import numpy as np
+
+from armsim.batches.runs import COMPLETE, Runs
+from armsim.batches.table_text import INDEX, REASON, STATUS
 from armsim.notebook import counted
 from armsim.reports.table import number, table, wrapped
-from armsim.studies.results import COMPLETE, Sweep
-from armsim.studies.rows import INDEX, REASON, STATUS
 
 LEADING = 5  # runs that are shown where no number is asked for
 SHOWN = 3  # reasons of failed runs
 
 
-def report(found: Sweep, before: int = 0) -> str:
+def report(found: Runs, before: int = 0) -> str:
     """A study in a few lines: how many runs, how they ended, where they are.
 
     Args:
@@ -26,23 +29,25 @@ def report(found: Sweep, before: int = 0) -> str:
     lines = [f"runs     {found.done} of {found.count}{again}: {ended or 'none'}"]
     lines += [f"notes    {note}" for note in found.notes]
     lines.append(f"results  {found.file}")
-    if found.status != COMPLETE:
+    if not found.whole:
         lines.append(f"interrupted: the same command goes on with the other {counted(found.count - found.done, 'run')}")
     return "\n".join(map(wrapped, lines))
 
 
-def failures(found: Sweep) -> str:
+def failures(found: Runs) -> str:
     """Why runs failed, the first ones."""
-    lines: list[str] = []
-    for row in () if set(found.tally) <= {COMPLETE} else found.rows():
-        if row[-2] != COMPLETE:
-            lines.append(wrapped(f"! run {row[0]} {row[-2]}: {row[-1]}"))
-            if len(lines) == SHOWN:
-                break
-    return "\n".join(lines)
+    failed = () if set(found.tally) <= {COMPLETE} else islice(failures_of(found), SHOWN)
+    return "\n".join(wrapped(f"! run {index} {status}: {reason}") for index, status, reason in failed)
 
 
-def leading(found: Sweep, best: Sequence[dict[str, Any]], by: str, largest: bool) -> str:
+def failures_of(found: Runs) -> Iterator[tuple[int, str, str]]:
+    """The index of each run that is not complete, its status and reason."""
+    for part in found.parts():
+        for i in np.flatnonzero(~part.complete).tolist():
+            yield int(part[INDEX][i]), part.status[i], part.reason[i]
+
+
+def leading(found: Runs, best: Sequence[dict[str, Any]], by: str, largest: bool) -> str:
     """The best runs as a table, under a line that says by what."""
     if not best:
         return f"no complete run has a finite {by}"

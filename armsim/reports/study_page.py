@@ -7,21 +7,20 @@ from collections.abc import Iterator
 from os import PathLike
 from typing import Any
 
+from armsim.batches.runs import Runs, check_measure
+from armsim.batches.table_text import INDEX
 from armsim.errors import UsageError
 from armsim.figures.picture import check_matplotlib, png_of
 from armsim.figures.study import study_figure
 from armsim.notebook import counted
 from armsim.reports.simulation import STATUS as ENDED
 from armsim.reports.simulation import method_notes, outcome, steps_by
-from armsim.reports.study import leading, report
+from armsim.reports.study import failures_of, leading, report
 from armsim.reports.table import number, table, wrapped
 from armsim.simulation.run import Run
 from armsim.simulation.simulate import simulate
 from armsim.spec.study import GRID
-from armsim.studies.kept import kept_study
-from armsim.studies.results import COMPLETE, Sweep, check_measure
-from armsim.studies.rows import INDEX
-from armsim.studies.show import values_at
+from armsim.studies.results import load_study
 from armsim.studies.study import Study
 from armsim.viewing.page import Section
 from armsim.viewing.view import page_data
@@ -55,7 +54,7 @@ def study_page(
         UsageError: It is no study, or has no such measure.
         FileFaults: Its files cannot be read, or have changed since.
     """
-    study, found = kept_study(path)
+    study, found = load_study(path)
     name = check_measure(by, found.measures)
     title = os.path.basename(os.path.abspath(found.folder))
     best = found.top(LEADING, name, largest)
@@ -70,13 +69,13 @@ def study_page(
         return {"kind": "text", **about, "described": "No run that could be shown."}, above, []
     index = best[0][INDEX]
     run = _repeated(study, found, index)
-    values = ", ".join(f"{path} {_word(value)}" for path, value in values_at(study, index).items())
+    values = ", ".join(f"{path} {_word(value)}" for path, value in study.values(index).items())
     above.append(Section(f"Run {index} in motion", wrapped(f"{values}: {name} {_word(best[0][name])}")))
     below = [Section(f"What came of run {index}", _outcome(run, degrees))]
     return {**page_data([run], degrees), **about}, above, below
 
 
-def _asked(study: Study, found: Sweep) -> str:
+def _asked(study: Study, found: Runs) -> str:
     """What a study asks, in lines."""
     scenario = study.scenario if isinstance(study.scenario, (str, PathLike)) else study.scenario.get("name", "in full")
     count = f"{counted(found.count, 'run')}, {CHOSEN[study.method]}"
@@ -87,12 +86,11 @@ def _asked(study: Study, found: Sweep) -> str:
     return "\n".join([*lines, table(["varied", "values"], [[path, str(of)] for path, of in study.axes.items()])])
 
 
-def _reasons(found: Sweep) -> Iterator[str]:
+def _reasons(found: Runs) -> Iterator[str]:
     """Why runs failed: the most frequent reasons, each with the first of its runs."""
     failed: dict[tuple[str, str], list[str]] = {}
-    for row in found.rows():
-        if row[-2] != COMPLETE:
-            failed.setdefault((row[-2], row[-1]), []).append(str(row[0]))
+    for index, status, reason in failures_of(found):
+        failed.setdefault((status, reason), []).append(str(index))
     most = sorted(failed.items(), key=lambda pair: -len(pair[1]))
     for (status, reason), runs in most[:REASONS]:
         which = ", ".join(runs[:NAMED]) + (", ..." if len(runs) > NAMED else "")
@@ -102,7 +100,7 @@ def _reasons(found: Sweep) -> Iterator[str]:
         yield f"! and {counted(left, 'run')} for {counted(len(most) - REASONS, 'other reason')}"
 
 
-def _drawn(study: Study, found: Sweep, by: str) -> Section:
+def _drawn(study: Study, found: Runs, by: str) -> Section:
     """A measure over what is varied, as a picture where matplotlib is there."""
     title = f"{by} over what is varied"
     if not found.done:
@@ -117,7 +115,7 @@ def _drawn(study: Study, found: Sweep, by: str) -> Section:
     return Section(title, "", png_of(study_figure(found, study.axes, by), DPI), described)
 
 
-def _repeated(study: Study, found: Sweep, index: int) -> Run:
+def _repeated(study: Study, found: Runs, index: int) -> Run:
     """A run of the study, simulated again.
 
     Raises:
@@ -125,7 +123,7 @@ def _repeated(study: Study, found: Sweep, index: int) -> Run:
     """
     runs = study.runs(1)
     study.definition(runs, found.folder)  # which refuses files that have changed
-    return simulate(runs.scenario(list(values_at(study, index).values())), force_step=study.force_step)
+    return simulate(runs.scenario(list(study.values(index).values())), force_step=study.force_step)
 
 
 def _outcome(run: Run, degrees: bool) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from armsim.batches.runs import COMPLETE
 from armsim.files.yaml_writer import yaml_text
 from armsim.formulas.quantity import plain_number
 from armsim.notebook import counted
 from armsim.reports.table import number, table, wrapped
 from armsim.spec.timing import seconds
-from armsim.studies.results import COMPLETE
 from armsim.tuning.causes import CONTROL, SAMPLING, STEP, UNKNOWN
 from armsim.tuning.margins import DELAY, FACTOR, MASS, Margin
-from armsim.tuning.result import Tuned
+from armsim.tuning.result import TuningResult
+from armsim.tuning.validation import split_of
 
 WHY = {
     STEP: "the step: with a tenth of it they hold",
@@ -20,7 +23,7 @@ WHY = {
 }
 
 
-def report(found: Tuned) -> str:
+def report(found: TuningResult) -> str:
     """What was found, and where it holds."""
     over = f", the {found.over} of {found.cases} cases" if found.cases > 1 else ""
     whose = "at the start" if found.outside else "with the file's values"
@@ -35,24 +38,25 @@ def report(found: Tuned) -> str:
     more = _others(found)
     printed += [more] if more else []
     printed.append(_control(found))
-    also = ", test/" if found.tested is not None else ""
+    also = ", test/" if found.test is not None else ""
     printed.append(f"written  {found.folder}: tuned.yaml, results.csv (the trials), study.yaml, summary.yaml{also}")
     return "\n\n".join(filter(None, printed))
 
 
-def _trials(found: Tuned) -> list[str]:
-    bad = [f"{count} {status}" for status, count in found.ended.items() if status != COMPLETE]
+def _trials(found: TuningResult) -> list[str]:
+    bad = [f"{count} {status}" for status, count in found.trials.tally.items() if status != COMPLETE]
     bad += [f"{found.unmet} complete, but against conditions"] if found.unmet else []
-    bad += [f"{found.valueless} without a value of {found.minimise}"] if found.valueless else []
+    valueless = found.trials.complete & ~np.isfinite(found.trials["objective"])
+    bad += [f"{valueless.sum()} without a value of {found.minimise}"] if valueless.any() else []
     ended = "; of these " + ", ".join(bad) if bad else ", all complete"
     took = f"; {seconds(found.simulated)} in the loop of their runs" if found.simulated else ""
-    return [f"trials   {found.trials}{ended}{took}"]
+    return [f"trials   {found.trials.done}{ended}{took}"]
 
 
-def _doubts(found: Tuned) -> list[str]:
+def _doubts(found: TuningResult) -> list[str]:
     """What is to be known before the numbers are used."""
     notes = []
-    if found.judged.violation:
+    if found.merit.violation:
         notes.append("no trial meets all conditions; this one misses them least")
     for path in found.outside:
         mend = "is outside its bounds: the search began at the nearer one"
@@ -62,20 +66,19 @@ def _doubts(found: Tuned) -> list[str]:
     return notes
 
 
-def _where(found: Tuned) -> list[str]:
+def _where(found: TuningResult) -> list[str]:
     """Where it holds, and why not elsewhere."""
     said = " and ".join(found.conditions) if found.conditions else "the run comes to its end"
     lines = [f"holds    means: {said}", f"         {found.held} of {counted(found.cases, 'case')} it was tuned at"]
-    tested = found.tested
-    if tested is None:
+    if found.test is None:
         return [*lines, "         not tested elsewhere: nothing is known to vary (name it with --test)"]
     lines.append(
-        f"         {int(tested.holds.sum())} of {counted(len(tested.holds), 'case')} it was not tuned at: {found.tried}"
+        f"         {int(found.holds.sum())} of {counted(len(found.holds), 'case')} it was not tuned at: {found.tried}"
     )
-    ends = {name: int((tested.status == name).sum()) for name in ("diverged", "refused")}
+    ends = {name: found.test.tally.get(name, 0) for name in ("diverged", "refused")}
     failed = ", ".join(f"{count} {name}" for name, count in ends.items() if count)
     lines += [f"         of the others {failed}"] if failed else []
-    split = tested.split
+    split = split_of(found.test, found.holds)
     if split is not None:
         (a, below), (b, above) = split.below, split.above
         lines.append(f"where    {split.path} < {number(split.at, 3)}: {a} of {below}; above: {b} of {above}")
@@ -86,7 +89,7 @@ def _where(found: Tuned) -> list[str]:
     return lines
 
 
-def _numbers(found: Tuned) -> str:
+def _numbers(found: TuningResult) -> str:
     """The numbers as a table, with their margins."""
     margins = {margin.name: margin for margin in found.margins}
     rows = [
@@ -103,7 +106,7 @@ def _range(margin: Margin | None) -> str:
     return f"{low} to {'>' if margin.open_high else ''}{number(margin.high, 3)}"
 
 
-def _others(found: Tuned) -> str:
+def _others(found: TuningResult) -> str:
     """The margins of what was not sought."""
     if not found.margins:
         return wrapped("no margins: none of the cases it was tuned at holds")
@@ -121,6 +124,6 @@ def _others(found: Tuned) -> str:
     return table(["it also holds with", ""], rows) + note
 
 
-def _control(found: Tuned) -> str:
+def _control(found: TuningResult) -> str:
     """The `control` block of a scenario."""
     return yaml_text({"control": dict(found.control)}).rstrip() if found.control else ""

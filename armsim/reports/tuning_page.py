@@ -13,10 +13,10 @@ from armsim.files.study_folder import RECORD, SUMMARY, check_files, read_record
 from armsim.notebook import counted
 from armsim.reports.tuning import report
 from armsim.simulation.simulate import simulate
-from armsim.studies.kept import folder_of
-from armsim.tuning.result import Tuned
+from armsim.studies.results import folder_of
+from armsim.tuning.result import TuningResult
 from armsim.tuning.task import tuning_of
-from armsim.tuning.tune import carried_out
+from armsim.tuning.tune import run_tuning
 from armsim.viewing.page import Section
 from armsim.viewing.view import page_data
 
@@ -45,25 +45,23 @@ def tuning_page(
             folder, "a tuning that is at its end", "one that is not", f"run `armsim tune {record} -o {folder}`"
         )
     tuning = tuning_of(record)
-    found = carried_out(tuning, folder)
+    found = run_tuning(tuning, folder)
     run = simulate(found.scenario, force_step=tuning.force_step)
     above = [Section("What was found, and where it holds", report(found)), _drawn(found), Section("It in motion", "")]
     about = {
         "name": os.path.basename(os.path.abspath(folder)),
-        "subtitle": f"{found.name}, tuned in {counted(found.trials, 'trial')}",
+        "subtitle": f"{found.name}, tuned in {counted(found.trials.done, 'trial')}",
     }
     return {**page_data([run], degrees), **about}, above, []
 
 
-def _drawn(found: Tuned) -> Section:
+def _drawn(found: TuningResult) -> Section:
     """Its picture, where matplotlib is there."""
     title = "Search, test and margins"
     try:
         check_matplotlib(title)
     except UsageError as error:
         return Section(title, str(error))
-    tested = (
-        "" if found.tested is None else f"; {int(found.tested.holds.sum())} of {len(found.tested.holds)} cases hold"
-    )
+    tested = "" if found.test is None else f"; {int(found.holds.sum())} of {len(found.holds)} cases hold"
     described = f"The least {found.minimise} so far over the trials{tested}; margins are in the tables above."
     return Section(title, "", png_of(tuning_figure(found), DPI), described)

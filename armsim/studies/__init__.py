@@ -2,5 +2,5 @@
 
 - `runs.StudyRuns`: from rows of values to measures; what is structure is grouped, the rest goes into lanes;
 - `design.design_of`: which runs there are: a grid, or drawn; `study.Study`: what a study asks;
-- `sweep.sweep`: carries one out, block by block; `results.Sweep`: what comes of it; `show.simulate_row`: one of its runs.
+- `sweep.sweep`: carries one out, block by block; `results.load_study`: reads it back; `sweep.simulate_row`: one of its runs.
 """

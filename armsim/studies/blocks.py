@@ -4,43 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from armsim.studies.design import Array, Design, Rows
-from armsim.studies.rows import text_of
+from armsim.batches.runs import INTERRUPTED, Runs
+from armsim.studies.design import Design, Rows
 from armsim.studies.runs import StudyRuns
 
 Progress = Callable[[int, int], object]
 LANES = 64  # runs of the first block, at least
 AT_ONCE = 1.0  # s that a block should take
 MOST = 2**16  # runs of a block
+TOOK = "total_s"
 
-
-@dataclass(frozen=True)
-class RowBlock:
-    """What came of runs first <= i < first + count.
-
-    Attributes:
-        first: Index of the first.
-        count: How many.
-        text: Their lines of the table.
-        measures: Shape (count, measures).
-        seconds: Wall time that they took.
-        whole: Whether there are as many as were asked for; Ctrl-C came if not.
-    """
-
-    first: int
-    count: int
-    text: bytes
-    measures: Array
-    seconds: float
-    whole: bool = True
-
-
-Blocks = Generator[RowBlock, None, None]  # in the order of their index
+Blocks = Generator[Runs, None, None]  # in the order of their index
 
 
 class BlockSize:
@@ -53,20 +32,22 @@ class BlockSize:
     def __init__(self, threads: int) -> None:
         self.runs = max(LANES, 16 * threads)
 
-    def learn(self, block: RowBlock) -> None:
+    def learn(self, block: Runs) -> None:
         """Look at a block that is done; sizes grow fourfold at most, as the first runs of a study are compiled."""
-        fitting = block.count * AT_ONCE / max(block.seconds, 1e-6)
-        self.runs = int(min(MOST, max(self.runs, 4 * block.count), max(LANES, fitting)))
+        fitting = block.done * AT_ONCE / max(block.seconds[TOOK], 1e-6)
+        self.runs = int(min(MOST, max(self.runs, 4 * block.done), max(LANES, fitting)))
 
 
-def block_of(runs: StudyRuns, first: int, values: Rows, progress: Callable[[int, int], None] | None = None) -> RowBlock:
-    """Carry out runs from index `first` on, with these values, shape (runs, paths)."""
+def block_of(runs: StudyRuns, first: int, values: Rows, progress: Callable[[int, int], None] | None = None) -> Runs:
+    """Carry out runs from index `first` on, with these values, shape (runs, paths); those before Ctrl-C, with their text."""
     began = time.perf_counter()
-    found = runs(values, progress)
-    lacking = np.flatnonzero(found.status == "interrupted")
-    count = int(lacking[0]) if len(lacking) else len(values)
-    text = text_of(first, values[:count], found.first(count)) if count else b""
-    return RowBlock(first, count, text, found.measures[:count], time.perf_counter() - began, not found.interrupted)
+    found = runs(values, progress, first)
+    lacking = np.flatnonzero(found.status == INTERRUPTED)
+    if len(lacking):
+        found = found.taken(slice(int(lacking[0])))
+    found = replace(found, seconds={TOOK: time.perf_counter() - began})
+    found.text  # noqa: B018  made here: by the worker, where it is one
+    return found
 
 
 def local_blocks(runs: StudyRuns, design: Design, first: int, progress: Progress | None = None) -> Blocks:

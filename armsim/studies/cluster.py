@@ -19,9 +19,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from armsim.batches.runs import Runs
 from armsim.errors import UsageError, spelled
 from armsim.files.document import clipped
-from armsim.studies.blocks import LANES, Blocks, BlockSize, Progress, RowBlock
+from armsim.studies.blocks import LANES, Blocks, BlockSize, Progress
 from armsim.studies.design import Design, Rows
 from armsim.studies.runs import StudyRuns
 from armsim.studies.worker import Versions, versions
@@ -116,7 +117,7 @@ class Cluster:
 
     def _send(self, about: Mapping[str, Any], first: int, values: Rows) -> Sent:
         """Have runs carried out."""
-        text = f"{MODULE}.carry_out(wanted, name, study, request)"
+        text = f"{MODULE}.simulate(wanted, name, study, request)"
         given = {**about, "request": pickle.dumps((first, values))}
         future = self._client.submit(eval, text, given, pure=False, retries=TRIES)
         future.add_done_callback(lambda _: self._ended.set())
@@ -134,7 +135,7 @@ class Cluster:
                 self._tell(f"waiting for workers: dask worker {self._client.scheduler.address}")
         return self._threads
 
-    def _result(self, sent: Sent) -> RowBlock:
+    def _result(self, sent: Sent) -> Runs:
         from concurrent.futures import CancelledError
 
         from distributed import KilledWorker
@@ -153,7 +154,7 @@ class Cluster:
         except ModuleNotFoundError as error:
             self.check()  # which names the worker, unless it has left
             raise self._other("that has left", error) from None
-        if isinstance(answer, RowBlock):
+        if isinstance(answer, Runs):
             return answer
         who = self._client.who_has([sent.future]).get(sent.future.key, ())
         raise self._other(next(iter(who), "that has left"), answer)

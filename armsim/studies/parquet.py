@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from armsim.batches.table_text import INDEX, REASON, STATUS
 from armsim.files.new_file import whole_file
 from armsim.files.regular_file import open_own
 from armsim.files.study_folder import rows_of
 from armsim.formulas.values import Drawn, Values
-from armsim.studies.rows import INDEX, REASON, STATUS
 
 GROUP = 2**16  # rows that are compressed together
 

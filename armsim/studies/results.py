@@ -1,177 +1,131 @@
-"""The results of a study: its table, read when it is asked for."""
+"""The results of a study in its folder, read back."""
 
 from __future__ import annotations
 
-import heapq
-import math
+import contextlib
+import csv
 import os
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from armsim.errors import UsageError, spelled
-from armsim.files.faults import suggestion
-from armsim.files.study_folder import PART, RECORD, rows_of
-from armsim.files.study_record import study_results
-from armsim.notebook import counted, pandas
-from armsim.studies.rows import INDEX, REASON, STATUS
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-COMPLETE = "complete"
+from armsim.batches.runs import COMPLETE, Runs
+from armsim.batches.table_text import INDEX, REASON, STATUS, TextTable
+from armsim.errors import UsageError
+from armsim.files.document import Place, clipped
+from armsim.files.faults import refuse
+from armsim.files.regular_file import open_own
+from armsim.files.study_folder import RECORD, StudyFolder, check_files, read_record, rows_of
+from armsim.files.study_record import RESTORE
+from armsim.studies.study import Study, study_of
 
 
 @dataclass(frozen=True)
-class Sweep(Mapping[str, NDArray[Any]]):
-    """A study that has been carried out. As a mapping it has an array with an entry for each run that is done, by column.
+class StoredRows:
+    """The rows of a study's table, as text or as Parquet has them; read anew each time they are asked for.
 
     Attributes:
-        folder: Where it is.
-        status: "complete", or "interrupted".
-        done: Runs that are done.
-        count: Runs in all.
-        paths: What is varied.
-        measures: Names of the measures.
-        table: Format of the results.
-        notes: What was grouped, in words.
+        file: The table.
+        count: Rows that are sound.
     """
 
-    folder: str
-    status: str
-    done: int
+    file: str
     count: int
-    paths: tuple[str, ...]
-    measures: tuple[str, ...]
-    table: str = "csv"
-    notes: tuple[str, ...] = field(default=(), repr=False)
 
-    def __repr__(self) -> str:
-        return f"Sweep({self.folder}: {self.status}, {self.done} of {counted(self.count, 'run')})"
-
-    @property
-    def file(self) -> str:
-        """The path of the table."""
-        return f"{self.folder}/{PART if self.status != COMPLETE else f'results.{self.table}'}"
-
-    def rows(self) -> Iterator[list[Any]]:
-        """The rows one by one: index, values, measures, status and reason; text as in results.csv, or as Parquet has them."""
+    def __iter__(self) -> Iterator[Sequence[Any]]:
         if self.file.endswith(".parquet"):
             from armsim.studies.parquet import parquet_rows
 
             yield from parquet_rows(self.file)
             return
-        yield from _limited(rows_of(self.file), self.done)
-
-    @cached_property
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        names = (INDEX, *self.paths, *self.measures, STATUS, REASON)
-        columns = list(zip(*self.rows(), strict=True)) or [()] * len(names)
-        return {name: _array(name, column) for name, column in zip(names, columns, strict=True)}
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        """The values of a path, a measure, "index", "status" or "reason", shape (done,)."""
-        if name not in self._columns:
-            raise KeyError(f"no column {name!r} (list(sweep) names them)")
-        return self._columns[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter((INDEX, *self.paths, *self.measures, STATUS, REASON))
-
-    def __len__(self) -> int:
-        return 3 + len(self.paths) + len(self.measures)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    __hash__ = object.__hash__
-
-    def to_pandas(self) -> DataFrame:
-        """The table as a data frame, one row a run.
-
-        Raises:
-            UsageError: pandas is not installed.
-        """
-        frame: DataFrame = pandas().DataFrame(self._columns)
-        return frame
-
-    @cached_property
-    def tally(self) -> dict[str, int]:
-        """How many runs there are of each status, the most frequent first."""
-        if self.status == COMPLETE:  # study.yaml says it: the table need not be read
-            return _by_number(study_results(os.path.join(self.folder, RECORD)).ended)
-        return _by_number(Counter(row[-2] for row in self.rows()))
-
-    def top(self, count: int, by: str | None = None, largest: bool = False) -> list[dict[str, Any]]:
-        """The complete runs with the least values of a measure, the least first; equal ones by index.
-
-        Args:
-            count: How many.
-            by: The measure; the first one unless given.
-            largest: Whether the largest values are wanted.
-
-        Raises:
-            UsageError: There is no such measure, or the count is negative.
-        """
-        if count < 0:
-            where = spelled(f"--top {count}", "count")
-            raise UsageError.of(where, "how many runs, 0 or more", str(count), "take another number")
-        name = check_measure(by, self.measures)
-        place, sign = 1 + len(self.paths) + self.measures.index(name), -1.0 if largest else 1.0
-        names = list(self)
-        complete = (row for row in self.rows() if row[-2] == COMPLETE and math.isfinite(_number(row[place])))
-        best = heapq.nsmallest(count, complete, key=lambda row: (sign * _number(row[place]), int(row[0])))
-        return [{name: _value(name, cell) for name, cell in zip(names, row, strict=True)} for row in best]
+        for _, row in zip(range(self.count), rows_of(self.file), strict=False):
+            yield row
 
 
-def check_measure(by: str | None, measures: Sequence[str]) -> str:
-    """A measure of a study; the first one for None.
+def stored_runs(folder: StudyFolder, paths: Iterable[str], measures: Iterable[str], **about: Any) -> Runs:
+    """The runs that a folder has, which are read when they are asked for.
+
+    Args:
+        folder: The folder.
+        paths: What is varied.
+        measures: Names of the measures.
+        about: Further attributes.
+    """
+    varied, results = tuple(paths), tuple(measures)
+    table = TextTable((INDEX, *varied, *results, STATUS, REASON), StoredRows(folder.table, folder.rows), folder.rows)
+    return Runs(
+        folder.path,
+        varied,
+        results,
+        table,
+        whole=folder.status == COMPLETE,
+        folder=folder.path,
+        file=folder.table,
+        ended=folder.ended,
+        **about,
+    )
+
+
+def is_study_folder(path: str | PathLike[str]) -> bool:
+    """Whether a folder, or a study.yaml, is of a study that `armsim.sweep` has written."""
+    return read_record(folder_of(path)) is not None
+
+
+def load_study(path: str | PathLike[str]) -> tuple[Study, Runs]:
+    """A study and its runs so far; nothing is run.
+
+    Args:
+        path: Its folder, or study.yaml there.
 
     Raises:
-        UsageError: It has no such measure.
+        UsageError: It is none, or has no results.
+        FileFaults: The study or its scenario cannot be read any more.
     """
-    if by is None:
-        return measures[0]
-    if by not in measures:
-        where = spelled(f"--by {by}", "by")
-        raise UsageError.of(where, "a measure of the study", by, suggestion(by, measures, "there are"))
-    return by
+    folder = folder_of(path)
+    record = read_record(folder)
+    if record is None:
+        mend = "name a folder that `armsim sweep` has written"
+        raise UsageError.of(folder, "the folder of a study", f"none with {RECORD}", mend)
+    if "tune" in record:
+        mend = f"simulate {folder}/tuned.yaml, which it found, and name the folder of that run"
+        raise UsageError.of(folder, "the folder of a study of `armsim sweep`", "one of `armsim tune`", mend)
+    study = study_of(os.path.join(folder, RECORD))
+    check_files(folder, tuned=False)
+    stored = StudyFolder(folder, {}, b"", study.table)
+    stored.status = COMPLETE if record["results"].get("status") == COMPLETE else "running"
+    file = stored.table
+    if not os.path.isfile(file):
+        raise UsageError.of(
+            file, "the rows of the study", "no such file", f"run `armsim sweep {folder}/{RECORD}` again"
+        )
+    stored.look()
+    paths = tuple(study.axes)
+    names: list[str] = []
+    with contextlib.suppress(UnicodeDecodeError, csv.Error):
+        names = _headings(file)
+    before, after = [INDEX, *paths], [STATUS, REASON]
+    measures = tuple(names[len(before) : -len(after)])
+    if not measures or names != [*before, *measures, *after]:
+        expected = f"the headings {clipped(', '.join(before))}, measures, {STATUS} and {REASON}"
+        raise refuse(Place(file, 1, 1), "", expected, clipped(", ".join(names)) or "none", RESTORE)
+    return study, stored_runs(stored, paths, measures, count=study.design.count)
 
 
-def _by_number(tally: Mapping[str, int]) -> dict[str, int]:
-    return dict(sorted(tally.items(), key=lambda pair: (-pair[1], pair[0])))
+def folder_of(path: str | PathLike[str]) -> str:
+    """The folder of a study, by its own name or that of its study.yaml."""
+    name = os.fspath(path)
+    return (os.path.dirname(name) or ".") if os.path.basename(name) == RECORD else name.rstrip("/" + os.sep)
 
 
-def _limited(rows: Iterator[list[str]], count: int) -> Iterator[list[str]]:
-    for _, row in zip(range(count), rows, strict=False):
-        yield row
+def _headings(file: str) -> list[str]:
+    if file.endswith(".parquet"):
+        from armsim.files.parquet import check_parquet
 
+        check_parquet(file)
+        from pyarrow.parquet import read_schema
 
-def _number(cell: Any) -> float:
-    """A cell of a measure; NaN for none."""
-    return math.nan if cell is None or cell == "" else float(cell)
-
-
-def _value(name: str, cell: Any) -> Any:
-    if name in (STATUS, REASON) or not isinstance(cell, str):
-        return cell if cell is not None else math.nan
-    if name == INDEX:
-        return int(cell)
-    try:
-        return _number(cell)
-    except ValueError:  # a word
-        return cell
-
-
-def _array(name: str, column: Sequence[Any]) -> NDArray[Any]:
-    if name in (STATUS, REASON):
-        return np.array(column, dtype=object)
-    if name == INDEX:
-        return np.array(column, dtype=np.int64)
-    values = [_value(name, cell) for cell in column]
-    return np.array(values, dtype=object if any(isinstance(x, str) for x in values) else float)
+        with open(open_own(file), "rb") as table:
+            return list(read_schema(table).names)
+    with open(open_own(file), encoding="utf-8", newline="") as rows:
+        return next(csv.reader(rows), [])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice, product
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armsim.batches.runs import REFUSED, Runs
 from armsim.batches.simulate_many import Batch, Progress, check_threads
 from armsim.batches.variants import PREPARING, Families
 from armsim.errors import ArmsimError, FileFaults, UsageError, spelled
@@ -32,32 +33,10 @@ from armsim.simulation.loop_plan import plant_of_run
 from armsim.spec.paths import PathError, parse_path, source_of
 from armsim.stability.method_choice import with_method
 
-Array = NDArray[np.float64]
 USUAL = ("iae", "settling_time", "overshoot")  # measures where none is asked for, under feedback to a goal
 USUAL_OTHERS = ("pose", "energy")
 MOST_STRUCTURES = 1000
 TOLD = 2  # faults of a structure, in the reason why its runs are refused
-
-
-@dataclass
-class Outcomes:
-    """What runs came to, an entry each.
-
-    Attributes:
-        measures: By `StudyRuns.measures`, shape (runs, measures); NaN of a run that is not complete, or has no such measure.
-        status: "complete", "diverged", "refused", or "interrupted".
-        reason: Why a run was refused or where it diverged, in one line.
-        interrupted: Whether Ctrl-C came.
-    """
-
-    measures: Array
-    status: NDArray[np.str_]
-    reason: NDArray[np.object_]
-    interrupted: bool = False
-
-    def first(self, count: int) -> Outcomes:
-        """Those of the first runs."""
-        return Outcomes(self.measures[:count], self.status[:count], self.reason[:count], self.interrupted)
 
 
 class RunGroup:
@@ -115,7 +94,7 @@ class StudyRuns:
     """Runs of a scenario by the values of what is varied; called with rows of values, it gives measures.
 
         runs = StudyRuns("arm5_hold", {"control.kp[0]": parse_values("20:400:20")}, measure=["iae"])
-        runs([[20.0], [40.0]]).measures
+        runs([[20.0], [40.0]])["iae"]
 
     Kernels are kept from call to call. What comes of a row depends on the row alone, to the bit.
 
@@ -189,34 +168,30 @@ class StudyRuns:
         """The scenario, once for each structure that can be run."""
         return [made.opened.file for made in self._structures.values() if isinstance(made, RunGroup)]
 
-    def __call__(self, rows: ArrayLike, progress: Progress | None = None) -> Outcomes:
+    def __call__(self, rows: ArrayLike, progress: Progress | None = None, first: int = 0) -> Runs:
         """Run some values.
 
         Args:
             rows: For every run the values of `paths`, shape (runs, paths).
             progress: Called with runs done and runs in all.
+            first: Index of the first of them.
         """
         values = np.asarray(rows, dtype=object if self.structural or self._lists else float)
         if values.ndim != 2 or values.shape[1] != len(self.paths):
             expected = f"shape (runs, {len(self.paths)})"
             raise UsageError.of("rows", expected, f"shape {values.shape}", "give a row of values for each run")
         count = len(values)
-        found = Outcomes(
-            np.full((count, len(self.measures)), np.nan),
-            np.full(count, "interrupted", dtype="<U11"),
-            np.full(count, "", dtype=object),
-        )
+        varied = dict(zip(self.paths, values.T, strict=True))
+        found = Runs.blank(self.files[0].name, count, varied, self.measures, first=first, results=self.results)
         before = 0
         for key, members in self._groups(values):
-
-            def told(done: int, _: int, before: int = before) -> None:
-                if progress is not None:
-                    progress(before + done, count)
-
-            self._run(key, values, members, found, told)
+            try:
+                whole = self._run(key, members, found, progress, before)
+            except KeyboardInterrupt:
+                whole = False
+            if not whole:
+                return replace(found, whole=False)
             before += len(members)
-            if found.interrupted:
-                break
         return found
 
     def scenario(self, row: Sequence[Any]) -> Scenario:
@@ -313,31 +288,22 @@ class StudyRuns:
     def _run(
         self,
         key: tuple[Value, ...],
-        values: NDArray[Any],
         members: NDArray[np.int64],
-        found: Outcomes,
-        progress: Progress,
-    ) -> None:
-        """Run the members of one structure."""
+        found: Runs,
+        progress: Progress | None,
+        before: int,
+    ) -> bool:
+        """Run the members of one structure; False after Ctrl-C."""
         structure = self._structure(key)
         if isinstance(structure, str):
-            found.status[members], found.reason[members] = "refused", structure
-            return
-        opened = structure.opened
-        given = {path: np.array(values[members, self.paths.index(path)].tolist(), dtype=float) for path in self._open}
-        matrix = opened.matrix(given) if given else np.empty((len(members), 0))
+            found.status[members], found.reason[members] = REFUSED, structure
+            return True
+        given = {path: np.array(found[path][members].tolist(), dtype=float) for path in self._open}
+        matrix = structure.opened.matrix(given) if given else np.empty((len(members), 0))
         batch = Batch(structure.families(self.asked), matrix, self.threads, progress, self._force_step, alone=True)
-        try:
-            batch.run()
-        except KeyboardInterrupt:
-            found.interrupted = True
-            return
+        whole = batch.run(found, members, before)
         self.loop_s += batch.seconds["loop_s"]
-        found.interrupted = batch.interrupted
-        results = batch.template.plan.results if batch.template is not None else ()
-        places = np.array([self.measures.index(name) for name in results], dtype=np.int64)
-        found.measures[np.ix_(members, places)] = batch.results
-        found.status[members], found.reason[members] = batch.status, batch.reason
+        return whole
 
 
 def _refuse_many(structures: Mapping[str, Sequence[Value]]) -> None:

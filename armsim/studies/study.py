@@ -61,6 +61,18 @@ class Study:
         """Its runs by index."""
         return design_of(self.axes, self.method, self.count, self.seed)
 
+    def values(self, index: int) -> dict[str, Any]:
+        """The values of a run by path.
+
+        Raises:
+            UsageError: There is no such run.
+        """
+        count = self.design.count
+        if not 0 <= index < count:
+            expected, where = f"the index of a run, from 0 to {count - 1}", spelled(f"--show {index}", "index")
+            raise UsageError.of(where, expected, str(index), "take one of results.csv")
+        return dict(zip(self.axes, self.design.rows(index, index + 1)[0].tolist(), strict=True))
+
     def runs(self, threads: int | None = None) -> StudyRuns:
         """What carries its runs out."""
         return StudyRuns(self.scenario, self.axes, self.overrides, self.measure, threads, self.force_step)

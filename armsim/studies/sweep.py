@@ -5,46 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from operator import itemgetter
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from armsim.batches.runs import COMPLETE, Runs, check_measure
+from armsim.batches.table_text import INDEX, heading
 from armsim.files.interrupts import interrupts_later
 from armsim.files.study_folder import StudyFolder, study_folder
-from armsim.studies.blocks import Blocks, Progress, RowBlock, local_blocks
-from armsim.studies.results import COMPLETE, Sweep, check_measure
-from armsim.studies.rows import heading
+from armsim.simulation.driver import Progress as SteppingProgress
+from armsim.simulation.run import Run
+from armsim.simulation.simulate import simulate_into
+from armsim.studies.blocks import Blocks, Progress, local_blocks
+from armsim.studies.results import stored_runs
 from armsim.studies.runs import StudyRuns
 from armsim.studies.study import Study, study_of
-
-INTERRUPTED = "interrupted"
-
-
-class Best:
-    """The best run so far.
-
-    Args:
-        measures: Names of the measures.
-        by: The one that is compared; the first one for None.
-        largest: Whether its largest value is best, not its least.
-    """
-
-    def __init__(self, measures: Sequence[str], by: str | None, largest: bool) -> None:
-        self.by = check_measure(by, measures)
-        self._place, self._sign = tuple(measures).index(self.by), -1.0 if largest else 1.0
-        self._value, self._index = np.inf, -1
-
-    def take(self, block: RowBlock) -> None:
-        """Look at further runs."""
-        values = self._sign * block.measures[:, self._place]
-        values = np.where(np.isfinite(values), values, np.inf)
-        k = int(np.argmin(values))
-        if values[k] < self._value:
-            self._value, self._index = float(values[k]), block.first + k
-
-    def __str__(self) -> str:
-        return "" if self._index < 0 else f"best: run {self._index}, {self.by} {self._sign * self._value:.5g}"
 
 
 def sweep(
@@ -64,7 +40,7 @@ def sweep(
     force_step: bool = False,
     force: bool = False,
     cluster: str | None = None,
-) -> Sweep:
+) -> Runs:
     """Run a scenario for many values of its numbers, and write what every run came to; the same call goes on after a kill.
 
     Every run has the bits of `armsim.simulate` with its values written in. Runs that fail are rows with a reason.
@@ -89,7 +65,7 @@ def sweep(
             machine. docs/cluster.md
 
     Returns:
-        The results; after Ctrl-C those that there are.
+        The table of the runs, read when it is asked for; after Ctrl-C of those that there are.
 
     Raises:
         FileFaults: The scenario, its robot or the study file cannot be run; says where and why.
@@ -98,10 +74,10 @@ def sweep(
     names = (measure,) if isinstance(measure, str) else tuple(measure)
     sample = {"random": random, "latin": latin, "sobol": sobol}
     study = study_of(scenario, vary, overrides, names, sample, seed, table, force_step)
-    return carried_out(study, folder, threads, progress, force, cluster=cluster)
+    return run_study(study, folder, threads, progress, force, cluster=cluster)
 
 
-def carried_out(
+def run_study(
     study: Study,
     folder: str | PathLike[str] | None = None,
     threads: int | None = None,
@@ -111,7 +87,7 @@ def carried_out(
     largest: bool = False,
     tell: Callable[[str], object] | None = None,
     cluster: str | None = None,
-) -> Sweep:
+) -> Runs:
     """Carry out a study; see `sweep`.
 
     Args:
@@ -131,7 +107,7 @@ def carried_out(
         check_cluster(cluster, threads)
     count = study.design.count  # first: it may be refused
     runs = study.runs(threads)
-    best = Best(runs.measures, by, largest)
+    by = check_measure(by, runs.measures)
     name = study.name or runs.files[0].name
     where = os.fspath(folder) if folder is not None else os.path.join("studies", "any")
     lines = heading(runs.paths, runs.measures)
@@ -142,18 +118,28 @@ def carried_out(
     with study_folder(folder, name, study.definition(runs, where), lines, study.table, force) as made:
         if made.status != COMPLETE:
             try:
-                with _carrier(cluster, runs, tell) as blocks:
-                    whole = _filled(made, study, blocks(runs, study.design, made.rows, progress), best, tell)
-                if whole:
-                    _finished(made, study, runs)
+                with (
+                    _runner(cluster, runs, tell) as runner,
+                    closing(runner(runs, study.design, made.rows, progress)) as blocks,
+                ):
+                    best: list[dict[str, Any]] = []
+                    for block in blocks:
+                        with interrupts_later():
+                            if block.done:
+                                made.append(block.text, block.done)
+                        if tell is not None:
+                            best = sorted([*best, *block.top(1, by, largest)], key=itemgetter(by), reverse=largest)[:1]
+                            tell("".join(f"best: run {run[INDEX]}, {by} {run[by]:.5g}" for run in best))
+                if made.rows == count:
+                    _finish(made, study, runs)
             except KeyboardInterrupt:  # the rows that are there go on being there
                 pass
-        status = COMPLETE if made.status == COMPLETE else INTERRUPTED
-        return Sweep(made.path, status, made.rows, count, runs.paths, runs.measures, study.table, runs.notes())
+        about = {"count": count, "notes": runs.notes(), "results": runs.results}
+        return stored_runs(made, runs.paths, runs.measures, **about)
 
 
 @contextmanager
-def _carrier(
+def _runner(
     cluster: str | None, runs: StudyRuns, tell: Callable[[str], object] | None
 ) -> Iterator[Callable[..., Blocks]]:
     """What carries out blocks: this process, or a cluster's workers."""
@@ -166,21 +152,7 @@ def _carrier(
         yield found.blocks
 
 
-def _filled(made: StudyFolder, study: Study, blocks: Blocks, best: Best, tell: Callable[[str], object] | None) -> bool:
-    """Add the rows that are still lacking, block by block; whether all are there, or Ctrl-C came before."""
-    with closing(blocks):
-        for block in blocks:
-            with interrupts_later():
-                if block.count:
-                    made.append(block.text, block.count)
-            if block.count:
-                best.take(block)
-            if tell is not None:
-                tell(str(best))
-    return made.rows == study.design.count
-
-
-def _finished(made: StudyFolder, study: Study, runs: StudyRuns) -> None:
+def _finish(made: StudyFolder, study: Study, runs: StudyRuns) -> None:
     """Give the table its name."""
     convert = None
     if study.table == "parquet":
@@ -189,3 +161,30 @@ def _finished(made: StudyFolder, study: Study, runs: StudyRuns) -> None:
         convert = parquet_writer(study.axes, runs.measures)
     with interrupts_later():
         made.finish(convert)
+
+
+def simulate_row(
+    study: Study,
+    index: int,
+    folder: str | PathLike[str] | None = None,
+    force: bool = False,
+    progress: SteppingProgress | None = None,
+) -> tuple[Run, Path]:
+    """Run one row of a study into a run folder; its measures are the row's, to the bit.
+
+    Args:
+        study: The study.
+        index: Of the row.
+        folder: See `armsim.simulation.simulate.simulate_into`.
+        force: Likewise.
+        progress: Likewise.
+
+    Raises:
+        UsageError: There is no such run, or it is refused.
+    """
+    values = study.values(index)
+    runs = study.runs(1)
+    scenario = runs.scenario([*values.values()])
+    return simulate_into(
+        folder, scenario, progress=progress, force_step=study.force_step, measure=runs.asked, force=force
+    )

@@ -7,7 +7,8 @@ import threading
 from collections import OrderedDict
 
 from armsim import sources
-from armsim.studies.blocks import RowBlock, block_of
+from armsim.batches.runs import Runs
+from armsim.studies.blocks import block_of
 from armsim.studies.runs import StudyRuns
 from armsim.version import __version__
 
@@ -27,7 +28,7 @@ def versions() -> Versions:
     return {"armsim": __version__, "modules": text, "numpy": numpy.__version__, "scipy": scipy.__version__}
 
 
-def carry_out(wanted: Versions, name: str, study: bytes, request: bytes) -> RowBlock | Versions:
+def simulate(wanted: Versions, name: str, study: bytes, request: bytes) -> Runs | Versions:
     """A block of a study, on one thread; where versions differ nothing is run, and those of this worker are the answer.
 
     Args:

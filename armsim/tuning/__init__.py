@@ -3,5 +3,5 @@
 - `task.Tuning`: what is asked: bounds, objective, conditions, cases, stages;
 - `objective.Objective`: from the measures of a trial's runs to one number that is to be small;
 - `trials.Trials`: trials carried out in lanes and written as they come; `search`: which trial comes next;
-- `tune.tune`: all of it; `tested`, `causes`, `margins`: where the result holds, why not elsewhere, and by how much.
+- `tune.tune`: all of it; `validation`, `causes`, `margins`: where the result holds, why not elsewhere, and by how much.
 """

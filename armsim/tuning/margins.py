@@ -21,7 +21,7 @@ from armsim.studies.design import Rows
 from armsim.studies.runs import StudyRuns
 from armsim.tuning.objective import Condition, measures_of, outcome
 from armsim.tuning.task import places_at
-from armsim.tuning.tested import PAYLOAD, is_unladen, mass_of
+from armsim.tuning.validation import PAYLOAD, is_unladen, mass_of
 
 FURTHEST = 16.0  # times, up and down
 COARSE = 12  # factors on either side at first

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim.batches.runs import REFUSED, Runs
 from armsim.errors import FileFaults, UsageError
 from armsim.formulas.formula import constant_value
 from armsim.studies.design import Rows
-from armsim.studies.results import COMPLETE
-from armsim.studies.runs import Outcomes, StudyRuns
+from armsim.studies.runs import StudyRuns
 
 Array = NDArray[np.float64]
 SIGNS = {"<=": 1.0, ">=": -1.0}
@@ -76,8 +75,8 @@ def _constant(text: str) -> float | None:
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A trial by the runs of all its cases.
+class Merit:
+    """The merit of a trial by the runs of all its cases.
 
     Attributes:
         objective: What is to be small; infinite where a run diverged or was refused.
@@ -95,7 +94,7 @@ class Judged:
         return math.isfinite(self.objective)
 
     @property
-    def merit(self) -> float:
+    def value(self) -> float:
         """The one number by which trials are compared."""
         if not self.sound:
             return math.inf
@@ -136,36 +135,31 @@ class Objective:
             mend = f"take one of them, such as {one}, or a formula of them"
             raise UsageError.of(f"minimise {self.minimise}", "one number", f"{len(names)} of them", mend)
 
-    def judged(self, runs: StudyRuns, found: Outcomes) -> Judged:
-        """What a trial comes to, whose runs have these outcomes."""
-        failed = int(np.count_nonzero(found.status != COMPLETE))
-        column = dict(zip(runs.measures, found.measures.T, strict=True))
-        values = column[runs.results[self.minimise][0]]
+    def merit(self, found: Runs) -> Merit:
+        """The merit of a trial with these runs."""
+        failed = int(np.count_nonzero(~found.complete))
+        values = found[found.results[self.minimise][0]]
         if failed or not np.isfinite(values).all():
-            return Judged(math.inf, 0.0, failed)
+            return Merit(math.inf, 0.0, failed)
         if self.over == WORST:
             objective = float(values.max())
         else:
             objective = math.fsum(values.tolist()) / len(values)
-        return Judged(objective, violation(self.conditions, runs.results, column), 0)
+        return Merit(objective, violation(self.conditions, found), 0)
 
 
-def violation(
-    conditions: Sequence[Condition], results: Mapping[str, tuple[str, ...]], column: Mapping[str, Array]
-) -> float:
+def violation(conditions: Sequence[Condition], found: Runs) -> float:
     """How far runs miss conditions: the sum over runs and conditions of excess / (1 + excess)."""
-    shares = [_share(one.excess(column[name])) for one in conditions for name in results[one.measure]]
+    shares = [_share(one.excess(found[name])) for one in conditions for name in found.results[one.measure]]
     return math.fsum(x for share in shares for x in share.tolist())
 
 
-def met(
-    conditions: Sequence[Condition], results: Mapping[str, tuple[str, ...]], column: Mapping[str, NDArray[Any]]
-) -> NDArray[np.bool_]:
-    """Which runs are complete and meet all conditions, by their columns; shape (runs,)."""
-    right: NDArray[np.bool_] = np.asarray(column["status"]) == COMPLETE
+def met(conditions: Sequence[Condition], found: Runs) -> NDArray[np.bool_]:
+    """Which runs are complete and meet all conditions, shape (runs,)."""
+    right = found.complete
     for one in conditions:
-        for name in results[one.measure]:
-            right = right & (one.excess(column[name]) == 0.0)
+        for name in found.results[one.measure]:
+            right = right & (one.excess(found[name]) == 0.0)
     return right
 
 
@@ -183,10 +177,9 @@ def outcome(
         KeyboardInterrupt: Ctrl-C came.
     """
     found = runs(rows)
-    if found.interrupted:
+    if not found.whole:
         raise KeyboardInterrupt
-    column: dict[str, Any] = dict(zip(runs.measures, found.measures.T, strict=True))
-    return met(conditions, runs.results, {**column, "status": found.status}), found.status == "refused"
+    return met(conditions, found), found.status == REFUSED
 
 
 def _share(excess: Array) -> Array:

@@ -5,22 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim.batches.runs import Runs
 from armsim.files.study_folder import TUNED
 from armsim.formulas.values import Interval
 from armsim.notebook import counted, html_table
 from armsim.tuning.margins import Margin
-from armsim.tuning.objective import Judged
+from armsim.tuning.objective import UNMET, Merit
 from armsim.tuning.search import NEAR
-from armsim.tuning.tested import Tested
+from armsim.tuning.trials import RESULTS, STAGE
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TuningResult:
     """Numbers that were found, and where they hold.
 
     Attributes:
@@ -33,16 +35,12 @@ class Tuned:
         values: What was found, by path of each number, in the file's unit.
         before: What the file has, likewise.
         bounds: Between which it was sought, likewise.
-        judged: What that comes to: objective, and how far conditions are missed.
-        first: What the file's values came to, or the nearest within the bounds; None before there is a trial.
-        trials: How many there were.
-        ended: How many trials ended how.
-        unmet: How many complete trials miss a condition.
-        valueless: How many have no value of what is minimised.
-        curve: The least objective so far, after each trial; NaN before there is one.
+        merit: Of that: objective, and how far conditions are missed.
+        trials: The table of the trials: stage, numbers, "objective", "violation", "failed".
         conditions: When a case holds, as text.
         tried: The cases of the test, in words.
-        tested: How it does on cases that it was not tuned at; None where there are none.
+        test: The runs of cases that it was not tuned at; None where there are none.
+        holds: Which of them hold.
         causes: How many of the cases that do not hold, of those that were looked into, do not because of what.
         held: How many of its own cases hold.
         margins: How much numbers, masses and delay may be off before one of them does not.
@@ -59,16 +57,12 @@ class Tuned:
     values: Mapping[str, float]
     before: Mapping[str, float]
     bounds: Mapping[str, Interval]
-    judged: Judged
-    first: Judged | None
-    trials: int
-    ended: Mapping[str, int]
-    unmet: int
-    valueless: int
-    curve: NDArray[np.float64] = field(repr=False)
+    merit: Merit
+    trials: Runs = field(repr=False)
     conditions: tuple[str, ...] = ()
     tried: str = ""
-    tested: Tested | None = field(default=None, repr=False)
+    test: Runs | None = field(default=None, repr=False)
+    holds: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool), repr=False)
     causes: Mapping[str, int] = field(default_factory=dict, repr=False)
     held: int = 0
     margins: tuple[Margin, ...] = field(default=(), repr=False)
@@ -83,10 +77,34 @@ class Tuned:
     @property
     def objective(self) -> float:
         """The least that was found, in the unit of what is minimised."""
-        return self.judged.objective
+        return self.merit.objective
+
+    @cached_property
+    def merits(self) -> list[Merit]:
+        """Of the trials; the first one is that of the file's values, or of the nearest within the bounds."""
+        return [Merit(*row) for row in zip(*(self.trials[name].tolist() for name in RESULTS), strict=True)]
+
+    @property
+    def first(self) -> Merit | None:
+        """The merit of the file's values; None before there is a trial."""
+        return self.merits[0] if self.merits else None
+
+    @property
+    def unmet(self) -> int:
+        """How many complete trials miss a condition."""
+        return int(np.count_nonzero(self.trials.complete & (self.trials["violation"] > 0.0)))
+
+    @property
+    def curve(self) -> NDArray[np.float64]:
+        """The least objective so far in each stage, after each trial; NaN before one meets all conditions."""
+        values, stages = np.array([merit.value for merit in self.merits]), self.trials[STAGE]
+        for stage in np.unique(stages):
+            values[stages == stage] = np.minimum.accumulate(values[stages == stage])
+        return np.where(values < UNMET, values, np.nan)
 
     def __repr__(self) -> str:
-        return f"Tuned({self.folder}: {self.status}, {self.minimise} {self.objective:.6g} after {counted(self.trials, 'trial')})"
+        least = f"{self.minimise} {self.objective:.6g} after {counted(self.trials.done, 'trial')}"
+        return f"TuningResult({self.folder}: {self.status}, {least})"
 
     def _repr_html_(self) -> str:
         rows = [(path, self.before[path], value) for path, value in self.values.items()]
@@ -94,7 +112,6 @@ class Tuned:
 
     def summary(self) -> dict[str, Any]:
         """All of it as plain data, but for the curve and the cases one by one, and for how long it took."""
-        tested = self.tested
         return {
             "folder": self.folder,
             "status": self.status,
@@ -102,20 +119,20 @@ class Tuned:
             "over": self.over,
             "cases": self.cases,
             "objective": self.objective,
-            "violation": self.judged.violation,
+            "violation": self.merit.violation,
             "before": None if self.first is None or self.outside else self.first.objective,
             "values": dict(self.values),
-            "trials": self.trials,
-            "ended": dict(self.ended),
+            "trials": self.trials.done,
+            "ended": self.trials.tally,
             "unmet": self.unmet,
             "holds": list(self.conditions),
             "held": self.held,
             "test": None
-            if tested is None
+            if self.test is None
             else {
-                "cases": len(tested.holds),
+                "cases": len(self.holds),
                 "of": self.tried,
-                "hold": int(tested.holds.sum()),
+                "hold": int(self.holds.sum()),
                 "causes": dict(self.causes),
             },
             "margins": [asdict(margin) for margin in self.margins],

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim.batches.runs import COMPLETE, Runs
+from armsim.batches.table_text import heading
 from armsim.errors import UsageError
 from armsim.files.interrupts import interrupts_later
-from armsim.files.study_folder import PART, StudyFolder, rows_of
+from armsim.files.study_folder import StudyFolder
 from armsim.formulas.values import Interval
 from armsim.studies.design import Rows
-from armsim.studies.results import COMPLETE
-from armsim.studies.rows import heading, text_of
-from armsim.studies.runs import Outcomes, StudyRuns
-from armsim.tuning.objective import Judged, Objective
+from armsim.studies.results import StoredRows, stored_runs
+from armsim.studies.runs import StudyRuns
+from armsim.tuning.objective import Merit, Objective
 
 Array = NDArray[np.float64]
 STAGE = "stage"
@@ -57,14 +56,8 @@ class Trials:
 
     Attributes:
         count: How many there were.
-        ended: How many there were of each status.
-        unmet: How many of the complete ones miss a condition.
-        valueless: How many of them have no value of what is minimised.
-        first: What the first trial came to.
-        why: Why the first run that failed did.
         best: The best of the stage so far, by place.
-        judged: What it came to.
-        curve: The least objective so far after each trial; NaN before there is one.
+        merit: Of it.
     """
 
     def __init__(
@@ -81,18 +74,15 @@ class Trials:
     ) -> None:
         self._runs, self._sought, self._cases, self._objective, self._folder = runs, sought, cases, objective, folder
         self._most, self._progress, self._tell = most, progress, tell
-        self.best, self.judged = dict(start), Judged(math.inf, math.inf, 0)
-        self.count, self.unmet, self.valueless, self.why = 0, 0, 0, ""
-        self.first: Judged | None = None
-        self.ended: dict[str, int] = {}
-        self.curve: list[float] = []
-        self._written = deque(_read(folder))
-        self._waiting: list[bytes] = []
+        self.best, self.merit = dict(start), Merit(math.inf, math.inf, 0)
+        self.count = 0
+        self._written = deque(StoredRows(folder.table, folder.rows) if folder.rows else ())
+        self._waiting: list[Runs] = []
         self._due = time.monotonic() + OFTEN
 
     def begin(self) -> Array:
         """The best so far as shares of the bounds; a new stage begins, whose first trial it should be."""
-        self.judged = Judged(math.inf, math.inf, 0)
+        self.merit = Merit(math.inf, math.inf, 0)
         return np.array([of.share(self.best[place]) for place, of in self._sought.items()])
 
     def __call__(self, stage: int, places: Sequence[str], shares: Array) -> Array:
@@ -115,85 +105,73 @@ class Trials:
         for k, place in enumerate(places):
             of = self._sought[place]
             rows[:, names.index(place)] = [of.at(share) for share in shares[:, k].tolist()]
-        found = [self._taken(stage, row) for row in rows[: len(self._written)]]
+        found = [self._recall(stage, row) for row in rows[: len(self._written)]]
         at_once = max(1, AT_ONCE // len(self._cases))
         for first in range(len(found), len(rows), at_once):
-            found += self._tried(stage, rows[first : first + at_once])
-        for row, (judged, status) in zip(rows, found, strict=True):
-            self._count(row, judged, status)
+            found += self._try(stage, rows[first : first + at_once])
+        for row, merit in zip(rows, found, strict=True):
+            if merit.value < self.merit.value:
+                self.merit, self.best = merit, dict(zip(self._sought, row.tolist(), strict=True))
+        self.count += len(rows)
         if self._progress is not None:
             self._progress(self.count, self._most)
-        if self._tell is not None and math.isfinite(self.judged.objective):
-            self._tell(f"best: {self.judged.objective:.5g}{' against conditions' if self.judged.violation else ''}")
-        return np.array([judged.merit for judged, _ in found])
+        if self._tell is not None and math.isfinite(self.merit.objective):
+            self._tell(f"best: {self.merit.objective:.5g}{' against conditions' if self.merit.violation else ''}")
+        return np.array([merit.value for merit in found])
 
     def flush(self) -> None:
         """Write the rows that wait."""
         if self._waiting:
             with interrupts_later():
-                self._folder.append(b"".join(self._waiting), len(self._waiting))
+                self._folder.append(b"".join(part.text for part in self._waiting), self._lines)
                 self._waiting.clear()
         self._due = time.monotonic() + OFTEN
 
-    def _count(self, row: Array, judged: Judged, status: str) -> None:
-        self.count += 1
-        self.first = self.first or judged
-        self.valueless += status == COMPLETE and not judged.sound
-        self.ended[status] = self.ended.get(status, 0) + 1
-        self.unmet += status == COMPLETE and judged.violation > 0.0
-        if judged.merit < self.judged.merit:
-            self.judged = judged
-            self.best = dict(zip(self._sought, row.tolist(), strict=True))
-        sound = self.judged.objective if self.judged.violation == 0.0 else math.nan
-        self.curve.append(sound if math.isfinite(sound) else math.nan)
+    @property
+    def _lines(self) -> int:
+        """How many rows wait."""
+        return sum(part.done for part in self._waiting)
 
-    def _taken(self, stage: int, row: Array) -> tuple[Judged, str]:
+    @property
+    def table(self) -> Runs:
+        """The trials that are written."""
+        return stored_runs(self._folder, (STAGE, *self._sought), RESULTS)
+
+    def _recall(self, stage: int, row: Array) -> Merit:
         """The next trial of the table, which must be this one."""
         written = self._written.popleft()
         if [float(cell) for cell in written[1 : 2 + len(row)]] != [float(stage), *row.tolist()]:
             mend = "name another folder with -o"
             raise UsageError.of(self._folder.path, "the trials of this search", "other ones", mend)
         objective, violation, failed = map(float, written[2 + len(row) : -2])
-        self.why = self.why or written[-1]
-        return Judged(objective, violation, int(failed)), written[-2]
+        return Merit(objective, violation, int(failed))
 
-    def _tried(self, stage: int, rows: Array) -> list[tuple[Judged, str]]:
-        """Carry out trials."""
+    def _try(self, stage: int, rows: Array) -> list[Merit]:
+        """Carry out trials, and have their rows wait for being written."""
         many, cases = len(rows), len(self._cases)
         found = self._runs(np.hstack([np.repeat(rows, cases, axis=0), np.tile(self._cases, (many, 1))]))
-        if found.interrupted:
+        if not found.whole:
             self.flush()
             raise Stopped
-        judged = []
-        for i, row in enumerate(rows):
-            part = slice(i * cases, (i + 1) * cases)
-            one = Outcomes(found.measures[part], found.status[part], found.reason[part])
-            judged.append((self._objective.judged(self._runs, one), *_ending(one)))
-            self._wait(stage, row, *judged[-1])
-            self.why = self.why or judged[-1][-1]
+        parts = [found.taken(slice(i * cases, (i + 1) * cases)) for i in range(many)]
+        merits = [self._objective.merit(part) for part in parts]
+        values = {STAGE: np.full(many, stage), **dict(zip(self._sought, rows.T, strict=True))}
+        trials = Runs.blank(found.name, many, values, RESULTS, first=self._folder.rows + self._lines)
+        for i, (merit, part) in enumerate(zip(merits, parts, strict=True)):
+            trials.status[i], trials.reason[i] = _ending(part)
+            for name in RESULTS:
+                trials[name][i] = getattr(merit, name)
+        self._waiting.append(trials)
         if time.monotonic() > self._due:
             self.flush()
-        return [(of, status) for of, status, _ in judged]
-
-    def _wait(self, stage: int, row: Array, judged: Judged, status: str, reason: str) -> None:
-        """A row that is to be written."""
-        index = self._folder.rows + len(self._waiting)
-        results = np.array([[judged.objective, judged.violation, judged.failed]])
-        words = Outcomes(results, np.array([status]), np.array([reason], dtype=object))
-        self._waiting.append(text_of(index, np.array([[stage, *row.tolist()]]), words))
+        return merits
 
 
-def _ending(found: Outcomes) -> tuple[str, str]:
+def _ending(found: Runs) -> tuple[str, str]:
     """How a trial ended: complete, or as the first of its runs that is not."""
-    bad = np.flatnonzero(found.status != COMPLETE)
+    bad = np.flatnonzero(~found.complete)
     if not len(bad):
         return COMPLETE, ""
     case = int(bad[0])
     where = f"case {case}: " if len(found.status) > 1 else ""
     return str(found.status[case]), f"{where}{found.reason[case]}"
-
-
-def _read(folder: StudyFolder) -> list[list[Any]]:
-    """The rows that a folder has."""
-    path = folder.results if folder.status == COMPLETE else os.path.join(folder.path, PART)
-    return [row for _, row in zip(range(folder.rows), rows_of(path), strict=False)] if folder.rows else []

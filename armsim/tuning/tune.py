@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from armsim.batches.runs import COMPLETE, INTERRUPTED, Runs
 from armsim.errors import FileFaults, UsageError, spelled
 from armsim.files.interrupts import interrupts_later
 from armsim.files.new_file import whole_file
@@ -21,20 +22,18 @@ from armsim.formulas.values import UNIFORM, Drawn, Interval
 from armsim.loading.open_numbers import open_numbers
 from armsim.loading.scenario import Scenario
 from armsim.spec.study import plain as plain_nodes
-from armsim.studies.results import COMPLETE
 from armsim.studies.runs import StudyRuns
 from armsim.studies.study import Study
-from armsim.studies.sweep import INTERRUPTED
-from armsim.studies.sweep import carried_out as swept
+from armsim.studies.sweep import run_study
 from armsim.tuning.causes import causes_of
 from armsim.tuning.margins import Margin, margins_of
-from armsim.tuning.objective import Objective, condition_of, measures_of, outcome
-from armsim.tuning.result import Tuned
+from armsim.tuning.objective import Objective, condition_of, measures_of, met, outcome
+from armsim.tuning.result import TuningResult
 from armsim.tuning.search import METHODS, most_trials
 from armsim.tuning.task import Cases, Tuning, places_at, tuning_of
-from armsim.tuning.tested import Tested, conditions_of, test_in_words, test_of, tested_of
 from armsim.tuning.trials import Stopped, Trials, trial_heading
 from armsim.tuning.tuned_file import COMMENT, tuned_scenario, write_tuned, written_control
+from armsim.tuning.validation import conditions_of, test_in_words, test_of
 
 Progress = Callable[[int, int], object]
 MOST_MARGIN_CASES = 64
@@ -62,7 +61,7 @@ def tune(
     progress: Progress | None = None,
     force_step: bool = False,
     force: bool = False,
-) -> Tuned:
+) -> TuningResult:
     """Seek numbers of a scenario for which a measure is least, and test them where they were not sought.
 
     The same call goes on after a kill, and finds the same numbers to the bit. The user's files are not changed.
@@ -103,7 +102,7 @@ def tune(
         draw_cases=draw_cases, method=method, trials=trials, seed=seed, holds=holds, test=test, draw_test=draw_test,
         force_step=force_step,
     )  # fmt: skip
-    return carried_out(tuning, folder, threads, Watch(progress), force)
+    return run_tuning(tuning, folder, threads, Watch(progress), force)
 
 
 @dataclass(frozen=True)
@@ -191,13 +190,13 @@ class Task:
         return runs.scenario([*values.values()])
 
 
-def carried_out(
+def run_tuning(
     tuning: Tuning,
     folder: str | PathLike[str] | None = None,
     threads: int | None = None,
     watch: Watch | None = None,
     force: bool = False,
-) -> Tuned:
+) -> TuningResult:
     """Carry out a tuning; see `tune`."""
     watch = watch or Watch()
     task = Task(tuning, threads)
@@ -214,18 +213,18 @@ def carried_out(
             with contextlib.suppress(FileNotFoundError):
                 os.remove(os.path.join(made.path, SUMMARY))
         try:
-            _searched(task, trials, made)
+            _search(task, trials, made)
         except (Stopped, KeyboardInterrupt):
             ended = INTERRUPTED
             with interrupts_later():
                 trials.flush()
-        found = _found(task, trials, made, name, ended)
+        found = _result(task, trials, made, name, ended)
         if ended != COMPLETE:
             return found
-        if not trials.judged.sound:
-            raise _nothing(made.path, trials)
+        if not trials.merit.sound:
+            raise _nothing(made.path, trials.table)
         try:
-            return _judged(task, found, watch)
+            return _validate(task, found, watch)
         except KeyboardInterrupt:
             return replace(found, status=INTERRUPTED)
 
@@ -239,7 +238,7 @@ def _spare_sources(task: Task, folder: str) -> None:
             raise UsageError.of(folder, expected, "the scenario itself, or its robot", mend)
 
 
-def _searched(task: Task, trials: Trials, made: StudyFolder) -> None:
+def _search(task: Task, trials: Trials, made: StudyFolder) -> None:
     """Carry out the stages, the first trial of each of which is the best so far."""
     tuning = task.tuning
     places = [*task.sought]
@@ -256,10 +255,10 @@ def _searched(task: Task, trials: Trials, made: StudyFolder) -> None:
             made.finish()
 
 
-def _found(task: Task, trials: Trials, made: StudyFolder, name: str, status: str) -> Tuned:
+def _result(task: Task, trials: Trials, made: StudyFolder, name: str, status: str) -> TuningResult:
     """What the search has found."""
     tuning = task.tuning
-    return Tuned(
+    return TuningResult(
         folder=made.path,
         name=name,
         status=status,
@@ -269,13 +268,8 @@ def _found(task: Task, trials: Trials, made: StudyFolder, name: str, status: str
         values=dict(trials.best),
         before=task.start,
         bounds=task.sought,
-        judged=trials.judged,
-        first=trials.first,
-        valueless=trials.valueless,
-        trials=trials.count,
-        ended=trials.ended,
-        unmet=trials.unmet,
-        curve=np.array(trials.curve),
+        merit=trials.merit,
+        trials=trials.table,
         conditions=tuple(one.text for one in task.conditions),
         control=written_control(task.uncased(trials.best)),
         tried=test_in_words(task.test),
@@ -283,19 +277,19 @@ def _found(task: Task, trials: Trials, made: StudyFolder, name: str, status: str
     )
 
 
-def _nothing(folder: str, trials: Trials) -> UsageError:
-    """The refusal where no trial is complete."""
-    ended = ", ".join(f"{count} {status}" for status, count in trials.ended.items())
-    if trials.valueless == trials.count:
+def _nothing(folder: str, trials: Runs) -> UsageError:
+    """The refusal where no trial is complete, and has a value."""
+    if trials.complete.all():
         mend = "minimise something else, such as iae, or make runs longer"
-        found = f"none in {trials.count} trials, whose runs are complete"
+        found = f"none in {trials.done} trials, whose runs are complete"
         return UsageError.of(folder, "a trial with a value of what is minimised", found, mend)
-    why = f" ({trials.why})" if trials.why else ""
+    ended = ", ".join(f"{count} {status}" for status, count in trials.tally.items())
+    why = next((f" ({reason})" for reason in trials.reason if reason), "")
     mend = "bring the bounds nearer to what holds, start from such values, or take a shorter step"
-    return UsageError.of(folder, "a trial whose runs are complete", f"{trials.count} trials: {ended}{why}", mend)
+    return UsageError.of(folder, "a trial whose runs are complete", f"{trials.done} trials: {ended}{why}", mend)
 
 
-def _judged(task: Task, found: Tuned, watch: Watch) -> Tuned:
+def _validate(task: Task, found: TuningResult, watch: Watch) -> TuningResult:
     """Write the tuned scenario; test it, find out why cases do not hold, and how far numbers may be off."""
     tuning, scenario = task.tuning, task.uncased(found.values)
     changed = [*tuning.overrides, *task.sought]
@@ -303,17 +297,17 @@ def _judged(task: Task, found: Tuned, watch: Watch) -> Tuned:
     over = f", the {tuning.over} of {found.cases} cases" if found.cases > 1 else ""
     comment = COMMENT.format(name=found.name, minimise=tuning.minimise, objective=found.objective, over=over)
     write_tuned(found.folder, document, comment)
-    cases = task.test
-    tested = None if cases is None else _tested(task, found, cases, watch)
-    if tested is None and cases is not None:
-        raise KeyboardInterrupt
+    if task.test is not None:
+        test = _test(task, found, task.test, watch)
+        found = replace(found, test=test, holds=met(task.conditions, test))
     known = _known(found.folder)
     if known is not None:
-        return replace(found, tested=tested, **known)
+        return replace(found, **known)
     causes: dict[str, int] = {}
-    if tested is not None and cases is not None and len(tested.failing):
-        given = task.given(cases.axes, found.values)
-        asked = tuning.scenario, given, scenario, cases.axes, cases.rows[tested.failing], task.conditions
+    failing = np.flatnonzero(~found.holds)
+    if task.test is not None and len(failing):
+        given, axes = task.given(task.test.axes, found.values), task.test.axes
+        asked = tuning.scenario, given, scenario, axes, task.test.rows[failing], task.conditions
         causes = causes_of(*asked, task.threads)
     axes = tuning.cases.axes
     given = task.given(axes, found.values)
@@ -324,21 +318,27 @@ def _judged(task: Task, found: Tuned, watch: Watch) -> Tuned:
     if len(kept):
         numbers = found.values, axes, kept
         margins = margins_of(tuning.scenario, given, scenario, *numbers, task.conditions, task.threads, watch.margins)
-    found = replace(found, tested=tested, causes=causes, held=int(right.sum()), margins=tuple(margins))
+    found = replace(found, causes=causes, held=int(right.sum()), margins=tuple(margins))
     text = yaml_text({**found.summary(), "causes": causes}, "What an armsim tuning came to.")
     with interrupts_later(), whole_file(os.path.join(found.folder, SUMMARY)) as file:
         file.write(text.encode())
     return found
 
 
-def _tested(task: Task, found: Tuned, cases: Cases, watch: Watch) -> Tested | None:
-    """Run the test, a study of the scenario with what was found; None after Ctrl-C."""
+def _test(task: Task, found: TuningResult, cases: Cases, watch: Watch) -> Runs:
+    """Run the test, a study of the scenario with what was found.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C came.
+    """
     given = task.given(cases.axes, found.values)
     measures = tuple(dict.fromkeys((task.tuning.minimise, *measures_of(task.conditions))))
     draw = cases.method, cases.count, cases.seed
     study = Study(task.tuning.scenario, cases.axes, given, measures, *draw, task.tuning.force_step, TEST)
-    done = swept(study, os.path.join(found.folder, TEST), task.threads, watch.test, force=True)
-    return None if done.status != COMPLETE else tested_of(done, task.conditions, study.runs(1).results)
+    done = run_study(study, os.path.join(found.folder, TEST), task.threads, watch.test, force=True)
+    if not done.whole:
+        raise KeyboardInterrupt
+    return done
 
 
 def _known(folder: str) -> dict[str, Any] | None:

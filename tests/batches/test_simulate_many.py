@@ -384,10 +384,10 @@ def test_the_last_row_is_the_state_reached(found):
 
 def test_the_repr_is_one_line(found):
     assert repr(found) == (
-        "Many(two_link_hold: 3 runs, 2 complete, 1 refused; "
+        "Runs(two_link_hold: 3 runs, 2 complete, 1 refused; "
         "iae, peak_torque_shoulder, peak_torque_elbow, iae + 0.1*peak_torque_elbow)"
     )
-    assert repr(many({KP: 1.0})) == "Many(two_link_hold: 1 run, 1 complete)"
+    assert repr(many({KP: 1.0})) == "Runs(two_link_hold: 1 run, 1 complete)"
 
 
 def test_the_result_survives_pickle(found):
@@ -441,7 +441,8 @@ def test_measures_in_lanes_are_those_of_single_runs_whether_asked_before_or_afte
         before = armsim.simulate(scenario, {**overrides, path: value}, measure=asked).measures
         after = armsim.simulate(scenario, {**overrides, path: value}).measure(*asked)
         assert set(lanes.measures) <= set(before)
-        for name, results in lanes.measures.items():
+        for name in lanes.measures:
+            results = lanes[name]
             assert results[run] == before[name] == after[name], name
             finite += bool(np.isfinite(results[run]) and results[run] != 0.0)
     assert finite > 1.5 * len(asked)  # of three runs: most measure something

@@ -5,27 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from armsim.batches.runs import Runs
 from armsim.formulas.values import parse_values
-from armsim.studies.results import Sweep
 
 pytest.importorskip("matplotlib")
 
 from armsim.figures.study import plot_study
 
 
-class Made(Sweep):
-    """A study whose table is given."""
-
-    @property
-    def _columns(self):
-        return self.given
-
-
-def made(columns: dict, values) -> Sweep:
+def made(columns: dict, values) -> Runs:
     values = np.asarray(values, float)
-    found = Made("out", "complete", len(values), len(values), tuple(columns), ("cost",))
-    status = np.where(np.isnan(values), "refused", "complete").astype(object)
-    object.__setattr__(found, "given", {**columns, "cost": values, "status": status})
+    found = Runs.blank("out", len(values), columns, ["cost"])
+    found["cost"][:] = values
+    found.status[:] = np.where(np.isnan(values), "refused", "complete")
     return found
 
 

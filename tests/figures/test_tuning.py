@@ -33,9 +33,9 @@ def test_the_best_so_far_never_rises_and_ends_at_what_was_found(found, tmp_path)
 def test_cases_are_where_the_tool_is_at_their_targets_and_told_apart(found, tmp_path):
     _, places, _ = plot_tuning(found, tmp_path / "a.png").axes
     good, bad = (np.asarray(dots.get_offsets()) for dots in places.collections)
-    assert (len(good), len(bad)) == (int(found.tested.holds.sum()), int((~found.tested.holds).sum()))
+    assert (len(good), len(bad)) == (int(found.holds.sum()), int((~found.holds).sum()))
     assert min(len(good), len(bad)) > 0
-    goal = [0, found.tested.values["control.target[1]"][0], found.tested.values["control.target[R3]"][0], 0, 0]
+    goal = [0, found.test["control.target[1]"][0], found.test["control.target[R3]"][0], 0, 0]
     (x, y, z), _ = armsim.load_robot("arm5").forward_kinematics(goal)
     assert np.isclose(np.vstack([good, bad]), [np.hypot(x, y), z], atol=1e-9).all(axis=1).any()
 

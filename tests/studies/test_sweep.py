@@ -18,8 +18,8 @@ from armsim.files import study_folder
 from armsim.files.claim import sole
 from armsim.studies import blocks
 from armsim.studies.runs import StudyRuns
-from armsim.studies.show import simulate_row
 from armsim.studies.study import study_of
+from armsim.studies.sweep import simulate_row
 
 SHORT = {"duration": 0.02}
 GRID = {"control.kp[1]": "20:80:4", "control.kd[1]": [0, 1, 2]}
@@ -84,12 +84,12 @@ def test_a_finished_study_is_not_run_again(monkeypatch):
     bytes_of = {path.name: path.read_bytes() for path in Path("out").iterdir()}
     monkeypatch.setattr(StudyRuns, "__call__", None)
     again = armsim.sweep("two_link_hold", GRID, SHORT, "iae", "out")
-    assert (again.status, again.done, again.tally) == ("complete", 12, first.tally)
+    assert (again.whole, again.done, again.tally) == (True, 12, first.tally)
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == bytes_of
     assert sorted(bytes_of) == ["results.csv", "study.yaml"]
 
 
-def cut_short(folder: str, after: int, **options) -> armsim.Sweep:
+def cut_short(folder: str, after: int, **options) -> armsim.Runs:
     """A study that Ctrl-C stops once so many runs are done."""
 
     def progress(done: int, total: int) -> None:
@@ -102,7 +102,7 @@ def cut_short(folder: str, after: int, **options) -> armsim.Sweep:
 def test_ctrl_c_keeps_the_runs_that_are_done_and_the_same_call_goes_on():
     armsim.sweep("two_link_hold", MANY, SHORT, "iae", "whole")
     found = cut_short("out", 100)
-    assert found.status == "interrupted"
+    assert not found.whole
     assert 64 <= found.done < 400
     assert len(found["iae"]) == found.done
     assert not Path("out/results.csv").exists()
@@ -134,7 +134,8 @@ def test_what_a_power_cut_makes_of_the_tail_is_cut_off(harm):
     else:
         journal.unlink()
     found = armsim.sweep("two_link_hold", MANY, SHORT, "iae", "out")
-    assert found.status == whole.status == "complete"
+    assert found.whole
+    assert whole.whole
     assert Path("out/results.csv").read_bytes() == Path("whole/results.csv").read_bytes()
 
 
@@ -153,7 +154,7 @@ def test_a_kill_between_the_last_names_is_made_good(monkeypatch):
             armsim.sweep("two_link_hold", GRID, SHORT, "iae", "out")
     assert Path("out/results.csv").exists()
     found = armsim.sweep("two_link_hold", GRID, SHORT, "iae", "out")
-    assert found.status == "complete"
+    assert found.whole
     for name in ("results.csv", "study.yaml"):
         assert Path("out", name).read_bytes() == Path("whole", name).read_bytes()
 
@@ -167,7 +168,7 @@ def test_study_yaml_repeats_the_study_and_tells_when_a_file_has_changed(lines):
     armsim.sweep("hold.yaml", GRID, SHORT, "iae", "deep/out")
     again = armsim.sweep("deep/out/study.yaml", folder="again")
     assert lines("again") == lines("deep/out")
-    assert again.status == "complete"
+    assert again.whole
     record = yaml.safe_load(Path("deep/out/study.yaml").read_text())
     assert record["scenario"] == "../../hold.yaml"
     assert record["results"]["ended"] == {"complete": 12}
@@ -245,7 +246,7 @@ def test_lists_of_gains_are_runs_with_these_gains_and_study_yaml_repeats_them(ta
     by_text = armsim.sweep(
         "two_link_hold", {**vary, "control.kp": "[30,60],[60,30],[40,40]"}, SHORT, "iae", "out", table=table
     )
-    assert by_text.status == "complete"
+    assert by_text.whole
     drawn = armsim.sweep("two_link_hold", {"control.kp": gains}, SHORT, "iae", "drawn", random=8)
     assert set(drawn["control.kp"]) <= {"[30,60]", "[60,30]", "[40,40]"}
     run, _ = simulate_row(study_of("two_link_hold", vary, SHORT, ("iae",)), 2, "third")

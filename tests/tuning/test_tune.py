@@ -79,7 +79,7 @@ def test_conditions_bind_where_the_objective_would_go_beyond(joint):
     assert bound.values["control.kp[0]"] == pytest.approx(
         10.0, rel=5e-3
     )  # |tau| is largest at the start: kp times 1 rad
-    assert bound.judged.violation == 0.0
+    assert bound.merit.violation == 0.0
     assert bound.unmet > 0
     assert bound.objective > free.objective
     assert armsim.simulate(bound.scenario, measure="max(abs(tau_J))").measure("max(abs(tau_J))") <= 10
@@ -93,7 +93,7 @@ def test_a_margin_is_where_a_condition_in_closed_form_begins_to_be_missed(joint)
     assert kp == 5.0  # the first trial is what the file has
     assert 0.96 * 12 / kp < margin["control.kp[0]"].high <= 12 / kp
     assert margin["control.kp[0]"].open_low
-    assert list(found.tested.holds) == [True, False]
+    assert list(found.holds) == [True, False]
 
 
 def test_gains_that_diverge_cost_infinity_and_are_counted(joint):
@@ -101,12 +101,12 @@ def test_gains_that_diverge_cost_infinity_and_are_counted(joint):
     found = armsim.tune(
         wild, {"control.kd": "0.5:400"}, "iae", folder="t", force_step=True, method="differential_evolution"
     )
-    assert found.ended["diverged"] > 10
-    assert found.judged.sound
+    assert found.trials.tally["diverged"] > 10
+    assert found.merit.sound
     assert found.values["control.kd[0]"] < 2 * J / 2e-3  # explicit Euler is stable below
     refused = armsim.tune(wild, {"control.kd": "0.5:400"}, "iae", folder="u", method="differential_evolution")
-    assert refused.ended["refused"] > 10
-    assert "diverged" not in refused.ended
+    assert refused.trials.tally["refused"] > 10
+    assert "diverged" not in refused.trials.tally
     with pytest.raises(UsageError, match=r"found: +\d+ trials: \d+ refused"):
         armsim.tune(wild, {"control.kd": "300:400"}, "iae", folder="v")
 
@@ -132,7 +132,7 @@ def test_a_search_that_was_stopped_anywhere_ends_with_the_bytes_of_an_undisturbe
         except Killed:
             continue
         assert (last, interrupted.status) == (199, "interrupted")
-        assert interrupted.trials >= last
+        assert interrupted.trials.done >= last
     again = armsim.tune("arm5_hold", folder="stopped", **asked)
     assert again.values == whole.values
     assert again.objective == whole.objective
@@ -176,7 +176,7 @@ def test_stages_seek_their_own_numbers_and_leave_the_others(joint):
     assert len({row[3] for row in second}) > 3
     best = min(first, key=lambda row: float(row[4]))
     assert second[0][2:5] == best[2:5]  # a stage begins with the best of the one before
-    assert found.trials == len(rows) - 1 <= 42
+    assert found.trials.done == len(rows) - 1 <= 42
 
 
 def test_the_tuned_file_keeps_names_of_files_units_and_formulas(tmp_path):
@@ -257,8 +257,8 @@ def test_parameters_that_cases_vary_act_in_the_test_also_where_the_robot_is_chan
     found = armsim.tune(
         "two_link_hold", {"control.kp": "10:200"}, "iae", folder="t", test={"robot.parameters.mp": [0.1, 3]}, **asked
     )
-    assert found.tested.measures["iae"].max() == found.objective
-    assert len(set(found.tested.measures["iae"])) == 2
+    assert found.test["iae"].max() == found.objective
+    assert len(set(found.test["iae"])) == 2
     assert armsim.sweep(found.scenario, asked["cases"], measure="iae", folder="s")["iae"].max() == found.objective
 
 
@@ -292,8 +292,8 @@ def test_cases_of_structure_are_tested_by_their_own_values(joint):
     sampled = joint(control={"period": 4e-3})
     cases = {"control.delay": [0, 4e-3], "control.target[0]": [0.5, 1.5]}
     found = armsim.tune(sampled, {"control.kd": "0.5:5"}, "itae", folder="t", trials=3, cases=cases)
-    assert set(found.tested.values["control.delay"]) == {0.0, 4e-3}
-    assert len(set(found.tested.values["control.target[0]"])) == 256
+    assert set(found.test["control.delay"]) == {0.0, 4e-3}
+    assert len(set(found.test["control.target[0]"])) == 256
 
 
 def test_a_case_whose_own_step_is_too_long_is_blamed_on_the_step(joint):
@@ -305,7 +305,7 @@ def test_a_case_whose_own_step_is_too_long_is_blamed_on_the_step(joint):
         "trials": 1,
     }
     found = armsim.tune(wild, {"control.kp": "190:210"}, "iae", folder="t", **asked)
-    assert list(found.tested.holds) == [True, False]
+    assert list(found.holds) == [True, False]
     assert {name: count for name, count in found.causes.items() if count} == {STEP: 1}
 
 
@@ -349,7 +349,7 @@ def test_an_evolution_goes_on_while_no_trial_meets_the_conditions(joint):
         "subject_to": "settling_time(1e-6) <= 0.1",
     }
     found = armsim.tune(joint(), {"control.kp": "1:50", "control.kd": "0.5:5"}, "itae", folder="t", **asked)
-    assert (found.trials, found.unmet) == (64, 64)
+    assert (found.trials.done, found.unmet) == (64, 64)
 
 
 @pytest.mark.parametrize(

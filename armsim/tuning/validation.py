@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim.batches.runs import Runs
 from armsim.control import Constant, Controller
 from armsim.files.document import clipped
 from armsim.formulas.quantity import plain_number
 from armsim.formulas.values import UNIFORM, Drawn, Values
 from armsim.loading.scenario import Scenario
 from armsim.studies.design import SOBOL
-from armsim.studies.results import Sweep
-from armsim.tuning.objective import Condition, condition_of, met
+from armsim.tuning.objective import Condition, condition_of
 from armsim.tuning.task import Cases, Tuning, ranges_of, uniform
 
 BAND = 0.05  # rad or m, within which a run holds where nothing else is said
@@ -115,59 +115,24 @@ class Split:
     above: tuple[int, int]
 
 
-@dataclass(frozen=True)
-class Tested:
-    """How a tuned scenario did on cases.
-
-    Attributes:
-        folder: Of the study that tried them.
-        holds: Which of them hold.
-        status: How each ended.
-        values: What was varied, by path.
-        measures: What was measured, by name.
-    """
-
-    folder: str
-    holds: NDArray[np.bool_]
-    status: NDArray[np.str_]
-    values: Mapping[str, NDArray[np.float64]]
-    measures: Mapping[str, NDArray[np.float64]]
-
-    @property
-    def failing(self) -> NDArray[np.int64]:
-        """Indices of the cases that do not hold."""
-        return np.flatnonzero(~self.holds)
-
-    @property
-    def split(self) -> Split | None:
-        """The threshold that tells most of where they hold; None where it tells little."""
-        best: tuple[float, Split] | None = None
-        many = len(self.holds)
-        for path, column in self.values.items():
-            if column.dtype == object:
+def split_of(found: Runs, holds: NDArray[np.bool_]) -> Split | None:
+    """The threshold that tells most of where cases hold; None where it tells little."""
+    best: tuple[float, Split] | None = None
+    many = len(holds)
+    for path in found.paths:
+        column = found[path]
+        if column.dtype == object:
+            continue
+        order = np.argsort(column, kind="stable")
+        right, x = np.cumsum(holds[order]), column[order]
+        total = int(right[-1])
+        for k in range(max(1, int(LEAST_SPLIT * many)), many - max(1, int(LEAST_SPLIT * many)) + 1):
+            if k == many or x[k - 1] == x[k]:
                 continue
-            order = np.argsort(column, kind="stable")
-            right, x = np.cumsum(self.holds[order]), column[order]
-            total = int(right[-1])
-            for k in range(max(1, int(LEAST_SPLIT * many)), many - max(1, int(LEAST_SPLIT * many)) + 1):
-                if k == many or x[k - 1] == x[k]:
-                    continue
-                below, above = int(right[k - 1]), total - int(right[k - 1])
-                impurity = below * (k - below) / k + above * (many - k - above) / (many - k)
-                if best is None or impurity < best[0]:
-                    at = 0.5 * float(x[k - 1] + x[k])
-                    best = impurity, Split(path, at, (below, k), (above, many - k))
-        whole = int(self.holds.sum()) * (many - int(self.holds.sum())) / many if many else 0.0
-        return best[1] if best is not None and best[0] < 0.8 * whole else None
-
-
-def tested_of(found: Sweep, conditions: tuple[Condition, ...], results: Mapping[str, tuple[str, ...]]) -> Tested:
-    """How the runs of a study of a tuned scenario did."""
-    column = {name: found[name] for name in found}
-    return Tested(
-        found.folder,
-        met(conditions, results, column),
-        found["status"],
-        {path: found[path] for path in found.paths},
-        {name: found[name] for name in found.measures},
-    )
+            below, above = int(right[k - 1]), total - int(right[k - 1])
+            impurity = below * (k - below) / k + above * (many - k - above) / (many - k)
+            if best is None or impurity < best[0]:
+                at = 0.5 * float(x[k - 1] + x[k])
+                best = impurity, Split(path, at, (below, k), (above, many - k))
+    whole = int(holds.sum()) * (many - int(holds.sum())) / many if many else 0.0
+    return best[1] if best is not None and best[0] < 0.8 * whole else None
