@@ -116,7 +116,7 @@ class RunFiles:
             KeyboardInterrupt: After whole rows, `rows` of them; after a second Ctrl-C with tables that are `torn`.
         """
         at_once = max(1, BLOCK // (DOUBLE * self._width))
-        for begin, block in run.blocks():
+        for begin, block in run.rows.blocks():
             for first in range(0, len(block) // self._width, at_once):
                 part = block[first * self._width : (first + at_once) * self._width]
                 with interrupts_later():

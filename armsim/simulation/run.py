@@ -73,9 +73,7 @@ class Run(Result):
         """
         self.status = "interrupted" if self.status == "complete" else self.status
         vars(self)["_summary"] = {**self._summary, "status": self.status, "rows": rows}
-        self.count, self.failure = rows, failure
-        for name in ("table", "times"):
-            vars(self).pop(name, None)
+        self.rows, self.failure = self.rows.cut(rows), failure
 
     def record(self, folder: RunFolder, degrees: bool) -> None:
         """Write run.yaml into a folder that has the rows already."""

@@ -9,15 +9,14 @@ also lands more often when it is repeated, so that it may meet what it stepped o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
-from armsim.integrate import Tolerance
 from armsim.loading import Scenario
 from armsim.plant import DynaMechsPlant, Plant
 from armsim.simulation.engine import Engine, Repeater, doubles
 from armsim.simulation.loop_plan import Accuracy
-from armsim.simulation.result import steps_chosen
+from armsim.simulation.result import Setup, steps_chosen
 from armsim.simulation.step_error import HALF, LOOSER, TIGHTER, StepError
 from armsim.spec.timing import time_at
 from armsim.spec.tolerance import LEAST
@@ -48,7 +47,7 @@ class StepDoubling:
         engine: Its engine.
         start: The state at the start.
         known: Names the run, whose estimate may be known; empty for one that is not made twice.
-        tolerance: Gives that of the run.
+        setup: Has the tolerance of the run.
     """
 
     def __init__(
@@ -57,10 +56,10 @@ class StepDoubling:
         engine: Engine,
         start: Sequence[float],
         known: str,
-        tolerance: Callable[[], Tolerance],
+        setup: Setup,
     ) -> None:
         self.scenario, self.plant = scenario, engine.plant
-        self._tolerance = tolerance
+        self._setup = setup
         self._engine = engine if isinstance(engine, Repeater) and engine.plan.refinable else None
         self._name = known
         self._clock = scenario.sample_every or 1, scenario.time_ratio
@@ -125,7 +124,7 @@ class StepDoubling:
         if not self.scenario.adaptive:
             return self._repeated(engine, Accuracy(HALVES), HALF, HALVES)  # doubled: of order 1, as after events
         parts = 1 if self.plant.ahead else HALVES
-        if float(self._tolerance().rtol) < TENTHS * LEAST:
+        if float(self._setup.scenario.tolerance.rtol) < TENTHS * LEAST:
             return self._repeated(engine, Accuracy(parts, 1 / TENTHS), LOOSER)
         return self._repeated(engine, Accuracy(parts, TENTHS), TIGHTER)
 

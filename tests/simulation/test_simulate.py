@@ -271,7 +271,7 @@ def test_a_step_written_as_a_product_keeps_one_clock_on_both_engines(dt):
     native, floats = (armsim.simulate("rr_config2_sine", given, engine) for engine in ("llvm", "python"))
     assert native.times == floats.times
     assert native.times[-1] == pytest.approx(3000 * native.scenario.dt, rel=1e-12)
-    assert list(native.rows) == list(floats.rows)
+    assert list(native.rows.numbers) == list(floats.rows.numbers)
 
 
 def test_the_summary_speaks_of_the_state_reached_not_of_the_last_row():
