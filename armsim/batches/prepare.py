@@ -20,9 +20,11 @@ from armsim.loading import Scenario
 from armsim.loading.open_numbers import Written, open_numbers
 from armsim.loading.written import file_with_numbers
 from armsim.plant import Plant
+from armsim.plant.columns import Layout
 from armsim.simulation.driver import Progress
 from armsim.simulation.engine import Clock, doubles, finished, repeated
 from armsim.simulation.loop_plan import AS_ASKED, Accuracy, LoopPlan
+from armsim.simulation.result import KnownSetup
 from armsim.simulation.run import Run
 from armsim.simulation.simulate import carried_out
 from armsim.stability.advice import Advice
@@ -117,6 +119,9 @@ class Variant:
     def __init__(self, family: Family, values: NDArray[np.float64]) -> None:
         self._family, self._values = family, values
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KnownSetup, (self.scenario, self.plant, self.advice)
+
     @cached_property
     def scenario(self) -> Scenario:
         """The scenario with the numbers written in."""
@@ -128,6 +133,11 @@ class Variant:
     def plant(self) -> Plant:
         """The arm with its drives."""
         return self._family.plant(self.scenario)
+
+    @property
+    def layout(self) -> Layout:
+        """What the numbers of a row are."""
+        return self._family.plan.plant.layout
 
     @cached_property
     def advice(self) -> Advice:

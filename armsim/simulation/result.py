@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
 
 from armsim.errors import UsageError
 from armsim.integrate.method import Stall
 from armsim.loading import Scenario
 from armsim.notebook import counted, pandas
 from armsim.plant import Plant
-from armsim.plant.columns import Heading
+from armsim.plant.columns import Column, Heading
 from armsim.simulation.loop_plan import bounds
 from armsim.simulation.row_log import ArrayRows, Rows
 from armsim.simulation.row_totals import RowTotals
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-T = TypeVar("T")
-
 EXACT = 2**53  # up to here doubles have all whole numbers
 
 
@@ -36,8 +34,15 @@ def steps_chosen(slots: Sequence[str], state: Sequence[float]) -> tuple[int, int
     return (int(named["steps_taken"]), int(named["steps_refused"])) if "steps_taken" in named else None
 
 
-def _known(value: T) -> T:
-    return value
+class RowLayout(Protocol):
+    """What the numbers of a row are; see `armsim.plant.columns.Layout`."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """In order."""
+
+    def headings(self, degrees: bool = False) -> list[Heading]:
+        """One for each."""
 
 
 class Setup(Protocol):
@@ -55,6 +60,10 @@ class Setup(Protocol):
     def advice(self) -> Advice:
         """The advice on the step."""
 
+    @property
+    def layout(self) -> RowLayout:
+        """What the numbers of a row are."""
+
 
 @dataclass(frozen=True)
 class KnownSetup:
@@ -63,6 +72,11 @@ class KnownSetup:
     scenario: Scenario
     plant: Plant
     advice: Advice
+
+    @property
+    def layout(self) -> RowLayout:
+        """What the numbers of a row are."""
+        return self.plant.layout
 
 
 @dataclass(repr=False)
@@ -92,7 +106,8 @@ class Result(Mapping[str, Any]):
             its tolerance, or the Newton iteration of an implicit one did not converge; "too many steps" where it tried a
             million from one instant to the next. Else None.
         failure: Of a run that was interrupted as its rows could not be written, why.
-        estimated: Estimates the error by the step, when it is asked for, or says why not.
+        estimated: The error by the step, or why there is none; or what estimates it when it is asked for.
+        origin: Of a run that was read from its folder, what run.yaml says of where it was made: armsim, python and sources.
     """
 
     setup: Setup = field(repr=False)
@@ -100,16 +115,17 @@ class Result(Mapping[str, Any]):
     steps: int
     rows: Rows = field(repr=False)
     end: list[float] = field(repr=False)
-    measures: dict[str, float]
-    units: dict[str, str]
     state: list[float] = field(repr=False)
-    approach: list[list[float]] = field(repr=False)
-    engine: str
     seconds: dict[str, float]
+    measures: dict[str, float] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+    approach: list[list[float]] = field(default_factory=list, repr=False)
+    engine: str = "llvm"
     stalled: Stall | None = None
     failure: str = ""
-    estimated: Callable[[], StepError | str] = field(default=partial(_known, ""), repr=False)
+    estimated: Callable[[], StepError | str] | StepError | str = field(default="", repr=False)
     figures: dict[str, float] = field(default_factory=dict, repr=False)
+    origin: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         ran = f"{self.scenario.brief}, {self.status}"
@@ -137,7 +153,7 @@ class Result(Mapping[str, Any]):
 
     @cached_property
     def _estimate(self) -> StepError | str:
-        return self.estimated()
+        return self.estimated() if callable(self.estimated) else self.estimated
 
     @property
     def step_error(self) -> StepError | None:
@@ -157,8 +173,9 @@ class Result(Mapping[str, Any]):
     def __getstate__(self) -> dict[str, Any]:
         """The attributes alone, with what is found when it is asked for."""
         state = {field.name: getattr(self, field.name) for field in fields(self)}
-        setup = KnownSetup(self.scenario, self.plant, self.advice)
-        return {**state, "setup": setup, "estimated": partial(_known, self._estimate)}
+        rows = self.rows if isinstance(self.rows, ArrayRows) else ArrayRows.of(self.table, self.rows.times)
+        summary = {"_summary": vars(self)["_summary"]} if "_summary" in vars(self) else {}
+        return {**state, **summary, "rows": rows, "estimated": self._estimate}
 
     @property
     def steps_chosen(self) -> tuple[int, int] | None:
@@ -168,10 +185,7 @@ class Result(Mapping[str, Any]):
     @property
     def times(self) -> list[float]:
         """Times of the rows [s], exact multiples of dt."""
-        if self.rows.times is not None:
-            return list(self.rows.times.tolist())
-        num, den = self.scenario.time_ratio
-        return [k * self.scenario.log_every * num / den for k in range(self.count)]
+        return list(self.t.tolist())
 
     @property
     def table(self) -> np.ndarray:
@@ -190,7 +204,7 @@ class Result(Mapping[str, Any]):
         if max(self.count * apart, den) <= EXACT:
             times: np.ndarray = np.arange(self.count) * apart / den
             return times
-        return np.array(self.times)
+        return np.array([k * apart / den for k in range(self.count)])
 
     @property
     def q(self) -> np.ndarray:
@@ -217,7 +231,7 @@ class Result(Mapping[str, Any]):
 
     def _places(self, quantity: str) -> list[int]:
         """Where a row holds a quantity, joint by joint or part by part."""
-        return [i for i, column in enumerate(self.plant.columns) if column.quantity == quantity]
+        return [i for i, column in enumerate(self.setup.layout.columns) if column.quantity == quantity]
 
     @cached_property
     def totals(self) -> RowTotals:
@@ -243,12 +257,12 @@ class Result(Mapping[str, Any]):
 
     @cached_property
     def _by_heading(self) -> dict[str, Heading]:
-        return {h.text: h for degrees in (True, False) for h in self.plant.headings(degrees=degrees)}
+        return {h.text: h for degrees in (True, False) for h in self.setup.layout.headings(degrees)}
 
     @property
     def columns(self) -> list[str]:
         """Names of the columns of `table`: the headings of trajectory.csv and torque.csv, but for the times."""
-        return [h.text for h in self.plant.headings()]
+        return [h.text for h in self.setup.layout.headings()]
 
     def __iter__(self) -> Iterator[str]:
         return iter(["t_s", *self.columns])

@@ -101,6 +101,12 @@ class ArrayRows:
     spilled: Spill | None = None
     times: np.ndarray | None = None
 
+    @classmethod
+    def of(cls, table: np.ndarray, times: np.ndarray | None) -> ArrayRows:
+        """Of a table, shape (count, columns)."""
+        count, width = table.shape
+        return cls((ctypes.c_double * table.size).from_buffer_copy(table.tobytes()), width, count, times=times)
+
     @property
     def flat(self) -> memoryview[float]:
         """The numbers of the rows that there are."""
@@ -122,14 +128,15 @@ class ArrayRows:
         return np.frombuffer(memoryview(self.numbers), np.float64, shape[0] * shape[1]).reshape(shape)
 
     def blocks(self) -> Iterator[tuple[int, memoryview[float]]]:
-        """See `Rows`."""
+        """See `Rows`; refused as `table` is."""
+        self.refuse_if_gone()
         at_once = max(1, held_in_memory(self.width)) * self.width
         for first in range(0, len(self.flat), at_once):
             yield self.skipped + first // self.width, self.flat[first : first + at_once]
 
     def cut(self, count: int) -> ArrayRows:
         """See `Rows`."""
-        return replace(self, count=count)
+        return replace(self, count=count, times=None if self.times is None else self.times[:count])
 
     def latest(self) -> tuple[int, memoryview[float]]:
         """The last rows, as many as memory holds: the index of the first of them, and their numbers."""

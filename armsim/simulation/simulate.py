@@ -284,11 +284,6 @@ def _driven(
         approach=approach,
         engine=engine.name,
         stalled=driver.stalled,
-        estimated=doubling.estimate if status == "complete" else _nothing,
+        estimated=doubling.estimate if status == "complete" else "",
         seconds={**engine.preparation, **seconds, **parts, "total_s": ended - began},
     )
-
-
-def _nothing() -> str:
-    """No estimate of the step's error, of a run whose end says enough."""
-    return ""
