@@ -59,6 +59,15 @@ class RunRecord:
             raise self._refused(keys, expected)
         return found
 
+    def section(self, key: str) -> Mapping[str, Any]:
+        """A part of run.yaml; empty where it has none.
+
+        Raises:
+            FileFaults: It is of another kind.
+        """
+        found: Mapping[str, Any] = {} if self.data.get(key) is None else self.value(key, kind=Mapping)
+        return found
+
     def word(self, path: str, words: Sequence[str]) -> str:
         """A value of run.yaml that is one of some words.
 

@@ -60,7 +60,7 @@ class RecordedSetup(KnownSetup):
     @property
     def layout(self) -> VectorLayout:
         """What the numbers of a row are."""
-        return VectorLayout(self.vector)
+        return VectorLayout(self.plant.arm, False, self.vector)
 
 
 @dataclass(repr=False)
@@ -229,7 +229,7 @@ def load_recording(record: RunRecord) -> Recording:
             mend = "restore the file, or record it again; the robot in run.yaml names the columns"
             raise refuse(Place(table, 1, 1), "", f"a column `{name}`", found, mend)
     values = np.column_stack([columns[name] for name in headings])
-    lost = dict(record.data.get("diverged") or {})
+    lost = dict(record.section("diverged"))
     return Recording(
         setup=RecordedSetup(scenario, plant, saved_advice(record), vector),
         status=status,

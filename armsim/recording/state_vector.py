@@ -15,7 +15,7 @@ from armsim.actuation import Output
 from armsim.expr import Scalar
 from armsim.integrate import Tolerance
 from armsim.plant import Plant
-from armsim.plant.columns import KINDS, Column, Heading, heading_of, in_degrees, spellings
+from armsim.plant.columns import KINDS, Column, Heading, Layout, heading_of, in_degrees, spellings
 
 MOTION = ("q", "qd", "qdd")
 TOOL = ("x", "y", "z")
@@ -145,8 +145,8 @@ class StateVector:
 
 
 @dataclass(frozen=True)
-class VectorLayout:
-    """What the numbers of a recorded row are: the vector's, and the inputs; see `armsim.plant.columns.Layout`.
+class VectorLayout(Layout):
+    """What the numbers of a recorded row are: the vector's, and the inputs.
 
     Attributes:
         vector: The order of the vector.

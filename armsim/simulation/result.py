@@ -13,7 +13,7 @@ from armsim.integrate.method import Stall
 from armsim.loading import Scenario
 from armsim.notebook import counted, pandas
 from armsim.plant import Plant
-from armsim.plant.columns import Column, Heading
+from armsim.plant.columns import Heading, Layout
 from armsim.simulation.loop_plan import bounds
 from armsim.simulation.row_log import ArrayRows, Rows
 from armsim.simulation.row_totals import RowTotals
@@ -34,17 +34,6 @@ def steps_chosen(slots: Sequence[str], state: Sequence[float]) -> tuple[int, int
     return (int(named["steps_taken"]), int(named["steps_refused"])) if "steps_taken" in named else None
 
 
-class RowLayout(Protocol):
-    """What the numbers of a row are; see `armsim.plant.columns.Layout`."""
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """In order."""
-
-    def headings(self, degrees: bool = False) -> list[Heading]:
-        """One for each."""
-
-
 class Setup(Protocol):
     """What was run."""
 
@@ -61,7 +50,7 @@ class Setup(Protocol):
         """The advice on the step."""
 
     @property
-    def layout(self) -> RowLayout:
+    def layout(self) -> Layout:
         """What the numbers of a row are."""
 
 
@@ -74,7 +63,7 @@ class KnownSetup:
     advice: Advice
 
     @property
-    def layout(self) -> RowLayout:
+    def layout(self) -> Layout:
         """What the numbers of a row are."""
         return self.plant.layout
 

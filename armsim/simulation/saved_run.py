@@ -22,6 +22,12 @@ from armsim.stability.advice import Advice
 from armsim.stability.method_choice import with_method
 
 STATES = ("complete", "interrupted", "diverged")
+NEEDED: dict[tuple[str, ...], type | tuple[type, ...]] = {
+    ("scenario", "name"): str,
+    ("scenario", "robot", "name"): str,
+    ("steps",): int,
+    ("seconds", "loop_s"): (int, float),
+}
 
 
 class SavedSetup:
@@ -80,14 +86,17 @@ def saved_run(record: RunRecord) -> Run:
     """The run of a folder; see `armsim.load_run`."""
     status = record.word("status", STATES)
     arm = build_robot(load_robot_file(record.value("scenario", "robot", kind=Mapping)).data)
-    record.value("scenario", "name", kind=str)
+    for keys, kind in NEEDED.items():
+        record.value(*keys, kind=kind)
     tables = [RowBlocks(path, strict=True) for path in record.tables]
     found = sum(len(table.headings) - 1 for table in tables)
     layout = Layout(arm, found > len(Layout(arm, False).columns))
     both = zip(layout.headings(), layout.headings(True), strict=True)
     spelled = [{own.text: 1.0, other.text: other.factor} for own, other in both]
-    estimate: StepError | str = record.data.get("no_step_error", "")
-    if "step_error" in record.data:
+    estimate: StepError | str = str(record.data.get("no_step_error", ""))
+    if record.section("adaptive"):
+        record.value("adaptive", "refused", kind=int)
+    if record.section("step_error"):
         estimate = StepError(**{of.name: record.value("step_error", of.name) for of in fields(StepError)})
     run = Run(
         setup=SavedSetup(record, layout),
@@ -99,9 +108,9 @@ def saved_run(record: RunRecord) -> Run:
         seconds=record.value("seconds", kind=Mapping),
         measures=record.value("results", "measures", kind=Mapping),
         figures=record.value("results", "figures", kind=Mapping),
-        units={name: record.value("measures", name, "unit") for name in record.data.get("measures", ())},
+        units={name: record.value("measures", name, "unit") for name in record.section("measures")},
         engine=record.value("engine", kind=str),
-        stalled=(record.data.get("diverged") or {}).get("stalled"),
+        stalled=record.section("diverged").get("stalled"),
         failure=record.value("reached", "failure", kind=str),
         estimated=estimate,
         origin=origin(record),

@@ -206,6 +206,30 @@ def test_damage_is_told_with_file_and_line(damage, folder, tmp_path):
         armsim.load_run(copy).table  # noqa: B018  that is when it is read
 
 
+@pytest.mark.parametrize("kind", ["run", "recording"])
+def test_whatever_stands_in_a_run_yaml_is_refused_in_words_or_read(kind, folder, tmp_path):
+    copy = folder if kind == "run" else tmp_path / "recording"
+    if kind == "recording":
+        armsim.record("two_link_swing", {"duration": 0.1}).save(copy)
+    copy = shutil.copytree(copy, tmp_path / "copy")
+    lines = (copy / "run.yaml").read_text().splitlines()
+    keys = [k for k, line in enumerate(lines) if re.match(r"( {2})?\w+:", line)]
+    refused = 0
+    for k in keys:
+        indent = " " * (len(lines[k]) - len(lines[k].lstrip()))
+        rest = list(lines[k + 1 :])
+        while rest and rest[0].startswith((f"{indent} ", f"{indent}-")):
+            del rest[0]
+        for value in ("x", "-1", "{a: b}", "[1, 2]"):
+            (copy / "run.yaml").write_text("\n".join([*lines[:k], f"{lines[k].split(':')[0]}: {value}", *rest]))
+            try:
+                run = armsim.load_run(copy)
+                run.summary(), run.advice, run.count
+            except ArmsimError:
+                refused += 1
+    assert refused > len(keys) / 2
+
+
 def test_what_is_no_run_is_refused(folder, tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "foreign").mkdir()
