@@ -83,7 +83,7 @@ def test_a_copied_run_has_all_that_it_had(name, tmp_path):
     for copied in (fresh, pickle.loads(pickle.dumps(run)), copy.deepcopy(run)):
         assert copied.table.tolist() == table.tolist()
         assert copied.summary() == summary
-        assert (copied.end, copied.state, copied.times) == (run.end, run.state, run.times)
+        assert (copied.end, copied.state, copied.t.tolist()) == (run.end, run.state, run.t.tolist())
         assert copied.row(-1) == run.row(-1)
     written = [made.save(tmp_path / made_by) for made_by, made in (("run", run), ("copy", fresh))]
     assert len({(folder / "trajectory.csv").read_bytes() for folder in written}) == 1

@@ -16,7 +16,6 @@ from armsim.files.run_folder import RUN_FORMAT
 from armsim.files.yaml_reader import read_yaml
 
 ABOUT = "run.yaml"
-KIND_WORDS = {int: "a whole number, 0 or more", Mapping: "a mapping of keys and values", list: "a list", str: "text"}
 WHOLE = re.compile(r"[-+]?\d+")
 
 
@@ -54,9 +53,8 @@ class RunRecord:
         found: Any = self.data
         for key in keys:
             found = found.get(key) if isinstance(found, Mapping) else None
-        if found is None or not isinstance(found, kind) or (kind is int and isinstance(found, int) and found < 0):
-            expected = next((words for of, words in KIND_WORDS.items() if of is kind), "a value")
-            raise self._refused(keys, expected)
+        if found is None or not isinstance(found, kind) or (isinstance(found, int) and found < 0):
+            raise self._refused(keys, "a whole number, 0 or more" if kind is int else "a value of its kind")
         return found
 
     def section(self, key: str) -> Mapping[str, Any]:
@@ -68,13 +66,12 @@ class RunRecord:
         found: Mapping[str, Any] = {} if self.data.get(key) is None else self.value(key, kind=Mapping)
         return found
 
-    def word(self, path: str, words: Sequence[str]) -> str:
+    def word(self, words: Sequence[str], *keys: str) -> str:
         """A value of run.yaml that is one of some words.
 
         Raises:
             FileFaults: It is another.
         """
-        keys = path.split(".")
         found: str = self.value(*keys)
         if found not in words:
             raise self._refused(keys, " or ".join(words))
@@ -106,11 +103,11 @@ def run_record(run: str | PathLike[str]) -> RunRecord:
     tables = tuple(path for file in TABLES if os.path.isfile(path := os.path.join(folder, file)))
     root = read_yaml(about)[0] if os.path.isfile(about) else None
     written = root.get("format") if isinstance(root, Map) else None
-    family, _, _ = RUN_FORMAT.rpartition("/")
-    if not isinstance(root, Map) or not str(getattr(written, "value", None)).startswith(f"{family}/"):
+    form = str(getattr(written, "value", None))
+    if not isinstance(root, Map) or not form.startswith(RUN_FORMAT[:-1]):
         return RunRecord(folder, tables)
-    assert written is not None
-    if getattr(written, "value", None) != RUN_FORMAT:
+    if form != RUN_FORMAT:
+        assert written is not None
         mend = "take the version of armsim that wrote it, or one that reads it"
         raise refuse(written.place, "format", RUN_FORMAT, shown(written), mend)
     return RunRecord(folder, tables, root, plain_of(root))

@@ -182,7 +182,7 @@ def _recorded(scenario: Scenario, progress: Progress | None, target: Target | No
         steps=done,
         rows=ArrayRows.of(found, table[:rows, 0].copy()),
         end=found[-1].tolist(),
-        state=found[-1].tolist(),
+        state=vector.plant_state(found[-1].tolist()),
         approach=approach,
         stalled=driver.stalled,
         algorithm=plant.algorithm,

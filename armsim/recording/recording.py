@@ -20,7 +20,7 @@ from armsim.files.document import Place, clipped
 from armsim.files.faults import refuse
 from armsim.files.run_folder import RUN_FORMAT, RunFolder
 from armsim.files.run_record import RunRecord
-from armsim.notebook import counted
+from armsim.notebook import html_table, image_html
 from armsim.plant import held, make_plant
 from armsim.recording.state_vector import StateVector, VectorLayout
 from armsim.simulation.folder import RunFiles, write_about
@@ -86,9 +86,6 @@ class Recording(Run):
     stable: dict[str, Any] | None = None
     source: str = ""
 
-    def __repr__(self) -> str:
-        return f"Recording({self.scenario.brief}, {self.status}, {counted(len(self.t), 'sample')})"
-
     @property
     def vector(self) -> StateVector:
         """The order of a state's numbers."""
@@ -125,6 +122,19 @@ class Recording(Run):
     def slots(self) -> tuple[str, ...]:
         """Names of the numbers of a state, as in `ForwardModel`."""
         return self.vector.names
+
+    def measure(self, *names: str) -> Any:
+        """Is refused: a recording has samples, and nothing that was gathered between them.
+
+        Raises:
+            UsageError: In any case.
+        """
+        found, mend = "a recording, which has samples alone", "simulate its scenario, and measure that"
+        raise UsageError.of(", ".join(names), "a run that was simulated", found, mend)
+
+    def _repr_html_(self) -> str:
+        final = list(self._summary["final"].items())
+        return html_table(self.scenario.brief, ["number", "at the end"], final, [self.status]) + image_html(self)
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
@@ -216,9 +226,9 @@ def load_recording(record: RunRecord) -> Recording:
     """
     table = os.path.join(record.folder, TABLE)
     columns = _sound_table(table, record)
-    output = record.word("recording.output", (*OUTPUTS, "none"))
-    algorithm = record.word("algorithm", ("crba", "aba"))
-    status = record.word("status", STATES)
+    output = record.word((*OUTPUTS, "none"), "recording", "output")
+    algorithm = record.word(("crba", "aba"), "algorithm")
+    status = record.word(STATES, "status")
     scenario = saved_scenario(record)
     plant = held(make_plant(scenario), None if output == "none" else output)  # type: ignore[arg-type]  # one of the words
     vector = StateVector(plant)
@@ -236,7 +246,7 @@ def load_recording(record: RunRecord) -> Recording:
         steps=record.value("reached", "steps", kind=int),
         rows=ArrayRows.of(values[:, 1:], values[:, 0].copy()),
         end=values[-1, 1:].tolist(),
-        state=values[-1, 1:].tolist(),
+        state=vector.plant_state(values[-1, 1:].tolist()),
         seconds={"total_s": record.value("seconds", kind=(int, float))},
         origin=origin(record),
         algorithm=algorithm,
@@ -265,8 +275,4 @@ def _sound_table(table: str, record: RunRecord) -> Mapping[str, Sequence[float]]
         found = f"{rows} of {count:.15g} samples" if rows != count else f"other bytes, sha256 {csv.sha256[:12]}..."
         mend = "restore the file, or take `recording.sha256` out of run.yaml to replay it as it is"
         raise refuse(Place(table), "", f"the file that was recorded, sha256 {str(expected)[:12]}...", found, mend)
-    if "t_s" not in csv.columns:
-        raise refuse(
-            Place(table, 1, 1), "", "a column `t_s`, the time", clipped(", ".join(csv.columns)), "restore the file"
-        )
     return csv.columns

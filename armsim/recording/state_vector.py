@@ -120,6 +120,10 @@ class StateVector:
             state[source] = vector[i]
         return self.with_inputs(state, inputs)
 
+    def plant_state(self, row: Sequence[float]) -> list[float]:
+        """The plant's state from a recorded row: a vector, and the inputs."""
+        return list(self.state(row, row[len(self.slots) :]))
+
     def with_inputs(self, state: Sequence[Scalar], inputs: Sequence[Scalar]) -> list[Scalar]:
         """The plant's state with other inputs."""
         state = list(state)

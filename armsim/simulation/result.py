@@ -172,11 +172,6 @@ class Result(Mapping[str, Any]):
         return steps_chosen(self.plant.slots, self.state)
 
     @property
-    def times(self) -> list[float]:
-        """Times of the rows [s], exact multiples of dt."""
-        return list(self.t.tolist())
-
-    @property
     def table(self) -> np.ndarray:
         """All rows, shape (rows, columns), in the order of `columns`, SI units; a memory map if they are many."""
         return self.rows.table

@@ -84,7 +84,7 @@ def origin(record: RunRecord) -> dict[str, Any]:
 
 def saved_run(record: RunRecord) -> Run:
     """The run of a folder; see `armsim.load_run`."""
-    status = record.word("status", STATES)
+    status = record.word(STATES, "status")
     arm = build_robot(load_robot_file(record.value("scenario", "robot", kind=Mapping)).data)
     for keys, kind in NEEDED.items():
         record.value(*keys, kind=kind)
