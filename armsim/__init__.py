@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from armsim.recording.compare import compare
     from armsim.recording.follow import follow
     from armsim.recording.forward_model import ForwardModel
+    from armsim.recording.load_run import load_run
     from armsim.recording.record import record
     from armsim.recording.replay import replay
     from armsim.reports.run_page import report
@@ -68,6 +69,7 @@ __all__ = [
     "follow",
     "linearize",
     "load_robot",
+    "load_run",
     "plot",
     "prepare",
     "record",
@@ -104,6 +106,7 @@ _HOMES = {
     "export": "exporting.export",
     "linearize": "linear.linearize",
     "load_robot": "arm.robot",
+    "load_run": "recording.load_run",
     "record": "recording.record",
     "reference": "arm.planned",
     "replay": "recording.replay",

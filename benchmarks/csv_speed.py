@@ -31,7 +31,7 @@ def measure(folder: Path, rounds: int) -> tuple[int, list[float]]:
 
     def write() -> None:
         file = CsvFile(str(folder / f"speed{next(fresh)}.csv"), columns)
-        file.add(memoryview(run.rows).cast("B").cast("d"), width, run.count, run.times)
+        file.add(run.rows.flat, width, run.count, run.t.tolist())
         file.close()
 
     return (1 + len(columns)) * run.count, in_turns({"csv": write}, rounds)["csv"]

@@ -47,7 +47,7 @@ def truth(reference):
 
 def error(run, truth) -> float:
     """The largest deviation of a joint position at the times that both have."""
-    times = {round(t, 9): i for i, t in enumerate(run.times)}
+    times = {round(t, 9): i for i, t in enumerate(run.t.tolist())}
     pairs = [(times[round(t, 9)], k) for k, t in enumerate(truth.columns["t_s"]) if round(t, 9) in times]
     assert len(pairs) > 90
     mine, theirs = map(list, zip(*pairs, strict=True))

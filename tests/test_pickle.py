@@ -86,7 +86,7 @@ def test_a_copied_run_has_all_that_it_had(name, tmp_path):
     for copied in (fresh, pickle.loads(pickle.dumps(run)), copy.deepcopy(run)):
         assert copied.table.tolist() == table.tolist()
         assert copied.summary() == summary
-        assert (copied.end, copied.state, copied.times) == (run.end, run.state, run.times)
+        assert (copied.end, copied.state, copied.t.tolist()) == (run.end, run.state, run.t.tolist())
         assert copied.row(-1) == run.row(-1)
     written = [made.save(tmp_path / made_by) for made_by, made in (("run", run), ("copy", fresh))]
     assert len({(folder / "trajectory.csv").read_bytes() for folder in written}) == 1
@@ -94,7 +94,7 @@ def test_a_copied_run_has_all_that_it_had(name, tmp_path):
 
 def test_an_interrupted_run_without_rows_can_be_copied():
     run = armsim.simulate("arm5_hold", {"duration": 0.1})
-    run.count = 0
+    run.cut_short(0)
     assert pickle.loads(pickle.dumps(run)).table.shape == (0, len(run.plant.columns))
 
 

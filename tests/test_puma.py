@@ -78,7 +78,7 @@ def test_let_go_it_falls_where_friction_cannot_hold_and_stays_where_it_can(arm):
 def test_the_energy_that_it_loses_in_the_fall_is_what_friction_takes(arm):
     run = armsim.simulate("puma560_fall", overrides={"log.every": 1e-4})
     n, at = arm.n, {(c.quantity, c.of): i for i, c in enumerate(run.plant.columns)}
-    rows = np.array(run.rows).reshape(run.count, -1)
+    rows = np.array(run.rows.numbers).reshape(run.count, -1)
     energy = rows[:, at["energy", "kinetic"]] + rows[:, at["energy", "potential"]]
     power = sum(rows[:, at["friction", arm.joints[i].name]] * run.qd[:, i] for i in range(n))
     assert (power <= 0.0).all()
@@ -108,4 +108,4 @@ def test_python_floats_and_machine_code_give_the_same_bits_while_joints_slip_and
     short = {"duration": 0.06, "log.every": 1e-3}
     for name in ("puma560_fall", "puma560_hold"):
         runs = [armsim.simulate(name, overrides=short, engine=engine) for engine in ("llvm", "python")]
-        assert bytes(runs[0].rows) == bytes(runs[1].rows)
+        assert bytes(runs[0].rows.numbers) == bytes(runs[1].rows.numbers)

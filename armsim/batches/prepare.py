@@ -6,10 +6,12 @@ import ctypes
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armsim.batches.variants import Family
 from armsim.compile import SteppingLoop
@@ -18,9 +20,11 @@ from armsim.loading import Scenario
 from armsim.loading.open_numbers import Written, open_numbers
 from armsim.loading.written import file_with_numbers
 from armsim.plant import Plant
+from armsim.plant.columns import Layout
 from armsim.simulation.driver import Progress
 from armsim.simulation.engine import Clock, doubles, finished, repeated
 from armsim.simulation.loop_plan import AS_ASKED, Accuracy, LoopPlan
+from armsim.simulation.result import KnownSetup
 from armsim.simulation.run import Run
 from armsim.simulation.simulate import carried_out
 from armsim.stability.advice import Advice
@@ -92,16 +96,7 @@ class Prepared:
         if family.adviser.refuses(matrix)[0]:
             heed(family.adviser.one(matrix[0]), self._force_step)
         seconds = {"ready_s": time.perf_counter() - began}
-
-        def advised() -> Advice:
-            return heed(family.adviser.one(matrix[0]), True)
-
-        def asked() -> tuple[Scenario, Plant]:
-            numbers = dict(zip(self._opened.places, row, strict=True))
-            scenario = replace(family.variant(row), file=file_with_numbers(self._opened.file, numbers))
-            return scenario, family.plant(scenario)
-
-        return carried_out(family.scenario, engine, advised, progress, seconds, began, engine.start, asked)
+        return carried_out(family.scenario, engine, Variant(family, matrix[0]), progress, seconds, began, engine.start)
 
     def _family(self, written: Written, values: Sequence[float]) -> tuple[Family, SteppingLoop]:
         key = tuple(written.items())
@@ -111,6 +106,43 @@ class Prepared:
             loop.code  # noqa: B018  compiled or fetched
             self._families[key] = family, loop
         return self._families[key]
+
+
+class Variant:
+    """What is run with numbers of its own, made when it is looked at; see `armsim.simulation.result.Setup`.
+
+    Args:
+        family: Of the variants of a scenario.
+        values: The open numbers.
+    """
+
+    def __init__(self, family: Family, values: NDArray[np.float64]) -> None:
+        self._family, self._values = family, values
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KnownSetup, (self.scenario, self.plant, self.advice)
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """The scenario with the numbers written in."""
+        opened, row = self._family.opened, self._values.tolist()
+        file = file_with_numbers(opened.file, dict(zip(opened.places, row, strict=True)))
+        return replace(self._family.variant(row), file=file)
+
+    @cached_property
+    def plant(self) -> Plant:
+        """The arm with its drives."""
+        return self._family.plant(self.scenario)
+
+    @property
+    def layout(self) -> Layout:
+        """What the numbers of a row are."""
+        return self._family.plan.plant.layout
+
+    @cached_property
+    def advice(self) -> Advice:
+        """The advice on the step; a refusal has been heeded, or is a warning."""
+        return heed(self._family.adviser.one(self._values), True)
 
 
 class OpenEngine:

@@ -65,32 +65,12 @@ def command(
     to sample, by `control.period` or `inputs.period`.
     """
     from armsim.recording.record import record_into
-    from armsim.simulation.result import steps_chosen
-    from armsim.simulation.summary import stepped
 
     check_folder(output, force)
     with progress_bars("recording", "saving", not quiet and not as_json) as (progress, saving):
         recording, folder = record_into(output, scenario, settings, progress, force_step, force, saving)
     made = recording.scenario
-    summary: dict[str, Any] = {
-        "scenario": made.name,
-        "robot": made.arm.name,
-        "status": recording.status,
-        "method": made.method,
-        **({"picked": made.picked} if made.picked else {}),
-        "algorithm": recording.algorithm,
-        "dt": made.dt,
-        **stepped(made, recording.steps, steps_chosen(recording.slots, recording.states[-1].tolist())),
-        "duration": float(recording.t[-1]),
-        "samples": len(recording.t),
-        "output": recording.output or "none",
-        "advice": recording.warnings,
-        "slots": list(recording.slots),
-        "final": dict(zip(recording.slots, recording.states[-1].tolist(), strict=True)),
-        "audit": recording.audit,
-        "seconds": recording.seconds,
-        "folder": str(folder),
-    }
+    summary = recording.summary() | {"folder": str(folder)}
     if as_json:
         print_json(summary)
     elif not quiet:

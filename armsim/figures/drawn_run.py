@@ -17,18 +17,16 @@ from numpy.typing import ArrayLike, NDArray
 from armsim.arm.robot import Robot
 from armsim.arm.solids import solids_of, summed
 from armsim.errors import UsageError
-from armsim.files.document import Map, Node, Scalar, Seq
-from armsim.files.recovery import TABLES
 from armsim.files.row_blocks import RowBlocks
-from armsim.files.yaml_reader import read_yaml
+from armsim.files.run_record import folder_of, run_record
 from armsim.loading import build_robot, load_robot_file
 from armsim.model import Arm
+from armsim.recording.recording import Recording
 from armsim.simulation.result import Result
 
 Array = NDArray[np.float64]
 Blocks = Callable[[Sequence[str]], Iterator[Array]]
 TIME = ("t_s", "t")
-AT_ONCE = 2**15  # rows of a run in memory
 
 
 @dataclass(frozen=True)
@@ -149,20 +147,18 @@ def drawn(run: Drawable, told: Callable[[int], object] = bool) -> DrawnRun:
     if isinstance(run, Result):
         return _in_memory(run)
     name = os.fspath(run)
-    folder = (os.path.dirname(name) or ".") if os.path.basename(name) == "run.yaml" else name
-    if not os.path.isdir(folder):
+    if not os.path.isdir(folder_of(run)):
         if os.path.splitext(name)[1].lower() in (".csv", ".parquet"):
             return DrawnRun(name, (_table(name, told),))
         found = "a file" if os.path.exists(name) else "nothing of this name"
         mend = "`armsim simulate SCENARIO` writes one, and says where"
         raise UsageError.of(name, "the folder of a run, or a CSV file with a column t_s", found, mend)
-    tables = tuple(_table(path, told) for file in TABLES if os.path.isfile(path := os.path.join(folder, file)))
-    if not tables:
+    record = run_record(run)
+    if not record.tables:
         found = "a folder without trajectory.csv or record.csv"
         mend = "name a folder that `armsim simulate` or `armsim record` has written"
         raise UsageError.of(name, "a run or a recording", found, mend)
-    about = os.path.join(folder, "run.yaml")
-    return DrawnRun(name, tables, **_known(plain_of(read_yaml(about)[0]) if os.path.isfile(about) else None))
+    return DrawnRun(name, tuple(_table(path, told) for path in record.tables), **_known(record.data))
 
 
 def columns_over_time(name: str, columns: Mapping[str, ArrayLike], scenario: Mapping[str, Any]) -> DrawnRun:
@@ -189,27 +185,32 @@ def _in_memory(run: Result) -> DrawnRun:
 
     def blocks(wanted: Sequence[str]) -> Iterator[Array]:
         places = [order.index(heading) if heading != "t_s" else -1 for heading in wanted]
-        times, table = run.t, run.table
-        for first in range(0, run.count, AT_ONCE):
-            rows = slice(first, first + AT_ONCE)
-            yield np.column_stack([times[rows] if i < 0 else table[rows, i] for i in places])
+        for first, block in run.rows.blocks():
+            rows = np.asarray(block).reshape(-1, len(order))
+            times = run.t[first : first + len(rows)]
+            yield np.column_stack([times if i < 0 else rows[:, i] for i in places])
 
-    balance = audit(run) if np.isfinite(run.end).all() else None
+    if isinstance(run, Recording):
+        balance = run.audit
+    else:
+        balance = audit(run) if np.isfinite(run.end).all() else None
     tables = (RowTable("t_s", tuple(order), blocks),)
     return DrawnRun(run.scenario.name, tables, run.status, run.scenario.scenario_data, balance, run.plant.method)
 
 
-def _known(record: Any) -> dict[str, Any]:
+def _known(record: Mapping[str, Any]) -> dict[str, Any]:
     """What a run.yaml says of its run, as far as it is of the kinds that armsim writes."""
-    if not isinstance(record, dict):
-        return {}
-    known = {key: record[key] for key in ("status", "method") if isinstance(record.get(key), str)}
+    known: dict[str, Any] = {key: record[key] for key in ("status", "method") if isinstance(record.get(key), str)}
     scenario, audit = record.get("scenario"), record.get("audit")
     if isinstance(scenario, dict) and isinstance(scenario.get("robot"), dict):
-        kinds = (str, scenario.get("name")), (float, scenario.get("duration")), (str, scenario["robot"].get("name"))
+        kinds = (
+            (str, scenario.get("name")),
+            ((int, float), scenario.get("duration")),
+            (str, scenario["robot"].get("name")),
+        )
         if all(isinstance(value, kind) for kind, value in kinds):
             known["scenario"] = scenario
-    if isinstance(audit, dict) and all(isinstance(audit.get(key), float) for key in ("residual", "relative")):
+    if isinstance(audit, dict) and all(isinstance(audit.get(key), (int, float)) for key in ("residual", "relative")):
         known["audit"] = audit
     return known
 
@@ -221,13 +222,3 @@ def _table(path: str, told: Callable[[int], object]) -> RowTable:
         mend = "name the column of times `t_s`"
         raise UsageError.of(path, "a column `t_s`, the time in s", ", ".join(rows.headings[:6]), mend)
     return RowTable(time, tuple(heading for heading in rows.headings if heading != time), rows.blocks, rows.size)
-
-
-def plain_of(node: Node) -> Any:
-    """A document as plain data."""
-    if isinstance(node, Map):
-        return {key: plain_of(value) for key, (_, value) in node.entries.items()}
-    if isinstance(node, Seq):
-        return [plain_of(item) for item in node.items]
-    assert isinstance(node, Scalar)
-    return node.value

@@ -11,6 +11,7 @@ What others use:
     array_file: `check_array_file`, `write_arrays`, for .npz.
     new_file: `whole_file`, atomic writing; `refuse_to_overwrite`, `check_output`. interrupts: `interrupts_later`, `ended_by`.
     regular_file: `read_regular`, `open_own`, `check_own`: no pipes are waited for, no links followed in folders of armsim's.
+    run_record: `run_record`, what the folder of a run holds. row_blocks: `FileRows`, the rows of its tables, block by block.
     run_folder: `check_target`, `new_run_folder`, RUN_FORMAT. recovery: `recover`, RUN_FILES. Below them: claim, hidden names;
         exchange, renames and data on disk.
     foreign, neighbours: files of other programs, and files that were probably meant.

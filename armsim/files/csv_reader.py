@@ -163,7 +163,7 @@ def csv_blocks(file: IO[bytes], path: str, sha: hashlib._Hash) -> Iterator[bytes
         yield _with_line_feeds(rest.rstrip(BLANK)) + b"\n"
 
 
-def csv_rows(block: bytes, headings: Sequence[str], path: str, first: int) -> list[float]:
+def csv_rows(block: bytes, headings: Sequence[str], path: str, first: int, strict: bool = False) -> list[float]:
     """The numbers of a block of lines, row by row; NaN where a cell is none.
 
     Args:
@@ -171,14 +171,15 @@ def csv_rows(block: bytes, headings: Sequence[str], path: str, first: int) -> li
         headings: One per cell of a line.
         path: As messages show it.
         first: Number of the first line in the file.
+        strict: Whether every cell must be a finite number.
 
     Raises:
-        FileFaults: A line has not as many cells as there are headings.
+        FileFaults: A line has not as many cells as there are headings, or a cell is no number where all must be.
     """
     values = _json_numbers(block, len(headings))
     if values is None:
         report = Report()
-        findings = Findings(headings, report)
+        findings = Findings(headings, report, headings if strict else ())
         lines = _decoded(block, path).removesuffix("\n").split("\n")
         values = [x for k, line in enumerate(lines, first) for x in _row(line, Place(path, k), findings)]
         report.raise_if_any()

@@ -199,6 +199,7 @@ def resolved_reference(data: dict[str, Any], turns: Sequence[bool], degrees: boo
         found |= {"phase": [x * RADIANS for x in found["phase"]]} if "phase" in found else {}
         found |= {"via": [list(_scaled(point, factors)) for point in found["via"]]} if "via" in found else {}
     if "via" in found:
+        found.pop("profile", None)  # it is written last, whether or not the file names it
         found["profile"] = profile_of(data)
     if data["q"] is not None:
         found["q"] = [_formula(x, factor) for x, factor in zip(data["q"], factors, strict=True)]

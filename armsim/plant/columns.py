@@ -234,6 +234,28 @@ class Heading:
         return (read_heading(self.text) or ("", "", ""))[2] or "1"
 
 
+@dataclass(frozen=True)
+class Layout:
+    """What the numbers of a row are.
+
+    Attributes:
+        arm: The arm.
+        follows: Whether it follows a reference that moves.
+    """
+
+    arm: Arm
+    follows: bool
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """In order; see `columns_of`."""
+        return columns_of(self.arm, self.follows)
+
+    def headings(self, degrees: bool = False) -> list[Heading]:
+        """One for each; see `headings`."""
+        return headings(self.arm, None, degrees, self.follows)
+
+
 def columns_of(arm: Arm, follows: bool = False) -> tuple[Column, ...]:
     """The columns of a row of an arm, in order; with those of the reference that it follows, if it does."""
     made: list[Column] = []

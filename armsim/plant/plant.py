@@ -20,7 +20,7 @@ from armsim.dynamics import Algorithm, ExternalWrench
 from armsim.expr import Scalar, flatten, leaves, unflatten
 from armsim.integrate import METHODS, Ahead, Method, Motion, Tolerance, calmed
 from armsim.model import Arm, Motor
-from armsim.plant.columns import Column, File, Heading, Instant, columns_of, headings, named, row_of
+from armsim.plant.columns import Column, File, Heading, Instant, Layout, columns_of, headings, named, row_of
 from armsim.plant.equations import Equations
 from armsim.plant.loads import Loads
 from armsim.plant.state import Further, Held, State
@@ -196,6 +196,11 @@ class Plant:
     def columns(self) -> tuple[Column, ...]:
         """What the numbers of a row are, in order."""
         return columns_of(self.arm, self.follows)
+
+    @property
+    def layout(self) -> Layout:
+        """What the numbers of a row are."""
+        return Layout(self.arm, self.follows)
 
     def headings(self, file: File | None = None, degrees: bool = False) -> list[Heading]:
         """The columns of a file, or all of them; see `armsim.plant.columns.headings`."""

@@ -5,7 +5,8 @@ from its first state, repeats it to the bit. The log of a real arm is followed l
 
 What others use:
 
-- `record.record`, `recording.Recording`, `load_recording`: make a recording, keep it in a folder, read it; `armsim.record`;
+- `record.record`, `recording.Recording`: make a recording, a run with its full state among its columns; `armsim.record`;
+- `load_run.load_run`: a run or a recording from its folder; `armsim.load_run`;
 - `replay.replay`, `Replay`: a recording through the forward model, sample by sample; `armsim.replay`;
 - `follow.follow`, `Followed`: a model on the inputs of a measured log; `armsim.follow`;
 - `measured_log.read_log`: such a log; `column_map` has its columns by formulas, `column_hint` guesses them, `clock` doubts times;

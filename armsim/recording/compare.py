@@ -16,6 +16,7 @@ from armsim.errors import UsageError, spelled
 from armsim.files.document import clipped
 from armsim.files.faults import refuse
 from armsim.files.recovery import TABLES
+from armsim.files.run_record import run_record
 from armsim.files.table import DataTable
 from armsim.files.table_reader import read_table
 from armsim.notebook import counted
@@ -257,7 +258,7 @@ def read_series(path: str | PathLike[str], columns: Columns | None = None, asked
         return _table(name, name, columns, asked)
     if columns is not None:
         raise UsageError.of("columns", "a file B, whose columns they explain", f"the folder {name}", "leave it out")
-    tables = [file for file in TABLES if os.path.isfile(os.path.join(name, file))]
+    tables = run_record(name).tables
     if not tables:
         known = " or ".join(file for file in TABLES if file.endswith(".csv"))
         raise UsageError.of(
@@ -266,7 +267,7 @@ def read_series(path: str | PathLike[str], columns: Columns | None = None, asked
             f"a folder without {known}",
             "name a folder that `armsim simulate` or `armsim record` has written, or a CSV file",
         )
-    series, *others = [_table(os.path.join(name, file), name) for file in tables]
+    series, *others = [_table(file, name) for file in tables]
     of_one_run = [other.columns for other in others if np.array_equal(other.t, series.t)]  # row for row
     return replace(series, columns=ChainMap(series.columns, *of_one_run))  # type: ignore[arg-type]  # only read
 

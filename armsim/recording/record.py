@@ -20,12 +20,12 @@ from armsim.loading import Scenario, scenario_of
 from armsim.loading.signals import ConstantSignal
 from armsim.plant import Column, Plant, held, make_plant
 from armsim.recording.playback import Playback, out_of_bounds
-from armsim.recording.recording import Recording
+from armsim.recording.recording import RecordedSetup, Recording
 from armsim.recording.state_vector import StateVector, slot_of
 from armsim.simulation.driver import Driver, Progress
 from armsim.simulation.energy_balance import balance
 from armsim.simulation.engine import NativeEngine
-from armsim.simulation.row_log import LARGEST_LOG
+from armsim.simulation.row_log import LARGEST_LOG, ArrayRows
 from armsim.stability.departure import causes
 from armsim.stability.method_choice import with_method
 from armsim.stability.remedy import remedy
@@ -90,7 +90,8 @@ def record_into(
     """
     read = scenario_of(scenario, overrides)
     with new_run_folder(folder, read.name, force) as made:
-        recording = _recorded(read, progress, None, force_step).save_into(made, saving)
+        recording = _recorded(read, progress, None, force_step)
+        recording.save_into(made, False, saving)
     return recording, Path(made.path)
 
 
@@ -174,21 +175,22 @@ def _recorded(scenario: Scenario, progress: Progress | None, target: Target | No
             **causes(scenario, done, velocities, table[:rows, 0].tolist(), *motion),
             "stalled": driver.stalled,
         }
+    found = np.concatenate([states, table[:rows, [1 + i for i in vector.inputs]]], axis=1)
     return Recording(
-        scenario=scenario,
-        output=output,
-        algorithm=plant.algorithm,
-        t=table[:rows, 0].copy(),
-        states=states,
-        inputs=table[:rows, [1 + i for i in vector.inputs]].copy(),
+        setup=RecordedSetup(scenario, vector.plant, advice, vector),
         status=status,
         steps=done,
+        rows=ArrayRows.of(found, table[:rows, 0].copy()),
+        end=found[-1].tolist(),
+        state=vector.plant_state(found[-1].tolist()),
+        approach=approach,
+        stalled=driver.stalled,
+        algorithm=plant.algorithm,
         diverged=diverged,
         causes=causes_found,
         audit=balance(scenario, plant, kept.tolist(), *zip(*energies[:rows], strict=True)) if rows else None,
         stable=None if diverged is None else remedy(plant, scenario.dt, list(lately)),
-        advice=advice,
-        seconds=time.perf_counter() - began,
+        seconds={"total_s": time.perf_counter() - began},
     )
 
 

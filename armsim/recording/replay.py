@@ -13,16 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.arm.integration import check_dt, check_method, check_tolerance
-from armsim.errors import UsageError
+from armsim.errors import UsageError, spelled
 from armsim.files.document import Place
 from armsim.files.faults import refuse
+from armsim.files.run_record import ABOUT, folder_of
 from armsim.integrate import METHODS
 from armsim.loading import Scenario, load_robot_file, read_scenario, resolved_robot
 from armsim.loading.voltage import voltage_refusal
 from armsim.plant import Plant, held, make_plant
 from armsim.recording.comparison import ComparedColumn, Comparison, Tolerance, column_of, compared, tolerances
+from armsim.recording.load_run import load_run
 from armsim.recording.playback import Playback
-from armsim.recording.recording import TABLE, Recording, load_recording
+from armsim.recording.recording import TABLE, Recording, recorder
 from armsim.recording.state_vector import Slot, StateVector
 from armsim.simulation.driver import Progress
 from armsim.spec.timing import common_step
@@ -92,7 +94,7 @@ def replay(
         UsageError: There is no recording, or it cannot be replayed as asked.
     """
     if not isinstance(recording, Recording):
-        recording = load_recording(recording)
+        recording = _recording(recording)
     scenario = _scenario(recording, robot, method, dt, rtol)
     plant = make_plant(scenario)
     if robot is None:
@@ -120,6 +122,21 @@ def replay(
         steps=played.steps,
         diverged=played.diverged,
     )
+
+
+def _recording(folder: str | PathLike[str]) -> Recording:
+    """The recording of a folder.
+
+    Raises:
+        As `load_run`, and for a run that is none.
+    """
+    run = load_run(folder)
+    if not isinstance(run, Recording):
+        about = os.path.join(folder_of(folder), ABOUT)
+        again = spelled(f"armsim record {about} -o DIR", f"armsim.record({about!r}).save(folder)")
+        expected, found = f"a recording, as `{recorder()}` writes it", "a run without the state at every sample"
+        raise UsageError.of(os.fspath(folder), expected, found, f"record it again: `{again}`")
+    return run
 
 
 def _scenario(

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import degrees as degrees_of
 
 from armsim.actuation import Output
 from armsim.expr import Scalar
 from armsim.integrate import Tolerance
 from armsim.plant import Plant
-from armsim.plant.columns import KINDS, heading_of, spellings
+from armsim.plant.columns import KINDS, Column, Heading, Layout, heading_of, in_degrees, spellings
 
 MOTION = ("q", "qd", "qdd")
 TOOL = ("x", "y", "z")
@@ -119,6 +120,10 @@ class StateVector:
             state[source] = vector[i]
         return self.with_inputs(state, inputs)
 
+    def plant_state(self, row: Sequence[float]) -> list[float]:
+        """The plant's state from a recorded row: a vector, and the inputs."""
+        return list(self.state(row, row[len(self.slots) :]))
+
     def with_inputs(self, state: Sequence[Scalar], inputs: Sequence[Scalar]) -> list[Scalar]:
         """The plant's state with other inputs."""
         state = list(state)
@@ -141,6 +146,31 @@ class StateVector:
             else found[slot.kind, slot.joint]
             for slot in self.slots
         ]
+
+
+@dataclass(frozen=True)
+class VectorLayout(Layout):
+    """What the numbers of a recorded row are: the vector's, and the inputs.
+
+    Attributes:
+        vector: The order of the vector.
+    """
+
+    vector: StateVector
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """In order."""
+        arm, command = self.vector.plant.arm, self.vector.plant.command
+        of = [(slot.kind, slot.joint, slot.part) for slot in self.vector.slots]
+        of += [] if command is None else [(INPUTS[command.output], i, "") for i in range(arm.n)]
+        return tuple(Column(kind, part if i is None else arm.joints[i].name, i) for kind, i, part in of)
+
+    def headings(self, degrees: bool = False) -> list[Heading]:
+        """One for each; those of angles in degrees where these are asked for."""
+        every = enumerate([*self.vector.headings(), *self.vector.input_headings()])
+        turned = [(i, text, in_degrees(text) if degrees else None) for i, text in every]
+        return [Heading(own, i) if other is None else Heading(other, i, degrees_of(1.0)) for i, own, other in turned]
 
 
 def slot_of(plant: Plant, slot: str) -> tuple[str, int | None]:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
 from armsim.arm.overview import overview
 from armsim.errors import UsageError, spelled
-from armsim.figures.drawn_run import plain_of
-from armsim.files.yaml_reader import read_yaml
+from armsim.files.run_record import run_record
 from armsim.reports.info import report as overview_text
 from armsim.reports.info import turn
 from armsim.reports.simulation import STATUS, method_notes, outcome, steps_by
 from armsim.reports.study_page import study_page
 from armsim.reports.table import wrapped
 from armsim.reports.tuning_page import is_tuned, tuning_page
+from armsim.simulation.folder import summary_of
 from armsim.studies.results import is_study_folder
 from armsim.viewing.page import Section, page_text
 from armsim.viewing.view import check_page, page_data, write_page
@@ -73,15 +74,15 @@ def report(
 
 def _run_page(folder: str, degrees: bool) -> tuple[dict[str, Any], list[Section], list[Section]]:
     """A run as data of a page, with sections above and below."""
-    about = os.path.join(folder, "run.yaml")
-    record: Any = _whole(plain_of(read_yaml(about)[0])) if os.path.isfile(about) else None
-    if not isinstance(record, dict) or not set(NEEDED) <= set(record):
+    found_run = run_record(folder)
+    record = found_run.data
+    if not set(NEEDED) <= set(record):
         found = "no folder of this name" if not os.path.isdir(folder) else "a folder without a simulation's run.yaml"
         mend = (
             "name a folder of `armsim simulate` or `armsim sweep`; `armsim view` shows robots, scenarios and recordings"
         )
         raise UsageError.of(folder, "the folder of a run or a study", found, mend)
-    facts = overview(about)
+    facts = overview(found_run.about)
     if degrees:
         turn(facts)
     run_text = overview_text(facts, "deg" if degrees else "rad", 5)
@@ -89,20 +90,9 @@ def _run_page(folder: str, degrees: bool) -> tuple[dict[str, Any], list[Section]
     return page_data([folder], degrees), [], below
 
 
-def _whole(data: Any) -> Any:
-    """Plain data with whole numbers as integers, as they were written."""
-    if isinstance(data, dict):
-        return {key: _whole(value) for key, value in data.items()}
-    if isinstance(data, list):
-        return [_whole(value) for value in data]
-    return int(data) if isinstance(data, float) and data.is_integer() else data
-
-
-def _outcome(record: dict[str, Any], degrees: bool) -> str:
+def _outcome(record: Mapping[str, Any], degrees: bool) -> str:
     """The summary of a run.yaml as text."""
-    scenario = record["scenario"]
-    known = {"duration": scenario["duration"], "dt": scenario.get("integrator", {}).get("dt")}
-    summary = {**known, **record}
-    title = f"{scenario['name']}: {known['duration']:g} s of {scenario['robot']['name']}, {steps_by(summary)}"
+    scenario, summary = record["scenario"], summary_of(record)
+    title = f"{scenario['name']}: {scenario['duration']:g} s of {scenario['robot']['name']}, {steps_by(summary)}"
     lines = [wrapped(title + STATUS[summary["status"]]), *method_notes(summary), *outcome(summary, degrees, True)]
     return "\n".join([*lines, f"by       armsim {record['armsim']}"])

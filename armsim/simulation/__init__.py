@@ -8,7 +8,7 @@ What others use:
 - `simulate.simulate`: a run of a scenario; `armsim.simulate`; `simulate_into`: with its folder, written meanwhile; `advise`: the
   advice on its step alone; `simulate_unadvised`: a run whatever its step;
 - `row_log.LARGEST_LOG`: the memory that rows of recordings and of many runs at once may take;
-- `run.Run`: the result, with `save` and `summary`; `armsim.Run`;
+- `run.Run`: the result, with `save` and `summary`; `armsim.Run`; `saved_run.saved_run`: one from its folder;
 - `result.steps_chosen`, `summary.stepped`: the numbers of steps of an adaptive method, and of any run;
 - `engine.NativeEngine`, `make_engine`, `ENGINES`: engines by name; `bounds`, `BOUNDS`: where a run counts as diverged;
 - `driver.Driver`, `Progress`: the loop over steps, for recordings and replays too;

@@ -5,39 +5,29 @@ from __future__ import annotations
 import json
 import platform
 from collections import deque
-from os import PathLike
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from armsim.files.csv_writer import CsvFile
 from armsim.files.interrupts import interrupts_later
-from armsim.files.run_folder import RUN_FORMAT, RunFolder, new_run_folder
+from armsim.files.run_folder import RUN_FORMAT, RunFolder
 from armsim.files.yaml_writer import yaml_text
 from armsim.loading import Scenario
 from armsim.plant import Plant
-from armsim.plant.columns import FILES, File
+from armsim.plant.columns import FILES, File, Heading
 from armsim.simulation.driver import Progress
 from armsim.simulation.result import Result
 from armsim.simulation.row_log import BLOCK, DOUBLE
+from armsim.simulation.summary import pace
 from armsim.version import __version__
 
 if TYPE_CHECKING:
     from armsim.files.parquet import ParquetFile
 
+OF_SUMMARY = ("scenario", "robot", "steps_per_second")  # keys of a summary that follow from others of run.yaml
+OF_RECORD = ("format", "armsim", "python", "csv_angles", "reached", "results", "sources", "scenario")  # of no summary
 COMMENT = """An armsim run. `armsim simulate run.yaml` repeats it to the bit: the scenario below holds all numbers it needs,
 but for CSV inputs, which must still be where they were and are checked by their hash."""
-
-
-def write_run(
-    run: Result, summary: dict[str, Any], folder: str | PathLike[str] | None, force: bool, degrees: bool
-) -> Path:
-    """Write a run's folder atomically; see `Run.save`."""
-    check_format(run.scenario)
-    with new_run_folder(folder, run.scenario.name, force) as made:
-        with RunFiles(made, run.scenario, run.plant, degrees) as files:
-            files.take(run)
-        write_record(made, run, summary, degrees)
-    return Path(made.path)
 
 
 def least_size(scenario: Scenario, plant: Plant) -> int:
@@ -60,10 +50,10 @@ def check_format(scenario: Scenario) -> None:
         check_parquet("log.format: parquet")
 
 
-def write_record(folder: RunFolder, run: Result, summary: dict[str, Any], degrees: bool) -> None:
+def write_about(folder: RunFolder, record: Mapping[str, Any], comment: str) -> None:
     """Write run.yaml."""
     with open(folder.file("run.yaml"), "w", encoding="utf-8", newline="\n") as file:
-        file.write(yaml_text(record(run, summary, degrees), COMMENT))
+        file.write(yaml_text(record, comment))
 
 
 class RunFiles:
@@ -74,18 +64,28 @@ class RunFiles:
         scenario: What is run.
         plant: Its arm.
         degrees: Whether joint angles are in degrees.
+        recorded: The columns of record.csv, which is written in place of the other tables; None for these.
 
     Attributes:
         rows: Number of rows that all tables have.
         torn: Whether some have more.
     """
 
-    def __init__(self, folder: RunFolder, scenario: Scenario, plant: Plant, degrees: bool) -> None:
-        self._width = len(plant.columns)
+    def __init__(
+        self,
+        folder: RunFolder,
+        scenario: Scenario,
+        plant: Plant,
+        degrees: bool,
+        recorded: Sequence[Heading] | None = None,
+    ) -> None:
+        self._width = len(plant.columns if recorded is None else recorded)
         self._clock = scenario.log_every * scenario.time_ratio[0], scenario.time_ratio[1]
         self._tables: list[CsvFile | ParquetFile] = []
         try:
-            for name in FILES:
+            if recorded is not None:
+                self._tables.append(CsvFile(folder.file("record.csv"), recorded))
+            for name in FILES if recorded is None else ():
                 self._tables.append(_table(folder, name, scenario, plant, degrees))
         except BaseException:
             self.__exit__(BaseException)
@@ -115,19 +115,21 @@ class RunFiles:
         Raises:
             KeyboardInterrupt: After whole rows, `rows` of them; after a second Ctrl-C with tables that are `torn`.
         """
-        at_once = max(1, BLOCK // (DOUBLE * self._width))
-        for begin, block in run.blocks():
+        at_once, timed = max(1, BLOCK // (DOUBLE * self._width)), run.rows.times
+        for begin, block in run.rows.blocks():
             for first in range(0, len(block) // self._width, at_once):
                 part = block[first * self._width : (first + at_once) * self._width]
                 with interrupts_later():
-                    self.write(part, begin + first, len(part) // self._width)
+                    count = len(part) // self._width
+                    times = None if timed is None else timed[begin + first : begin + first + count].tolist()
+                    self.write(part, begin + first, count, times)
                 if progress is not None:
                     progress(self.rows, run.count)
 
-    def write(self, block: memoryview[float], first: int, count: int) -> None:
-        """Write rows to all tables."""
+    def write(self, block: memoryview[float], first: int, count: int, times: Sequence[float] | None = None) -> None:
+        """Write rows to all tables; their times are those of the scenario's clock unless given."""
         num, den = self._clock
-        times = [k * num / den for k in range(first, first + count)]
+        times = [k * num / den for k in range(first, first + count)] if times is None else times
         self.torn = True
         for table in self._tables:
             table.add(block, self._width, count, times)
@@ -187,33 +189,21 @@ def record(run: Result, summary: dict[str, Any], degrees: bool) -> dict[str, Any
         "status": run.status,
         "armsim": __version__,
         "python": platform.python_version(),
-        "engine": run.engine,
-        "method": summary["method"],
-        **{key: summary[key] for key in ("picked",) if key in summary},
-        "algorithm": summary["algorithm"],
-        **{key: summary[key] for key in ("steps", "landings", "moments", "adaptive") if key in summary},
-        "rows": run.count,
         "csv_angles": "deg" if degrees else "rad",
-        "seconds": summary["seconds"],
-        **{
-            key: summary[key]
-            for key in (
-                "advice",
-                "would_chatter",
-                "diverged",
-                "tool",
-                "energy",
-                "audit",
-                "step_error",
-                "no_step_error",
-                "joints",
-                "figures",
-                "problems",
-                "outside_limits",
-                "measures",
-            )
-            if key in summary
-        },
+        **{key: value for key, value in summary.items() if key not in OF_SUMMARY},
+        "reached": {"steps": run.steps, "state": run.state, "row": run.end, "failure": run.failure},
+        "results": {"measures": run.measures, "figures": run.figures},
         "sources": [{"path": source.path, "sha256": source.sha256} for source in run.scenario.sources],
         "scenario": run.scenario.scenario_data,
+        **run.origin,
     }
+
+
+def summary_of(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The summary of a run, from the content of its run.yaml."""
+    scenario = record["scenario"]
+    known = {"scenario": scenario["name"], "robot": scenario["robot"]["name"], "status": record["status"]}
+    for key, value in record.items():
+        known |= {} if key in OF_RECORD else {key: value}
+        known |= {"steps_per_second": pace(record)} if key == "seconds" else {}
+    return known

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
 
 from armsim.errors import UsageError
 from armsim.integrate.method import Stall
 from armsim.loading import Scenario
 from armsim.notebook import counted, pandas
 from armsim.plant import Plant
-from armsim.plant.columns import Heading
+from armsim.plant.columns import Heading, Layout
 from armsim.simulation.loop_plan import bounds
-from armsim.simulation.row_log import DOUBLE, Spill, held_in_memory
+from armsim.simulation.row_log import ArrayRows, Rows
 from armsim.simulation.row_totals import RowTotals
 from armsim.simulation.step_error import StepError
 from armsim.stability.advice import Advice
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     import numpy as np
     from pandas import DataFrame
 
-
-T = TypeVar("T")
 
 EXACT = 2**53  # up to here doubles have all whole numbers
 
@@ -37,8 +34,38 @@ def steps_chosen(slots: Sequence[str], state: Sequence[float]) -> tuple[int, int
     return (int(named["steps_taken"]), int(named["steps_refused"])) if "steps_taken" in named else None
 
 
-def _known(value: T) -> T:
-    return value
+class Setup(Protocol):
+    """What was run."""
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario."""
+
+    @property
+    def plant(self) -> Plant:
+        """The arm with its drives."""
+
+    @property
+    def advice(self) -> Advice:
+        """The advice on the step."""
+
+    @property
+    def layout(self) -> Layout:
+        """What the numbers of a row are."""
+
+
+@dataclass(frozen=True)
+class KnownSetup:
+    """A `Setup` that is known from the start."""
+
+    scenario: Scenario
+    plant: Plant
+    advice: Advice
+
+    @property
+    def layout(self) -> Layout:
+        """What the numbers of a row are."""
+        return self.plant.layout
 
 
 @dataclass(repr=False)
@@ -51,12 +78,10 @@ class Result(Mapping[str, Any]):
     `to_pandas` makes a data frame of it.
 
     Attributes:
-        asked: Gives what was run, a scenario and its plant, when it is asked for.
+        setup: What was run.
         status: "complete", "interrupted" or "diverged".
         steps: Number of steps carried out; of an adaptive method, of multiples of dt.
-        rows: The rows, one after the other; see `Plant.columns`. Many of them are in a temporary file, mapped into memory; of a
-            run whose rows went to its folder, only the last ones.
-        count: Number of rows.
+        rows: The rows; see `Plant.columns`.
         end: The row of the state reached, whether or not one was due.
         measures: Results of the measures by name, over all steps, or moments.
         figures: Figures of merit by the names of their measures, gathered at some of the moments, see `armsim.measures.figures`;
@@ -65,65 +90,59 @@ class Result(Mapping[str, Any]):
         state: The state reached; of a diverged run, the last one within bounds.
         approach: Of a diverged run, the last states within bounds, one step apart; else empty.
         engine: "llvm" or "python".
-        advised: Puts the advice on the step into words, when it is asked for.
         seconds: Wall time by part [s]; rows_s: the loop's waiting for rows to be written.
         stalled: Of a diverged run, why a step could not be made: "no step" where an adaptive method found none short enough for
             its tolerance, or the Newton iteration of an implicit one did not converge; "too many steps" where it tried a
             million from one instant to the next. Else None.
-        skipped: Number of rows before those that `rows` has.
         failure: Of a run that was interrupted as its rows could not be written, why.
-        gathered: Totals of all rows; None where they are gathered from `rows`.
-        spilled: Has the temporary file of `rows`; None if they are in memory.
-        estimated: Estimates the error by the step, when it is asked for, or says why not.
+        estimated: The error by the step, or why there is none; or what estimates it when it is asked for.
+        origin: Of a run that was read from its folder, what run.yaml says of where it was made: armsim, python and sources.
     """
 
-    asked: Callable[[], tuple[Scenario, Plant]] = field(repr=False)
+    setup: Setup = field(repr=False)
     status: str
     steps: int
-    rows: ctypes.Array = field(repr=False)
-    count: int
+    rows: Rows = field(repr=False)
     end: list[float] = field(repr=False)
-    measures: dict[str, float]
-    units: dict[str, str]
     state: list[float] = field(repr=False)
-    approach: list[list[float]] = field(repr=False)
-    engine: str
-    advised: Callable[[], Advice] = field(repr=False)
     seconds: dict[str, float]
+    measures: dict[str, float] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+    approach: list[list[float]] = field(default_factory=list, repr=False)
+    engine: str = "llvm"
     stalled: Stall | None = None
-    skipped: int = 0
     failure: str = ""
-    gathered: RowTotals | None = field(default=None, repr=False)
-    spilled: Spill | None = field(default=None, repr=False)
-    estimated: Callable[[], StepError | str] = field(default=partial(_known, ""), repr=False)
+    estimated: Callable[[], StepError | str] | StepError | str = field(default="", repr=False)
     figures: dict[str, float] = field(default_factory=dict, repr=False)
+    origin: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         ran = f"{self.scenario.brief}, {self.status}"
         return f"{type(self).__name__}({ran}, {counted(self.count, 'row')} of {counted(len(self.columns), 'column')})"
 
-    @cached_property
-    def _asked(self) -> tuple[Scenario, Plant]:
-        return self.asked()
-
     @property
     def scenario(self) -> Scenario:
         """What was run."""
-        return self._asked[0]
+        return self.setup.scenario
 
     @property
     def plant(self) -> Plant:
         """The arm with its drives."""
-        return self._asked[1]
+        return self.setup.plant
 
-    @cached_property
+    @property
     def advice(self) -> Advice:
         """The advice on the step."""
-        return self.advised()
+        return self.setup.advice
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return self.rows.count
 
     @cached_property
     def _estimate(self) -> StepError | str:
-        return self.estimated()
+        return self.estimated() if callable(self.estimated) else self.estimated
 
     @property
     def step_error(self) -> StepError | None:
@@ -141,56 +160,35 @@ class Result(Mapping[str, Any]):
         return [self.measures[f"peak_torque_{joint.name}"] for joint in self.plant.arm.joints]
 
     def __getstate__(self) -> dict[str, Any]:
-        """The attributes alone, the rows that there are as bytes, the advice as it is."""
-        kept = DOUBLE * (self.count - self.skipped) * len(self.plant.columns)
+        """The attributes alone, with what is found when it is asked for."""
         state = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {
-            **state,
-            "rows": bytes(memoryview(self.rows).cast("B")[:kept]),
-            "spilled": None,
-            "advised": partial(_known, self.advice),
-            "estimated": partial(_known, self._estimate),
-            "asked": partial(_known, self._asked),
-        }
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        rows = state["rows"]
-        shape = ctypes.c_double * (len(rows) // DOUBLE)
-        vars(self).update({**state, "rows": shape.from_buffer_copy(rows)})
+        rows = self.rows if isinstance(self.rows, ArrayRows) else ArrayRows.of(self.table, self.rows.times)
+        summary = {"_summary": vars(self)["_summary"]} if "_summary" in vars(self) else {}
+        return {**state, **summary, "rows": rows, "estimated": self._estimate}
 
     @property
     def steps_chosen(self) -> tuple[int, int] | None:
         """Numbers of steps that an adaptive method accepted and rejected; None for a fixed-step method."""
         return steps_chosen(self.plant.slots, self.state)
 
-    @cached_property
-    def times(self) -> list[float]:
-        """Times of the rows [s], exact multiples of dt."""
-        num, den = self.scenario.time_ratio
-        return [k * self.scenario.log_every * num / den for k in range(self.count)]
-
-    @cached_property
+    @property
     def table(self) -> np.ndarray:
         """All rows, shape (rows, columns), in the order of `columns`, SI units; a memory map if they are many."""
-        import numpy as np
-
-        self._refuse_if_gone()
-        shape = self.count, len(self.plant.columns)
-        if self.spilled is not None:
-            return np.memmap(self.spilled.file, np.float64, "c", shape=shape)
-        return np.frombuffer(memoryview(self.rows), np.float64, shape[0] * shape[1]).reshape(shape)
+        return self.rows.table
 
     @property
     def t(self) -> np.ndarray:
         """Times of the rows [s], shape (rows,)."""
         import numpy as np
 
+        if self.rows.times is not None:
+            return self.rows.times
         num, den = self.scenario.time_ratio
         apart = self.scenario.log_every * num
         if max(self.count * apart, den) <= EXACT:
             times: np.ndarray = np.arange(self.count) * apart / den
             return times
-        return np.array(self.times)
+        return np.array([k * apart / den for k in range(self.count)])
 
     @property
     def q(self) -> np.ndarray:
@@ -217,33 +215,23 @@ class Result(Mapping[str, Any]):
 
     def _places(self, quantity: str) -> list[int]:
         """Where a row holds a quantity, joint by joint or part by part."""
-        return [i for i, column in enumerate(self.plant.columns) if column.quantity == quantity]
-
-    def blocks(self) -> Iterator[tuple[int, memoryview[float]]]:
-        """Blocks of rows: the index of their first row, and their numbers, row by row."""
-        width = len(self.plant.columns)
-        at_once = max(1, held_in_memory(width))
-        flat = memoryview(self.rows).cast("B").cast("d")
-        for first in range(0, self.count - self.skipped, at_once):
-            last = min(first + at_once, self.count - self.skipped)
-            yield self.skipped + first, flat[first * width : last * width]
+        return [i for i, column in enumerate(self.setup.layout.columns) if column.quantity == quantity]
 
     @cached_property
     def totals(self) -> RowTotals:
         """Totals of all rows."""
-        if self.gathered is not None:
-            return self.gathered
+        if isinstance(self.rows, ArrayRows) and self.rows.totals is not None:
+            return self.rows.totals
         totals = RowTotals.of(self.plant)
-        for _, block in self.blocks():
+        for _, block in self.rows.blocks():
             totals.add(block)
         return totals
 
     def latest(self) -> tuple[list[float], dict[str, list[tuple[float, ...]]]]:
         """Times [s] of the last rows, as many as memory holds, and quantities in them, a tuple for each row."""
-        width = len(self.plant.columns)
-        first = max(self.skipped, self.count - held_in_memory(width))
-        flat = memoryview(self.rows).cast("B").cast("d")[: (self.count - self.skipped) * width]
-        rows = flat[(first - self.skipped) * width :]
+        assert isinstance(self.rows, ArrayRows)  # as of every run that has just been made
+        first, rows = self.rows.latest()
+        width = self.rows.width
         num, den = self.scenario.time_ratio
         times = [k * self.scenario.log_every * num / den for k in range(first, self.count)]
         return times, {
@@ -253,12 +241,12 @@ class Result(Mapping[str, Any]):
 
     @cached_property
     def _by_heading(self) -> dict[str, Heading]:
-        return {h.text: h for degrees in (True, False) for h in self.plant.headings(degrees=degrees)}
+        return {h.text: h for degrees in (True, False) for h in self.setup.layout.headings(degrees)}
 
     @property
     def columns(self) -> list[str]:
         """Names of the columns of `table`: the headings of trajectory.csv and torque.csv, but for the times."""
-        return [h.text for h in self.plant.headings()]
+        return [h.text for h in self.setup.layout.headings()]
 
     def __iter__(self) -> Iterator[str]:
         return iter(["t_s", *self.columns])
@@ -298,14 +286,8 @@ class Result(Mapping[str, Any]):
 
     def row(self, k: int) -> list[float]:
         """Row k (negative: from the end), in the order of `Plant.columns`."""
-        self._refuse_if_gone()
-        width = len(self.plant.columns)
-        start = (k % self.count) * width
-        return self.rows[start : start + width]
-
-    def _refuse_if_gone(self) -> None:
-        if self.skipped:
-            raise UsageError("the rows of this run are in its folder: read them there, or call armsim.simulate")
+        found: list[float] = self.table[k % self.count].tolist()
+        return found
 
     def fastest_to_diverge(self) -> str:
         """Of a diverged run, the slot closest to its bound in the last state within bounds, for example "qd_R4".

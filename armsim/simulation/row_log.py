@@ -10,14 +10,18 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from queue import SimpleQueue
-from typing import IO, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from armsim.errors import UsageError
 from armsim.files.run_folder import size_text
 from armsim.simulation.row_totals import RowTotals
+
+if TYPE_CHECKING:
+    import numpy as np
 
 IN_MEMORY = 32 * 2**20  # bytes of rows that stay there
 BLOCK = 2**20  # bytes of rows that are handed over at once
@@ -50,16 +54,106 @@ class RowSink(Protocol):
         """After a block that could not be written: leave whole rows only, and say how many there are."""
 
 
-@dataclass
-class KeptRows:
-    """The rows of a run, or the last of them; see `armsim.simulation.result.Result` for its attributes."""
+class Rows(Protocol):
+    """The rows of a run, wherever they are.
 
-    rows: ctypes.Array
+    Attributes:
+        count: Their number.
+    """
+
+    count: int
+
+    @property
+    def times(self) -> np.ndarray | None:
+        """Their times [s], shape (count,); None where they follow from the scenario's clock."""
+
+    @property
+    def table(self) -> np.ndarray:
+        """All of them, shape (count, columns)."""
+
+    def blocks(self) -> Iterator[tuple[int, memoryview[float]]]:
+        """Blocks of rows: the index of their first row, and their numbers, row by row."""
+
+    def cut(self, count: int) -> Rows:
+        """The first rows alone."""
+
+
+@dataclass
+class ArrayRows:
+    """The rows of a run, or the last of them, in one array; see `Rows`.
+
+    Attributes:
+        numbers: The rows, one after the other. Many of them are in a temporary file, mapped into memory; of a run whose rows
+            went to its folder, only the last ones.
+        width: Numbers in a row.
+        count: Number of rows.
+        skipped: Number of rows before those that `numbers` has.
+        totals: Totals of all rows, gathered on the way; None where they are gathered from `numbers`.
+        spilled: Has the temporary file of `numbers`; None if they are in memory.
+        times: See `Rows`.
+    """
+
+    numbers: ctypes.Array
+    width: int
     count: int
     skipped: int = 0
-    failure: str = ""
-    gathered: RowTotals | None = None
+    totals: RowTotals | None = None
     spilled: Spill | None = None
+    times: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, table: np.ndarray, times: np.ndarray | None) -> ArrayRows:
+        """Of a table, shape (count, columns)."""
+        count, width = table.shape
+        return cls((ctypes.c_double * table.size).from_buffer_copy(table.tobytes()), width, count, times=times)
+
+    @property
+    def flat(self) -> memoryview[float]:
+        """The numbers of the rows that there are."""
+        return memoryview(self.numbers).cast("B").cast("d")[: max(0, self.count - self.skipped) * self.width]
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        """All rows; a memory map if they are many.
+
+        Raises:
+            UsageError: The first ones are in the run's folder alone.
+        """
+        import numpy as np
+
+        self.refuse_if_gone()
+        shape = self.count, self.width
+        if self.spilled is not None:
+            return np.memmap(self.spilled.file, np.float64, "c", shape=shape)
+        return np.frombuffer(memoryview(self.numbers), np.float64, shape[0] * shape[1]).reshape(shape)
+
+    def blocks(self) -> Iterator[tuple[int, memoryview[float]]]:
+        """See `Rows`; refused as `table` is."""
+        self.refuse_if_gone()
+        at_once = max(1, held_in_memory(self.width)) * self.width
+        for first in range(0, len(self.flat), at_once):
+            yield self.skipped + first // self.width, self.flat[first : first + at_once]
+
+    def cut(self, count: int) -> ArrayRows:
+        """See `Rows`."""
+        return replace(self, count=count, times=None if self.times is None else self.times[:count])
+
+    def latest(self) -> tuple[int, memoryview[float]]:
+        """The last rows, as many as memory holds: the index of the first of them, and their numbers."""
+        first = max(self.skipped, self.count - held_in_memory(self.width))
+        return first, self.flat[(first - self.skipped) * self.width :]
+
+    def refuse_if_gone(self) -> None:
+        """Refuse to answer for rows that are in the run's folder alone."""
+        if self.skipped:
+            raise UsageError("the rows of this run are in its folder: read them there, or call armsim.simulate")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _array_rows, (bytes(self.flat), self.width, self.count, self.skipped, self.totals, None, self.times)
+
+
+def _array_rows(numbers: bytes, *others: Any) -> ArrayRows:
+    return ArrayRows((ctypes.c_double * (len(numbers) // DOUBLE)).from_buffer_copy(numbers), *others)
 
 
 class RowLog(Protocol):
@@ -78,7 +172,7 @@ class RowLog(Protocol):
     def room(self, first: int) -> ctypes.Array:
         """Where to put the rows from index `first` on; all before it have been put where earlier calls said."""
 
-    def finish(self, count: int, end: Sequence[float] | None) -> KeptRows:
+    def finish(self, count: int, end: Sequence[float] | None) -> ArrayRows:
         """Take the last rows, and close; all but a last one that is not finite, as that of a diverging step may be.
 
         Args:
@@ -110,8 +204,8 @@ class RowsInMemory:
         left = len(self.rows) - first * self.width
         return (ctypes.c_double * left).from_buffer(self.rows, first * self.width * DOUBLE)
 
-    def finish(self, count: int, end: Sequence[float] | None) -> KeptRows:
-        return KeptRows(self.rows, _ended(self.rows, self.width, count, end))
+    def finish(self, count: int, end: Sequence[float] | None) -> ArrayRows:
+        return ArrayRows(self.rows, self.width, _ended(self.rows, self.width, count, end))
 
     def close(self) -> None:
         pass
@@ -153,7 +247,7 @@ class RowStream:
             self.waited += time.perf_counter() - began
         return self._buffer
 
-    def finish(self, count: int, end: Sequence[float] | None) -> KeptRows:
+    def finish(self, count: int, end: Sequence[float] | None) -> ArrayRows:
         """See `RowLog`. Of the rows, the last are kept in memory, at least `IN_MEMORY` bytes if there are as many."""
         if self._buffer is not None:
             self._hand_over(self._first + _ended(self._buffer, self.width, count - self._first, end))
@@ -167,7 +261,8 @@ class RowStream:
             block = self._latest.popleft()
             ctypes.memmove(ctypes.addressof(rows) + at, block, len(block))
             at += len(block)
-        return KeptRows(rows, self._sink.cut() if self.failure else self._written, skipped, self.failure, self._totals)
+        count = self._sink.cut() if self.failure else self._written
+        return ArrayRows(rows, self.width, count, skipped, self._totals)
 
     def close(self) -> None:
         self._filled.put(None)
@@ -220,10 +315,10 @@ class SpilledRows(RowStream):
         self._spill = Spill(totals.width, most)
         super().__init__(self._spill, totals)
 
-    def finish(self, count: int, end: Sequence[float] | None) -> KeptRows:
+    def finish(self, count: int, end: Sequence[float] | None) -> ArrayRows:
         """See `RowLog`."""
         kept = super().finish(count, end)
-        return replace(kept, rows=self._spill.rows(kept.count), skipped=0, spilled=self._spill)
+        return replace(kept, numbers=self._spill.rows(kept.count), skipped=0, spilled=self._spill)
 
 
 class Spill:

@@ -7,9 +7,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from armsim.files.run_folder import RunFolder
+from armsim.files.run_folder import RunFolder, new_run_folder
 from armsim.simulation.driver import Progress
-from armsim.simulation.folder import RunFiles, write_record, write_run
+from armsim.simulation.folder import COMMENT, RunFiles, check_format, record, write_about
 from armsim.simulation.result import Result
 from armsim.simulation.summary import summarize
 
@@ -31,7 +31,16 @@ class Run(Result):
         Raises:
             UsageError: The folder must not be overwritten, or cannot be written.
         """
-        return write_run(self, self._summary, folder, force, degrees)
+        with new_run_folder(folder, self.scenario.name, force) as made:
+            with self.files(made, degrees) as files:
+                files.take(self)
+            self.record(made, degrees)
+        return Path(made.path)
+
+    def files(self, folder: RunFolder, degrees: bool) -> RunFiles:
+        """What takes the rows, in a folder."""
+        check_format(self.scenario)
+        return RunFiles(folder, self.scenario, self.plant, degrees)
 
     def save_into(self, folder: RunFolder, degrees: bool, progress: Progress | None = None) -> None:
         """Write the folder of a run with its rows in memory, at the end of a program that has no other use for them.
@@ -49,7 +58,7 @@ class Run(Result):
             OSError: The folder cannot be written, nor is there another place.
         """
         try:
-            with RunFiles(folder, self.scenario, self.plant, degrees) as files:
+            with self.files(folder, degrees) as files:
                 try:
                     files.take(self, progress)
                 except KeyboardInterrupt:
@@ -73,13 +82,11 @@ class Run(Result):
         """
         self.status = "interrupted" if self.status == "complete" else self.status
         vars(self)["_summary"] = {**self._summary, "status": self.status, "rows": rows}
-        self.count, self.failure = rows, failure
-        for name in ("table", "times"):
-            vars(self).pop(name, None)
+        self.rows, self.failure = self.rows.cut(rows), failure
 
     def record(self, folder: RunFolder, degrees: bool) -> None:
         """Write run.yaml into a folder that has the rows already."""
-        write_record(folder, self, self._summary, degrees)
+        write_about(folder, record(self, self._summary, degrees), COMMENT)
 
     @cached_property
     def _summary(self) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from armsim.simulation.driver import FIRST_STRETCH, Driver, Progress, next_stret
 from armsim.simulation.engine import Engine, NativeEngine, make_engine
 from armsim.simulation.folder import RunFiles, check_format, least_size
 from armsim.simulation.loop_plan import SUMMARISED, LoopPlan, plant_of_run
+from armsim.simulation.result import KnownSetup, Setup
 from armsim.simulation.row_log import RowLog, RowSink, RowsInMemory, RowStream, SpilledRows, held_in_memory
 from armsim.simulation.row_totals import RowTotals
 from armsim.simulation.run import Run
@@ -144,7 +145,8 @@ def _simulated(
     ready = time.perf_counter()
     advice = Advice() if called else heeded(scenario, plant, force_step)
     seconds = {"advice_s": time.perf_counter() - ready}
-    return carried_out(scenario, made, lambda: advice, progress, seconds, began, streamed=streamed)
+    setup = KnownSetup(scenario, made.plant, advice)
+    return carried_out(scenario, made, setup, progress, seconds, began, streamed=streamed)
 
 
 def advise(scenario: Scenario) -> tuple[Scenario, Advice]:
@@ -162,31 +164,29 @@ def simulate_unadvised(scenario: Scenario, progress: Progress | None = None) -> 
     began = time.perf_counter()
     scenario = with_method(scenario)
     made = NativeEngine(LoopPlan.of(plant_of_run(scenario), scenario.dt, parts=scenario.moments))
-    return carried_out(scenario, made, Advice, progress, {}, began)
+    return carried_out(scenario, made, KnownSetup(scenario, made.plant, Advice()), progress, {}, began)
 
 
 def carried_out(
     scenario: Scenario,
     engine: Engine,
-    advised: Callable[[], Advice],
+    setup: Setup,
     progress: Progress | None,
     seconds: Mapping[str, float],
     began: float,
     start: Sequence[float] | None = None,
-    asked: Callable[[], tuple[Scenario, Plant]] | None = None,
     streamed: Streamed | None = None,
 ) -> Run:
     """Carry out a run with an engine that is ready.
 
     Args:
-        scenario: What is run.
+        scenario: What is run; that of the setup, or one that has the same times and columns.
         engine: Its engine.
-        advised: Gives the advice on its step.
+        setup: What is run, as the result tells it.
         progress: See `simulate`.
         seconds: Wall time spent so far, by part [s].
         began: When, as `time.perf_counter` has it.
-        start: The state at the start; that of the scenario unless given.
-        asked: Gives the scenario and the plant of the run, if those given here only have its times and columns.
+        start: The state at the start, of a run with open numbers; that of the scenario unless given.
         streamed: Gives what takes the rows if they are too many for memory; a temporary file unless given.
     """
     width = len(engine.plant.columns)
@@ -195,33 +195,30 @@ def carried_out(
     if count <= held_in_memory(width):
         log = RowsInMemory(width, count)
     else:
-        known = (scenario, engine.plant) if asked is None else asked()
-        totals = RowTotals.of(known[1])
-        log = SpilledRows(totals, count) if streamed is None else RowStream(streamed(*known), totals)
+        totals = RowTotals.of(setup.plant)
+        log = SpilledRows(totals, count) if streamed is None else RowStream(streamed(scenario, setup.plant), totals)
     with contextlib.closing(log):
-        return _driven(scenario, engine, advised, progress, seconds, began, start, asked, log)
+        return _driven(scenario, engine, setup, progress, seconds, began, start, log)
 
 
 def _driven(
     scenario: Scenario,
     engine: Engine,
-    advised: Callable[[], Advice],
+    setup: Setup,
     progress: Progress | None,
     seconds: Mapping[str, float],
     began: float,
     start: Sequence[float] | None,
-    asked: Callable[[], tuple[Scenario, Plant]] | None,
     log: RowLog,
 ) -> Run:
     """Carry out a run; see `carried_out`."""
     plant = engine.plant
     width = len(plant.columns)
     count = scenario.steps // scenario.log_every + 1
+    name = key("step error", scenario) if start is None else ""
     if start is None:
         start = plant.initial_state(scenario.initial_q, scenario.initial_qd, scenario.landing)
-    name = key("step error", scenario) if asked is None else ""
-    run_of = asked or (lambda: (scenario, plant))
-    doubling = StepDoubling(scenario, engine, start, name, lambda: run_of()[0].tolerance)
+    doubling = StepDoubling(scenario, engine, start, name, setup)
     driver = Driver(
         engine.run,
         start,
@@ -267,13 +264,14 @@ def _driven(
     kept = min(-(-(done + (status == "diverged")) // scenario.log_every), count)
     parts = {"loop_s": ended - looped - log.waited, **({"rows_s": log.waited} if log.waited else {})}
     rows = log.finish(kept, end if status == "complete" and done % scenario.log_every == 0 else None)
-    if rows.failure and status == "complete":
+    if log.failure and status == "complete":
         status = "interrupted"
     return Run(
-        asked=run_of,
+        setup=setup,
         status=status,
         steps=done,
-        **vars(rows),
+        rows=rows,
+        failure=log.failure,
         end=end,
         measures=asked_for,
         figures={} if status == "diverged" else figures,
@@ -286,12 +284,6 @@ def _driven(
         approach=approach,
         engine=engine.name,
         stalled=driver.stalled,
-        estimated=doubling.estimate if status == "complete" else _nothing,
-        advised=advised,
+        estimated=doubling.estimate if status == "complete" else "",
         seconds={**engine.preparation, **seconds, **parts, "total_s": ended - began},
     )
-
-
-def _nothing() -> str:
-    """No estimate of the step's error, of a run whose end says enough."""
-    return ""

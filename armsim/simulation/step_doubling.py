@@ -17,16 +17,15 @@ events every half step.)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from armsim.integrate import Tolerance
 from armsim.loading import Scenario
 from armsim.plant import DynaMechsPlant, Plant
 from armsim.simulation.engine import Engine, Repeater, doubles
 from armsim.simulation.loop_plan import Accuracy
-from armsim.simulation.result import steps_chosen
+from armsim.simulation.result import Setup, steps_chosen
 from armsim.simulation.step_error import LOOSER, SHORTER, TIGHTER, StepError
 from armsim.spec.timing import time_at
 from armsim.spec.tolerance import LEAST
@@ -59,7 +58,7 @@ class StepDoubling:
         engine: Its engine.
         start: The state at the start.
         known: Names the run, whose estimate may be known; empty for one that is not made twice.
-        tolerance: Gives that of the run.
+        setup: Has the tolerance of the run.
     """
 
     def __init__(
@@ -68,10 +67,10 @@ class StepDoubling:
         engine: Engine,
         start: Sequence[float],
         known: str,
-        tolerance: Callable[[], Tolerance],
+        setup: Setup,
     ) -> None:
         self.scenario, self.plant = scenario, engine.plant
-        self._tolerance = tolerance
+        self._setup = setup
         self._engine = engine if isinstance(engine, Repeater) and engine.plan.refinable else None
         self._name = known
         self._clock = scenario.sample_every or 1, scenario.time_ratio
@@ -142,7 +141,7 @@ class StepDoubling:
                 return found
             return replace(found, at_least=self._may_be_larger(engine, found, parts))
         parts = 1 if self.plant.ahead else HALVES
-        if float(self._tolerance().rtol) < TENTHS * LEAST:
+        if float(self._setup.scenario.tolerance.rtol) < TENTHS * LEAST:
             return self._repeated(engine, Accuracy(parts, 1 / TENTHS), LOOSER)
         return self._repeated(engine, Accuracy(parts, TENTHS), TIGHTER)
 

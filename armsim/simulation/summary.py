@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from armsim.actuation import motor as dc
@@ -45,10 +46,8 @@ def summarize(run: Result) -> dict[str, Any]:
         "rows": run.count,
         "engine": run.engine,
     }
-    loop = run.seconds.get("loop_s", 0.0)
     summary["seconds"] = dict(run.seconds)
-    tried = sum(run.steps_chosen or (run.steps,))
-    summary["steps_per_second"] = tried / loop if loop > 0 else math.inf
+    summary["steps_per_second"] = pace(summary)
     outside = _outside(run)
     met = [joint["joint"] for joint in outside if joint["stop"]]
     limited = [name for name, voltage in run.totals.voltages.items() if voltage.reached]
@@ -89,6 +88,13 @@ def summarize(run: Result) -> dict[str, Any]:
             "stalled": run.stalled,
         }
     return summary
+
+
+def pace(summary: Mapping[str, Any]) -> float:
+    """The steps that the loop carried out, or tried, in a second."""
+    loop: float = summary["seconds"].get("loop_s", 0.0)
+    tried = summary["steps"] + summary.get("adaptive", {}).get("refused", 0)
+    return tried / loop if loop > 0 else math.inf
 
 
 def _causes(run: Result) -> dict[str, Any]:

@@ -100,10 +100,9 @@ def test_runs_that_ended_early_are_shown_as_far_as_they_went(tmp_path):
     assert run.status == "diverged"
     animate(run, tmp_path / "out.gif", size=SMALL)
     assert sum(stays(tmp_path / "out.gif")[:-1]) == pytest.approx(1000 * run.t[-1], abs=10)
-    run.count = 1
-    vars(run).pop("table", None)
+    run.cut_short(1)
     animate(run, tmp_path / "one.png", size=SMALL)
-    run.count = 0
+    run.cut_short(0)
     with pytest.raises(UsageError, match="expected: a run with rows"):
         animate(run, tmp_path / "none.gif")
 

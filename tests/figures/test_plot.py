@@ -199,7 +199,7 @@ def test_runs_that_ended_early_are_drawn_as_far_as_they_went_and_it_is_said():
     assert [len(curve(figure.axes[0], f"R{i}")[0]) for i in (1, 5)] == [run.count] * 2
 
     run = armsim.simulate("arm5_hold", {"duration": 0.1})
-    run.status, run.count = "interrupted", 8
+    run.cut_short(8)
     figure = plot(run)
     assert figure.get_suptitle().endswith("\ninterrupted: rows to 0.07 s of 0.1 s")
     assert figure.axes[0].get_xlim() == (0.0, 0.1)
@@ -209,8 +209,7 @@ def test_runs_that_ended_early_are_drawn_as_far_as_they_went_and_it_is_said():
 @pytest.mark.parametrize("rows", [0, 1])
 def test_a_run_of_no_row_or_one_is_drawn(rows, tmp_path):
     run = armsim.simulate("arm5_hold", {"duration": 0.1})
-    run.status, run.count = "interrupted", rows
-    vars(run).pop("table", None)
+    run.cut_short(rows)
     said = "no rows: interrupted before the first" if not rows else "interrupted: rows to 0 s of 0.1 s"
     for given in (run, run.save(tmp_path / "run")):
         figure = plot(given, tmp_path / "out.png", force=True)

@@ -26,6 +26,7 @@ from random import Random
 import yaml
 
 import armsim
+from armsim import load_run
 from armsim.cli.main import COMMANDS, main
 from armsim.errors import ArmsimError, FileFaults
 from armsim.files.csv_reader import read_csv
@@ -36,7 +37,6 @@ from armsim.loading.check import check
 from armsim.measures import measures_of
 from armsim.plant import make_plant
 from armsim.recording.measured_log import read_log
-from armsim.recording.recording import load_recording
 
 ROOT = Path(__file__).parents[2]
 ROBOTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "robots").glob("*.yaml"))}
@@ -333,7 +333,7 @@ def whole_file(random: Random, folder: Path) -> Case:
             about = about.replace("sha256", "sha")
         (folder / "run.yaml").write_bytes(about.encode("utf-8", "surrogatepass"))
         (folder / "record.csv").write_bytes(rows.encode("utf-8", "surrogatepass"))
-        return Case(kind, (about, rows), lambda: load_recording(folder))
+        return Case(kind, (about, rows), lambda: load_run(folder))
     made = damaged(random, RECORDING[1]) if random.random() < 0.7 else table(random)
     names = damaged(random, "t_s: t*1e-3\nq_shoulder_rad: (x - 2)*2*pi/4096\n") if random.random() < 0.3 else None
     (folder / "log.csv").write_bytes(made.encode("utf-8", "surrogatepass"))

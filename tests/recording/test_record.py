@@ -10,15 +10,15 @@ import pytest
 import yaml
 
 import armsim
+from armsim import load_run
 from armsim.errors import UsageError
-from armsim.recording.recording import load_recording
 
 SAMPLED = {"control.period": 1e-3, "duration": 0.5}
 
 
 def table(recording):
     values = np.concatenate([recording.t[:, None], recording.states, recording.inputs], axis=1)
-    return dict(zip(recording.headings, values.T))
+    return dict(zip(list(recording), values.T))
 
 
 @pytest.mark.parametrize("name", ["arm5_hold", "arm5_hold_pi"])
@@ -66,7 +66,7 @@ def test_it_reads_back_to_the_bit(tmp_path):
     recording = armsim.record("arm5_hold", SAMPLED)
     folder = recording.save(tmp_path / "out")
     assert sorted(os.listdir(folder)) == ["record.csv", "run.yaml"]
-    read = load_recording(folder)
+    read = load_run(folder)
     for part in ("t", "states", "inputs"):
         assert getattr(read, part).view(np.int64).tolist() == getattr(recording, part).view(np.int64).tolist()
     assert (read.output, read.algorithm, read.status) == (recording.output, recording.algorithm, "complete")
@@ -106,9 +106,9 @@ def test_folders_are_written_as_runs_are(tmp_path):
     folder = first.save(tmp_path / "out")
     with pytest.raises(UsageError, match="an earlier run"):
         second.save(folder)
-    assert len(load_recording(folder).t) == 11
+    assert len(load_run(folder).t) == 11
     second.save(folder, force=True)
-    assert len(load_recording(folder).t) == 21
+    assert len(load_run(folder).t) == 21
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.tex").write_text("mine")
     with pytest.raises(UsageError, match="other files"):
@@ -136,7 +136,7 @@ def test_a_run_that_diverges_keeps_its_samples(tmp_path):
     assert recording.stable["dt"] == pytest.approx(5.8e-4, rel=0.06)  # back-EMF alone damps between samples
     assert "velocity_implicit" in recording.stable["methods"]
     recording.save(tmp_path / "out")
-    assert load_recording(tmp_path / "out").status == "diverged"
+    assert load_run(tmp_path / "out").status == "diverged"
     assert armsim.replay(tmp_path / "out").comparison.equal
 
 

@@ -55,7 +55,7 @@ def test_parquet_has_the_bits_and_headings_of_csv(pq, degrees, streamed, tmp_pat
         monkeypatch.setattr(row_log, "BLOCK", 10_000)
         monkeypatch.setattr(parquet, "GROUP", 30_000)
     run, folder = simulate_into(tmp_path / "run", "arm5_hold", PARQUET, degrees=degrees)
-    assert (run.gathered is not None) == streamed
+    assert (run.rows.totals is not None) == streamed
     simulate_into(tmp_path / "csv", "arm5_hold", LOGGED, degrees=degrees)
     assert sorted(path.name for path in folder.iterdir()) == ["run.yaml", "torque.parquet", "trajectory.parquet"]
     for name in ("trajectory", "torque"):

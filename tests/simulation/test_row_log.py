@@ -75,12 +75,12 @@ def test_a_streamed_run_has_the_files_of_one_in_memory(scenario, overrides, degr
     run.save(tmp_path / "kept", degrees=degrees)
     small(run.count, len(run.plant.columns))  # so that the diagnosis of a divergence still has all rows
     streamed, folder = simulate_into(tmp_path / "streamed", scenario, overrides, force_step=True, degrees=degrees)
-    assert streamed.skipped == 0
-    assert streamed.gathered is not None  # it was streamed
+    assert streamed.rows.skipped == 0
+    assert streamed.rows.totals is not None  # it was streamed
     assert content(folder) == content(tmp_path / "kept")
     small(1)
     scant, folder = simulate_into(tmp_path / "scant", scenario, overrides, force_step=True, degrees=degrees)
-    assert (scant.skipped > 0, scant.count) == (True, run.count)
+    assert (scant.rows.skipped > 0, scant.count) == (True, run.count)
     assert content(folder)[:2] == content(tmp_path / "kept")[:2]
 
 
@@ -93,7 +93,7 @@ def test_a_spilled_run_answers_as_one_in_memory(scenario, overrides, small, tmp_
     assert isinstance(run.table, np.memmap)
     assert not isinstance(kept.table, np.memmap)
     assert np.array_equal(run.table, kept.table)
-    assert np.array_equal(run.t, run.times)
+    assert np.array_equal(run.t, kept.t)
     assert (run.row(0), run.row(-1), run.status) == (kept.row(0), kept.row(-1), kept.status)
     assert {**run.summary(), "seconds": 0, "steps_per_second": 0} == {
         **kept.summary(), "seconds": 0, "steps_per_second": 0,
@@ -112,7 +112,7 @@ def test_prepared_runs_spill_with_the_limits_of_their_own_numbers(small):
     for hold in (1000, 1):
         small(hold, 60)
         runs = [prepared({"robot.joints[R4].limits.upper": upper}) for upper in (0.2, 0.8)]
-        assert [run.spilled is None for run in runs] == [hold > 1] * 2
+        assert [run.rows.spilled is None for run in runs] == [hold > 1] * 2
         found.append([run.summary()["outside_limits"] for run in runs])
     assert found[0] == found[1]
     assert [bool(outside) for outside in found[0]] == [True, False]
@@ -121,7 +121,7 @@ def test_prepared_runs_spill_with_the_limits_of_their_own_numbers(small):
 def test_the_temporary_file_goes_away_with_the_run(small):
     small(1)
     run = armsim.simulate("two_link_hold", LOGGED)
-    table, file = run.table, weakref.ref(run.spilled)
+    table, file = run.table, weakref.ref(run.rows.spilled)
     last = table[-1].tolist()
     del run
     gc.collect()
@@ -276,7 +276,7 @@ def test_ctrl_c_while_a_block_is_handed_over_neither_loses_nor_doubles_rows(take
     kept = log.finish(reached, None)
     assert reached == 3 * at
     assert sink.rows == list(range(reached))
-    assert (kept.count, list(kept.rows)) == (reached, sink.rows)
+    assert (kept.count, list(kept.numbers)) == (reached, sink.rows)
 
 
 @pytest.mark.parametrize("make", [lambda: RowsInMemory(1, 10), lambda: RowStream(Taken(), totals())])
@@ -284,7 +284,7 @@ def test_the_row_of_the_end_is_appended_and_one_that_is_not_finite_is_left_out(m
     for end, expected in (([7.0], [0, 1, 2, 7]), (None, [0, 1, 2]), ([float("nan")], [0, 1, 2])):
         log = make()
         kept = log.finish(counted(log, 1), end)
-        assert list(kept.rows)[: kept.count] == expected
+        assert list(kept.numbers)[: kept.count] == expected
         log.close()
 
 

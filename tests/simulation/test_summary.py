@@ -35,7 +35,7 @@ def test_a_joint_that_leaves_its_range_after_the_last_row_is_told_with_how_far_i
     # it blows up between two rows
     run = armsim.simulate("arm5_fall", {"integrator.dt": 1e-3}, force_step=True)
     assert run.status == "diverged"
-    assert run.times[-1] < run.steps * 1e-3
+    assert run.t[-1] < run.steps * 1e-3
     summary = summarize(run)
     limits = {joint.name: joint.limit for joint in run.plant.arm.joints}
     ends = {joint["name"]: joint["q"] for joint in summary["joints"]}

@@ -10,6 +10,7 @@ import pytest
 
 import armsim
 from armsim.simulation.ending import settled
+from armsim.simulation.result import KnownSetup
 from armsim.stability.advice import Advice
 from tests.planar import planar
 
@@ -143,7 +144,8 @@ def floating() -> dict[str, Any]:
 def test_no_verdict_on_a_loop_stands_against_the_run(control, stands):
     run = armsim.simulate(scenario(control, initial={"q": [0.2, -0.5]}))
     verdicts = {"R1 is said to be unstable": "R1", "R2 is said to be unstable": "R2"}
-    run.advised = lambda: Advice(warnings=("the step is long", *verdicts), loops=verdicts)
+    advice = Advice(warnings=("the step is long", *verdicts), loops=verdicts)
+    run.setup = KnownSetup(run.scenario, run.plant, advice)
     assert set(settled(run)) == (set() if stands else {"R1", "R2"})
     assert run.summary()["advice"] == ["the step is long", *verdicts][: 3 if stands else 1]
     assert ("R1 is said" in run._repr_html_()) == stands

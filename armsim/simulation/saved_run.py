@@ -1,0 +1,119 @@
+"""Reading a run from the folder that `Run.save` has written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from functools import cached_property
+from typing import Any
+
+from armsim.files.row_blocks import FileRows, RowBlocks
+from armsim.files.run_record import RunRecord
+from armsim.files.source import Source
+from armsim.loading import Scenario, build_robot, load_robot_file, read_scenario
+from armsim.plant import Plant
+from armsim.plant.columns import Layout
+from armsim.simulation.folder import summary_of
+from armsim.simulation.loop_plan import plant_of_run
+from armsim.simulation.result import KnownSetup
+from armsim.simulation.run import Run
+from armsim.simulation.step_error import StepError
+from armsim.stability.advice import Advice
+from armsim.stability.method_choice import with_method
+
+STATES = ("complete", "interrupted", "diverged")
+NEEDED: dict[tuple[str, ...], type | tuple[type, ...]] = {
+    ("scenario", "name"): str,
+    ("scenario", "robot", "name"): str,
+    ("steps",): int,
+    ("seconds", "loop_s"): (int, float),
+}
+
+
+class SavedSetup:
+    """What was run, as run.yaml has it, read when it is looked at; see `armsim.simulation.result.Setup`.
+
+    Args:
+        record: The run's folder.
+        layout: What the numbers of a row are.
+    """
+
+    def __init__(self, record: RunRecord, layout: Layout) -> None:
+        self._record, self.layout = record, layout
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return KnownSetup, (self.scenario, self.plant, self.advice)
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """The scenario; see `saved_scenario`."""
+        return saved_scenario(self._record)
+
+    @cached_property
+    def plant(self) -> Plant:
+        """The arm with its drives."""
+        return plant_of_run(self.scenario)
+
+    @property
+    def advice(self) -> Advice:
+        """The words that were said."""
+        return saved_advice(self._record)
+
+
+def saved_scenario(record: RunRecord) -> Scenario:
+    """The scenario of a run's folder, with the sources that it was made from.
+
+    Raises:
+        FileFaults: It cannot be run any more, as a file of its inputs is gone; says which.
+    """
+    scenario = with_method(read_scenario(record.about))
+    named = [of for of in record.value("sources", kind=list) if isinstance(of, Mapping)]
+    sources = tuple(Source(str(of.get("path")), str(of.get("sha256"))) for of in named)
+    return replace(scenario, file=replace(scenario.file, sources=sources))
+
+
+def saved_advice(record: RunRecord) -> Advice:
+    """The advice of a run's folder, in its words."""
+    return Advice(warnings=tuple(record.value("advice", kind=list)))
+
+
+def origin(record: RunRecord) -> dict[str, Any]:
+    """What made a run's folder."""
+    return {key: record.value(key) for key in ("armsim", "python")}
+
+
+def saved_run(record: RunRecord) -> Run:
+    """The run of a folder; see `armsim.load_run`."""
+    status = record.word(STATES, "status")
+    arm = build_robot(load_robot_file(record.value("scenario", "robot", kind=Mapping)).data)
+    for keys, kind in NEEDED.items():
+        record.value(*keys, kind=kind)
+    tables = [RowBlocks(path, strict=True) for path in record.tables]
+    found = sum(len(table.headings) - 1 for table in tables)
+    layout = Layout(arm, found > len(Layout(arm, False).columns))
+    both = zip(layout.headings(), layout.headings(True), strict=True)
+    spelled = [{own.text: 1.0, other.text: other.factor} for own, other in both]
+    estimate: StepError | str = str(record.data.get("no_step_error", ""))
+    if record.section("adaptive"):
+        record.value("adaptive", "refused", kind=int)
+    if record.section("step_error"):
+        estimate = StepError(**{of.name: record.value("step_error", of.name) for of in fields(StepError)})
+    run = Run(
+        setup=SavedSetup(record, layout),
+        status=status,
+        steps=record.value("reached", "steps", kind=int),
+        rows=FileRows(tables, spelled, record.value("rows", kind=int)),
+        end=record.value("reached", "row", kind=list),
+        state=record.value("reached", "state", kind=list),
+        seconds=record.value("seconds", kind=Mapping),
+        measures=record.value("results", "measures", kind=Mapping),
+        figures=record.value("results", "figures", kind=Mapping),
+        units={name: record.value("measures", name, "unit") for name in record.section("measures")},
+        engine=record.value("engine", kind=str),
+        stalled=record.section("diverged").get("stalled"),
+        failure=record.value("reached", "failure", kind=str),
+        estimated=estimate,
+        origin=origin(record),
+    )
+    vars(run)["_summary"] = summary_of(record.data)
+    return run
