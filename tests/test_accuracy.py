@@ -74,6 +74,7 @@ def errors(run, truth, method: str) -> list[float]:
 
 
 @pytest.mark.parametrize("method", ["rk54", "rodas"])
+@pytest.mark.handful(1)
 def test_the_error_of_a_ten_second_swing_follows_the_tolerance_over_six_decades(method, swing):
     # the swing is regular: what is off grows by some hundred over its ten seconds
     found = errors(swung, swing, method)
@@ -95,6 +96,7 @@ def test_the_implicit_midpoint_follows_a_ten_second_swing_with_the_square_of_its
 
 
 @pytest.mark.parametrize("method", ["rk54", "rodas"])
+@pytest.mark.handful(1)
 def test_the_error_of_a_damped_fall_follows_the_tolerance_as_far_as_the_truth_is_known(method, fall):
     found = errors(fallen, fall, method)
     for rtol, error in zip(SIX_DECADES, found, strict=True):
@@ -111,6 +113,7 @@ def test_fixed_steps_follow_a_damped_fall(method, dt, allowed, fall):
 
 
 @pytest.mark.parametrize("method", ["rk54", "rodas"])
+@pytest.mark.handful(1)
 def test_the_next_landing_may_be_far_away(method):
     # the arm falls onto its stops and comes to rest there, long before the only landing
     run = armsim.simulate("arm5_fall", {"integrator": {"method": method}, "duration": 500, "log.every": 500})

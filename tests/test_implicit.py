@@ -265,7 +265,7 @@ def test_dry_friction_and_a_stop_share_a_joint_in_one_step():
     ],
     ids=["plain", "limited", "sampled", "integral", "stops"],
 )
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_machine_code_and_python_give_the_same_bits(method, changes):
     asked = scenario(method, 5e-3, 1e-3 if method == "velocity_implicit" else None, duration=0.01, **changes)
     runs = [armsim.simulate(asked, engine=engine) for engine in ("llvm", "python")]
@@ -274,6 +274,7 @@ def test_machine_code_and_python_give_the_same_bits(method, changes):
 
 
 @pytest.mark.parametrize("method", IMPLICIT)
+@pytest.mark.handful(1)
 def test_a_batch_gives_every_state_what_it_gets_alone(method):
     model = armsim.ForwardModel("arm5", dt=2e-3, method=method, output="voltage")
     rng = np.random.default_rng(4)

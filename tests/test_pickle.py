@@ -55,7 +55,7 @@ def test_a_copied_robot_answers_as_before_whether_or_not_it_has_been_asked(way, 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("of", MODELS)
-@pytest.mark.handful(3)
+@pytest.mark.handful(2)
 def test_a_copied_model_steps_as_before_whether_or_not_it_has_stepped(way, of):
     model = ForwardModel("arm5", 1e-4, **MODELS[of])
     fresh = WAYS[way](model)
@@ -78,7 +78,7 @@ def test_a_model_of_a_file_needs_the_file_no_more(tmp_path):
 
 
 @pytest.mark.parametrize("name", sorted(shipped_names("configs")))
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_a_copied_run_has_all_that_it_had(name, tmp_path):
     run = armsim.simulate(name, {"duration": 0.1, "log": {}})
     fresh = pickle.loads(pickle.dumps(run))

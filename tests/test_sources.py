@@ -55,6 +55,7 @@ SHAPES_CODE += ["spatial.py", "simulation/loop_plan.py", "simulation/content.py"
 
 
 @pytest.mark.parametrize("place", SHAPES_CODE)
+@pytest.mark.handful(7)
 def test_an_edit_of_what_is_traced_gives_every_kernel_another_key(place, package):
     before = digests(package)
     module = package / place

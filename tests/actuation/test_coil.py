@@ -38,7 +38,7 @@ def wheel(volts, method: str, gear: float = -40.0, inertia: float = 0.7, frictio
 @pytest.mark.parametrize(
     "limits", [{"current": 3.0}, {"torque": 3.0 * K}, {"current": 3.0, "torque": 4.0 * K}], ids=lambda x: "-".join(x)
 )
-@pytest.mark.handful(3)
+@pytest.mark.handful(2)
 def test_a_current_rises_along_its_exponential_and_is_held_at_the_amplifiers_limit(limits, sign, method):
     run = wheel(sign * 24.0, method, friction={"coulomb": 100.0}, limits=limits)  # friction locks the rotor
     expected = np.minimum(24.0 / RA * -np.expm1(-run.t * RA / L), 3.0)
@@ -63,7 +63,7 @@ def test_beyond_its_greatest_speed_a_coil_takes_no_current_that_drives_and_any_t
 
 @pytest.mark.parametrize("method", ADAPTIVE)
 @pytest.mark.parametrize("gear", [40.0, -40.0])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_motor_and_coil_follow_their_two_exponentials(gear, method):
     # J v' = k i, L i' = V - R i - k v with k = gear K: it swings, so the signs of torque and back-EMF both count
     J, V, k = 0.02, 6.0, gear * K

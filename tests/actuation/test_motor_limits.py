@@ -130,7 +130,7 @@ def test_at_its_greatest_speed_a_motor_is_not_driven_further_but_may_brake(gear,
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_motor_that_runs_away_stays_at_its_greatest_speed_within_a_step(method):
     m = Motor(Kp=0.05, Ke=0.05, Ra=0.8, gear=40.0, limits=MotorLimits(speed=80.0))
     dt = 1e-3
@@ -284,6 +284,7 @@ def test_a_supply_brings_the_current_of_a_coil_to_its_limit_no_faster_than_it_ca
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.handful(1)
 def test_beyond_its_no_load_speed_a_coil_settles_at_the_current_that_the_supply_cannot_hold_off(sign):
     m = replace(MOTOR, inductance=2e-3, viscous=0.0, limits=MotorLimits(voltage=24.0, current=3.0))
     fly = replace(wheel(m).joints[0], inertia=Inertia(0.0, ZERO, Symmetric(zz=1e9)))  # nothing slows it

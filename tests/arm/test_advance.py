@@ -96,6 +96,7 @@ def test_the_motion_takes_exactly_the_given_time(duration):
 
 
 @pytest.mark.parametrize("method", ADAPTIVE)
+@pytest.mark.handful(1)
 def test_it_is_what_fine_runge_kutta_steps_come_to(arm5, method):
     q, qd, tau = [0.1, -0.9, 0.2, 0.05, -0.05], [0.5, -0.2, 1, -1, 0.5], [1.0, -9, -4, 0.01, -0.02]
     duration, steps = 0.1, 4000

@@ -53,6 +53,7 @@ def test_stretched_out_it_is_as_heavy_as_its_comment_says(tmp_path, joints):
 
 
 @pytest.mark.parametrize(("joints", "convention"), [(1, "dh"), (3, "mdh")])
+@pytest.mark.handful(1)
 def test_its_controller_takes_it_where_it_is_to_be(tmp_path, joints, convention):
     scenario = write_starter(str(tmp_path / "arm"), joints, convention)[1]
     run = armsim.simulate(scenario)

@@ -33,6 +33,7 @@ def test_the_page_has_every_number_of_every_shipped_file(file):
     assert {key(path) for path in file.numbers} <= set(TABLE)
 
 
+@pytest.mark.handful(10)
 def test_what_the_page_calls_structure_is_refused(file):
     structure = [path for path in file.numbers if TABLE[key(path)] == "structure"]
     assert len(structure) >= 2  # duration, log.every, mostly dt
@@ -42,13 +43,14 @@ def test_what_the_page_calls_structure_is_refused(file):
         assert str(refused.value).endswith("part of the structure, which cannot be left open; set it instead"), path
 
 
+@pytest.mark.handful(10)
 def test_a_number_of_which_the_file_takes_no_other_value_cannot_be_open(file):
     for path in file.fixed:
         with pytest.raises(FileFaults, match="missing, and `inductance` needs it"):
             armsim.prepare(file.name, [path], file.short)
 
 
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_one_kernel_with_all_numbers_open_has_the_bits_of_each_number_written_in(file):
     base = {path: file.value(path) if path in file.absent else file.moved(path) for path in file.open}
     others = same_robot(file.name)
@@ -86,7 +88,7 @@ def test_a_prepared_run_with_all_numbers_open_has_the_bits_of_the_numbers_writte
         assert np.array_equal(run.table, file.course(values))
 
 
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_single_numbers_left_open_have_the_bits_of_the_number_written_in(file):
     present = [path for path in file.open if path not in file.absent]
     some = [*file.open] if EVERY else [file.random.choice(present), file.random.choice(file.absent)]

@@ -53,6 +53,7 @@ def test_one_value_is_that_of_all_runs():
 
 
 @pytest.mark.parametrize("value", [120, 120.0, np.float32(120), [120], np.array([120])])
+@pytest.mark.handful(3)
 def test_there_may_be_one_run(value):
     found = many({KP: value}, rows=True)
     assert found.q.shape == (1, 2)
@@ -433,6 +434,7 @@ def every_measure(joint, motors):
         ("two_link_hold", "elbow", "robot.joints[0].friction.viscous", [0.5, 0.0, 2.0]),
     ],
 )
+@pytest.mark.handful(1)
 def test_measures_in_lanes_are_those_of_single_runs_whether_asked_before_or_after(scenario, joint, path, values):
     asked, overrides = every_measure(joint, scenario.startswith("arm5")), {"duration": 0.1}
     lanes = armsim.simulate_many(scenario, {path: values}, overrides, measure=asked)

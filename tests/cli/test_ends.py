@@ -170,7 +170,7 @@ def test_a_full_disk_below_standard_output_is_told(command, empty_folder):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the shell closes no streams there")
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_closed_streams_lose_only_what_would_be_printed(closed, empty_folder):
     code, out, err = shell(f"armsim simulate rr_config1 -o run {closed}", empty_folder)
     assert code == 0

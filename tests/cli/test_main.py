@@ -172,7 +172,7 @@ def test_no_command_imports_anything_heavy(process, args):
     [("simulate", "arm5_hold"), ("simulate", "two_link_swing"), ("check", "arm5_hold")],
     ids=" ".join,
 )
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_scenario_that_armsim_has_met_imports_nothing_heavy_and_a_new_one_no_more_than_numpy(process, args, tmp_path):
     # numpy works out what is said of the step; that is kept with the compiled code
     new, met = (process(*args, python=("-c", HEAVY_ONES), ARMSIM_CACHE_DIR=tmp_path / "kernels") for _ in range(2))

@@ -57,6 +57,7 @@ def ended(process):
 @pytest.mark.parametrize(
     ("command", "table", "call"), [("simulate", "trajectory.csv", 2), ("record", "record.csv", 50)]
 )
+@pytest.mark.handful(2)
 def test_a_run_keeps_the_rows_that_it_has(number, command, table, call, ended, armsim):
     done = ended(number, STEPS, call, command, "two_link_hold", *SHORT, "-o", "out")
     assert done.code == 128 + number
@@ -83,6 +84,7 @@ def test_a_signal_that_comes_twice_as_timeout_sends_it_is_one(saving, ended, arm
 
 
 @pytest.mark.parametrize("command", [SWEEP, TUNE])
+@pytest.mark.handful(1)
 def test_a_study_goes_on_where_it_was(command, ended, armsim):
     done = ended(signal.SIGTERM, ROWS, 2, *command)
     assert done.code == 143, done.err

@@ -275,7 +275,7 @@ def test_run_yaml_names_the_files_it_was_made_from_with_their_hashes(armsim, emp
 
 
 @pytest.mark.parametrize("name", shipped_names("configs"))
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_the_python_engine_writes_the_same_bytes_as_machine_code(armsim, empty_folder, name):
     from armsim.loading import read_scenario
 

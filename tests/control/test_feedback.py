@@ -65,6 +65,7 @@ def test_pd_droops_by_load_over_gain():
 
 
 @pytest.mark.parametrize("period", [None, 0.01])
+@pytest.mark.handful(1)
 def test_pid_holds_a_load_without_droop(period):
     controller = law("pid", kp=40.0, ki=60.0, kd=12.0, target=0.5, period=period)
     state = follow(Plant(slide(GRAVITY), controller, method="rk4"), 0.0, 0.0, 20.0, 2000)[-1]

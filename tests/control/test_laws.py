@@ -234,7 +234,7 @@ TARGET = [0, -1.0, 0.3, 0, 0]
 
 
 @pytest.mark.parametrize("output", ["voltage", "current", "torque"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_computed_torque_leaves_every_joint_its_own_linear_error(output):
     kp, kd = [100, 64, 36, 25, 400], [20, 4, 12, 6, 10]
     run = armsim.simulate(arm5({"law": "computed_torque", "output": output, "kp": kp, "kd": kd, "target": TARGET}))
@@ -257,6 +257,7 @@ def test_computed_torque_with_a_wrong_payload_leaves_the_error_that_the_differen
 
 
 @pytest.mark.parametrize("kind", ["gravity", "inverse_dynamics"])
+@pytest.mark.handful(1)
 def test_feedforward_carries_gravity_so_that_pd_does_not_droop(kind):
     control = {"law": "pd", "kp": 60, "kd": 2, "target": TARGET, "feedforward": kind}
     run = armsim.simulate(arm5(control, 12.0))
@@ -280,7 +281,7 @@ SAMPLED = {"period": 2e-3, "delay": 4e-3, "encoder": {"counts": 20000, "noise": 
 
 @pytest.mark.parametrize("more", [{}, SAMPLED], ids=["continuous", "sampled"])
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.handful(3)
+@pytest.mark.handful(2)
 def test_both_engines_have_the_same_bits(law, more):
     scenario = arm5({"target": TARGET, **LAWS[law], **more}, 0.01, integrator=EULER)
     run = armsim.simulate(scenario)
@@ -488,7 +489,7 @@ LIMITED = {"ki": 7.0, "integral_limit": 0.3, "limit": 2.0, "target": [1.0]}  # r
     ("method", "period"),
     [("rk4", None), ("semi_implicit_euler", None), ("implicit_midpoint", None), ("rk54", None), ("rk4", 7e-3)],
 )
-@pytest.mark.handful(6)
+@pytest.mark.handful(3)
 def test_an_integral_reaches_its_limit_and_never_passes_it(law, method, period, windup):
     control = {**LIMITED, **law, "anti_windup": windup, **({"period": period} if period else {})}
     step = {"method": method} if method == "rk54" else {"method": method, "dt": 1e-3}

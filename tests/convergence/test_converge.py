@@ -89,6 +89,7 @@ def test_the_errors_of_the_swing_are_those_against_quadruple_precision(reference
 
 
 @pytest.mark.parametrize("method", ["rk54", "rodas"])
+@pytest.mark.handful(1)
 def test_a_method_that_chooses_its_steps_is_refined_by_its_tolerance(method):
     found = only("two_link_swing", method, accuracy=1e-10)
     assert (found.knob, found.own, found.at_own, found.verdict) == ("rtol", None, None, "settled")

@@ -100,6 +100,7 @@ def test_an_inductive_motor_is_what_makes_rk4_of_first_order():
     assert [what.split()[0] for what in found.losses] == ["currents"]
 
 
+@pytest.mark.slow
 def test_rk4_on_the_hold_does_not_fall_short():
     found = {m.method: m for m in armsim.converge("arm5_hold", ["rk4", "rk54"], accuracy=1e-8).methods}
     assert not found["rk4"].falls_short

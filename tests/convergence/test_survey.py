@@ -18,11 +18,11 @@ from ..surveys.reference import Stuck, truth
 
 EXAMPLES = int(os.environ.get("ARMSIM_EXAMPLES", "0"))
 SHORT = [
+    ("sampled", 8),
     ("friction", 4),
     ("damped stops", 5),
     ("current limit", 6),
     ("stepped tables", 7),
-    ("sampled", 8),
     ("combined", 9),
 ]
 STUDIED = list(islice(((name, seed) for seed, name in product(range(1, 1000), FAMILIES)), EXAMPLES)) or SHORT

@@ -71,6 +71,7 @@ def test_printed_c_compiles_without_warning_and_is_the_engine(derived, engine, n
 
 @needs("gfortran")
 @pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.handful(2)
 def test_printed_fortran_compiles_as_standard_fortran_and_is_the_engine(derived, engine, name, tmp_path):
     d, arm = derived(name), engine(name)
     module, n = d.module, engine(name).arm.n

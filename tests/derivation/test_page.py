@@ -12,7 +12,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "derive.md").read_text(encoding="ut
 
 
 @pytest.mark.parametrize("name", ["two_link", "rr", "arm5", "puma560"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_the_table_has_the_counts_of_today(derived, name):
     counts = derived(name).operations
 

@@ -104,6 +104,7 @@ def rounds(monkeypatch):
 
 @pytest.mark.parametrize("kind", ["plain", "nearly singular"])
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 8])
+@pytest.mark.handful(5)
 def test_ten_times_ten_thousand_random_loads_satisfy_the_law(n, kind, evaluate):
     p = problems(np.random.default_rng(n), n, 10_240, kind)
     x, f = solve_all(p, evaluate)

@@ -47,7 +47,7 @@ def test_exported_c_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, 
 
 @needs("gfortran")
 @pytest.mark.parametrize("name", SCENARIOS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_exported_fortran_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, exported):
     library = fortran_library(exported(name, "fortran"), name)
 

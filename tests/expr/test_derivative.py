@@ -51,7 +51,7 @@ def test_derivatives_are_those_that_sympy_finds(text, evaluate):
 
 
 @pytest.mark.parametrize("kinds", ["RP", "PR", "RR"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_derivatives_of_inverse_dynamics_are_those_that_sympy_finds(kinds, arms):
     arm = arms.serial(kinds, seed=1)
     symbols = sympy.symbols("a:6")

@@ -207,6 +207,7 @@ def test_runs_that_ended_early_are_drawn_as_far_as_they_went_and_it_is_said():
 
 
 @pytest.mark.parametrize("rows", [0, 1])
+@pytest.mark.handful(1)
 def test_a_run_of_no_row_or_one_is_drawn(rows, tmp_path):
     run = armsim.simulate("arm5_hold", {"duration": 0.1})
     run.cut_short(rows)
@@ -285,6 +286,7 @@ def test_a_table_without_run_yaml_is_drawn_without_its_arm(run, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["[1, 2]", "status: 3\nscenario: {robot: arm5}\naudit: {}", "scenario: {robot: {}}"])
+@pytest.mark.handful(2)
 def test_a_run_yaml_of_another_make_says_nothing(run, tmp_path, text):
     folder = run.save(tmp_path / "run")
     (folder / "run.yaml").write_text(text)

@@ -24,7 +24,7 @@ def problems(fuzzer, cases) -> list[tuple[str, object, str]]:
 
 
 @pytest.mark.parametrize("part", range(20))
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_fragment_that_no_one_would_write_ends_in_a_result_or_in_words(part, fuzzer, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert problems(fuzzer, fuzzer["cases"](SEED + part, PART, 0, tmp_path)) == []

@@ -139,6 +139,7 @@ class Watched(System):
 
 @pytest.mark.parametrize("backwards", [False, True], ids=["from zero", "to zero"])
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e5])
+@pytest.mark.handful(3)
 def test_a_step_is_taken_if_its_error_is_within_atol_and_rtol_of_the_larger_end(size, backwards):
     # z' = 6 t⁵ z1 leads from 0 to z1 in a second, or from -z1 to 0; the pair's error estimate of it is a share r of z1
     def quadrature(t, y):
@@ -307,7 +308,7 @@ def test_several_joints_stick_and_slide_through_many_events(arms, drive):
 
 
 @pytest.mark.parametrize("name", ["sampled", "pi", "outside", "prismatic"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_machine_code_equals_the_text_on_floats(name, plants, drive):
     plant, q, qd, sample_every = plants(name)
     plant = replace(plant, method="rk54", tolerance=Tolerance(1e-5, 1e-8))

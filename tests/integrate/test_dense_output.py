@@ -79,6 +79,7 @@ def rows(plant: Plant, q: float, v: float, steps: int, duration: float) -> np.nd
 
 
 @pytest.mark.parametrize(("trial", "order"), [(rk54_trial, 4), (rodas_trial, 3)])
+@pytest.mark.handful(1)
 def test_an_extension_between_the_ends_of_a_step_has_its_published_order(trial, order):
     system, y, t = System(pendulum), Motion([0.5], [0.3], [0.1], [0.2]), 0.2
     errors = []
@@ -128,6 +129,7 @@ def test_rows_are_as_precise_as_the_steps_they_lie_in_over_six_decades(method):
         assert errors.max() < 4 * max(near)
 
 
+@pytest.mark.slow
 def test_rows_of_the_hold_follow_its_truth_over_six_decades(reference):
     truth = reference("hold_truth").block("q")
     every = 10 / (len(truth) - 1)
@@ -137,6 +139,7 @@ def test_rows_of_the_hold_follow_its_truth_over_six_decades(reference):
 
 
 @pytest.mark.parametrize("method", ADAPTIVE)
+@pytest.mark.handful(1)
 def test_ten_thousand_rows_take_no_more_steps_than_one(method):
     """And are within 3e-7 rad of the same at 1e-11 at every one."""
     taken = {}
@@ -177,7 +180,7 @@ def test_rows_at_a_millisecond_of_the_swing_follow_its_truth(arms, reference, dr
         ("arm5_hold_pi", {"integrator": {"method": "rodas"}, "control.period": 0.01, "duration": 0.5}),
     ],
 )  # fmt: skip
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_run_ends_in_the_same_bits_with_and_without_rows(scenario, setting):
     ends = []
     for every in (0.5, 0.05, 0.001):
@@ -300,7 +303,7 @@ COILS = {f"robot.joints[{i}].motor.inductance": 2e-3 for i in range(5)}
     ],
     ids=["integrals and currents", "samples", "friction", "a force that comes and goes"],
 )
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_every_column_of_a_row_is_that_of_a_run_that_lands_on_it(scenario, setting):
     integrator = {"method": "rodas", "rtol": 1e-9, "atol": 1e-9}
     between, landing = (
@@ -318,6 +321,7 @@ def test_every_column_of_a_row_is_that_of_a_run_that_lands_on_it(scenario, setti
 
 
 @pytest.mark.parametrize("method", ADAPTIVE)
+@pytest.mark.handful(1)
 def test_energy_balances_at_every_row_not_only_at_the_ends_of_steps(method):
     scenario = {"integrator": {"method": method, "rtol": 1e-9, "atol": 1e-9}, "duration": 0.5, "log.every": 0.01}
     run = armsim.simulate("arm5_fall", scenario)
@@ -340,7 +344,7 @@ def test_a_scenario_written_out_repeats_the_bits_of_its_run():
     given = {"integrator": {"method": "rodas"}, "duration": 0.5}
     first = armsim.simulate("arm5_hold", given)
     again = armsim.simulate(armsim.loading.read_scenario(first.scenario.scenario_data))
-    assert list(again.rows) == list(first.rows)
+    assert np.array_equal(again.table, first.table)
     assert again.state == first.state
 
 

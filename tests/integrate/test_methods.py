@@ -33,6 +33,7 @@ def order(name: str, steps: list[int]) -> float:
 
 
 @pytest.mark.parametrize("name", ["explicit_euler", "semi_implicit_euler"])
+@pytest.mark.handful(1)
 def test_euler_converges_at_order_one(name):
     assert abs(order(name, [400, 800, 1600, 3200]) - 1) < 0.1
 

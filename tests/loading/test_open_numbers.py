@@ -216,6 +216,7 @@ RULES = {
 
 
 @pytest.mark.parametrize("name", RULES)
+@pytest.mark.handful(12)
 def test_file_array_and_condition_refuse_the_same_numbers(name):
     right, wrong = RULES[name]
     paths, robot = list(right), OpenRobot(ROBOT, list(right))
@@ -322,7 +323,7 @@ def test_keys_that_others_forbid_cannot_be_open_though_they_are_zero_now():
     assert open_numbers(emulated, ["robot.joints[0].motor.viscous"]).places
 
 
-@pytest.mark.parametrize("method", ["rodas", "velocity_implicit", "implicit_midpoint"])
+@pytest.mark.parametrize("method", ["velocity_implicit", "rodas", "implicit_midpoint"])
 @pytest.mark.handful(1)
 def test_numbers_that_are_zero_or_one_have_the_bits_of_the_numbers_written_in(method):
     step = {"method": method, "rtol": 1e-6} if method == "rodas" else {"method": method, "dt": 1e-3}

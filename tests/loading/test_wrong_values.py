@@ -123,6 +123,7 @@ def check_all(read, document, under: tuple = ()) -> None:
 
 
 @pytest.mark.parametrize("control", CONTROLS)
+@pytest.mark.handful(7)
 def test_a_controller_with_a_wrong_value_is_a_fault(control):
     without = {key: value for key, value in SCENARIO.items() if key not in ("inputs", "external", "payload")}
     check_all(read_scenario, {**without, "control": CONTROLS[control]}, ("control",))

@@ -66,7 +66,7 @@ def test_a_joint_that_starts_at_its_target_settles_in_an_absolute_band_alone(arm
 
 @pytest.mark.parametrize("zeta", [0.2, 0.5, 0.8])
 @pytest.mark.parametrize("start", [START, 2 * TARGET - START])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_second_order_response_overshoots_by_the_exponential_of_its_damping(arms, given, gathered, zeta, start):
     w = 10.0
     wd = w * math.sqrt(1 - zeta**2)
@@ -83,6 +83,7 @@ def test_a_second_order_response_overshoots_by_the_exponential_of_its_damping(ar
 
 
 @pytest.mark.parametrize("start", [START, 2 * TARGET - START])
+@pytest.mark.handful(1)
 def test_an_exponential_rises_in_the_log_of_nine_time_constants(arms, given, gathered, start):
     moments = given(holding(arms, "R", (TARGET,)), DURATION, STEPS, relaxing(start, TARGET, T))
     found = gathered(["rise_time", "rise_time_R1"], moments)
@@ -101,6 +102,7 @@ def test_a_joint_rises_from_its_first_tenth_to_its_first_nine_tenths_of_the_way(
 
 
 @pytest.mark.parametrize("zeta", [0.2, 0.7])
+@pytest.mark.handful(1)
 def test_errors_of_a_second_order_response_are_their_closed_forms(arms, given, gathered, zeta):
     # e'' + 2 zeta w e' + w² e = 0 from rest: by parts, the integrals of e² and of t e over all time
     w, A = 20.0, TARGET - START
@@ -225,6 +227,7 @@ def test_a_joint_that_is_written_to_start_at_its_target_overshoots_by_nothing():
         ({"q": [0.3, 0.1]}, 0.0),
     ],
 )  # fmt: skip
+@pytest.mark.handful(4)
 def test_every_reference_that_comes_to_an_end_has_a_settling_time(reference, end):
     control = {"law": "computed_torque", "output": "torque", "kp": 900, "kd": 60, "reference": reference}
     scenario = {"format": "armsim/scenario/1", "robot": "two_link", "duration": 1.5, "control": control}

@@ -79,6 +79,7 @@ def bits(values):
     return [float(x) + 0.0 if x == x else "nan" for x in values]
 
 
+@pytest.mark.handful(1)
 def test_updates_have_the_bits_of_floats_on_graphs_and_in_machine_code(run, evaluate):
     plant, seen, measures, kept = run
     function = traced(
@@ -95,6 +96,7 @@ def test_updates_have_the_bits_of_floats_on_graphs_and_in_machine_code(run, eval
     assert [bits(column) for column in found.T] == expected
 
 
+@pytest.mark.handful(1)
 def test_results_have_the_bits_of_floats_on_graphs_and_in_machine_code(run, evaluate):
     plant, seen, measures, kept = run
 

@@ -45,7 +45,7 @@ def closed_loop(lin) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", ["fd_derivatives", "fd_derivatives_prprr", "fd_derivatives_rspsr"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_accelerations_have_the_derivatives_that_pinocchio_finds(name, reference, arms):
     points = reference(name)
     arm = arms.of_reference(points.about)

@@ -196,7 +196,7 @@ def springs(arm: Arm) -> Controller:
 
 
 @pytest.mark.parametrize("kinds", ["two_link", "arm5", "RPR", "PRRP"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_its_step_is_symplectic_in_positions_and_momenta(kinds, arms, canonical_map):
     arm = arms.serial(kinds, seed=4, motors=True) if kinds[0] in "RP" else arms.bare(arms.shipped(kinds))
     if kinds[0] in "RP":  # rotors, but no friction
@@ -308,6 +308,7 @@ def test_work_approaches_the_change_of_energy_at_order_two(arms, drive, column):
 
 
 @pytest.mark.parametrize("dt", [1e-4, 1e-3, 1e-2])
+@pytest.mark.handful(2)
 def test_stops_stiffer_than_the_step_hold_what_is_thrown_against_them(dt, arms, drive, column):
     # arm5 between stops whose dampers alone would stop its last joints within 0.05 ms
     arm = arms.bare(arms.shipped("arm5"))
@@ -341,7 +342,7 @@ def test_the_advice_on_steps_speaks_of_the_step_that_is_taken(inductance):
 
 
 @pytest.mark.parametrize("name", PLANTS)
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_machine_code_equals_the_text_on_floats_over_60_steps(name, plants, drive):
     plant, q, qd, sample_every = plants(name)
     plant = midpoint(plant)
@@ -356,7 +357,7 @@ def test_machine_code_equals_the_text_on_floats_over_60_steps(name, plants, driv
 
 @pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="is about x86-64 processors")
 @pytest.mark.parametrize("name", ["continuous", "prismatic", "outside"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_processor_without_avx_or_fma_gives_the_same_bits_during_a_transient(name, plants, drive):
     plant, q, qd, sample_every = plants(name)
     plant = midpoint(plant)

@@ -368,7 +368,7 @@ def test_an_arm_with_a_stuck_joint_swings_as_the_welded_arm_does(method, arms, g
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_an_unpowered_arm_falls_unless_friction_holds_it(method, arms, go):
     arm5 = arms.shipped("arm5")
     q = [0.2, -0.9, 0.1, 0.3, -0.2]
@@ -397,7 +397,7 @@ def test_a_limit_counts_once_with_a_motor_and_friction(method, go):
 
 @pytest.mark.parametrize("period", [None, 0.002])
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_settled_arm_under_feedback_is_exactly_still_and_does_not_chatter(method, period, make, go):
     plant, q, qd, _ = make("arm5 on springs")
     plant = replace(plant, method=method, command=replace(plant.command, period=period))
@@ -467,7 +467,7 @@ def finals(plant, q, qd, counts, duration, go) -> list[np.ndarray]:
 @pytest.mark.parametrize(
     ("method", "counts", "order"), [(m, (400, 800, 1600, 3200), 1) for m in EULER] + [("rk4", (40, 80, 160, 320), 4)]
 )
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_methods_keep_their_order_while_joints_slide(method, counts, order, arms, go):
     # both joints of the swing go one way for half a second, their friction constant, direction by direction
     arm = rubbing(arms.shipped("two_link"), (1.0, 0.5))
@@ -480,7 +480,7 @@ def test_methods_keep_their_order_while_joints_slide(method, counts, order, arms
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_methods_converge_through_stops_at_order_one(method, arms, go):
     # joints stop, stick and start again: when within a step they do is not resolved, so errors jump about a line
     arm = rubbing(arms.shipped("two_link"), (4.0, 2.0))
@@ -495,7 +495,7 @@ def test_methods_converge_through_stops_at_order_one(method, arms, go):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_friction_that_is_zero_gives_the_motion_without(method, arms, go):
     arm = arms.serial("RPR", seed=5, motors=True)
     command = signals("voltage", lambda t: 9 * expr.sin(9 * t), 3.0, -2.0)
@@ -534,7 +534,7 @@ def test_the_work_of_friction_that_stops_a_joint_at_a_steps_end_is_counted(metho
 
 
 @pytest.mark.parametrize("name", PLANTS)
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_machine_code_equals_the_text_on_floats_over_60_steps(name, make, drive):
     plant, q, qd, sample_every = make(name)
     native, text = (
@@ -590,7 +590,7 @@ def test_a_run_in_pieces_equals_one_go(name, make, drive):
 
 
 @pytest.mark.parametrize("n", [1, 3, 8])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_ten_thousand_random_states_of_an_arm_satisfy_the_law(n, arms, evaluate):
     # the whole kick of a random arm, against its mass matrix and bias
     arm = rubbing(arms.serial("RPRRRPRR"[:n], seed=1), [1.0] * n)

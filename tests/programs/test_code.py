@@ -137,6 +137,7 @@ end program
     ("form", "compiler", "main"),
     [("c", ["gcc", "-O0", "main.c"], C_MAIN), ("fortran", ["gfortran", "-O0", "main.f90"], FORTRAN_MAIN)],
 )
+@pytest.mark.handful(1)
 def test_random_expressions_are_worth_the_same_compiled(form, compiler, main, trees, tmp_path):
     if shutil.which(compiler[0]) is None:
         pytest.skip(f"{compiler[0]} is not installed")

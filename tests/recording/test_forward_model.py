@@ -43,7 +43,7 @@ def scenario(method="semi_implicit_euler", output="voltage", signals=SINES, step
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("output", ["voltage", "torque"])
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_looping_step_is_simulate_to_the_bit(method, output):
     robot, signals = ("arm5", SINES) if output == "voltage" else ("two_link", ["20*sin(5*t)", "-6*cos(3*t)"])
     asked = {**scenario(method, output, signals), "robot": robot}
@@ -401,7 +401,7 @@ def course(model, *under, steps=40) -> list[list[float]]:
 
 
 @pytest.mark.parametrize("method", ["semi_implicit_euler", "rk4", "velocity_implicit", "rk54", "rodas"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_numbers_left_open_give_the_bits_of_the_numbers_written_in(method):
     paths = [path for path in OPEN if method == "semi_implicit_euler" or "coulomb" not in path]  # takes long to trace
     values = [OPEN[path] for path in paths]
@@ -599,6 +599,7 @@ def test_a_step_under_a_wrench_is_simulate_to_the_bit():
 
 
 @pytest.mark.parametrize("method", ["semi_implicit_euler", "rk54"])
+@pytest.mark.handful(1)
 def test_currents_are_those_of_simulate(method):
     run = armsim.simulate(scenario(method, signals=VOLTS, steps=100))
     model = ForwardModel("arm5", DT, method, currents=True)

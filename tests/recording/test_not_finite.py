@@ -81,7 +81,7 @@ def test_no_answer_of_an_arm_drops_a_number_that_is_not_finite(name, engine, met
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ROBOTS)
 @pytest.mark.parametrize("output", ["voltage", "torque"])
-@pytest.mark.handful(9)
+@pytest.mark.handful(5)
 def test_no_step_drops_a_number_that_is_not_finite(method, name, output):
     model = ForwardModel(ROBOTS[name], dt=1e-3, method=method, output=output, external=[{"link": "J2"}])
     arrays = {

@@ -141,7 +141,7 @@ def test_a_run_that_diverges_keeps_its_samples(tmp_path):
 
 
 @pytest.mark.parametrize("method", ["explicit_euler", "rk4", "rodas"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_its_audit_is_that_of_simulate(method, tmp_path):
     own = {"rtol": 1e-6} if method == "rodas" else {"dt": 1e-4}
     asked = {**SAMPLED, "log.every": 1e-3, "integrator": {"method": method, **own}}

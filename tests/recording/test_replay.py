@@ -96,7 +96,7 @@ def test_a_replay_is_the_recording_to_the_bit(name, recorded):
 
 
 @pytest.mark.parametrize("name", STICKING)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_any_sample_is_a_complete_state(name, recorded):
     whole = load_run(recorded(name))
     for k in (1, len(whole.t) // 3, len(whole.t) - 2):

@@ -20,6 +20,7 @@ def texts(page):
 
 
 @pytest.mark.parametrize("degrees", [False, True])
+@pytest.mark.handful(1)
 def test_a_report_says_of_a_run_what_its_summary_says(tmp_path, degrees):
     run = armsim.simulate("arm5_reach", {"duration": 0.5})
     run.save(tmp_path / "run")

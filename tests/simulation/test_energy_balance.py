@@ -57,6 +57,7 @@ def test_the_residual_falls_with_the_methods_order(method):
 
 
 @pytest.mark.parametrize("method", ADAPTIVE)
+@pytest.mark.handful(1)
 def test_the_residual_of_an_adaptive_method_falls_with_its_tolerance(method):
     # 3 to 13 J of work; 200 steps at least, whose errors add up
     for rtol in (1e-7, 1e-8, 1e-9):
@@ -143,7 +144,7 @@ CASES = {
 
 @pytest.mark.parametrize("method", ADAPTIVE)
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_works_account_for_the_energy_whatever_acts(name, method):
     shipped, changes = CASES[name]
     found = audit(shipped, {"log.every": 0.1, **changes, "integrator": {"method": method, "rtol": 1e-9}})

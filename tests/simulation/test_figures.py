@@ -29,7 +29,7 @@ LOSSY = {"robot.joints[R2].motor.gear": -2, "robot.joints[R2].motor.efficiency":
         LIMITED | LOSSY | {"integrator.method": "rk4", "control.period": 1e-3},
     ],
 )
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_figures_have_the_same_bits_in_machine_code_and_on_floats(changes):
     changes = SHORT | {"duration": 0.01} | changes
     found = [armsim.simulate("arm5_hold", changes, engine=engine) for engine in ("llvm", "python")]
@@ -115,7 +115,7 @@ def test_lanes_measure_what_single_runs_measure_to_the_bit():
         ("control.target[1]", [-1.1, -1.0], "rise_time_R2"),
     ],
 )
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_measure_is_of_the_open_numbers_and_not_of_the_files(path, values, measure):
     changes = SHORT | {"duration": 0.02, "log.every": 0.01} | LIMITED | WARM | PUSHED
     many = armsim.simulate_many("arm5_hold", {path: values}, changes, measure=[measure])

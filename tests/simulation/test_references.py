@@ -55,7 +55,7 @@ def number_at(data, path):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.handful(3)
+@pytest.mark.handful(2)
 def test_open_numbers_the_interpreter_and_a_resolved_file_give_the_same_bits(form):
     reference, names = FORMS[form]
     data = scenario(reference)
@@ -171,6 +171,7 @@ def write(folder, head, rows):
 
 
 @pytest.mark.parametrize("method", ["rk4", "rk54"])
+@pytest.mark.handful(1)
 def test_rows_of_a_file_are_followed_by_both_engines_alike_and_come_back_from_run_yaml(method, tmp_path):
     file = write(tmp_path, "t_s,q_shoulder_rad,q_elbow_deg", [(t, a, math.degrees(b)) for t, a, b in ROWS])
     data = scenario(

@@ -85,7 +85,7 @@ def test_a_streamed_run_has_the_files_of_one_in_memory(scenario, overrides, degr
 
 
 @pytest.mark.parametrize(("scenario", "overrides"), CASES.values(), ids=CASES)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_spilled_run_answers_as_one_in_memory(scenario, overrides, small, tmp_path):
     kept = armsim.simulate(scenario, overrides, force_step=True)
     small(kept.count, len(kept.plant.columns))

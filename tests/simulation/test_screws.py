@@ -83,7 +83,7 @@ def test_a_driven_screw_with_stops_and_friction_is_a_slide_behind_its_gear(metho
 
 
 @pytest.mark.parametrize("method", ["rk4", "implicit_midpoint", "rk54", "rodas"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_both_engines_give_the_same_bits_of_a_driven_screw_with_stops_and_friction(method):
     second = {
         **{"name": "y", "type": "screw", "pitch": -0.05, "mdh": {"a": 0.1, "alpha": 1, "d": 0.2, "theta": 0.4}},
@@ -141,6 +141,7 @@ START = {"q": [0.3, -0.5, 0.8, 0.2], "qd": [1.0, 2.0, -1.5, 0.5]}
 
 
 @pytest.mark.parametrize("method", ["rk54", "rodas"])
+@pytest.mark.handful(1)
 def test_an_adaptive_method_keeps_the_energy_of_an_arm_with_screws(method):
     off = []
     for rtol in (1e-6, 1e-9):
@@ -164,7 +165,7 @@ def test_the_implicit_midpoint_lets_the_energy_of_screws_swing_and_falls_by_orde
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_the_audit_explains_the_energy_of_driven_screws_to_the_methods_order(method):
     torque = {"torque": ["20*sin(3*t)", "4*cos(5*t)", "-3*sin(4*t)", "2*cos(9*t)"]}
     pushes = [{"link": "J3", "point": [0.1, 0.2, 0.3], "force": [3, -2, 1], "moment": [0.3, 0.2, 0.5]}]

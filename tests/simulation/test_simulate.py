@@ -266,6 +266,7 @@ def test_the_summary_says_who_left_its_range_and_whether_a_stop_pushed_back():
 
 
 @pytest.mark.parametrize("dt", ["3*1e-4", "2*pi/1e4"])
+@pytest.mark.handful(1)
 def test_a_step_written_as_a_product_keeps_one_clock_on_both_engines(dt):
     given = {"integrator.dt": dt, "duration": f"3000*({dt})", "log.every": f"300*({dt})"}
     native, floats = (armsim.simulate("rr_config2_sine", given, engine) for engine in ("llvm", "python"))

@@ -83,7 +83,7 @@ def run_of(given: dict[str, Any], **more: Any) -> armsim.Run:
 
 @pytest.mark.parametrize("begins", [[0.2, -0.5], TARGET], ids=["elsewhere", "there"])
 @pytest.mark.parametrize("control", loops())
-@pytest.mark.handful(20)
+@pytest.mark.handful(10)
 def test_nothing_is_said_of_a_loop_that_holds_its_target(control, begins):
     run = run_of(scenario(control, initial={"q": begins}))
     assert np.allclose(run.q[-1], TARGET, atol=1e-4)  # a few counts
@@ -103,7 +103,7 @@ def reversed_gains(control: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("control", [x for x in loops() if x.values[0]["law"] != "python"])
-@pytest.mark.handful(8)
+@pytest.mark.handful(4)
 def test_a_loop_of_the_wrong_sign_is_called_unstable_whatever_is_around_it(control):
     wrong = {**reversed_gains(control), "limit": [80, 40]}
     said = armsim.simulate(scenario(wrong, duration=1, log={"every": 1}), force_step=True).summary()["advice"]
@@ -112,6 +112,7 @@ def test_a_loop_of_the_wrong_sign_is_called_unstable_whatever_is_around_it(contr
 
 @pytest.mark.parametrize("late", [{"period": 2e-3, "delay": 0.06}, {"period": 0.05}], ids=["delay", "period"])
 @pytest.mark.parametrize("law", ["pd", "state_feedback", "pid", "computed_torque"])
+@pytest.mark.handful(4)
 def test_a_loop_whose_commands_are_too_late_is_called_unstable(law, late):
     gains = {"kp": 400, "kd": 40} if law == "computed_torque" else {}
     control = {**LAWS[law], **gains, "feedforward": "none" if law in ("pid", "computed_torque") else "gravity", **late}
@@ -141,6 +142,7 @@ def floating() -> dict[str, Any]:
     ],
     ids=["settled", "drooped", "not settled"],
 )
+@pytest.mark.handful(2)
 def test_no_verdict_on_a_loop_stands_against_the_run(control, stands):
     run = armsim.simulate(scenario(control, initial={"q": [0.2, -0.5]}))
     verdicts = {"R1 is said to be unstable": "R1", "R2 is said to be unstable": "R2"}

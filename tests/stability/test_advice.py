@@ -234,7 +234,7 @@ def test_stops_that_would_chatter_are_told_before_the_run_and_after_it_if_they_w
 
 
 @pytest.mark.parametrize("method", FIXED)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_stop_chatters_above_the_step_that_is_named_and_not_below(method):
     # the arm as it stands at its start is the arm at its stop: R4 turns a wrist that is all but round
     coarse = {"integrator.method": method, "integrator.dt": 0.02 if method == "velocity_implicit" else 4e-4}

@@ -152,6 +152,7 @@ def brushed(dt: float) -> dict:
 
 
 @pytest.mark.parametrize(("dt", "right"), [(0.008, True), (0.0088, True), (0.0125, False)])
+@pytest.mark.handful(2)
 def test_a_command_whose_swing_brushes_damp_from_where_it_starts_is_warned_of_and_one_that_grows_is_refused(dt, right):
     # its tangent is stable up to 7.6 ms, the chord of the swing from -0.65 to 0.65 V, as Lur'e's problem has it, to 9.4 ms
     found, run = advice(brushed(dt)), armsim.simulate(brushed(dt), force_step=True)

@@ -39,7 +39,7 @@ def found(scenario: dict, engine: str = "llvm") -> dict:
 
 @pytest.mark.parametrize("engine", ["llvm", "python"])
 @pytest.mark.parametrize(("damping", "factor"), [(230.0, 1.3), (201.0, 1.01), (450.0, 3.5)])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_explicit_euler_multiplies_a_damped_velocity_by_1_less_h_times_the_decay_rate(engine, damping, factor):
     seen = found(stiff(damping), engine)["growth"]
     assert seen["factor"] == pytest.approx(factor, rel=1e-6)

@@ -293,7 +293,7 @@ LIMITED = [name for name in FIXED if name != "implicit_midpoint"]  # which takes
 
 
 @pytest.mark.parametrize("method", LIMITED)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_ten_seconds_of_arm5_just_below_the_largest_step_are_calm_and_just_above_are_not(method):
     seconds = 10 if method != "velocity_implicit" else 30  # whose steps are few
     most = largest_stable_step(small_motions("arm5_hold", True), method)
@@ -302,6 +302,7 @@ def test_ten_seconds_of_arm5_just_below_the_largest_step_are_calm_and_just_above
 
 
 @pytest.mark.parametrize("method", ["explicit_euler", "rk4"])
+@pytest.mark.handful(1)
 def test_ten_seconds_of_arm5_fall_just_below_the_largest_step_are_calm_and_just_above_are_not(method):
     most, seconds = largest_stable_step(small_motions("arm5_fall"), method), 10
     assert calms_down(shaken("arm5_fall", method, 0.98 * most, seconds, TARGET))
@@ -309,7 +310,7 @@ def test_ten_seconds_of_arm5_fall_just_below_the_largest_step_are_calm_and_just_
 
 
 @pytest.mark.parametrize("method", LIMITED)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_so_it_is_with_motors_that_have_an_inductance(method):
     inductive = {f"robot.joints[R{i}].motor.inductance": 1e-3 for i in range(1, 6)}
     most = largest_stable_step(small_motions("arm5_hold", True, **inductive), method)
@@ -319,7 +320,7 @@ def test_so_it_is_with_motors_that_have_an_inductance(method):
 
 
 @pytest.mark.parametrize("method", LIMITED)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_so_it_is_with_commands_held_between_samples(method):
     period = 8e-3
     sampled = {"control.period": period, "control.kp": [6, 6, 6, 0.5, 0.5], "control.kd": [0.1, 0.1, 0.1, 0.01, 0.01]}

@@ -284,6 +284,7 @@ def test_a_cluster_that_cannot_be_is_refused(what, monkeypatch):
 
 
 @pytest.mark.parametrize("lacking", ["distributed", "cryptography"])
+@pytest.mark.handful(1)
 def test_without_what_its_extra_installs_the_extra_is_named(lacking, monkeypatch):
     monkeypatch.setattr(cluster.importlib.util, "find_spec", lambda name: None if name == lacking else name)
     with pytest.raises(UsageError, match=r'pip install "armsim\[cluster\]"'):

@@ -231,6 +231,7 @@ def test_a_path_that_stands_for_many_numbers_gives_all_of_them_the_value():
 
 
 @pytest.mark.parametrize("table", ["csv", "parquet"])
+@pytest.mark.handful(1)
 def test_lists_of_gains_are_runs_with_these_gains_and_study_yaml_repeats_them(table):
     if table == "parquet":
         pytest.importorskip("pyarrow")

@@ -13,7 +13,7 @@ from .cases import FAMILIES, case
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(("seed", "rtol"), [(0, 1e-4), (2, 1e-7)])
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_an_adaptive_run_errs_little_more_than_scipys_with_exact_events(family, seed, rtol, tmp_path):
     found = findings(case(family, seed), tmp_path, [rtol])
     assert found, "a seed whose perturbations grow says nothing: take another"

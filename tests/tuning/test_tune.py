@@ -112,6 +112,7 @@ def test_gains_that_diverge_cost_infinity_and_are_counted(joint):
 
 
 @pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.handful(1)
 def test_a_search_that_was_stopped_anywhere_ends_with_the_bytes_of_an_undisturbed_one(method):
     asked = {"open": {"control.kp": "0:200", "control.kd": "0:10"}, "minimise": "iae", "overrides": SHORT}
     asked |= {"method": method, "trials": 150, "stages": [["control.kp"], ["control.kd"]], "seed": 3}
@@ -144,6 +145,7 @@ def test_a_search_that_was_stopped_anywhere_ends_with_the_bytes_of_an_undisturbe
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
+@pytest.mark.slow
 def test_a_search_that_was_killed_goes_on():
     command = [sys.executable, "-m", "armsim", "tune", "arm5_hold", "--open", "control.kp", "--bounds", "0:200", "-q",
                "--set", "duration=0.3", "--trials", "60", "--test", "payload.mass=1"]  # fmt: skip
@@ -262,6 +264,7 @@ def test_parameters_that_cases_vary_act_in_the_test_also_where_the_robot_is_chan
     assert armsim.sweep(found.scenario, asked["cases"], measure="iae", folder="s")["iae"].max() == found.objective
 
 
+@pytest.mark.slow
 def test_a_controllers_model_of_the_arm_stays_when_masses_are_off():
     asked = {"trials": 1, "test": {"payload.mass": [0]}, "holds": "peak_error <= 0.01"}
     found = armsim.tune("arm5_move", {"control.kp[0]": "0:400"}, "iae", folder="t", **asked)
