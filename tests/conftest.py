@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import ctypes
+import gc
 import json
 import math
 import os
@@ -60,6 +61,13 @@ def pytest_collection_modifyitems(items):
         spread = sorted(range(len(group)), key=lambda i: i * GOLDEN % 1)
         for i in spread[count:]:
             group[i].add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish(session):
+    """Look for garbage seldom, and not among what collection has made: tracing makes millions of objects that live."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 100)
 
 
 def pytest_report_header(config):

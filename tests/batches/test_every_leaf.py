@@ -23,7 +23,7 @@ def same_robot(config: str) -> list[str]:
     return [other for other in CONFIGS if other.split("_")[0] == name]
 
 
-@pytest.fixture(params=CONFIGS)
+@pytest.fixture(params=CONFIGS[::-1])
 def file(request):
     return File(request.param)
 

@@ -45,7 +45,7 @@ def near(file: File, path: str) -> st.SearchStrategy[float]:
     return st.floats(0.99, 1.01).map(lambda share: share * x)
 
 
-@settings(max_examples=EXAMPLES or 6, derandomize=not EXAMPLES, suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES or 4, derandomize=not EXAMPLES, suppress_health_check=list(HealthCheck))
 @given(studies())
 def test_lanes_have_the_bits_of_single_runs_whatever_is_open(study):
     check(study)
