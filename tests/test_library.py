@@ -50,6 +50,7 @@ def test_import_armsim_imports_no_part_of_it_and_nothing_else():
     assert fresh(code) == "[] False"
 
 
+@pytest.mark.usefixtures("no_kernels")
 def test_simulate_imports_numpy_for_a_new_scenario_and_nothing_heavy_for_one_that_it_has_met():
     names = ("numpy", "scipy", "pydantic", "matplotlib", "sympy")
     run = "run = armsim.simulate('rr_config1', {'duration': 0.0404})"

@@ -158,6 +158,7 @@ def test_quiet_prints_nothing_and_writes_all(armsim, empty_folder):
     assert sorted(os.listdir(empty_folder / "runs/rr_config1-001")) == FILES
 
 
+@pytest.mark.usefixtures("no_kernels")
 def test_verbose_names_algorithm_engine_and_times(armsim):
     report = armsim("simulate", "rr_config1", *SHORT, "-v", "--set", "integrator.dt=1e-3").out
     assert "detail   crba forward dynamics, llvm engine" in report

@@ -70,6 +70,7 @@ def test_threads_change_no_bit(monkeypatch, threads):
     assert evaluate(BatchKernel(FUNCTION, widths=[3, 2]), shared, least=10).tolist() == one_by_one(shared)
 
 
+@pytest.mark.usefixtures("no_kernels")
 def test_a_kernel_that_is_known_by_its_key_is_not_traced_again():
     made = []
 

@@ -105,6 +105,7 @@ def test_engines_are_made_by_name(plants):
         make_engine("fortran", body, DT)
 
 
+@pytest.mark.usefixtures("no_kernels")
 def test_getting_ready_is_timed_by_part(plants):
     body, *_ = plants("continuous")
     first, second = (
