@@ -68,7 +68,7 @@ class Case:
         self.family = Family(self.opened, {}, file.tolist(), measure, audit=audit)
         self.loop = self.family.loop(lanes)
         self.scalar = self.family.loop(1)
-        self.clock = Clock(STEPS, None, self.family.scenario.time_ratio)
+        self.clock = Clock(STEPS, None, self.family.scenario.TIMERATIO)
 
     def lanes(self) -> None:
         """All arms in lanes on one core."""
@@ -76,7 +76,7 @@ class Case:
 
     def one(self) -> None:
         """One arm by the scalar loop."""
-        clock = Clock(5 * STEPS, None, self.clock.time_ratio)
+        clock = Clock(5 * STEPS, None, self.clock.TIMERATIO)
         Lanes(self.scalar, self.family.plan, clock, lambda: False).run(self.values[:1])
 
     def threads(self, count: int) -> Task:

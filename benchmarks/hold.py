@@ -68,8 +68,8 @@ class NativeHold:
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
         self.plant = replace(make_plant(scenario), audit=True)  # as `armsim simulate` runs it
-        self.rows = (ctypes.c_double * (len(self.plant.columns) * (scenario.steps // scenario.log_every + 1)))()
-        self._plan = LoopPlan.of(self.plant, scenario.dt, steps=scenario.steps)
+        self.rows = (ctypes.c_double * (len(self.plant.columns) * (scenario.clock.steps // scenario.clock.log_every + 1)))()
+        self._plan = LoopPlan.of(self.plant, scenario.dt, steps=scenario.clock.steps)
         self._kept = (ctypes.c_double * len(self._plan.kept))(*self._plan.kept)
 
     @cached_property
@@ -82,7 +82,7 @@ class NativeHold:
         case = self.scenario
         start = self.plant.initial_state(case.initial_q, case.initial_qd)
         state = (ctypes.c_double * len(start))(*start)
-        every = (case.log_every, case.sample_every or 1, case.time_ratio)
+        every = (case.log_every, case.sample_every or 1, case.TIMERATIO)
         reached = self.engine.run(state, self.rows, self._kept, 0, steps, *every)
         if reached != steps:
             raise RuntimeError(f"the hold diverged at step {reached}")

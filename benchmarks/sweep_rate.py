@@ -49,7 +49,7 @@ def compared(case: str, runs: int, rounds: int) -> None:
     matrix = opened.matrix(given)
     family = Family(opened, {}, matrix[0].tolist(), (measure,))
     loop, scenario = family.loop(), family.scenario
-    clock = Clock(scenario.steps, scenario.sample_every, scenario.time_ratio)
+    clock = Clock(scenario.clock.steps, scenario.clock.sample_every, scenario.TIMERATIO)
     folders = itertools.count()
 
     def lanes() -> None:
@@ -75,10 +75,10 @@ def compared(case: str, runs: int, rounds: int) -> None:
         "armsim sweep, a process": whole,
     }
     times = in_turns(tasks, rounds)
-    print(f"{case}: {runs} runs of {scenario.steps} steps, {threads} threads, {rounds} rounds")
+    print(f"{case}: {runs} runs of {scenario.clock.steps} steps, {threads} threads, {rounds} rounds")
     for name, found in times.items():
         least = min(found)
-        step = least / runs / scenario.steps * threads * 1e9
+        step = least / runs / scenario.clock.steps * threads * 1e9
         slower = ratio(found, times["bare lanes"])
         print(f"  {name:24} least {least:6.2f} s  {step:5.1f} ns an arm-step and thread  ratio {slower:.2f}")
 

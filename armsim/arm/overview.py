@@ -107,7 +107,6 @@ def scenario_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, 
     """
     file = load_scenario_file(given, overrides)
     scenario = with_method(build_scenario(file))
-    num, den = scenario.time_ratio
     path = file.sources[0].path if file.sources else None
     robot = file.robot.sources[0].path if file.robot.sources else path
     q, qd = ([float(x) for x in values] for values in (scenario.initial_q, scenario.initial_qd))
@@ -120,11 +119,11 @@ def scenario_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, 
         "rtol": float(scenario.tolerance.rtol) if scenario.adaptive else None,
         "atol": float(scenario.tolerance.atol) if scenario.adaptive else None,
         "dt": scenario.dt,
-        "steps": None if scenario.adaptive else scenario.steps,
-        "landings": scenario.steps // scenario.land_every if scenario.adaptive else None,
-        "duration": scenario.steps * num / den,
-        "log_every": scenario.log_every * num / den,
-        "rows": scenario.steps // scenario.log_every + 1,
+        "steps": None if scenario.adaptive else scenario.clock.steps,
+        "landings": scenario.clock.steps // scenario.land_every if scenario.adaptive else None,
+        "duration": scenario.clock.end,
+        "log_every": scenario.clock.at(scenario.clock.log_every),
+        "rows": scenario.clock.rows,
         "command": commanded(Plant(scenario.arm, scenario.command), file.data),
         "external": len(scenario.external),
         "initial": {"q": q, "qd": qd},

@@ -23,7 +23,6 @@ from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import Given, scenario_of
 from armsim.model import Joint
 from armsim.plant.columns import spellings
-from armsim.spec.timing import time_at
 
 POINTS = 2000  # at which peaks are looked for, besides knots; between neighbours they are refined
 AT_ONCE = 1e-9  # rad or m: an arm that begins nearer to its reference begins on it
@@ -148,8 +147,8 @@ def reference(scenario: Given | Scenario, overrides: Mapping[str, Any] | None = 
     motion, arm = command.reference, of.arm
     knots: list[float] = list(getattr(motion, "knots", []))
     end = knots[-1] if knots else None
-    whole = time_at(of.steps, of.time_ratio) if end is None else end
-    every = time_at(of.log_every, of.time_ratio)
+    whole = of.clock.end if end is None else end
+    every = of.clock.at(of.clock.log_every)
     t = np.array([*(k * every for k in range(int(whole / every * (1 - 1e-12)) + 1)), whole])
     q, qd, qdd = _sampled(motion, t)
     dense = np.unique([*np.linspace(0.0, whole, POINTS), *_beside(knots, whole)])

@@ -20,7 +20,6 @@ from armsim.spec.motor import DryFriction
 from armsim.spec.robot import RobotKeys
 from armsim.spec.scenario import ScenarioKeys, Signal
 from armsim.spec.schema import Kind, List, Number, OneOf, Parameters, PerJoint, Record, join
-from armsim.spec.timing import time_at
 from armsim.stability.method_choice import with_method
 
 
@@ -90,7 +89,7 @@ def _of_robot(data: dict[str, Any], prefix: str) -> list[Origin]:
 
 def _of_scenario(scenario: Scenario) -> list[Origin]:
     data = scenario.file.data
-    filled: dict[str, float] = {"log.every": time_at(scenario.log_every, scenario.time_ratio)}
+    filled: dict[str, float] = {"log.every": scenario.clock.at(scenario.clock.log_every)}
     filled["integrator.dt"] = scenario.dt
     if with_method(scenario).adaptive:
         filled |= {f"integrator.{key}": float(x) for key, x in vars(scenario.tolerance).items()}

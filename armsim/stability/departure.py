@@ -44,13 +44,12 @@ def causes(
         motion: exponential growth of the motion before: joint, since [s], doubling time [s]; None if there is none.
     """
     known = steps + 1 - len(approach)  # the step at which `approach` begins
-    num, den = scenario.time_ratio
     found = (
         None if scenario.adaptive else _last_growth(scenario, known, approach)
     )  # error control keeps its steps stable
     began = math.inf  # when the step became unstable, if known [s]
     if found is not None and (found["since"] is not None or found["alternates"]):
-        began = known * num / den if found["since"] is None else found["since"]
+        began = scenario.clock.at(known) if found["since"] is None else found["since"]
     count = sum(time <= began for time in t)
     count = linear_until(qd[:count], 0.0 if scenario.adaptive else scenario.dt)
     motion = runaway(t[:count], q[:count], qd[:count], qdd[:count])
@@ -61,8 +60,7 @@ def causes(
 
 def _last_growth(scenario: Scenario, known: int, approach: Rows) -> dict[str, Any] | None:
     """The "growth" of `causes`: by steps, else by samples of the controller."""
-    num, den = scenario.time_ratio
-    for per, stride in (("step", 1), ("sample", scenario.sample_every or 1)):
+    for per, stride in (("step", 1), ("sample", scenario.clock.sample_every or 1)):
         first = -(-known // stride) * stride
         seen = approach[first - known :: stride]
         found = growth(seen, stride * scenario.dt)
@@ -74,7 +72,7 @@ def _last_growth(scenario: Scenario, known: int, approach: Rows) -> dict[str, An
                 "factor": found.factor,
                 "alternates": found.alternates,
                 "doubling_s": found.doubling_time(stride * scenario.dt),
-                "since": None if found.throughout and first > 0 else begun * num / den,
+                "since": None if found.throughout and first > 0 else scenario.clock.at(begun),
             }
     return None
 

@@ -65,7 +65,7 @@ def live_data(given: str | PathLike[str], degrees: bool = False, sliders: Slider
         "arm": arm_data(DrawnArm.of(load_robot_file(robot).data)),
         "duration": written.scenario_data["duration"],
         "method": scenario.method,
-        "dt": clock.at(1)[0],
+        "dt": clock.at(1),
         "program": program,
         "row": names,
         "numbers": numbers,

@@ -30,15 +30,14 @@ def test_every_step_is_one_that_the_scenario_takes(name):
     assert steps.own == steps.finer(0) == scenario.dt
     assert steps.finer(4) == pytest.approx(scenario.dt / 20, rel=1e-15)
     assert len(steps.coarser) >= 2
-    every = {"log.every": scenario.log_every * scenario.time_ratio[0] / scenario.time_ratio[1]}
+    every = {"log.every": scenario.clock.log_every * scenario.TIMERATIO[0] / scenario.TIMERATIO[1]}
     for dt in [*steps.coarser, *map(steps.finer, range(1, 12))]:
         taken = read_scenario(name, {**every, "integrator": steps.integrator(dt)})
         assert taken.dt == dt
         assert (
-            taken.steps * taken.time_ratio[0] / taken.time_ratio[1] == pytest.approx(5, rel=1e-12)
-            or name != "arm5_hold"
+            taken.steps * taken.TIMERATIO[0] / taken.TIMERATIO[1] == pytest.approx(5, rel=1e-12) or name != "arm5_hold"
         )
-        assert taken.steps // taken.log_every == scenario.steps // scenario.log_every
+        assert taken.steps // taken.log_every == scenario.clock.steps // scenario.clock.log_every
 
 
 def test_a_period_and_the_times_of_forces_bound_the_steps():

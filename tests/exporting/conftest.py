@@ -147,7 +147,7 @@ class Steps:
         plant = replace(make_plant(scenario), ahead=scenario.land_every > 1)
         engine = NativeEngine(LoopPlan(plant, scenario.dt))
         start = plant.initial_state(scenario.initial_q, scenario.initial_qd, scenario.landing)
-        clock = (NEVER, scenario.sample_every or NEVER, scenario.time_ratio)
+        clock = (NEVER, scenario.clock.sample_every or NEVER, scenario.TIMERATIO)
         return cls(path, plant, start, Driver(engine.run, start, len(plant.columns), (), *clock))
 
 

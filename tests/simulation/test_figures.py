@@ -89,7 +89,7 @@ def test_the_start_of_a_run_is_no_part_of_its_code():
     for start in (0.1, 0.2):
         scenario = with_method(armsim.loading.scenario_of("arm5_hold", {"initial.q": [start] * 5}))
         plant = plant_of_run(scenario)
-        keys.append(LoopPlan.of(plant, scenario.dt, (), scenario.initial_q, steps=scenario.steps).key)
+        keys.append(LoopPlan.of(plant, scenario.dt, (), scenario.initial_q, steps=scenario.clock.steps).key)
     assert keys[0] == keys[1] != ""
 
 
