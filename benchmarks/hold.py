@@ -68,7 +68,9 @@ class NativeHold:
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
         self.plant = replace(make_plant(scenario), audit=True)  # as `armsim simulate` runs it
-        self.rows = (ctypes.c_double * (len(self.plant.columns) * (scenario.clock.steps // scenario.clock.log_every + 1)))()
+        self.rows = (
+            ctypes.c_double * (len(self.plant.columns) * (scenario.clock.steps // scenario.clock.log_every + 1))
+        )()
         self._plan = LoopPlan.of(self.plant, scenario.dt, steps=scenario.clock.steps)
         self._kept = (ctypes.c_double * len(self._plan.kept))(*self._plan.kept)
 

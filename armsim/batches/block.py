@@ -83,8 +83,9 @@ def _live(runner: Runner) -> NDArray[np.bool_]:
 
 def by_run(numbers: Numbers) -> Array:
     """Numbers as an array, shape (runs, size)."""
-    array = np.asarray(numbers.view).reshape(-1, numbers.apart // numbers.width, numbers.width)
-    return array[:, : numbers.size].transpose(0, 2, 1).reshape(-1, numbers.size)
+    blocks = len(numbers.view) // numbers.apart
+    array = np.asarray(numbers.view).reshape(blocks, -1, numbers.width)[:, : numbers.size]
+    return array.transpose(0, 2, 1).reshape(blocks * numbers.width, numbers.size)
 
 
 def divergence(plan: LoopPlan, clock: Clock, left: Departure) -> str:

@@ -100,7 +100,7 @@ class SteppingLoop:
         """Carry out the steps first <= k < last of blocks of runs that follow each other in memory.
 
         Args:
-            memory: The number of blocks; the address of the steps that they reach, a whole number each; how many doubles of rows
+            memory: The number of blocks; the address of the steps that they reach, a whole number each; how many vectors of rows
                 a block has; the addresses of state, after, rows, kept and open. Where a step leads a lane out of bounds, this
                 step is what its block reached, the state is that before it, and `after` what it led to. Rows are those of the k
                 that are multiples of `clock.log_every`, one after the other.

@@ -60,7 +60,7 @@ class Playback:
     @cached_property
     def engine(self) -> NativeEngine:
         """The compiled loop; where dt is not given, the length of a step is its first open number."""
-        plan = LoopPlan(self.vector.plant, self.dt or 1.0, rows=False, refinable=self.dt is None)
+        plan = LoopPlan(self.vector.plant, self.dt or 1.0, rows=False, refinable=self.dt is None, sampled_outside=True)
         return NativeEngine(plan, target=self.target)
 
     def play(

@@ -84,7 +84,7 @@ class NativeEngine:
         state, after, kept, own = (
             numbers.address(block) for numbers in (lanes.state, lanes.after, lanes.kept, lanes.open)
         )
-        memory = len(blocks), reached, space.apart, state, after, space.address, kept, own
+        memory = len(blocks), reached, space.apart // self.width, state, after, space.address, kept, own
         self.loop.run(memory, first, last, clock)
 
     def finish(self, lanes: Lanes, t: float, due: bool) -> Numbers:

@@ -220,7 +220,7 @@ class Result(Mapping[str, Any]):
         """Totals of all rows."""
         if isinstance(self.rows, ArrayRows) and self.rows.totals is not None:
             return self.rows.totals
-        totals = RowTotals.of(self.setup.layout)
+        totals = RowTotals.of(self.plant.arm, self.setup.layout.columns)
         for _, block in self.rows.blocks():
             totals.add(block)
         return totals

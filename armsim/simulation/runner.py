@@ -215,7 +215,7 @@ class Runner:
         every, begun = clock.sample_every or NEVER, clock.rows_before(first)
         lanes.reached[0] = first
         while lanes.reached[0] == first < last:
-            if first % every == 0:
+            if clock.samples_at(first):
                 self._sample(lanes, first)
             first = min(last, (first // every + 1) * every)
             rows = clock.rows_before(lanes.reached[0]) - begun

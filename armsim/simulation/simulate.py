@@ -188,7 +188,7 @@ def carried_out(
     if count <= held_in_memory(width):
         log = RowsInMemory(width, count)
     else:
-        totals = RowTotals.of(setup.layout)
+        totals = RowTotals.of(setup.plant.arm, runner.plan.columns)
         log = (
             SpilledRows(totals, count) if streamed is None else RowStream(streamed(setup.scenario, setup.plant), totals)
         )

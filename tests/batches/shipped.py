@@ -100,9 +100,8 @@ class File:
         scenario = with_method(scenario_of(self.name, {**self.short, **self.overrides(values)}))
         plant, rows = make_plant(scenario), []
         state = plant.initial_state(scenario.initial_q, scenario.initial_qd)
-        num, den = scenario.TIMERATIO
         for k in range(self.steps + 1):
-            t = k * num / den
+            t = scenario.clock.at(k)
             if plant.sampled and k % scenario.clock.sample_every == 0:
                 state = plant.sample(t, state)
             rows.append(plant.observe(t, state))

@@ -34,7 +34,7 @@ if again:
 from armsim.__main__ import main
 main()
 """
-STEPS = "armsim.simulation.driver:Driver:advance"
+STEPS = "armsim.simulation.runner:Runner:_advance"
 ROWS = "armsim.files.study_folder:StudyFolder:append"
 SWEEP = ("sweep", "two_link_hold", "--vary", "control.kp[1]=20:80:25", "--vary", "control.kd[1]=0:4:16", "--set",
          "duration=0.02", "--measure", "iae", "-o", "out")  # fmt: skip

@@ -18,10 +18,9 @@ def moments():
         scenario = with_method(scenario_of(scenario, overrides))
         plant = plant_of_run(scenario)
         state = plant.initial_state(scenario.initial_q, scenario.initial_qd, scenario.landing)
-        num, den = scenario.TIMERATIO
         found = []
         for k in range(scenario.clock.steps + 1):
-            t = k * num / den
+            t = scenario.clock.at(k)
             if plant.sampled and k % scenario.clock.sample_every == 0:
                 state = plant.sample(t, state)
             found.append(Moment(plant, t, state, scenario.dt, scenario.initial_q))

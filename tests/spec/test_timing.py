@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from armsim.loading import read_scenario
 from armsim.clock import Clock, time_ratio
+from armsim.loading import read_scenario
 from armsim.spec.timing import common_step, logged_step
 
 BASE = {"format": "armsim/scenario/1", "robot": "two_link", "duration": 5}
@@ -24,7 +24,7 @@ def test_times_print_as_people_write_them(dt, ratio):
 
 
 def test_step_three_of_a_tenth_of_a_millisecond_prints_without_dust():
-    assert repr(time_at(3, time_ratio(1e-4))) == "0.0003"
+    assert repr(Clock(*time_ratio(1e-4)).at(3)) == "0.0003"
 
 
 @pytest.mark.parametrize(
