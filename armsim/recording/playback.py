@@ -93,7 +93,9 @@ class Playback:
             state[into] = inputs[k]
             table[k, 0], table[k, 1:] = clock.at(runner.done), state
             rows = k + 1
-            if lengths is not None and count:
+            if count == 0:
+                continue
+            if lengths is not None:
                 runner.lanes.open.fill([lengths[k]])
             for _ in runner.until(runner.done + count):
                 pass
@@ -101,9 +103,9 @@ class Playback:
                 diverged = out_of_bounds(vector.plant, runner.lanes.left[0].after)
                 break
             now = time.perf_counter()
-            if look is not None and (k == len(counts) or now - looked > STRETCH):
+            if look is not None and (k + 1 == len(counts) or now - looked > STRETCH):
                 looked = now
-                look(min(k + 1, len(counts)))
+                look(k + 1)
         return Played(self.complete(table[:rows]), runner.done, diverged)
 
     def complete(self, table: Array) -> Array:

@@ -175,7 +175,7 @@ class LoopPlan:
         """
         plant, steps = plant_of_run(scenario), scenario.clock.steps
         asked: list[Measure] = []
-        if measure:
+        if measure != ():
             from armsim.measures.names import measures_of
 
             asked = measures_of(measure, plant)

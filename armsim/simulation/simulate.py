@@ -183,7 +183,7 @@ def carried_out(
         streamed: Gives what takes the rows if they are too many for memory; a temporary file unless given.
         known: Names the run, whose estimate of the error by the step may be known; see `StepDoubling`.
     """
-    width, count = len(runner.plan.columns), runner.clock.rows
+    width, count = len(runner.plan.columns), runner.clock.rows_before(runner.clock.steps) + 1
     log: RowLog
     if count <= held_in_memory(width):
         log = RowsInMemory(width, count)
@@ -226,7 +226,8 @@ def _driven(
         results = {name: x if name in peaks else math.nan for name, x in results.items()}
     asked_for, figures = parted(results)
     kept = min(clock.rows_before(done + (status == "diverged")), clock.rows)
-    rows = log.finish(kept, end if status == "complete" and done % clock.log_every == 0 else None)
+    due = done % clock.log_every == 0 or plan.recorded is not None
+    rows = log.finish(kept, end if status == "complete" and due else None)
     if log.failure and status == "complete":
         status = "interrupted"
     return Run(

@@ -115,8 +115,8 @@ def _stable(run: Result, found: dict[str, Any] | None) -> dict[str, Any] | None:
     clock, known = scenario.clock, run.steps + 1 - len(run.approach)
     since = clock.at(known) if found is None or found["since"] is None else found["since"]
     begun = max(0, min(round(since / scenario.dt) - known, len(run.approach) - 1))
-    states = [(clock.at(known + k), run.approach[k]) for k in range(begun, len(run.approach))]
-    return remedy(plant, scenario.dt, states)
+    states = [(clock.at(known + k), state) for k, state in enumerate(run.approach)]
+    return remedy(plant, scenario.dt, states[begun:]) or remedy(plant, scenario.dt, states[:begun])
 
 
 def stepped(scenario: Scenario, steps: int, counts: tuple[int, int] | None, land_every: int = 1) -> dict[str, Any]:

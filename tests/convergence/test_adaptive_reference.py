@@ -113,8 +113,8 @@ def test_every_landing_is_one_that_the_scenario_takes(name, level):
     every = scenario.clock.log_every * scenario.dt
     taken = read_scenario(name, {"integrator": {"method": "rodas", "dt": dt}, "log.every": every})
     assert taken.dt == dt
-    assert taken.steps // taken.log_every == scenario.clock.steps // scenario.clock.log_every
-    assert LANDINGS <= taken.steps <= 30 * LANDINGS
+    assert taken.clock.steps // taken.clock.log_every == scenario.clock.steps // scenario.clock.log_every
+    assert LANDINGS <= taken.clock.steps <= 30 * LANDINGS
 
 
 def recorded(folder, times, columns=""):
