@@ -56,7 +56,7 @@ OF_SCENARIO = {
     "info --resolved": "info SCENARIO --resolved",
     "sweep": "sweep SCENARIO --vary initial.q[0]=0,0.1 --measure max(abs(q_R1)) --threads 1 -o out",
     "sweep of laws": "sweep SCENARIO --vary control.law=none,python --threads 1 -o out",
-    "tune": "tune SCENARIO --open initial.q[0] --bounds 0:0.1 --minimise max(abs(q_R1)) --trials 3 --threads 1 -o out",
+    "tune": "tune SCENARIO --open initial.q[0] --bounds 0:0.1 --minimise max(abs(q_R1)) --trials 2 --threads 1 -o out",
     "converge": "converge SCENARIO --accuracy 1e-3",
     "record": "record SCENARIO -o out",
     "linearize": "linearize SCENARIO --lqr q=1,r=1",
@@ -188,7 +188,6 @@ def test_a_run_under_a_function_is_estimated_where_it_can_be_or_says_why_not(nam
         return
     run = library.simulate(shelf.scenario(name), law=law, engine=engine, measure="iae")
     assert run.measure("iae") == run.measures["iae"]
-    assert f"{run.status}" in run._repr_html_()
     estimated = engine == "llvm" and "traceable" in name
     assert (run.step_error is not None) == estimated
     if not estimated:
