@@ -194,9 +194,9 @@ def commanded(plant: Plant, data: Mapping[str, Any]) -> dict[str, Any] | None:
         None where nothing does. For inputs: output, period [s] (None for continuous) and signals (text, one per joint). For
         a controller: law, output, period and delay [s], the reference in words where it moves, feedforward, whether encoders
         measure, and joints. Each has target (None where the reference moves), limit, and what its law has: gains kp, ki and kd;
-        its row of K; or its command as text. Under PD, PI and PID also what gains come to at the joint: stiffness [N·m/rad or
-        N/m], damping [N·m·s/rad or N·s/m] with the part of it that is back-EMF's, and under pd the steady droop that gravity
-        leaves [rad or m].
+        its row of K; its command as text; nothing of a function. Under PD, PI and PID also what gains come to at the joint:
+        stiffness [N·m/rad or N/m], damping [N·m·s/rad or N·s/m] with the part of it that is back-EMF's, and under pd the steady
+        droop that gravity leaves [rad or m].
     """
     command = plant.command
     if isinstance(command, OpenLoop):
@@ -232,9 +232,10 @@ def _gains(plant: Plant, command: Controller, control: Mapping[str, Any]) -> lis
         return [{"K": [float(k) for k in row]} for row in law.K]
     if isinstance(law, Expressions):
         return [{"command": expression.text} for expression in control["command"]]
-    if not isinstance(law, Pid):
-        assert isinstance(law, ComputedTorque)
+    if isinstance(law, ComputedTorque):
         return [{"kp": float(law.kp[i]), "kd": float(law.kd[i])} for i in joints]
+    if not isinstance(law, Pid):
+        return [{} for _ in joints]  # a function has its own
     droop = steady_droop(plant) or [None] * plant.arm.n
     found = []
     for i in joints:

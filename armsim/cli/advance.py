@@ -89,11 +89,14 @@ def command(
             f"{seconds:g}",
             "write for example --for 0.1",
         )
-    end = model.advance(pose, rates, tau, seconds, number_value("rtol", rtol), method=method)
+    error = number_value("rtol", rtol)
+    end = model.advance(pose, rates, tau, seconds, error, method=method)
     if plot is not None:
-        from armsim.figures.motion import plot_motion
+        from armsim.figures.motion import moments, plot_motion
 
-        plot_motion(plot, model, pose, rates, tau, seconds, number_value("rtol", rtol), method, degrees)
+        times = moments(seconds)
+        motion = model.advance(pose, rates, tau, times, error, method=method)
+        plot_motion(plot, model, times, motion, tau, degrees)
     types = [joint.type for joint in arm.joints]
 
     def at(**values: Sequence[float]) -> dict[str, list[float]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from armsim.clock import Clock
 from armsim.escaping import in_comment
@@ -112,3 +112,18 @@ class Model:
     numbers: tuple[Named, ...] = ()
     clock: Clock | None = None
     cases: Sequence[Case] = ()
+
+
+@dataclass(frozen=True)
+class Stepping:
+    """How the forward model steps.
+
+    Attributes:
+        dt: Length of a step [s].
+        method: Integrator.
+        inputs: What they are: "voltage" or "torque".
+    """
+
+    dt: float
+    method: str
+    inputs: Any  # checked by the forward model

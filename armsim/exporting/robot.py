@@ -19,7 +19,7 @@ from armsim.dynamics import (
     tool_pose,
 )
 from armsim.errors import UsageError, spelled
-from armsim.exporting.interface import Argument, Entry, Kind, Named
+from armsim.exporting.interface import Argument, Entry, Kind, Named, Stepping
 from armsim.expr import Scalar, trace
 from armsim.loading import read_robot
 from armsim.loading.open_robot import OpenRobot
@@ -139,21 +139,6 @@ QUESTIONS: dict[str, Question] = {
 }
 STEP = ("begin", "step")  # of the forward model
 WHAT = (*QUESTIONS, *STEP)
-
-
-@dataclass(frozen=True)
-class Stepping:
-    """How the forward model steps.
-
-    Attributes:
-        dt: Length of a step [s].
-        method: Integrator.
-        inputs: What they are: "voltage" or "torque".
-    """
-
-    dt: float
-    method: str
-    inputs: Any
 
 
 def entries_of_robot(

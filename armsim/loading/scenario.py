@@ -11,16 +11,16 @@ from typing import Any
 
 from armsim.actuation import OUTPUTS, Output
 from armsim.clock import Clock, time_ratio
-from armsim.control import Command, Constant, Controller, FunctionLaw, OpenLoop, Reference
+from armsim.control import Command, Constant, Controller, FunctionLaw, OpenLoop
 from armsim.dynamics.external import ExternalWrench
 from armsim.expr import Scalar
 from armsim.files.source import Source
 from armsim.formulas.quantity import Quantity, plain
 from armsim.integrate import Tolerance
 from armsim.loading.build import RADIANS, build_body, build_robot
-from armsim.loading.checked import ScenarioFile, delay_of
+from armsim.loading.checked import ScenarioFile
 from armsim.loading.control import build_controller
-from armsim.loading.reference import build_reference, resolved_reference
+from armsim.loading.reference import resolved_reference
 from armsim.loading.resolved import resolved_robot
 from armsim.loading.settle import settle
 from armsim.loading.signals import build_signal
@@ -166,17 +166,12 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
     clock = Clock(num, den, file.steps["duration"], file.steps["period"], file.steps["log"])
     period = None if clock.sample_every is None else clock.at(clock.sample_every)
     initial_q = si(scenario["initial"]["q"], arm.initial)
-    control, parameters = scenario["control"], scenario["parameters"]
+    control = scenario["control"]
     on = control is not None and control["law"] != "none"
-    inputs = build_inputs(scenario["inputs"], parameters, None if on else period)
+    inputs = build_inputs(scenario["inputs"], scenario["parameters"], None if on else period)
     command: Command | None = inputs
     if on:
-        model = None if file.model is None else build_robot(file.model.data)
-        delay = delay_of(file.steps)
-        reference: Reference = Constant(si(control["target"], arm.initial))
-        if control["reference"] is not None:
-            reference = build_reference(control["reference"], parameters, arm, degrees, initial_q)
-        command = build_controller(control, parameters, arm, model, reference, si, period, delay, inputs)
+        command = build_controller(file, scenario, arm, si, period, inputs)
     names = [joint.name for joint in arm.joints]
     return Scenario(
         name=file.name,

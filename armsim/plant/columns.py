@@ -24,10 +24,11 @@ File = Literal["trajectory", "torque"]
 FILES: tuple[File, ...] = ("trajectory", "torque")
 
 
+@dataclass(frozen=True)
 class Instant:
     """A state with the derived quantities that rows report.
 
-    Args:
+    Attributes:
         arm: The arm, n joints.
         q: Joint positions [rad or m].
         qd: Joint velocities [rad/s or m/s].
@@ -37,21 +38,13 @@ class Instant:
         desired: What a reference that moves asks for; None without one.
     """
 
-    def __init__(
-        self,
-        arm: Arm,
-        q: Sequence[Scalar],
-        qd: Sequence[Scalar],
-        qdd: Sequence[Scalar],
-        torques: Sequence[JointTorque],
-        algorithm: Algorithm,
-        desired: Desired | None = None,
-    ) -> None:
-        self.arm = arm
-        self.q, self.qd, self.qdd = q, qd, qdd
-        self.torques = torques
-        self.algorithm = algorithm
-        self.desired = desired
+    arm: Arm
+    q: Sequence[Scalar]
+    qd: Sequence[Scalar]
+    qdd: Sequence[Scalar]
+    torques: Sequence[JointTorque]
+    algorithm: Algorithm
+    desired: Desired | None = None
 
     @cached_property
     def tool(self) -> Pose:
