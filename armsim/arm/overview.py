@@ -10,11 +10,13 @@ from dataclasses import fields
 from os import PathLike
 from typing import Any, Literal
 
+from armsim.actuation import drive_torques, motor_demands
 from armsim.actuation import motor as dc
-from armsim.arm.answers import demand, mass_matrix, outside, placed, slipping
+from armsim.arm.overload import above_nominal
 from armsim.arm.reach import reach
 from armsim.arm.solids import summed
 from armsim.control import ComputedTorque, Constant, Controller, Expressions, OpenLoop, Pid, StateFeedback
+from armsim.dynamics import mass_matrix, tool_pose
 from armsim.files.document import Place
 from armsim.files.faults import Fault, listed, refuse
 from armsim.files.neighbours import nearest_file
@@ -26,7 +28,7 @@ from armsim.loading.check import scenario_doubts
 from armsim.loading.plausible import doubts
 from armsim.loading.reference import in_words
 from armsim.model import Arm, Coulomb, Joint, Motor
-from armsim.plant import Plant
+from armsim.plant import Plant, slipping
 from armsim.plant.statics import joint_damping, joint_stiffness, steady_droop
 from armsim.spatial import Scalar
 from armsim.stability.method_choice import with_method
@@ -167,20 +169,20 @@ def at_pose(arm: Arm, q: Sequence[float]) -> dict[str, Any]:
     Returns:
         q, torque that holds it [N·m or N], voltage [V] and current [A] for it (None without a motor), mass_matrix (n rows of
         n, rotors included), tool (position, quaternion, rpy), outside: joints outside their range, slipping: joints
-        that dry friction alone does not hold (None for an arm without), and above_nominal, see `armsim.arm.nominal`.
+        that dry friction alone does not hold (None for an arm without), and above_nominal, see `armsim.arm.overload`.
     """
-    from armsim.arm.nominal import above_nominal
-    from armsim.dynamics import tool_pose
-
     zeros = [0.0] * arm.n
-    held = demand(arm, q, zeros, zeros)
+    torque = drive_torques(arm, q, zeros, zeros)
+    voltage, current = motor_demands(arm, zeros, torque)
     return {
-        **{key: held[key] for key in ("q", "torque", "voltage", "current")},
+        **{"q": list(q), "torque": torque, "voltage": voltage, "current": current},
         "mass_matrix": mass_matrix(arm, q),
-        "tool": placed(tool_pose(arm, q)),
-        "outside": [found["joint"] for found in outside(arm, q, zeros)],
+        "tool": tool_pose(arm, q).as_data(),
+        "outside": [
+            joint.name for joint, x in zip(arm.joints, q, strict=True) if joint.limit and not joint.limit.holds(x)
+        ],
         "slipping": slipping(arm, q),
-        "above_nominal": above_nominal(arm, held["current"]),
+        "above_nominal": above_nominal(arm, current),
     }
 
 

@@ -21,7 +21,7 @@ from armsim.errors import UsageError
 from armsim.files.csv_writer import write_csv
 from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import Given, scenario_of
-from armsim.model import Joint
+from armsim.model import Arm, Joint
 from armsim.plant.columns import spellings
 from armsim.spec.timing import time_at
 
@@ -156,10 +156,11 @@ def reference(scenario: Given | Scenario, overrides: Mapping[str, Any] | None = 
     there = _sampled(motion, dense)
     robot = Robot(arm)
     tau = robot.inverse_dynamics(*there)
+    voltage, current = robot.motor_demand(there[1], tau)
     exceeded = [
         *_out_of_range(arm.joints, dense, there[0]),
-        *_overloads(robot, dense, there[1], tau),
-        *_beyond_supply(robot, command, dense, there, tau),
+        *_overloads(arm, dense, there[1], tau, voltage, current),
+        *_beyond_supply(arm, command, dense, there, {"voltage": voltage, "current": current, "torque": tau}),
     ]
     first = motion.at(0.0).q
     joints = tuple(
@@ -226,21 +227,19 @@ def _out_of_range(joints: tuple[Joint, ...], t: Array, q: Array) -> list[dict[st
     return found
 
 
-def _overloads(robot: Robot, t: Array, qd: Array, tau: Array) -> list[dict[str, Any]]:
+def _overloads(arm: Arm, t: Array, qd: Array, *demand: Array) -> list[dict[str, Any]]:
     """The limits of motors that the reference exceeds, but for those of voltage."""
-    found = [x for x in overloads_along(robot, t, qd, tau) if x["quantity"] != "voltage"]
+    found = [x for x in overloads_along(arm, t, qd, *demand) if x["quantity"] != "voltage"]
     return [{key: value for key, value in x.items() if key not in ("line", "rows")} for x in found]
 
 
 def _beyond_supply(
-    robot: Robot, command: Controller, t: Array, motion: tuple[Array, Array, Array], tau: Array
+    arm: Arm, command: Controller, t: Array, motion: tuple[Array, Array, Array], commands: dict[str, Array]
 ) -> list[dict[str, Any]]:
     """The motors that the supply, or the controller's limit, does not let give the torque at its speed."""
-    voltage, current = robot.motor_demand(motion[1], tau)
-    commands = {"voltage": voltage, "current": current, "torque": tau}
     units = {"voltage": "V", "current": "A", "torque": "N·m or N"}
     found = []
-    for i, (joint, bound) in enumerate(zip(robot.arm.joints, command.limit, strict=True)):
+    for i, (joint, bound) in enumerate(zip(arm.joints, command.limit, strict=True)):
         motor = joint.electric_motor
         supply = None if motor is None else motor.limits.voltage
         asked = [("voltage", supply)] if command.output == "voltage" else [("voltage", supply), (command.output, bound)]
@@ -260,9 +259,10 @@ def _beyond_supply(
                 "unit": unit,
             }
             if quantity == "voltage":
-                given = math.copysign(float(limit), float(voltage[k, i]))
-                state = float(motion[0][k, i]), float(motion[1][k, i])
-                data |= {"torque": float(tau[k, i]), "speed": state[1], "available": _available(joint, given, *state)}
+                given = math.copysign(float(limit), float(commands["voltage"][k, i]))
+                position, speed, torque = (float(x[k, i]) for x in (motion[0], motion[1], commands["torque"]))
+                available = _available(joint, given, position, speed)
+                data |= {"torque": torque, "speed": speed, "available": available}
             found.append(data | {"t_s": float(t[k]), "from_s": float(t[beyond.argmax()])})
     return found
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from armsim.arm.provenance import Origin
 from armsim.reports.simulation import method_notes
-from armsim.reports.state import demand_table, friction_notes, nominal_notes
+from armsim.reports.state import friction_notes, nominal_notes, state_table
 from armsim.reports.table import Cell, fixed, force_unit, joint_unit, number, numbers, shown, table, wrapped
 from armsim.terminal.streams import bold
 
@@ -165,7 +165,8 @@ def _at_pose(facts: dict[str, Any], angle: str, digits: int, where: str) -> list
     n, pose = len(facts["joints"]), facts["pose"]
     types = [joint["type"] for joint in facts["joints"]]
     names = [joint["name"] for joint in facts["joints"]]
-    held = demand_table(types, {**pose, "joints": names}, angle == "deg", digits)
+    columns = {key: (key, pose[key]) for key in ("q", "torque", "voltage", "current")}
+    held = state_table(list(zip(names, types, strict=True)), columns, angle == "deg", digits)
     friction = "".join(f"\n{wrapped(note)}" for note in friction_notes(pose["slipping"], n))
     outside = f"\n! outside their range, the stops counted in: {', '.join(pose['outside'])}" if pose["outside"] else ""
     any_slides = any(joint_unit(type, False) == "m" for type in types)
