@@ -21,15 +21,15 @@ class Need(NamedTuple):
 
     Attributes:
         quantity: "voltage", "current", "torque" or "speed".
-        unit: V, A, N·m or rad/s.
         needed: Its magnitude: a number, or an array of them.
         limit: The motor's limit of it.
+        unit: V, A, N·m or rad/s.
     """
 
     quantity: str
-    unit: str
     needed: Any
     limit: float
+    unit: str
 
     @property
     def beyond(self) -> Any:
@@ -57,7 +57,7 @@ def needs(joint: Joint, qd: Any, tau: Any, voltage: Any, current: Any) -> list[N
         ("torque", "N·m", tau / motor.gear, limits.torque),
         ("speed", "rad/s", motor.gear * qd, limits.speed),
     )
-    return [Need(quantity, unit, abs(x), limit) for quantity, unit, x, limit in asked if limit is not None]
+    return [Need(quantity, abs(x), limit, unit) for quantity, unit, x, limit in asked if limit is not None]
 
 
 def overloads(
@@ -77,8 +77,8 @@ def overloads(
         current: Through them [A]; likewise.
     """
     states = zip(arm.joints, qd, tau, voltage, current, strict=True)
-    found = [(joint.name, need) for joint, *state in states for need in needs(joint, *state) if need.beyond]
-    return [{"joint": name, **_as_data(need, need.needed)} for name, need in found]
+    found = [(joint.name, need) for joint, *state in states for need in needs(joint, *state)]
+    return [{"joint": name, **need._asdict()} for name, need in found if need.beyond]
 
 
 def overloads_along(arm: Arm, t: Array, qd: Array, tau: Array, voltage: Array, current: Array) -> list[dict[str, Any]]:
@@ -103,13 +103,9 @@ def overloads_along(arm: Arm, t: Array, qd: Array, tau: Array, voltage: Array, c
             if beyond.any():
                 k = int(need.needed.argmax())
                 where = {"t_s": float(t[k]), "line": k + 2, "from_s": float(t[beyond.argmax()])}
-                data = _as_data(need, float(need.needed[k]))
+                data = need._replace(needed=float(need.needed[k]))._asdict()
                 found.append({"joint": joint.name, **data, **where, "rows": int(beyond.sum())})
     return found
-
-
-def _as_data(need: Need, needed: float) -> dict[str, Any]:
-    return {"quantity": need.quantity, "needed": needed, "limit": need.limit, "unit": need.unit}
 
 
 def above_nominal(arm: Arm, currents: Sequence[float | None]) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from armsim.arm.provenance import Origin
+from armsim.notebook import counted
 from armsim.reports.simulation import method_notes
 from armsim.reports.state import friction_notes, nominal_notes, state_table
 from armsim.reports.table import Cell, fixed, force_unit, joint_unit, number, numbers, shown, table, wrapped
@@ -144,7 +145,7 @@ def _robot(facts: dict[str, Any], angle: str, digits: int, where: str) -> str:
     far = (
         "no end to its reach" if facts["reach"] is None else f"reach {number(facts['reach'], 4)} m from its first joint"
     )
-    title = f"{facts['robot']}: {_joints(n)}, {number(facts['mass'])} kg{carried}, {far} to the tool"
+    title = f"{facts['robot']}: {counted(n, 'joint')}, {number(facts['mass'])} kg{carried}, {far} to the tool"
     parts = [
         f"{wrapped(title)}\n"
         f"file     {facts['file'] or 'none'}\n"
@@ -189,10 +190,6 @@ def _at_pose(facts: dict[str, Any], angle: str, digits: int, where: str) -> list
 def _rotors(facts: dict[str, Any]) -> bool:
     """Whether a motor's rotor has inertia."""
     return any(joint["motor"] and joint["motor"]["armature"] for joint in facts["joints"])
-
-
-def _joints(n: int) -> str:
-    return f"{n} joint{'s' if n != 1 else ''}"
 
 
 def _columns(

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 
 RATES = {"q": "", "qd": "/s", "qdd": "/s²"}
 ELECTRIC = {"voltage": "V", "current": "A"}
-Joint = tuple[str, str]  # name and type
 
 
 def state_table(
-    joints: Sequence[Joint], columns: Mapping[str, tuple[str, Sequence[float | None]]], degrees: bool, digits: int
+    joints: Sequence[tuple[str, str]],
+    columns: Mapping[str, tuple[str, Sequence[float | None]]],
+    degrees: bool,
+    digits: int,
 ) -> str:
     """Numbers of an arm's state, joint by joint, without columns that no joint has.
 
