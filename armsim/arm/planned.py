@@ -112,7 +112,8 @@ class PlannedMotion:
 
     def table(self, degrees: bool = False) -> tuple[list[str], Array]:
         """Headings, and a row for each time: q, qd, qdd, torques, voltages and currents."""
-        torques, demanded = demand_table(self.robot, self.t, self.q, self.qd, self.qdd)
+        demand = self.robot.motor_demand(self.qd, self.tau)
+        torques, demanded = demand_table(self.scenario.arm, self.t, self.tau, *demand)
         headings, columns = ["t_s"], [self.t]
         for quantity, values in (("q", self.q), ("qd", self.qd), ("qdd", self.qdd)):
             for joint, column in zip(self.scenario.arm.joints, values.T, strict=True):

@@ -161,9 +161,9 @@ def _along(
     t, q, qd, qdd = motion_of(arm, columns)
     made = derived(arm, columns)
     skipped = len(columns["t_s"]) - len(t)
-    headings, rows = demand_table(arm, t, q, qd, qdd)
-    tau = rows[:, 1 : 1 + arm.arm.n]
+    tau = arm.inverse_dynamics(q, qd, qdd)
     voltage, current = arm.motor_demand(qd, tau)
+    headings, rows = demand_table(arm.arm, t, tau, voltage, current)
     exceeded = overloads_along(arm.arm, t, qd, tau, voltage, current)
     lasting = above_nominal_along(arm.arm, t, current)
     try:
