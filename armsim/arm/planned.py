@@ -216,13 +216,12 @@ def _out_of_range(joints: tuple[Joint, ...], t: Array, q: Array) -> list[dict[st
             over = sign * (x - bound)
             if over.max() > ROUNDING * max(1.0, abs(bound)):
                 k = int(over.argmax())
-                unit = "rad" if joint.kind.turns else "m"
                 data = {
                     "joint": joint.name,
                     "quantity": "position",
                     "needed": float(x[k]),
                     "limit": bound,
-                    "unit": unit,
+                    "unit": joint.kind.length,
                 }
                 found.append(data | {"t_s": float(t[k]), "from_s": float(t[(over > 0).argmax()])})
     return found
@@ -238,7 +237,6 @@ def _beyond_supply(
     arm: Arm, command: Controller, t: Array, motion: tuple[Array, Array, Array], commands: dict[str, Array]
 ) -> list[dict[str, Any]]:
     """The motors that the supply, or the controller's limit, does not let give the torque at its speed."""
-    units = {"voltage": "V", "current": "A", "torque": "N·m or N"}
     found = []
     for i, (joint, bound) in enumerate(zip(arm.joints, command.limit, strict=True)):
         motor = joint.electric_motor
@@ -251,13 +249,12 @@ def _beyond_supply(
             if limit is None or not (beyond := needed > limit * (1 + ROUNDING)).any():
                 continue
             k = int(needed.argmax())
-            unit = ("N·m" if joint.kind.turns else "N") if quantity == "torque" else units[quantity]
             data = {
                 "joint": joint.name,
                 "quantity": "voltage" if quantity == "voltage" else "command",
                 "needed": float(needed[k]),
                 "limit": float(limit),
-                "unit": unit,
+                "unit": joint.kind.unit_of(quantity),
             }
             if quantity == "voltage":
                 given = math.copysign(float(limit), float(commands["voltage"][k, i]))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from armsim.arm.provenance import Origin
+from armsim.model import JOINT_TYPES
 from armsim.notebook import counted
 from armsim.reports.simulation import method_notes
 from armsim.reports.state import friction_notes, nominal_notes, state_table
@@ -16,7 +17,6 @@ SIDE_EFFECTS = ("stop_damping", "viscous", "rotor_inertia", "armature")  # colum
 TOOL = (("position", "position", "m"), ("roll, pitch, yaw", "rpy", "angle"), ("quaternion w x y z", "quaternion", ""))
 DRY = {"dry_positive": "dry +", "dry_negative": "dry -"}  # friction, by the joint's direction
 COMMANDED = {"voltage": "motor voltages", "current": "motor currents", "torque": "joint torques"}
-OUTPUT_UNITS = {"voltage": "V", "current": "A"}
 LIMITS = {"voltage": "V", "current": "A", "torque": "N·m", "speed": "rad/s"}
 FULL = 17  # digits that tell any two doubles apart
 
@@ -97,8 +97,7 @@ def _signals(command: dict[str, Any], robot: dict[str, Any]) -> str:
     width = max(len(joint["name"]) for joint in robot["joints"])
     lines = []
     for joint, text in zip(robot["joints"], command["signals"], strict=True):
-        unit = OUTPUT_UNITS.get(command["output"]) or force_unit(joint["type"])
-        lines.append(f"{joint['name']:<{width}}  {text} [{unit}]")
+        lines.append(f"{joint['name']:<{width}}  {text} [{JOINT_TYPES[joint['type']].unit_of(command['output'])}]")
     return "\n".join([bold("Inputs, t in s"), *lines])
 
 
@@ -108,7 +107,7 @@ def _gains(command: dict[str, Any], robot: dict[str, Any], angle: str, digits: i
 
     def unit(key: str, type: str) -> str:
         force, per = force_unit(type), joint_unit(type, False)
-        out = OUTPUT_UNITS.get(command["output"], force)
+        out = JOINT_TYPES[type].unit_of(command["output"])
         if law == "computed_torque" and key in ("kp", "kd"):
             return {"kp": "1/s²", "kd": "1/s"}[key]
         return {

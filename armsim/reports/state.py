@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from armsim.actuation import limit_torques
-from armsim.model import Arm
+from armsim.model import JOINT_TYPES, Arm
 from armsim.reports.table import Cell, force_unit, joint_unit, number, numbers, shown, table, wrapped
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 
 RATES = {"q": "", "qd": "/s", "qdd": "/s²"}
-ELECTRIC = {"voltage": "V", "current": "A"}
 
 
 def state_table(
@@ -27,7 +26,7 @@ def state_table(
 
     Args:
         joints: Name and type of each, of `armsim.model.JOINT_TYPES`.
-        columns: By heading what a column has, of `RATES`, `ELECTRIC` or "torque", and its numbers as they are shown.
+        columns: By heading what a column has, of `RATES` or "voltage", "current" or "torque", and its numbers as they are shown.
         degrees: Whether angles are degrees.
         digits: Significant digits.
     """
@@ -36,7 +35,7 @@ def state_table(
     for what, values in wanted.values():
         texts = numbers([0.0 if x is None else x for x in values], digits)
         for row, (_, type), text, value in zip(rows, joints, texts, values, strict=True):
-            unit = joint_unit(type, degrees, RATES[what]) if what in RATES else ELECTRIC.get(what) or force_unit(type)
+            unit = joint_unit(type, degrees, RATES[what]) if what in RATES else JOINT_TYPES[type].unit_of(what)
             row.append("-" if value is None else (text, unit))
     return table(["joint", *wanted], rows)
 
