@@ -15,10 +15,10 @@ from typing import Literal
 
 from armsim.actuation import JointTorque
 from armsim.control import Desired
-from armsim.dynamics import Algorithm, crba, kinetic_energy, own_poses, potential_energy, tool_velocity
+from armsim.dynamics import Algorithm, kinetic_energy, mass_matrix, own_poses, potential_energy, tool_velocity
 from armsim.expr import Scalar, dot
 from armsim.model import JOINT_TYPES, Arm, Joint, JointType
-from armsim.spatial import Pose, quaternion
+from armsim.spatial import Pose
 
 File = Literal["trajectory", "torque"]
 FILES: tuple[File, ...] = ("trajectory", "torque")
@@ -57,8 +57,7 @@ class Instant:
         potential = potential_energy(self.arm, self.q)
         if self.algorithm != "crba":
             return kinetic_energy(self.arm, self.q, self.qd), potential
-        M, n = crba(self.arm, self.q), self.arm.n
-        moved = [dot([M[max(i, j)][min(i, j)] for j in range(n)], self.qd) for i in range(n)]
+        moved = [dot(row, self.qd) for row in mass_matrix(self.arm, self.q)]
         return dot(moved, self.qd) / 2, potential
 
     def powered(self, kind: str) -> list[Scalar]:
@@ -120,7 +119,7 @@ KINDS: dict[str, ColumnKind] = {
     "pose": ColumnKind(
         "the tool in the world: its position, and its orientation as a unit quaternion with qw ≥ 0",
         "trajectory",
-        lambda now: [*now.tool.position, *quaternion(now.tool.rotation)],
+        lambda now: now.tool.coordinates,
         parts={"x": "x_m", "y": "y_m", "z": "z_m", "qw": "qw", "qx": "qx", "qy": "qy", "qz": "qz"},
         called="tool",
     ),
