@@ -17,6 +17,7 @@ from armsim.arm.advance import Advanced, check_adaptive, check_durations, check_
 from armsim.arm.arrays import LEAST, brief, evaluate, joined, number_array
 from armsim.arm.integration import check_tolerance
 from armsim.compile import BatchKernel
+from armsim.compile.threads import check_threads
 from armsim.errors import ShapeError, UsageError
 from armsim.expr import Scalar, finite_or_nan, trace
 from armsim.formulas.bounds import BOUNDS
@@ -51,6 +52,7 @@ def load_robot(
     robot: str | PathLike[str] | Mapping[str, Any],
     overrides: Mapping[str, Any] | None = None,
     engine: Literal["llvm", "python"] = "llvm",
+    threads: int | None = None,
 ) -> Robot:
     """The arm of a robot file, or a shipped one by its name.
 
@@ -59,12 +61,13 @@ def load_robot(
         overrides: Values in place of the file's, by path: {"joints[R2].motor.Kp": 12, "parameters.upper": 0.4}; None
             takes a key out.
         engine: "llvm" compiles each method when it is first called, "python" runs on floats.
+        threads: How many share the rows of many states; as many as there are processors unless given.
 
     Raises:
         FileFaults: The file cannot be used; says where and why.
     """
     arm, data = read_robot(robot, overrides)
-    return Robot(arm, engine, data)
+    return Robot(arm, engine, data, threads)
 
 
 class Robot:
@@ -82,16 +85,23 @@ class Robot:
         arm: The arm.
         engine: "llvm" or "python"; both give the same bits.
         data: Of its file, as `armsim.loading.load_robot_file` reads it; what the arm looks like is taken from it.
+        threads: How many share the rows of many states; as many as there are processors unless given.
     """
 
     def __init__(
-        self, arm: Arm, engine: Literal["llvm", "python"] = "llvm", data: dict[str, Any] | None = None
+        self,
+        arm: Arm,
+        engine: Literal["llvm", "python"] = "llvm",
+        data: dict[str, Any] | None = None,
+        threads: int | None = None,
     ) -> None:
         if engine not in ENGINES:
             raise UsageError(f"engine: expected one of {', '.join(ENGINES)}, found {engine!r}")
         self.arm = arm
         self.engine = engine
         self.data = data
+        check_threads(threads)
+        self._threads = threads
         self._algorithm = dynamics.fastest_algorithm(arm)
         self._kernels: dict[str, BatchKernel] = {}
 
@@ -355,7 +365,7 @@ class Robot:
             widths = [array.shape[-1] for array in arrays]
             names = [f"x{i}" for i in range(sum(widths))]
             kernel = self._kernels[name] = BatchKernel(trace(sound, names, name), widths=widths)
-        return evaluate(kernel, arrays, least)
+        return evaluate(kernel, arrays, self._threads, least)
 
 
 def _rows(name: str, arrays: Mapping[str, Array]) -> int | None:
