@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from threading import Thread
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armsim.compile import BatchKernel
 from armsim.compile.threads import check_threads
-from armsim.errors import UsageError
+from armsim.errors import ShapeError, UsageError
 from armsim.files.document import quoted
 
 Array = NDArray[np.float64]
@@ -58,6 +58,19 @@ def brief(array: Array) -> str:
     return f"array of shape {array.shape}"
 
 
+def row_count(name: str, arrays: Mapping[str, Array], one: bool = False) -> int | None:
+    """The number of rows of the arrays that have rows; None if none has, as must be where there is only one state.
+
+    Raises:
+        ShapeError: They differ.
+    """
+    rows = {len(array) for array in arrays.values() if array.ndim == 2}
+    if len(rows) > 1 or (one and rows):
+        shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
+        raise ShapeError(f"{name}: expected as many rows in each array, found {shapes}")
+    return rows.pop() if rows else None
+
+
 def evaluate(kernel: BatchKernel, arrays: Sequence[Array], threads: int | None = None, least: int = LEAST) -> Array:
     """A kernel's results for every row of arguments, shape (m, results); (1, results) if no array has rows.
 
@@ -70,14 +83,13 @@ def evaluate(kernel: BatchKernel, arrays: Sequence[Array], threads: int | None =
         least: Number of rows worth a thread.
     """
     arrays = [x if x.strides[-1] == x.itemsize and x.flags.aligned else np.array(x, order="C") for x in arrays]
-    many = [len(x) for x in arrays if x.ndim == 2]
-    count = many[0] if many else 1
+    count = next((len(x) for x in arrays if x.ndim == 2), 1)
     results = np.empty((count, len(kernel.function.outputs)))
     args = [(x.ctypes.data, x.strides[0] if x.ndim == 2 else 0) for x in arrays]
     into, width = results.ctypes.data, results.strides[0]
-    worth = 1 if count < 2 * least else min(check_threads(threads), count // least)
-    part = -(-count // (SHARE * worth * kernel.lanes)) * kernel.lanes if worth > 1 else count
-    firsts = iter(range(0, count, part or 1))
+    several = 1 if count < 2 * least else min(check_threads(threads), count // least)
+    part = max(1, count if several == 1 else -(-count // (SHARE * several * kernel.lanes)) * kernel.lanes)
+    firsts = iter(range(0, count, part))
 
     def work() -> None:
         for first in firsts:
@@ -85,7 +97,7 @@ def evaluate(kernel: BatchKernel, arrays: Sequence[Array], threads: int | None =
             kernel(rest, into + first * width, min(part, count - first))
 
     kernel.code  # noqa: B018  compiled once
-    others = [Thread(target=work) for _ in range(1, worth)]
+    others = [Thread(target=work) for _ in range(1, several)]
     for other in others:
         other.start()
     try:

@@ -14,7 +14,7 @@ from armsim import dynamics
 from armsim.actuation import drive_torques, limit_torque
 from armsim.actuation import motor as dc
 from armsim.arm.advance import Advanced, check_adaptive, check_durations, check_finite, diverged, motion, sound
-from armsim.arm.arrays import LEAST, brief, evaluate, joined, number_array
+from armsim.arm.arrays import LEAST, brief, evaluate, joined, number_array, row_count
 from armsim.arm.integration import check_tolerance
 from armsim.compile import BatchKernel
 from armsim.compile.threads import check_threads
@@ -195,7 +195,7 @@ class Robot:
         arrays = {key: self._given(key, x) for key, x in given.items()}
         for key, array in arrays.items():
             check_finite(key, array)
-        many = _rows("advance", arrays)
+        many = row_count("advance", arrays)
         if times.ndim and many not in (None, len(times)):
             raise ShapeError(f"advance: expected as many durations as rows, found {len(times)} and {many}")
         many = len(times) if times.ndim else many
@@ -340,7 +340,7 @@ class Robot:
         """
         n = self.arm.n
         arrays = {key: self._given(key, x) for key, x in given.items()}
-        many = _rows(name, arrays)
+        many = row_count(name, arrays)
 
         def grouped(*x):
             return body(*(x[i * n : (i + 1) * n] for i in range(len(arrays))))
@@ -366,16 +366,3 @@ class Robot:
             names = [f"x{i}" for i in range(sum(widths))]
             kernel = self._kernels[name] = BatchKernel(trace(sound, names, name), widths=widths)
         return evaluate(kernel, arrays, self._threads, least)
-
-
-def _rows(name: str, arrays: Mapping[str, Array]) -> int | None:
-    """The number of rows m of the arrays of shape (m, n); None if all are of shape (n,).
-
-    Raises:
-        ShapeError: Their numbers of rows differ.
-    """
-    rows = {array.shape[0] for array in arrays.values() if array.ndim == 2}
-    if len(rows) > 1:
-        shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
-        raise ShapeError(f"{name}: expected as many rows in each array, found {shapes}")
-    return rows.pop() if rows else None

@@ -58,14 +58,11 @@ def _print(function: Function, bounds: Sequence[float | None], target: Target) -
     module = Module()
     names: dict[Expr, str] = {}
     lines = []
-    live = function.live()
-    wanted = set(live)
     for i, node in enumerate(function.inputs):
-        if node in wanted:
-            names[node] = f"%a{i}"
-            lines.append(f"  %ap{i} = getelementptr double, ptr %args, i64 {i}")
-            lines.append(f"  %a{i} = load double, ptr %ap{i}")
-    lines += module.lines(scheduled(live), names)
+        names[node] = f"%a{i}"
+        lines.append(f"  %ap{i} = getelementptr double, ptr %args, i64 {i}")
+        lines.append(f"  %a{i} = load double, ptr %ap{i}")
+    lines += module.lines(scheduled(function.live()), names)
     for i, out in enumerate(function.outputs):
         lines.append(f"  %rp{i} = getelementptr double, ptr %results, i64 {i}")
         lines.append(f"  store double {module.operand(out, names)}, ptr %rp{i}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armsim.arm.arrays import evaluate, number_array
+from armsim.arm.arrays import evaluate, number_array, row_count
 from armsim.arm.integration import check_dt, check_method, check_tolerance
 from armsim.arm.robot import Robot
 from armsim.compile import BatchKernel
@@ -193,7 +193,7 @@ class ForwardModel:
             if array.ndim not in (1, 2) or array.shape[-1] != n:
                 raise ShapeError(f"{key}: expected shape ({n},) or (m, {n}), found {array.shape}")
         arrays |= self._open_arguments(values, wrench)
-        rows = _rows("state", arrays)
+        rows = row_count("state", arrays)
         states = evaluate(self._batch("begin"), list(arrays.values()), self._threads)
         return states if rows is not None else states[0]
 
@@ -239,8 +239,8 @@ class ForwardModel:
     def _once(self) -> Callable[..., Array]:
         """The compiled single step."""
         vector = self._vector
-        limits = dict(zip(vector.plant.slots, bounds(vector.plant), strict=True))
-        found = [math.inf if slot.source is None else limits[vector.plant.slots[slot.source]] for slot in vector.slots]
+        limits = bounds(vector.plant)
+        found = [math.inf if slot.source is None else limits[slot.source] for slot in vector.slots]
         magnitudes = [None if limit == math.inf else limit for limit in found]
         call = SingleKernel(self.traced("step"), magnitudes, self._target).call
         if not self._more:
@@ -262,7 +262,7 @@ class ForwardModel:
             )
         more = self._open_arguments(values, wrench)
         arrays = {"state": states, "inputs": all_inputs, **more}
-        _rows("step", arrays, one)
+        row_count("step", arrays, one)
         if not one:
             return evaluate(self._batch("step"), list(arrays.values()), self._threads)
         if "wrench" in more:
@@ -369,16 +369,3 @@ class ForwardModel:
                 found = no_step(self.method, stalled)
                 mend = "check the inputs, or take a greater rtol or a shorter dt"
         return Diverged.of("step: the state diverged", "a state within all bounds", found, mend)
-
-
-def _rows(name: str, arrays: Mapping[str, Array], one: bool = False) -> int | None:
-    """The number of rows of the arrays that have rows; None if none has, as must be where there is only one state.
-
-    Raises:
-        ShapeError: They differ.
-    """
-    rows = {len(array) for array in arrays.values() if array.ndim == 2}
-    if len(rows) > 1 or (one and rows):
-        shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
-        raise ShapeError(f"{name}: expected as many rows in each array, found {shapes}")
-    return rows.pop() if rows else None
