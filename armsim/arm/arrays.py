@@ -58,6 +58,19 @@ def brief(array: Array) -> str:
     return f"array of shape {array.shape}"
 
 
+def row_array(name: str, values: ArrayLike | None, width: int) -> Array:
+    """Values as an array of doubles of shape (width,) or (m, width); see `number_array`.
+
+    Raises:
+        UsageError: They are no numbers.
+        ShapeError: The array has another shape; says both.
+    """
+    array = number_array(name, values)
+    if array.ndim not in (1, 2) or array.shape[-1] != width:
+        raise ShapeError(f"{name}: expected shape ({width},) or (m, {width}), found {array.shape}")
+    return array
+
+
 def row_count(name: str, arrays: Mapping[str, Array], one: bool = False) -> int | None:
     """The number of rows of the arrays that have rows; None if none has, as must be where there is only one state.
 

@@ -14,7 +14,7 @@ from armsim import dynamics
 from armsim.actuation import drive_torques, limit_torque
 from armsim.actuation import motor as dc
 from armsim.arm.advance import Advanced, check_adaptive, check_durations, check_finite, diverged, motion, sound
-from armsim.arm.arrays import LEAST, brief, evaluate, joined, number_array, row_count
+from armsim.arm.arrays import LEAST, brief, evaluate, joined, row_array, row_count
 from armsim.arm.integration import check_tolerance
 from armsim.compile import BatchKernel
 from armsim.compile.threads import check_threads
@@ -321,10 +321,7 @@ class Robot:
         return np.zeros(self.arm.n) if values is None and name != "q" else self._array(name, values)
 
     def _array(self, name: str, values: ArrayLike | None) -> Array:
-        array = number_array(name, values)
-        n = self.arm.n
-        if array.ndim not in (1, 2) or array.shape[-1] != n:
-            raise ShapeError(f"{name}: expected shape ({n},) or (m, {n}), found {array.shape}")
+        array = row_array(name, values, self.arm.n)
         if name == "q" and array.size and not -LARGEST_POSITION <= array.min() <= array.max() <= LARGEST_POSITION:
             raise UsageError(f"q: expected positions up to {LARGEST_POSITION:g}, found {np.max(np.abs(array)):g}")
         return array

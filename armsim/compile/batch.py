@@ -87,7 +87,9 @@ class BatchKernel:
 def _print(function: Function, widths: Sequence[int], lanes: int, target: Target) -> str:
     """The module: @map goes from block to block of rows. In a block that is not full, lanes repeat the last row."""
     module = Module(lanes)
-    pointers, rows, lines = [], [], []
+    pointers: list[str] = []
+    rows: list[str] = []
+    lines: list[str] = []
     for lane in range(lanes):
         rows += [f"  %k{lane} = add i64 %k, {lane}", f"  %r{lane} = call i64 @llvm.smin.i64(i64 %k{lane}, i64 %last)"]
     columns: list[str] = []
@@ -164,8 +166,7 @@ def _load(lines: list[str], name: str, first: int, count: int, lanes: int) -> Se
         at = f"{row}a"
         lines.append(f"  {at} = getelementptr double, ptr %{name}p{lane}, i64 {first}")
         lines.append(f"  {row}n = load {_real(count, lanes)}, ptr {at}, align 8")
-        places = [*range(count), *["poison"] * (lanes - count)]
-        lines.append(_shuffle(row, f"{row}n", "poison", count, places))
+        lines.append(_shuffle(row, f"{row}n", "poison", count, [min(k, count) for k in range(lanes)]))
     return _transposed(lines, f"%{name}x{first}", rows)[:count]
 
 
@@ -194,7 +195,7 @@ def _transposed(lines: list[str], name: str, vectors: Sequence[str]) -> Sequence
     return vectors
 
 
-def _shuffle(name: str, a: str, b: str, size: int, places: Sequence[object]) -> str:
+def _shuffle(name: str, a: str, b: str, size: int, places: Sequence[int]) -> str:
     """A vector of the elements at some places of two vectors of that size, one behind the other."""
     if size == len(places) == 1:  # a single lane is no vector
         return f"  {name} = select i1 true, double {a}, double {b}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armsim.arm.arrays import evaluate, number_array, row_count
+from armsim.arm.arrays import evaluate, number_array, row_array, row_count
 from armsim.arm.integration import check_dt, check_method, check_tolerance
 from armsim.arm.robot import Robot
 from armsim.compile import BatchKernel
@@ -188,10 +188,7 @@ class ForwardModel:
             expected = "joint positions, as the initial ones are left open"
             raise UsageError.of("q", expected, "none", "give the positions of the joints")
         given = {"q": self.arm.initial if q is None else q, "qd": qd, "inputs": inputs}
-        arrays = {key: np.zeros(n) if x is None else number_array(key, x) for key, x in given.items()}
-        for key, array in arrays.items():
-            if array.ndim not in (1, 2) or array.shape[-1] != n:
-                raise ShapeError(f"{key}: expected shape ({n},) or (m, {n}), found {array.shape}")
+        arrays = {key: np.zeros(n) if x is None else row_array(key, x, n) for key, x in given.items()}
         arrays |= self._open_arguments(values, wrench)
         rows = row_count("state", arrays)
         states = evaluate(self._batch("begin"), list(arrays.values()), self._threads)
@@ -240,8 +237,7 @@ class ForwardModel:
         """The compiled single step."""
         vector = self._vector
         limits = bounds(vector.plant)
-        found = [math.inf if slot.source is None else limits[slot.source] for slot in vector.slots]
-        magnitudes = [None if limit == math.inf else limit for limit in found]
+        magnitudes = [math.inf if slot.source is None else limits[slot.source] for slot in vector.slots]
         call = SingleKernel(self.traced("step"), magnitudes, self._target).call
         if not self._more:
             return plain_step(call, self._size, self._n, self._step_other, self._divergence)
@@ -274,10 +270,7 @@ class ForwardModel:
         numbers, k = self._numbers, len(self._places)
         found = {}
         if numbers is not None:
-            array = number_array("values", numbers.robot.written if values is None else values)
-            p = len(self.open)
-            if array.ndim not in (1, 2) or array.shape[-1] != p:
-                raise ShapeError(f"values: expected shape ({p},) or (m, {p}), found {array.shape}")
+            array = row_array("values", numbers.robot.written if values is None else values, len(self.open))
             numbers.admit(array)
             found["values"] = array
         elif values is not None:
