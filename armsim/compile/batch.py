@@ -22,9 +22,7 @@ from armsim.expr import Function
 DOUBLE = 8  # bytes
 LINE = 8  # doubles in a cache line
 AHEAD = 2  # blocks
-INLINE = (
-    2  # calls of a function up to which it is inlined: a step and the row behind it then share what they have in common
-)
+INLINE = 2  # calls of a function that is inlined: a step and the row behind it then share what they have in common
 
 
 class BatchKernel:
