@@ -14,8 +14,8 @@ from timing import in_turns, process, ratio
 
 import armsim
 from armsim.batches.block import Clock, Lanes
-from armsim.batches.simulate_many import check_threads
 from armsim.batches.variants import Family
+from armsim.compile.threads import check_threads
 from armsim.loading.open_numbers import open_numbers
 from armsim.studies.study import study_of
 
