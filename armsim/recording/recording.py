@@ -102,7 +102,7 @@ class Recording(Run):
             found = divergence_of(made)
             made.causes = {key: found[key] for key in ("growth", "motion", "stalled")}
             made.stable = found["stable"]
-        made.end = made.table[-1].tolist()
+        made.measures, made.estimated, made.end = {}, "", made.table[-1].tolist()
         made.state = list(made.vector.state(made.end, made.end[len(made.slots) :]))
         return made
 

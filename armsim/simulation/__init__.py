@@ -1,7 +1,7 @@
 """Running a scenario: from its file to its result, its energy balance and summary, and the folder that a run writes.
 
-A plan says what the loop over steps computes, a job adds times and start, an engine carries out steps, in machine code or on Python
-floats, and the runner loops over them, of one run or of many in vector lanes.
+A plan says what the loop over steps computes, a job adds times and start, an engine carries out steps, in machine code or on
+Python floats, and the runner loops over them, of one run or of many in vector lanes.
 
 What others use:
 

@@ -20,7 +20,7 @@ from armsim.simulation.row_log import ArrayRows, Rows
 from armsim.simulation.row_totals import RowTotals
 from armsim.simulation.step_error import StepError
 from armsim.stability.advice import Advice
-from armsim.stability.departure import Course
+from armsim.stability.departure import MotionRows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -226,7 +226,7 @@ class Result(Mapping[str, Any]):
             totals.add(block)
         return totals
 
-    def latest(self) -> Course:
+    def latest(self) -> MotionRows:
         """The motion in the last rows, as many as memory holds."""
         assert isinstance(self.rows, ArrayRows)  # as of every run that has just been made
         first, rows = self.rows.latest()
@@ -234,7 +234,7 @@ class Result(Mapping[str, Any]):
             list(zip(*(rows[i :: self.rows.width].tolist() for i in self._places(quantity)), strict=True))
             for quantity in ("q", "qd", "qdd")
         )
-        return Course(self.t[first:].tolist(), q, qd, qdd)
+        return MotionRows(self.t[first:].tolist(), q, qd, qdd)
 
     @cached_property
     def _by_heading(self) -> dict[str, Heading]:

@@ -24,7 +24,7 @@ FAR = 4.0 * math.pi  # rad or m: least displacement of a runaway joint
 EXPLAINED = (0.2, 5.0)  # observed rate over qdd / qd, which is biased under sampled control: rows are taken at samples
 
 
-class Course(NamedTuple):
+class MotionRows(NamedTuple):
     """A motion in rows.
 
     Attributes:
@@ -40,7 +40,7 @@ class Course(NamedTuple):
     qdd: Rows
 
 
-def causes(scenario: Scenario, steps: int, approach: Rows, course: Course) -> dict[str, dict[str, Any] | None]:
+def causes(scenario: Scenario, steps: int, approach: Rows, course: MotionRows) -> dict[str, dict[str, Any] | None]:
     """The "growth" and "motion" of a diverged run's summary: how the step, and the motion before it, became unstable.
 
     Args:
