@@ -239,6 +239,16 @@ class Pose:
         """The point p of this frame, in the other one."""
         return self.rotation.times_plus(p, self.position)
 
+    @property
+    def coordinates(self) -> tuple[Scalar, ...]:
+        """Position [m] and unit quaternion (w, x, y, z), 7 scalars."""
+        return (*self.position, *quaternion(self.rotation))
+
+    def as_data(self) -> dict[str, list[float]]:
+        """A pose of numbers as plain data: position [m], quaternion (w, x, y, z) and rpy [rad]."""
+        values = [float(x) + 0.0 for x in (*self.coordinates, *roll_pitch_yaw(self.rotation))]  # + 0.0 makes 0 of -0
+        return {"position": values[:3], "quaternion": values[3:7], "rpy": values[7:]}
+
 
 def rotation_x(angle: Scalar) -> Matrix:
     """The rotation by a constant angle [rad] about x; right angles are exact."""

@@ -11,7 +11,7 @@ from os import environ
 
 import numpy as np
 
-from armsim.batches.variants import Family
+from armsim.batches.variants import Variants
 from armsim.loading import build_scenario, load_scenario_file
 from armsim.loading.open_numbers import open_numbers
 from armsim.plant import make_plant
@@ -56,11 +56,11 @@ def print_case(title: str) -> None:
     values = given * np.exp(chance.uniform(-0.7, 0.7, (10_000, len(given))))
     ((written, _),) = opened.groups(values)
     began = time.perf_counter()
-    adviser = Family(opened, written, values[0].tolist()).adviser
+    adviser = Variants(opened, written, values[0].tolist()).adviser
     adviser.refuses(values[:1])
     print(f"{title}: {len(paths)} open numbers, {scenario.method}, dt = {scenario.dt:g} s")
     print(f"  {'prepared, nothing in the cache':32}{1e3 * (time.perf_counter() - began):9.1f} ms")
-    known = least(lambda: Family(opened, written, values[0].tolist()).adviser.refuses(values[:1]))
+    known = least(lambda: Variants(opened, written, values[0].tolist()).adviser.refuses(values[:1]))
     print(f"  {'prepared, all in the cache':32}{1e3 * known:9.1f} ms")
     alone = least(lambda: check_step(scenario, make_plant(scenario)))
     print(f"  {'check_step':32}{1e3 * alone:9.3f} ms a variant")

@@ -22,7 +22,7 @@ def differences(native: NativeHold, peers: list[Peer]) -> dict[str, list[float]]
     chance = random.Random(5)
     states = [random_state(native, chance) for _ in range(STATES)]
     ours = list(zip(*(native.accelerations(*state) for state in states), strict=True))
-    positions = {steps: native.roll_out(steps) for steps in (EARLY, native.scenario.steps)}
+    positions = {steps: native.roll_out(steps) for steps in (EARLY, native.scenario.clock.steps)}
     found = {}
     for peer in peers:
         theirs = zip(*(peer.accelerations(*state) for state in states), strict=True)

@@ -76,7 +76,7 @@ def print_agreement(native: NativeHold, peers: list[Peer]) -> bool:
     if not peers:
         return True
     print()
-    steps = native.scenario.steps
+    steps = native.scenario.clock.steps
     line("difference from armsim", f"{STATES} states", f"{EARLY} steps", f"{steps} steps")
     found = differences(native, peers)
     for name, numbers in found.items():
@@ -89,7 +89,7 @@ def print_agreement(native: NativeHold, peers: list[Peer]) -> bool:
 
 def print_steps(native: NativeHold, peers: list[Peer], rounds: int) -> None:
     """Time per step, in turns."""
-    steps = native.scenario.steps
+    steps = native.scenario.clock.steps
     ours = "armsim, everything on"
     tasks: dict[str, Task] = {ours: lambda: native.roll_out(steps)}
     for peer in peers:

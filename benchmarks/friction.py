@@ -45,9 +45,9 @@ def prepared(overrides: Mapping[str, Any]) -> NativeHold:
 
 def still_share(case: NativeHold) -> str:
     """The share of joints and rows in which a joint is exactly at rest."""
-    case.roll_out(case.scenario.steps)
+    case.roll_out(case.scenario.clock.steps)
     width = len(case.plant.columns)
-    count = case.scenario.steps // case.scenario.log_every
+    count = case.scenario.clock.steps // case.scenario.clock.log_every
     columns = [i for i, column in enumerate(case.plant.columns) if column.quantity == "qd"]
     still = sum(case.rows[k * width + i] == 0.0 for k in range(count) for i in columns)
     return f"{100 * still / (count * len(columns)):.0f} %"
@@ -70,7 +70,7 @@ def main() -> int:
             }
             sticking = cases["whole motors and dry friction"]
             assert [any_sticks(case.plant.arm) for case in cases.values()] == [False, False, True]
-            steps = sticking.scenario.steps
+            steps = sticking.scenario.clock.steps
             times = in_turns({name: lambda c=case, n=steps: c.roll_out(n) for name, case in cases.items()}, rounds)
             print_times(f"{title}, {rounds} rounds", "ns", 1e9 / steps, times, next(iter(cases)))
             line("  joints exactly at rest, of all rows", still_share(sticking))

@@ -168,7 +168,7 @@ def law_of(scenario: Scenario) -> SpringLaw:
 
 def case_data(scenario: Scenario) -> dict:
     """All of the case but the arm, as plain data."""
-    return {**asdict(law_of(scenario)), "q": list(scenario.initial_q), "dt": scenario.dt, "steps": scenario.steps}
+    return {**asdict(law_of(scenario)), "q": list(scenario.initial_q), "dt": scenario.dt, "steps": scenario.clock.steps}
 
 
 def write_case(scenario: Scenario, peers: list[str], folder: Path) -> None:

@@ -32,7 +32,7 @@ def main() -> int:
     every = {**case.overrides, "log.every": DT, "integrator": ONE_AFTER_THE_OTHER}
     bare = every | {f"robot.joints[{i}].limits": None for i in range(5)}
     with_stops, without = (NativeHold(read_scenario(SCENARIO, overrides)) for overrides in (every, bare))
-    steps = with_stops.scenario.steps
+    steps = with_stops.scenario.clock.steps
     tasks = {
         "velocity_implicit, its stops as laws": lambda: with_stops.roll_out(steps),
         "velocity_implicit, without stops": lambda: without.roll_out(steps),
@@ -76,7 +76,7 @@ def mujoco_task(scenario: Scenario):
     text = mjcf(scenario.arm, law_of(scenario), DT).replace('integrator="Euler"', 'integrator="implicitfast"')
     model = mujoco.MjModel.from_xml_string(text.replace('eulerdamp="disable" ', ""))
     data = mujoco.MjData(model)
-    return lambda: mujoco_hold.roll_out(model, data, list(scenario.initial_q), scenario.steps)
+    return lambda: mujoco_hold.roll_out(model, data, list(scenario.initial_q), scenario.clock.steps)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import ctypes
 import gc
 import json
 import math
@@ -241,23 +240,25 @@ def evaluate():
 
 @pytest.fixture(scope="session")
 def drive():
-    """Carries out steps of an engine from the start, in pieces; see `armsim.simulation.engine`."""
+    """Carries out steps of an engine from the start, in pieces."""
+    from armsim.clock import Clock
+    from armsim.simulation.row_log import RowsInMemory
+    from armsim.simulation.runner import Job, Runner
 
     def run(engine, plant, q, qd, steps, ratio, log_every=1, sample_every=1, cuts=(), landing=0.0) -> SimpleNamespace:
-        state = (ctypes.c_double * len(plant.slots))(*plant.initial_state(q, qd, landing))
-        width = len(plant.columns)
-        count = -(-steps // log_every)
-        rows = (ctypes.c_double * (count * width))()
-        peaks = (ctypes.c_double * plant.arm.n)()
-        reached, filled = 0, 0
-        for cut in [*cuts, steps]:
-            view = (ctypes.c_double * (len(rows) - filled * width)).from_buffer(rows, 8 * filled * width)
-            first, reached = reached, engine.run(state, view, peaks, reached, cut, log_every, sample_every, ratio)
-            filled += len([k for k in range(first, min(reached + 1, cut)) if k % log_every == 0])
-            if reached < cut:
-                break
-        table = np.array(rows).reshape(count, width)
-        return SimpleNamespace(reached=reached, state=np.array(state), rows=table[:filled], peaks=np.array(peaks))
+        clock = Clock(*ratio, steps, sample_every, log_every)
+        runner = Runner(engine, Job(engine.plan, clock, plant.initial_state(q, qd, landing)))
+        log = RowsInMemory(len(engine.plan.columns), clock.rows)
+        for cut in [*cuts, clock.steps]:
+            for _ in runner.until(cut, log):
+                pass
+        left = runner.lanes.left.get(0)
+        width = len(engine.plan.columns)
+        rows = np.array(log.rows).reshape(-1, width)[: clock.rows_before(runner.done + (left is not None))]
+        state = runner.state if left is None else left.after
+        return SimpleNamespace(
+            reached=runner.done, state=np.array(state), rows=rows, peaks=np.array(runner.lanes.kept.run(0))
+        )
 
     return run
 

@@ -61,7 +61,7 @@ def written(to: str, folder) -> list:
     language, folders = language_of(to), []
     for i, name in enumerate(HOSTILE):
         opened = ["joints[0].bodies[0].point.mass"]
-        model = with_cases(model_of(robot(name), ["gravity"], opened, None, "rk4", "voltage", language))
+        model = with_cases(model_of(robot(name), ["gravity"], opened, None, language))
         made = folder / f"{to}{i}"
         made.mkdir()
         for path, text in language.files(model).items():

@@ -20,6 +20,7 @@ from armsim.spatial import (
     cross_plus,
     point_tensor,
     quaternion,
+    roll_pitch_yaw,
     rotation_rpy,
     rotation_x,
     rotation_y,
@@ -91,6 +92,22 @@ def test_a_rotation_turns_right_handed_about_its_axis(turn):
 def test_roll_pitch_yaw_are_about_fixed_axes_in_this_order():
     # the point (0, 0, 1): roll by 90° takes it to -y, pitch leaves it, yaw by 90° takes it to +x
     assert np.array_equal(v(rotation_rpy(math.pi / 2, 0.0, math.pi / 2) @ Vector(0.0, 0.0, 1.0)), [1, 0, 0])
+
+
+@pytest.mark.parametrize("pitch", [-1.57, -0.3, 0.0, 0.9, 1.57])
+def test_roll_pitch_yaw_are_those_that_made_the_rotation(pitch):
+    for roll, yaw in [(0.1, -3.0), (-2.0, 0.4), (3.1, 3.1)]:
+        # near a right angle roll and yaw are known to rounding over cos(pitch), 8e-4 here
+        assert roll_pitch_yaw(rotation_rpy(roll, pitch, yaw)) == pytest.approx([roll, pitch, yaw], abs=1e-12)
+
+
+@pytest.mark.parametrize("pitch", [-math.pi / 2, math.pi / 2])
+def test_at_a_right_angle_yaw_is_zero_and_the_rotation_the_same(pitch):
+    R = rotation_rpy(0.7, pitch, 0.4)
+    roll, found, yaw = roll_pitch_yaw(R)
+    assert (found, yaw) == (pytest.approx(pitch, abs=1e-8), 0)
+    for row, again in zip(R, rotation_rpy(roll, found, yaw)):
+        assert list(again) == pytest.approx(list(row), abs=1e-8)
 
 
 @pytest.mark.parametrize("seed", range(200))

@@ -1,6 +1,6 @@
 """Joint loads: motors, friction, stops."""
 
-from armsim.actuation.drive import against_dry_friction, drive_torques
+from armsim.actuation.drive import against_dry_friction, drive_torques, motor_demands
 from armsim.actuation.friction import any_sticks, dry_bounds, sticks
 from armsim.actuation.joint_torque import (
     COUNTED,
@@ -18,7 +18,7 @@ from armsim.actuation.joint_torque import (
     unpowered,
     viscous_friction,
 )
-from armsim.actuation.limit import limit_torque, stop_law
+from armsim.actuation.limit import limit_torque, limit_torques, stop_law
 from armsim.actuation.saturation import LIMITS, acting_limits, limit_kinds
 
 __all__ = [
@@ -38,6 +38,8 @@ __all__ = [
     "largest_force",
     "limit_kinds",
     "limit_torque",
+    "limit_torques",
+    "motor_demands",
     "motor_limited",
     "powers",
     "slowed_to",

@@ -1,7 +1,8 @@
-"""Drive torques for a motion: inverse dynamics with armature, friction and stops."""
+"""What drives give in a motion: torques by inverse dynamics with armature, friction and stops; voltages and currents."""
 
 from __future__ import annotations
 
+from armsim.actuation import motor as dc
 from armsim.actuation.friction import dry_bounds
 from armsim.actuation.joint_torque import unpowered
 from armsim.dynamics import rnea
@@ -27,6 +28,19 @@ def drive_torques(arm: Arm, q, qd, qdd) -> list[Scalar]:
         needed = unpowered(joint, q_i, qd_i).drive_for(tau)
         drives.append(against_dry_friction(joint, needed, qd_i))
     return drives
+
+
+def motor_demands(arm: Arm, qd, tau) -> tuple[list[Scalar | None], list[Scalar | None]]:
+    """Voltages [V] and currents [A] by which motors give drive torques; None for a joint without an electric motor.
+
+    Args:
+        arm: The arm, n joints.
+        qd: Joint velocities [rad/s or m/s], n scalars.
+        tau: Drive torques [N·m or N], n scalars.
+    """
+    states = [(joint.electric_motor, *state) for joint, *state in zip(arm.joints, tau, qd, strict=True)]
+    demands = [(None, None) if motor is None else dc.demand(motor, *state) for motor, *state in states]
+    return [voltage for voltage, _ in demands], [current for _, current in demands]
 
 
 def against_dry_friction(joint: Joint, needed: Scalar, qd: Scalar) -> Scalar:

@@ -6,7 +6,7 @@ from math import inf
 from typing import Any
 
 from armsim.expr import either, fma, maximum, minimum, where
-from armsim.model import Limit
+from armsim.model import Arm, Limit
 from armsim.spatial import Scalar
 
 
@@ -25,6 +25,11 @@ def limit_torque(limit: Limit | None, q: Scalar, qd: Scalar) -> Scalar:
         return 0.0
     (below, low), (above, high) = _pushes(limit, q, qd)
     return where(below, maximum(low, 0.0), 0.0) + where(above, minimum(high, 0.0), 0.0)
+
+
+def limit_torques(arm: Arm, q, qd) -> list[Scalar]:
+    """Torques of the joints' stops [N·m or N], n scalars; see `limit_torque`."""
+    return [limit_torque(joint.limit, *state) for joint, *state in zip(arm.joints, q, qd, strict=True)]
 
 
 def stop_law(limit: Limit, q: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:

@@ -1,11 +1,13 @@
-"""The questions that are put to an arm without a run: kinematics and dynamics of a state, and what a file amounts to. `robot`
-evaluates on arrays, compiled; the other answers are plain data on floats, for the command line, and most need no numpy.
+"""The questions that are put to an arm without a run: kinematics and dynamics of a state, and what a file amounts to.
+
+A question about a state is a function of scalars in `dynamics`, `actuation` or `plant`. `Robot` traces it for arrays; the
+command line calls it on floats, without numpy or a compiler.
 
 What others use:
     robot: `load_robot`, `Robot`, the library's arm.
-    answers: `demand`, `motion`, `poses`, `outside`, `slipping`, one state each.
+    forward: `forward`, accelerations of one state under torques or voltages.
     inverse: `motion_of`, `demand_table`, inverse dynamics along a trajectory.
-    overload: `overloads`, `overloads_along`, limits of motors that a motion exceeds.
+    overload: `overloads`, `above_nominal`, limits and nominal currents of motors that a motion exceeds.
     motor_curve: `motors`, `motor_curve`, torque-speed curves.
     overview: `overview`, `kind_of`. solids: `solids`. catalog: `catalog`, what is shipped.
     provenance: `origins`, `Origin`, where each number came from.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armsim.arm.arrays import brief, number_array
-from armsim.dynamics.forward import Algorithm
+from armsim.dynamics import fastest_algorithm
 from armsim.errors import Diverged, ShapeError, UsageError
 from armsim.expr import Scalar
 from armsim.integrate import Tolerance
@@ -41,7 +41,7 @@ class Advanced(NamedTuple):
         return f"Advanced(q={brief(self.q)}, qd={brief(self.qd)}, qdd={brief(self.qdd)})"
 
 
-def motion(arm: Arm, algorithm: Algorithm, method: str) -> Callable[..., list[Scalar]]:
+def motion(arm: Arm, method: str) -> Callable[..., list[Scalar]]:
     """The motion as a function of scalars: q, qd, torques, duration, rtol, atol to q, qd, qdd, both as flat lists.
 
     Torques are those that the drives give the joints, as in `Robot.forward_dynamics`: motor models and limits do not apply.
@@ -54,10 +54,10 @@ def motion(arm: Arm, algorithm: Algorithm, method: str) -> Callable[..., list[Sc
         tau = list(x[2 * n : 3 * n])
         duration, rtol, atol = x[3 * n :]
         tolerance = Tolerance(rtol, atol)
-        plant = held(Plant(driven, None, (), method, algorithm, tolerance), "torque")
+        plant = held(Plant(driven, None, (), method, fastest_algorithm(arm), tolerance), "torque")
         after = plant.step(0.0, [*x[: 3 * n], *[0.0] * (len(plant.slots) - 3 * n)], duration)
         q, qd = after[:n], after[n : 2 * n]
-        return [*q, *qd, *accelerations(arm, q, qd, tau, algorithm)]
+        return [*q, *qd, *accelerations(arm, q, qd, tau)]
 
     return body
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from armsim.arm.robot import Array, Robot
 from armsim.errors import UsageError
+from armsim.model import Arm
 from armsim.plant.columns import spellings
 
 STENCIL = 5  # rows of the polynomial that is differentiated
@@ -143,11 +144,17 @@ def _derivatives(values: Array, t: Array, stencil: int) -> tuple[Array, Array]:
     return slope, 2.0 * half
 
 
-def demand_table(robot: Robot, t: Array, q: Array, qd: Array, qdd: Array) -> tuple[list[str], Array]:
-    """Inverse dynamics along a motion: headings, and a row per instant of time, torques, voltages and currents."""
-    tau = robot.inverse_dynamics(q, qd, qdd)
-    voltage, current = robot.motor_demand(qd, tau)
-    powered = [i for i, joint in enumerate(robot.arm.joints) if joint.electric_motor is not None]
-    asked = [("motor", i) for i in range(robot.arm.n)] + [(kind, i) for kind in ("voltage", "current") for i in powered]
-    headings = ["t_s", *(spellings(kind, robot.arm.joints[i])[0][0] for kind, i in asked)]
+def demand_table(arm: Arm, t: Array, tau: Array, voltage: Array, current: Array) -> tuple[list[str], Array]:
+    """Headings, and a row per instant of time: torques of the drives, and voltages and currents of the motors that have them.
+
+    Args:
+        arm: The arm, n joints.
+        t: Times [s], shape (m,).
+        tau: Torques [N·m or N], shape (m, n).
+        voltage: Of the motors [V], likewise.
+        current: Through them [A], likewise.
+    """
+    powered = [i for i, joint in enumerate(arm.joints) if joint.electric_motor is not None]
+    asked = [("motor", i) for i in range(arm.n)] + [(kind, i) for kind in ("voltage", "current") for i in powered]
+    headings = ["t_s", *(spellings(kind, arm.joints[i])[0][0] for kind, i in asked)]
     return headings, np.column_stack([t, tau, voltage[:, powered], current[:, powered]])

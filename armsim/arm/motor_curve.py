@@ -11,10 +11,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
 
-from armsim.actuation import driven, dry_bounds
+from armsim.actuation import drive_torques, driven, dry_bounds
 from armsim.actuation import motor as dc
 from armsim.actuation.winding import steady_rise
-from armsim.arm.answers import demand
 from armsim.arm.golden import greatest
 from armsim.arm.integration import real_number
 from armsim.errors import UsageError, spelled
@@ -76,15 +75,15 @@ def motor_curve(arm: Arm, joint: str, voltage: float | None = None, points: int 
         raise UsageError.of("points", f"how many, from 2 to {MOST_POINTS}", quoted(points), "give for example 9")
     volts = _voltage(joint, motor, voltage)
     initial, still = [float(q) for q in arm.initial], [0.0] * arm.n
-    held = demand(arm, initial, still, still)
-    direction = -1.0 if held["torque"][i] < 0.0 else 1.0
+    held = float(drive_torques(arm, initial, still, still)[i])
+    direction = -1.0 if held < 0.0 else 1.0
     at = _point_at(arm.joints[i], motor, volts, direction)
     stall = at(0.0)
     found: dict[str, Any] = {
         **{"joint": joint, "type": arm.joints[i].type, "voltage": volts, "direction": int(direction)},
         "stall": {"torque": max(stall["torque"], 0.0), "current": stall["current"]},
         **{"no_load": None, "most_power": None, "curve": []},
-        "holding": _holding(motor, held["torque"][i], held["voltage"][i], held["current"][i], stall["torque"]),
+        "holding": _holding(motor, held, stall["torque"]),
     }
     if not stall["torque"] > 0.0:
         return found
@@ -108,7 +107,7 @@ def motor_curve(arm: Arm, joint: str, voltage: float | None = None, points: int 
 
 def _motor(arm: Arm, name: str) -> tuple[int, Motor]:
     """The index of a joint, and its motor."""
-    names = [joint.name for joint in arm.joints]
+    names = arm.joint_names
     where = spelled(f"--joint {name}", f"joint {name}")
     if name not in names:
         from armsim.files.faults import suggestion
@@ -183,11 +182,10 @@ def _knee(joint: Joint, motor: Motor, volts: float, direction: float) -> float:
     return _where_zero(lambda speed: free(speed)["torque"] - limited(speed)["torque"])
 
 
-def _holding(
-    motor: Motor, torque: float, voltage: float, current: float, stall: float
-) -> dict[str, float | dict[str, float] | None]:
+def _holding(motor: Motor, torque: float, stall: float) -> dict[str, float | dict[str, float] | None]:
     """Voltage, current and heat of holding a torque, and their shares of stall torque and limits."""
     limits, resistance = motor.limits, cast(float, motor.Ra)
+    voltage, current = map(float, dc.demand(motor, torque, 0.0))
     taken = {"voltage": (voltage, limits.voltage), "current": (current, limits.current)}
     taken["torque"] = (torque / motor.gear, limits.torque)
     heat, nominal, thermal = resistance * current * current, motor.nominal_current, motor.thermal

@@ -6,15 +6,17 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import asdict
 from os import PathLike
 from typing import Any, Literal
 
+from armsim.actuation import drive_torques, motor_demands
 from armsim.actuation import motor as dc
-from armsim.arm.answers import demand, mass_matrix, outside, placed, slipping
+from armsim.arm.overload import above_nominal
 from armsim.arm.reach import reach
 from armsim.arm.solids import summed
 from armsim.control import ComputedTorque, Constant, Controller, Expressions, OpenLoop, Pid, StateFeedback
+from armsim.dynamics import mass_matrix, tool_pose
 from armsim.files.document import Place
 from armsim.files.faults import Fault, listed, refuse
 from armsim.files.neighbours import nearest_file
@@ -25,10 +27,9 @@ from armsim.loading import build_robot, build_scenario, load_robot_file, load_sc
 from armsim.loading.check import scenario_doubts
 from armsim.loading.plausible import doubts
 from armsim.loading.reference import in_words
-from armsim.model import Arm, Coulomb, Joint, Motor
-from armsim.plant import Plant
+from armsim.model import Arm, Joint, Limit
+from armsim.plant import Plant, slipping
 from armsim.plant.statics import joint_damping, joint_stiffness, steady_droop
-from armsim.spatial import Scalar
 from armsim.stability.method_choice import with_method
 
 Given = str | PathLike[str]
@@ -107,7 +108,6 @@ def scenario_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, 
     """
     file = load_scenario_file(given, overrides)
     scenario = with_method(build_scenario(file))
-    num, den = scenario.time_ratio
     path = file.sources[0].path if file.sources else None
     robot = file.robot.sources[0].path if file.robot.sources else path
     q, qd = ([float(x) for x in values] for values in (scenario.initial_q, scenario.initial_qd))
@@ -120,11 +120,11 @@ def scenario_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, 
         "rtol": float(scenario.tolerance.rtol) if scenario.adaptive else None,
         "atol": float(scenario.tolerance.atol) if scenario.adaptive else None,
         "dt": scenario.dt,
-        "steps": None if scenario.adaptive else scenario.steps,
-        "landings": scenario.steps // scenario.land_every if scenario.adaptive else None,
-        "duration": scenario.steps * num / den,
-        "log_every": scenario.log_every * num / den,
-        "rows": scenario.steps // scenario.log_every + 1,
+        "steps": None if scenario.adaptive else scenario.clock.steps,
+        "landings": scenario.clock.steps // scenario.land_every if scenario.adaptive else None,
+        "duration": scenario.clock.end,
+        "log_every": scenario.clock.at(scenario.clock.log_every),
+        "rows": scenario.clock.rows,
         "command": commanded(Plant(scenario.arm, scenario.command), file.data),
         "external": len(scenario.external),
         "initial": {"q": q, "qd": qd},
@@ -167,20 +167,20 @@ def at_pose(arm: Arm, q: Sequence[float]) -> dict[str, Any]:
     Returns:
         q, torque that holds it [N·m or N], voltage [V] and current [A] for it (None without a motor), mass_matrix (n rows of
         n, rotors included), tool (position, quaternion, rpy), outside: joints outside their range, slipping: joints
-        that dry friction alone does not hold (None for an arm without), and above_nominal, see `armsim.arm.nominal`.
+        that dry friction alone does not hold (None for an arm without), and above_nominal, see `armsim.arm.overload`.
     """
-    from armsim.arm.nominal import above_nominal
-    from armsim.dynamics import tool_pose
-
     zeros = [0.0] * arm.n
-    held = demand(arm, q, zeros, zeros)
+    torque = drive_torques(arm, q, zeros, zeros)
+    voltage, current = motor_demands(arm, zeros, torque)
     return {
-        **{key: held[key] for key in ("q", "torque", "voltage", "current")},
+        **{"q": list(q), "torque": torque, "voltage": voltage, "current": current},
         "mass_matrix": mass_matrix(arm, q),
-        "tool": placed(tool_pose(arm, q)),
-        "outside": [found["joint"] for found in outside(arm, q, zeros)],
+        "tool": tool_pose(arm, q).as_data(),
+        "outside": [
+            joint.name for joint, x in zip(arm.joints, q, strict=True) if joint.limit and not joint.limit.holds(x)
+        ],
         "slipping": slipping(arm, q),
-        "above_nominal": above_nominal(arm, held["current"]),
+        "above_nominal": above_nominal(arm, current),
     }
 
 
@@ -195,9 +195,9 @@ def commanded(plant: Plant, data: Mapping[str, Any]) -> dict[str, Any] | None:
         None where nothing does. For inputs: output, period [s] (None for continuous) and signals (text, one per joint). For
         a controller: law, output, period and delay [s], the reference in words where it moves, feedforward, whether encoders
         measure, and joints. Each has target (None where the reference moves), limit, and what its law has: gains kp, ki and kd;
-        its row of K; or its command as text. Under PD, PI and PID also what gains come to at the joint: stiffness [N·m/rad or
-        N/m], damping [N·m·s/rad or N·s/m] with the part of it that is back-EMF's, and under pd the steady droop that gravity
-        leaves [rad or m].
+        its row of K; its command as text; nothing of a function. Under PD, PI and PID also what gains come to at the joint:
+        stiffness [N·m/rad or N/m], damping [N·m·s/rad or N·s/m] with the part of it that is back-EMF's, and under pd the steady
+        droop that gravity leaves [rad or m].
     """
     command = plant.command
     if isinstance(command, OpenLoop):
@@ -233,9 +233,10 @@ def _gains(plant: Plant, command: Controller, control: Mapping[str, Any]) -> lis
         return [{"K": [float(k) for k in row]} for row in law.K]
     if isinstance(law, Expressions):
         return [{"command": expression.text} for expression in control["command"]]
-    if not isinstance(law, Pid):
-        assert isinstance(law, ComputedTorque)
+    if isinstance(law, ComputedTorque):
         return [{"kp": float(law.kp[i]), "kd": float(law.kd[i])} for i in joints]
+    if not isinstance(law, Pid):
+        return [{} for _ in joints]  # a function has its own
     droop = steady_droop(plant) or [None] * plant.arm.n
     found = []
     for i in joints:
@@ -250,47 +251,21 @@ def _signal(signal: Any) -> str:
 
 
 def _joint(joint: Joint) -> dict[str, Any]:
-    limit, motor = joint.limit, joint.motor
-    ends = (
-        [None, None] if limit is None else [float(x) if math.isfinite(x) else None for x in (limit.lower, limit.upper)]
-    )
+    """A joint with its motor; absent values, and ends at infinity, are None."""
+    limit, motor = joint.limit or Limit(-math.inf, math.inf), None
+    if joint.motor is not None:
+        gain = None if joint.motor.Kp is None else dc.voltage_gain(joint.motor)
+        motor = {**asdict(joint.motor), "armature": joint.armature, "torque_per_volt": gain}
     return {
         "name": joint.name,
         "type": joint.type,
-        "pitch": float(joint.pitch) if joint.kind.has_pitch else None,
-        "initial": float(joint.initial),
-        "lower": ends[0],
-        "upper": ends[1],
-        "stiffness": None if limit is None else limit.stiffness,
-        "stop_damping": None if limit is None or limit.stiffness is None else limit.damping,
-        "viscous": float(joint.viscous),
-        "coulomb": None if joint.coulomb is None else _sides(joint.coulomb),
-        "motor": None if motor is None else _motor(motor, joint.armature),
+        "pitch": joint.pitch if joint.kind.has_pitch else None,
+        "initial": joint.initial,
+        "lower": limit.lower if limit.has_lower else None,
+        "upper": limit.upper if limit.has_upper else None,
+        "stiffness": limit.stiffness,
+        "stop_damping": None if limit.stiffness is None else limit.damping,
+        "viscous": joint.viscous,
+        "coulomb": joint.coulomb and asdict(joint.coulomb),
+        "motor": motor,
     }
-
-
-def _motor(motor: Motor, armature: Scalar) -> dict[str, Any]:
-    """A motor and its armature, the rotor inertia reflected to the joint; absent values are None."""
-    keys = ("Kp", "Ke", "Ra", "gear", "rotor_inertia", "viscous", "efficiency", "inductance", "nominal_current")
-    brushes, limits, thermal = motor.brush_drop, motor.limits, motor.thermal
-    return {
-        **{key: _float(getattr(motor, key)) for key in keys},
-        "coulomb": None if motor.coulomb is None else _sides(motor.coulomb),
-        "brush_drop": None if brushes is None else {"max": float(brushes.max), "half": float(brushes.half)},
-        "limits": {key: _float(getattr(limits, key)) for key in ("voltage", "current", "torque", "speed")},
-        "thermal": None
-        if thermal is None
-        else {key.name: _float(getattr(thermal, key.name)) for key in fields(thermal)},
-        "model": motor.model,
-        "armature": float(armature),
-        "torque_per_volt": None if motor.Kp is None else float(dc.voltage_gain(motor)),
-    }
-
-
-def _sides(coulomb: Coulomb) -> dict[str, float]:
-    """Dry friction by direction, as it stands in the file."""
-    return {"positive": float(coulomb.positive), "negative": float(coulomb.negative)}
-
-
-def _float(x: Any) -> float | None:
-    return None if x is None else float(x)

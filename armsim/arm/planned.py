@@ -21,9 +21,8 @@ from armsim.errors import UsageError
 from armsim.files.csv_writer import write_csv
 from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import Given, scenario_of
-from armsim.model import Joint
+from armsim.model import Arm, Joint
 from armsim.plant.columns import spellings
-from armsim.spec.timing import time_at
 
 POINTS = 2000  # at which peaks are looked for, besides knots; between neighbours they are refined
 AT_ONCE = 1e-9  # rad or m: an arm that begins nearer to its reference begins on it
@@ -112,7 +111,8 @@ class PlannedMotion:
 
     def table(self, degrees: bool = False) -> tuple[list[str], Array]:
         """Headings, and a row for each time: q, qd, qdd, torques, voltages and currents."""
-        torques, demanded = demand_table(self.robot, self.t, self.q, self.qd, self.qdd)
+        demand = self.robot.motor_demand(self.qd, self.tau)
+        torques, demanded = demand_table(self.scenario.arm, self.t, self.tau, *demand)
         headings, columns = ["t_s"], [self.t]
         for quantity, values in (("q", self.q), ("qd", self.qd), ("qdd", self.qdd)):
             for joint, column in zip(self.scenario.arm.joints, values.T, strict=True):
@@ -148,18 +148,19 @@ def reference(scenario: Given | Scenario, overrides: Mapping[str, Any] | None = 
     motion, arm = command.reference, of.arm
     knots: list[float] = list(getattr(motion, "knots", []))
     end = knots[-1] if knots else None
-    whole = time_at(of.steps, of.time_ratio) if end is None else end
-    every = time_at(of.log_every, of.time_ratio)
+    whole = of.clock.end if end is None else end
+    every = of.clock.at(of.clock.log_every)
     t = np.array([*(k * every for k in range(int(whole / every * (1 - 1e-12)) + 1)), whole])
     q, qd, qdd = _sampled(motion, t)
     dense = np.unique([*np.linspace(0.0, whole, POINTS), *_beside(knots, whole)])
     there = _sampled(motion, dense)
     robot = Robot(arm)
     tau = robot.inverse_dynamics(*there)
+    voltage, current = robot.motor_demand(there[1], tau)
     exceeded = [
         *_out_of_range(arm.joints, dense, there[0]),
-        *_overloads(robot, dense, there[1], tau),
-        *_beyond_supply(robot, command, dense, there, tau),
+        *_overloads(arm, dense, there[1], tau, voltage, current),
+        *_beyond_supply(arm, command, dense, there, {"voltage": voltage, "current": current, "torque": tau}),
     ]
     first = motion.at(0.0).q
     joints = tuple(
@@ -214,33 +215,29 @@ def _out_of_range(joints: tuple[Joint, ...], t: Array, q: Array) -> list[dict[st
             over = sign * (x - bound)
             if over.max() > ROUNDING * max(1.0, abs(bound)):
                 k = int(over.argmax())
-                unit = "rad" if joint.kind.turns else "m"
                 data = {
                     "joint": joint.name,
                     "quantity": "position",
                     "needed": float(x[k]),
                     "limit": bound,
-                    "unit": unit,
+                    "unit": joint.kind.length,
                 }
                 found.append(data | {"t_s": float(t[k]), "from_s": float(t[(over > 0).argmax()])})
     return found
 
 
-def _overloads(robot: Robot, t: Array, qd: Array, tau: Array) -> list[dict[str, Any]]:
+def _overloads(arm: Arm, t: Array, qd: Array, *demand: Array) -> list[dict[str, Any]]:
     """The limits of motors that the reference exceeds, but for those of voltage."""
-    found = [x for x in overloads_along(robot, t, qd, tau) if x["quantity"] != "voltage"]
+    found = [x for x in overloads_along(arm, t, qd, *demand) if x["quantity"] != "voltage"]
     return [{key: value for key, value in x.items() if key not in ("line", "rows")} for x in found]
 
 
 def _beyond_supply(
-    robot: Robot, command: Controller, t: Array, motion: tuple[Array, Array, Array], tau: Array
+    arm: Arm, command: Controller, t: Array, motion: tuple[Array, Array, Array], commands: dict[str, Array]
 ) -> list[dict[str, Any]]:
     """The motors that the supply, or the controller's limit, does not let give the torque at its speed."""
-    voltage, current = robot.motor_demand(motion[1], tau)
-    commands = {"voltage": voltage, "current": current, "torque": tau}
-    units = {"voltage": "V", "current": "A", "torque": "N·m or N"}
     found = []
-    for i, (joint, bound) in enumerate(zip(robot.arm.joints, command.limit, strict=True)):
+    for i, (joint, bound) in enumerate(zip(arm.joints, command.limit, strict=True)):
         motor = joint.electric_motor
         supply = None if motor is None else motor.limits.voltage
         asked = [("voltage", supply)] if command.output == "voltage" else [("voltage", supply), (command.output, bound)]
@@ -251,18 +248,18 @@ def _beyond_supply(
             if limit is None or not (beyond := needed > limit * (1 + ROUNDING)).any():
                 continue
             k = int(needed.argmax())
-            unit = ("N·m" if joint.kind.turns else "N") if quantity == "torque" else units[quantity]
             data = {
                 "joint": joint.name,
                 "quantity": "voltage" if quantity == "voltage" else "command",
                 "needed": float(needed[k]),
                 "limit": float(limit),
-                "unit": unit,
+                "unit": joint.kind.unit_of(quantity),
             }
             if quantity == "voltage":
-                given = math.copysign(float(limit), float(voltage[k, i]))
-                state = float(motion[0][k, i]), float(motion[1][k, i])
-                data |= {"torque": float(tau[k, i]), "speed": state[1], "available": _available(joint, given, *state)}
+                given = math.copysign(float(limit), float(commands["voltage"][k, i]))
+                position, speed, torque = (float(x[k, i]) for x in (motion[0], motion[1], commands["torque"]))
+                available = _available(joint, given, position, speed)
+                data |= {"torque": torque, "speed": speed, "available": available}
             found.append(data | {"t_s": float(t[k]), "from_s": float(t[beyond.argmax()])})
     return found
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -20,7 +19,6 @@ from armsim.spec.motor import DryFriction
 from armsim.spec.robot import RobotKeys
 from armsim.spec.scenario import ScenarioKeys, Signal
 from armsim.spec.schema import Kind, List, Number, OneOf, Parameters, PerJoint, Record, join
-from armsim.spec.timing import time_at
 from armsim.stability.method_choice import with_method
 
 
@@ -90,7 +88,7 @@ def _of_robot(data: dict[str, Any], prefix: str) -> list[Origin]:
 
 def _of_scenario(scenario: Scenario) -> list[Origin]:
     data = scenario.file.data
-    filled: dict[str, float] = {"log.every": time_at(scenario.log_every, scenario.time_ratio)}
+    filled: dict[str, float] = {"log.every": scenario.clock.at(scenario.clock.log_every)}
     filled["integrator.dt"] = scenario.dt
     if with_method(scenario).adaptive:
         filled |= {f"integrator.{key}": float(x) for key, x in vars(scenario.tolerance).items()}
@@ -110,7 +108,7 @@ def _of_scenario(scenario: Scenario) -> list[Origin]:
 def _renamed(origin: Origin, prefix: str, names: list[str]) -> Origin:
     """The origin with the joint's name for its index in the path."""
     path = re.sub(r"^joints\[(\d+)\]", lambda match: f"joints[{names[int(match[1])]}]", origin.path)
-    return Origin(**{**vars(origin), "path": prefix + path})
+    return replace(origin, path=prefix + path)
 
 
 class _Walk:
@@ -192,9 +190,3 @@ class _Walk:
         """The unit of a number, chosen by joint type and by the output of the control law where it depends on them."""
         turns = () if type is None else (JOINT_TYPES[type].turns,)
         return units_of(number.unit, turns, self.output, self.law)[0]
-
-
-def plain(origin: Origin) -> dict[str, Any]:
-    """A number and its origin as plain data; an infinite number is None."""
-    value = origin.value
-    return {**vars(origin), "value": value if value is None or math.isfinite(value) else None}

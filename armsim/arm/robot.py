@@ -11,20 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armsim import dynamics
-from armsim.actuation import drive_torques, limit_torque
-from armsim.actuation import motor as dc
+from armsim.actuation import drive_torques, limit_torques, motor_demands
 from armsim.arm.advance import Advanced, check_adaptive, check_durations, check_finite, diverged, motion, sound
-from armsim.arm.arrays import LEAST, brief, evaluate, joined, number_array
+from armsim.arm.arrays import LEAST, brief, evaluate, joined, row_array, row_count
 from armsim.arm.integration import check_tolerance
 from armsim.compile import BatchKernel
+from armsim.compile.threads import check_threads
 from armsim.errors import ShapeError, UsageError
-from armsim.expr import Scalar, finite_or_nan, trace
+from armsim.expr import Scalar, finite_or_nan, leaves, trace
 from armsim.formulas.bounds import BOUNDS
 from armsim.loading import read_robot
 from armsim.model import Arm
 from armsim.plant import accelerations
 from armsim.simulation.engine import ENGINES
-from armsim.spatial import quaternion
 
 LARGEST_POSITION = BOUNDS["rad or m"].largest  # up to there sine and cosine are exact to 2 ulp
 WHOLE = 64  # motions worth a thread
@@ -51,6 +50,7 @@ def load_robot(
     robot: str | PathLike[str] | Mapping[str, Any],
     overrides: Mapping[str, Any] | None = None,
     engine: Literal["llvm", "python"] = "llvm",
+    threads: int | None = None,
 ) -> Robot:
     """The arm of a robot file, or a shipped one by its name.
 
@@ -59,12 +59,13 @@ def load_robot(
         overrides: Values in place of the file's, by path: {"joints[R2].motor.Kp": 12, "parameters.upper": 0.4}; None
             takes a key out.
         engine: "llvm" compiles each method when it is first called, "python" runs on floats.
+        threads: How many share the rows of many states; as many as there are processors unless given.
 
     Raises:
         FileFaults: The file cannot be used; says where and why.
     """
     arm, data = read_robot(robot, overrides)
-    return Robot(arm, engine, data)
+    return Robot(arm, engine, data, threads)
 
 
 class Robot:
@@ -82,17 +83,23 @@ class Robot:
         arm: The arm.
         engine: "llvm" or "python"; both give the same bits.
         data: Of its file, as `armsim.loading.load_robot_file` reads it; what the arm looks like is taken from it.
+        threads: How many share the rows of many states; as many as there are processors unless given.
     """
 
     def __init__(
-        self, arm: Arm, engine: Literal["llvm", "python"] = "llvm", data: dict[str, Any] | None = None
+        self,
+        arm: Arm,
+        engine: Literal["llvm", "python"] = "llvm",
+        data: dict[str, Any] | None = None,
+        threads: int | None = None,
     ) -> None:
         if engine not in ENGINES:
             raise UsageError(f"engine: expected one of {', '.join(ENGINES)}, found {engine!r}")
         self.arm = arm
         self.engine = engine
         self.data = data
-        self._algorithm = dynamics.fastest_algorithm(arm)
+        check_threads(threads)
+        self._threads = threads
         self._kernels: dict[str, BatchKernel] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -111,7 +118,7 @@ class Robot:
     @property
     def joints(self) -> list[str]:
         """Names of the joints, from base to tip."""
-        return [joint.name for joint in self.arm.joints]
+        return self.arm.joint_names
 
     @property
     def initial(self) -> Array:
@@ -126,11 +133,7 @@ class Robot:
             qd: Joint velocities [rad/s or m/s]; zero if not given.
             qdd: Joint accelerations [rad/s² or m/s²]; zero if not given.
         """
-
-        def body(q, qd, qdd):
-            return drive_torques(self.arm, q, qd, qdd)
-
-        return self._ask("inverse_dynamics", body, q=q, qd=qd, qdd=qdd)
+        return self._ask("inverse_dynamics", drive_torques, q=q, qd=qd, qdd=qdd)
 
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None) -> Array:
         """Forward dynamics: joint accelerations under torques of the drives [rad/s² or m/s²], shape of q.
@@ -140,11 +143,7 @@ class Robot:
             qd: Joint velocities [rad/s or m/s]; zero if not given.
             tau: Torques of the drives [N·m or N]; zero if not given.
         """
-
-        def body(q, qd, tau):
-            return accelerations(self.arm, q, qd, tau, self._algorithm)
-
-        return self._ask("forward_dynamics", body, q=q, qd=qd, tau=tau)
+        return self._ask("forward_dynamics", accelerations, q=q, qd=qd, tau=tau)
 
     def advance(
         self,
@@ -185,12 +184,12 @@ class Robot:
         arrays = {key: self._given(key, x) for key, x in given.items()}
         for key, array in arrays.items():
             check_finite(key, array)
-        many = _rows("advance", arrays)
+        many = row_count("advance", arrays)
         if times.ndim and many not in (None, len(times)):
             raise ShapeError(f"advance: expected as many durations as rows, found {len(times)} and {many}")
         many = len(times) if times.ndim else many
         columns = [*arrays.values(), times[..., None], np.array([tolerance.rtol]), np.array([tolerance.atol])]
-        found = self._evaluate(f"advance by {method}", motion(self.arm, self._algorithm, method), columns, WHOLE)
+        found = self._evaluate(f"advance by {method}", motion(self.arm, method), columns, WHOLE)
         lost = ~sound(found, n)
         if many is None and lost[0]:
             raise diverged(found[0].tolist(), self.joints, method)
@@ -200,17 +199,11 @@ class Robot:
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Mass matrix with the rotors' reflected inertia [kg m², kg m or kg], shape (..., n, n)."""
-        n = self.arm.n
-
-        def body(q):
-            M = dynamics.crba(self.arm, q)
-            return [M[max(i, j)][min(i, j)] for i in range(n) for j in range(n)]
-
-        return self._ask("mass_matrix", body, (n, n), q=q)
+        return self._ask("mass_matrix", dynamics.mass_matrix, (self.arm.n, self.arm.n), q=q)
 
     def bias(self, q: ArrayLike, qd: ArrayLike | None = None) -> Array:
         """Coriolis, centrifugal and gravity torques C qd + g [N·m or N], shape of q."""
-        return self._ask("bias", lambda q, qd: dynamics.bias(self.arm, q, qd), q=q, qd=qd)
+        return self._ask("bias", dynamics.bias, q=q, qd=qd)
 
     @property
     def inertial_parameters(self) -> Array:
@@ -227,63 +220,41 @@ class Robot:
             qdd: Joint accelerations [rad/s² or m/s²]; zero if not given.
         """
         n = self.arm.n
-
-        def body(q, qd, qdd):
-            return [x for row in dynamics.regressor(self.arm, q, qd, qdd) for x in row]
-
-        return self._ask("regressor", body, (n, 11 * n), q=q, qd=qd, qdd=qdd)
+        return self._ask("regressor", dynamics.regressor, (n, 11 * n), q=q, qd=qd, qdd=qdd)
 
     def gravity_torque(self, q: ArrayLike) -> Array:
         """Torques that hold the arm against gravity [N·m or N], shape of q, without those of its stops."""
-        return self._ask("gravity_torque", lambda q: dynamics.gravity_torque(self.arm, q), q=q)
+        return self._ask("gravity_torque", dynamics.gravity_torque, q=q)
 
     def limit_torque(self, q: ArrayLike, qd: ArrayLike | None = None) -> Array:
         """Torques of the joints' stops [N·m or N], shape of q."""
-
-        def body(q, qd):
-            return [limit_torque(joint.limit, *x) for joint, *x in zip(self.arm.joints, q, qd, strict=True)]
-
-        return self._ask("limit_torque", body, q=q, qd=qd)
+        return self._ask("limit_torque", limit_torques, q=q, qd=qd)
 
     def kinetic_energy(self, q: ArrayLike, qd: ArrayLike) -> Array:
         """Kinetic energy of links, payload and rotors [J], shape (...)."""
-
-        def body(q, qd):
-            return [dynamics.kinetic_energy(self.arm, q, qd)]
-
-        return self._ask("kinetic_energy", body, (), q=q, qd=self._array("qd", qd))
+        return self._ask("kinetic_energy", dynamics.kinetic_energy, (), q=q, qd=self._array("qd", qd))
 
     def potential_energy(self, q: ArrayLike) -> Array:
         """Potential energy in gravity [J], shape (...); zero where all mass lies at the world's origin."""
-        return self._ask("potential_energy", lambda q: [dynamics.potential_energy(self.arm, q)], (), q=q)
+        return self._ask("potential_energy", dynamics.potential_energy, (), q=q)
 
     def forward_kinematics(self, q: ArrayLike) -> Frames:
         """The pose of the tool in the world: position (..., 3) [m] and quaternion (..., 4)."""
-
-        def body(q):
-            pose = dynamics.tool_pose(self.arm, q)
-            return [*pose.position, *quaternion(pose.rotation)]
-
-        pose = self._ask("forward_kinematics", body, (7,), q=q)
+        pose = self._ask("forward_kinematics", lambda arm, q: dynamics.tool_pose(arm, q).coordinates, (7,), q=q)
         return Frames(pose[..., :3], pose[..., 3:])
 
     def link_poses(self, q: ArrayLike) -> Frames:
         """The poses of all link frames in the world: positions (..., n, 3) [m] and quaternions (..., n, 4)."""
 
-        def body(q):
-            poses = dynamics.link_poses(self.arm, q)
-            return [x for pose in poses for x in (*pose.position, *quaternion(pose.rotation))]
+        def body(arm, q):
+            return [pose.coordinates for pose in dynamics.link_poses(arm, q)]
 
         poses = self._ask("link_poses", body, (self.arm.n, 7), q=q)
         return Frames(poses[..., :3], poses[..., 3:])
 
     def jacobian(self, q: ArrayLike) -> Array:
         """Geometric Jacobian of the tool in world axes, angular velocity first, shape (..., 6, n)."""
-
-        def body(q):
-            return [x for row in dynamics.tool_jacobian(self.arm, q) for x in row]
-
-        return self._ask("jacobian", body, (6, self.arm.n), q=q)
+        return self._ask("jacobian", dynamics.tool_jacobian, (6, self.arm.n), q=q)
 
     def motor_demand(self, qd: ArrayLike, tau: ArrayLike) -> tuple[Array, Array]:
         """Voltages [V] and currents [A] of the motors for torques at joint velocities; NaN without an electric motor.
@@ -293,16 +264,10 @@ class Robot:
             tau: Torques of the drives [N·m or N], likewise.
         """
         qd, tau = np.broadcast_arrays(self._array("qd", qd), self._array("tau", tau))
-        motors = [(i, joint.electric_motor) for i, joint in enumerate(self.arm.joints) if joint.electric_motor]
-
-        def body(qd, tau):
-            demands = [dc.demand(motor, tau[i], qd[i]) for i, motor in motors]
-            return [x for column in zip(*demands, strict=True) for x in column]
-
+        powered = [i for i, joint in enumerate(self.arm.joints) if joint.electric_motor]
         voltage, current = np.full(tau.shape, math.nan), np.full(tau.shape, math.nan)
-        if motors:
-            powered = [i for i, _ in motors]
-            found = self._ask("motor_demand", body, (2, len(motors)), qd=qd, tau=tau)
+        if powered:
+            found = self._ask("motor_demand", motor_demands, (2, len(powered)), qd=qd, tau=tau)
             voltage[..., powered], current[..., powered] = found[..., 0, :], found[..., 1, :]
         return voltage, current
 
@@ -311,29 +276,28 @@ class Robot:
         return np.zeros(self.arm.n) if values is None and name != "q" else self._array(name, values)
 
     def _array(self, name: str, values: ArrayLike | None) -> Array:
-        array = number_array(name, values)
-        n = self.arm.n
-        if array.ndim not in (1, 2) or array.shape[-1] != n:
-            raise ShapeError(f"{name}: expected shape ({n},) or (m, {n}), found {array.shape}")
+        array = row_array(name, values, self.arm.n)
         if name == "q" and array.size and not -LARGEST_POSITION <= array.min() <= array.max() <= LARGEST_POSITION:
             raise UsageError(f"q: expected positions up to {LARGEST_POSITION:g}, found {np.max(np.abs(array)):g}")
         return array
 
-    def _ask(self, name: str, body: Body, shape: tuple[int, ...] | None = None, **given: ArrayLike | None) -> Array:
-        """Evaluate `body`, which takes one list of n scalars per keyword, for every row of the arrays.
+    def _ask(
+        self, name: str, body: Callable[..., Any], shape: tuple[int, ...] | None = None, **given: ArrayLike | None
+    ) -> Array:
+        """Evaluate `body` for every row of the arrays.
 
         Args:
             name: Of the method; its kernel is kept under it.
-            body: The computation over scalars.
+            body: Takes the arm and a list of n scalars per keyword, and returns a tree of scalars.
             shape: What each row's results are reshaped to; (n,) if not given.
             given: The arrays; None stands for zeros, but for q.
         """
         n = self.arm.n
         arrays = {key: self._given(key, x) for key, x in given.items()}
-        many = _rows(name, arrays)
+        many = row_count(name, arrays)
 
         def grouped(*x):
-            return body(*(x[i * n : (i + 1) * n] for i in range(len(arrays))))
+            return leaves(body(self.arm, *(x[i * n : (i + 1) * n] for i in range(len(arrays)))))
 
         flat = self._evaluate(name, grouped, list(arrays.values()))
         result = flat.reshape((len(flat), *(shape if shape is not None else (n,))))
@@ -355,17 +319,4 @@ class Robot:
             widths = [array.shape[-1] for array in arrays]
             names = [f"x{i}" for i in range(sum(widths))]
             kernel = self._kernels[name] = BatchKernel(trace(sound, names, name), widths=widths)
-        return evaluate(kernel, arrays, least)
-
-
-def _rows(name: str, arrays: Mapping[str, Array]) -> int | None:
-    """The number of rows m of the arrays of shape (m, n); None if all are of shape (n,).
-
-    Raises:
-        ShapeError: Their numbers of rows differ.
-    """
-    rows = {array.shape[0] for array in arrays.values() if array.ndim == 2}
-    if len(rows) > 1:
-        shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
-        raise ShapeError(f"{name}: expected as many rows in each array, found {shapes}")
-    return rows.pop() if rows else None
+        return evaluate(kernel, arrays, self._threads, least)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from os import PathLike
 from typing import Any
 
-from armsim.loading import load_robot_file
 from armsim.loading.build import build_body
 from armsim.loading.settle import settle
 from armsim.spatial import Inertia, Symmetric, Vector
@@ -15,31 +12,16 @@ COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
 NOT_SIZES = ("mass", "density", "center", "about", "rpy", *COMPONENTS)
 
 
-def solids(
-    robot: str | PathLike[str] | Mapping[str, Any], overrides: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+def solids(robot: dict[str, Any]) -> dict[str, Any]:
     """Every solid of a robot with its inertia, and the sum of each link's; the payload apart.
 
     Args:
-        robot: A file, the name of a shipped robot, or a file's content as plain data.
-        overrides: Values in place of the file's, by path.
+        robot: Data of its file, as `armsim.loading.load_robot_file` reads it.
 
     Returns:
         robot (its name); links, each with name, solids and the `summed` inertia; payload, one of the solids in the tool
         frame, or None. A solid has path, shape, sizes [m], mass [kg], center [m], and the components (xx to yz, where xy is
         -∫xy dm) of its tensors about_center and about_origin of the frame [kg m²].
-
-    Raises:
-        FileFaults: The file cannot be used; says where and why.
-    """
-    return solids_of(load_robot_file(robot, overrides).data)
-
-
-def solids_of(robot: dict[str, Any]) -> dict[str, Any]:
-    """`solids` of a robot file that has been read.
-
-    Args:
-        robot: Its data, as `armsim.loading.load_robot_file` reads it.
     """
     data = settle(robot)
     degrees = data["units"]["angle"] == "deg"

@@ -187,14 +187,14 @@ def _number(kind: Number) -> dict[str, Any]:
     if kind.minimum is not None:
         number["minimum"] = kind.minimum
     if kind.above == 0:
-        number["minimum"] = kind.least
+        number["minimum"] = kind.smallest
     if not kind.infinite:
         number.setdefault("minimum", -kind.most)
         number["maximum"] = kind.most
     if kind.nonzero:
-        number["not"] = {"type": "number", "exclusiveMinimum": -kind.least, "exclusiveMaximum": kind.least}
+        number["not"] = {"type": "number", "exclusiveMinimum": -kind.smallest, "exclusiveMaximum": kind.smallest}
     if kind.divides:
-        number["not"] = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": kind.least}
+        number["not"] = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": kind.smallest}
     return number
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -13,20 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armsim.batches.variants import Family
-from armsim.compile import SteppingLoop
+from armsim.batches.variants import OpenScenario, Variants
 from armsim.errors import UsageError
 from armsim.loading import Scenario
-from armsim.loading.open_numbers import Written, open_numbers
-from armsim.loading.written import file_with_numbers
+from armsim.loading.open_numbers import open_numbers
 from armsim.plant import Plant
 from armsim.plant.columns import Layout
-from armsim.simulation.driver import Progress
-from armsim.simulation.engine import Clock, doubles, finished, repeated
-from armsim.simulation.loop_plan import AS_ASKED, Accuracy, LoopPlan
+from armsim.simulation.loop_plan import EVERYTHING
 from armsim.simulation.result import KnownSetup
 from armsim.simulation.run import Run
+from armsim.simulation.runner import Job, Progress, Runner
 from armsim.simulation.simulate import carried_out
+from armsim.simulation.stopwatch import Stopwatch
 from armsim.stability.advice import Advice
 from armsim.stability.step_advice import heed
 
@@ -58,13 +54,13 @@ class Prepared:
         self._arguments = (scenario, paths, overrides, measure, force_step)
         self._opened = open_numbers(scenario, paths, overrides)
         self.open = tuple(self._opened.asked)
-        self._measure = measure
+        self._scenario = OpenScenario(self._opened, measure, EVERYTHING)
         self._force_step = force_step
-        self._families: dict[tuple[tuple[str, float], ...], tuple[Family, SteppingLoop]] = {}
         file = np.array([[self._opened.number(place) for place in self._opened.places]])
         ((written, _),) = self._opened.groups(file)
-        family, _ = self._family(written, file[0].tolist())
-        family.adviser.refuses(file)  # compiles it
+        variants = self._scenario.variants(written, file[0].tolist())
+        variants.engine(lanes=1)
+        variants.judge(file[0].tolist())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Prepared, self._arguments  # made ready again on the other side
@@ -82,42 +78,34 @@ class Prepared:
         Raises:
             UsageError: A value is missing, or the files would not take it; or the step is refused, as the run would blow up.
         """
-        began = time.perf_counter()
+        watch = Stopwatch()
         matrix = self._opened.matrix(values, one=True)
         refused = self._opened.refused(matrix)
         if refused:
             raise UsageError(refused[0])
         ((written, _),) = self._opened.groups(matrix)
         row = matrix[0].tolist()
-        family, loop = self._family(written, row)
-        engine = OpenEngine(family.plan, loop, row)
-        if not engine.sound:
-            raise UsageError(family.undetermined(row))
-        if family.adviser.refuses(matrix)[0]:
-            heed(family.adviser.one(matrix[0]), self._force_step)
-        seconds = {"ready_s": time.perf_counter() - began}
-        return carried_out(family.scenario, engine, Variant(family, matrix[0]), progress, seconds, began, engine.start)
-
-    def _family(self, written: Written, values: Sequence[float]) -> tuple[Family, SteppingLoop]:
-        key = tuple(written.items())
-        if key not in self._families:
-            family = Family(self._opened, written, values, self._measure, True, True, True, refinable=True)
-            loop = family.loop(lanes=1)
-            loop.code  # noqa: B018  compiled or fetched
-            self._families[key] = family, loop
-        return self._families[key]
+        variants = self._scenario.variants(written, row)
+        engine = variants.engine(lanes=1)
+        runner = Runner(engine, Job(variants.plan, variants.scenario.clock, values=matrix[0]))
+        if not runner.lanes.alive:
+            raise UsageError(variants.undetermined(row))
+        if variants.adviser.refuses(matrix)[0]:
+            heed(variants.adviser.one(matrix[0]), self._force_step)
+        watch.lap("ready_s")
+        return carried_out(runner, Variant(variants, matrix[0]), watch, progress)
 
 
 class Variant:
     """What is run with numbers of its own, made when it is looked at; see `armsim.simulation.result.Setup`.
 
     Args:
-        family: Of the variants of a scenario.
+        variants: Of a scenario.
         values: The open numbers.
     """
 
-    def __init__(self, family: Family, values: NDArray[np.float64]) -> None:
-        self._family, self._values = family, values
+    def __init__(self, variants: Variants, values: NDArray[np.float64]) -> None:
+        self._variants, self._values = variants, values
 
     def __reduce__(self) -> tuple[Any, ...]:
         return KnownSetup, (self.scenario, self.plant, self.advice)
@@ -125,74 +113,23 @@ class Variant:
     @cached_property
     def scenario(self) -> Scenario:
         """The scenario with the numbers written in."""
-        opened, row = self._family.opened, self._values.tolist()
-        file = file_with_numbers(opened.file, dict(zip(opened.places, row, strict=True)))
-        return replace(self._family.variant(row), file=file)
+        row = self._values.tolist()
+        return replace(self._variants.variant(row), file=self._variants.opened.file_with(row))
 
     @cached_property
     def plant(self) -> Plant:
         """The arm with its drives."""
-        return self._family.plant(self.scenario)
+        return self._variants.plant(self.scenario)
 
     @property
     def layout(self) -> Layout:
         """What the numbers of a row are."""
-        return self._family.plan.plant.layout
+        return self._variants.plan.plant.layout
 
     @cached_property
     def advice(self) -> Advice:
         """The advice on the step; a refusal has been heeded, or is a warning."""
-        return heed(self._family.adviser.one(self._values), True)
-
-
-class OpenEngine:
-    """Machine code with open numbers, ready for one run of them; see `armsim.simulation.engine.Engine`.
-
-    Args:
-        plan: What it computes.
-        loop: The compiled loop.
-        values: The numbers.
-
-    Attributes:
-        start: The state at the start.
-        sound: Whether the numbers determine the accelerations.
-    """
-
-    name = "llvm"
-
-    def __init__(self, plan: LoopPlan, loop: SteppingLoop, values: Sequence[float]) -> None:
-        self.plan, self.plant, self.preparation = plan, plan.plant, dict[str, float]()
-        self._loop, self._values, self._rare = loop, list(values), plan.rare_every or 1
-        self._open = doubles([*values, *plan.opened().values()])
-        state, check = doubles([0.0] * len(self.plant.slots)), doubles([0.0])
-        loop.blocks.begin(1, 0, 0, *map(ctypes.addressof, (self._open, state, check)))
-        self.start, self.sound = list(state), check[0] > 0.0
-
-    def run(
-        self,
-        state: ctypes.Array,
-        rows: ctypes.Array,
-        kept: ctypes.Array,
-        first: int,
-        last: int,
-        log_every: int,
-        sample_every: int,
-        time_ratio: tuple[int, int],
-    ) -> int:
-        """Carry out steps; see `armsim.compile.SteppingLoop.run`."""
-        return self._loop.run(
-            state, rows, kept, first, last, log_every, sample_every, time_ratio, self._open, self._rare
-        )
-
-    def run_again(
-        self, state: ctypes.Array, first: float, last: float, clock: Clock, accuracy: Accuracy = AS_ASKED
-    ) -> bool:
-        """Carry out steps once more; see `armsim.simulation.engine.repeated`."""
-        return repeated(self._loop, self.plan, self._values, state, first, last, clock, accuracy)
-
-    def measured(self, state: Sequence[float], kept: Sequence[float], t: float, due: bool) -> list[float]:
-        """The measures' results; see `armsim.simulation.engine.NativeEngine.measured`."""
-        return finished(self._loop, self.plan, state, kept, self._open, t, due)
+        return heed(self._variants.adviser.one(self._values), True)
 
 
 def prepare(

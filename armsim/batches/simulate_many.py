@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,14 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armsim.batches.block import Clock, FinalStates, Lanes
+from armsim.batches.block import FinalStates, final_states
 from armsim.batches.runs import COMPLETE, DIVERGED, REFUSED, ROWS, STEPS, Runs
 from armsim.batches.table_text import REASON, STATUS
-from armsim.batches.variants import Families, Family
-from armsim.compile import SteppingLoop
+from armsim.batches.variants import ENDS, OpenScenario, Variants
+from armsim.clock import NEVER, Clock
+from armsim.compile.threads import check_threads
 from armsim.errors import UsageError
-from armsim.loading import Scenario
 from armsim.loading.open_numbers import open_numbers
+from armsim.simulation.engine import NativeEngine
 from armsim.simulation.row_log import LARGEST_LOG
 from armsim.stability.advice import Advice
 from armsim.stability.step_advice import heed
@@ -82,29 +81,13 @@ def simulate_many(
         )
     opened = open_numbers(scenario, values, overrides)
     matrix = opened.matrix(values)
-    batch = Batch(Families(opened, measure, rows), matrix, check_threads(threads), progress, force_step)
+    kernels = OpenScenario(opened, measure, replace(ENDS, rows=rows))
+    batch = Batch(kernels, matrix, check_threads(threads), progress, force_step)
     shaped = {path: _shaped(values[path], len(matrix)) for path in opened.asked}
-    runs = _blank(batch.template, len(matrix), shaped, rows)
+    runs = _blank(batch.template, len(matrix), shaped)
     whole = batch.run(runs)
     seconds = {**batch.seconds, "total_s": time.perf_counter() - began}
     return replace(runs, whole=whole, warnings=batch.warnings, families=tuple(batch.families), seconds=seconds)
-
-
-def check_threads(threads: int | None) -> int:
-    """A number of threads; as many as there are processors for this process unless given.
-
-    Raises:
-        UsageError: It is less than 1.
-    """
-    if threads is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    try:
-        count = 0 if isinstance(threads, bool) else operator.index(threads)
-    except TypeError:
-        count = 0
-    if count < 1:
-        raise UsageError.of("threads", "how many, 1 or more", repr(threads), "leave it out to take all processors")
-    return count
 
 
 def _shaped(values: ArrayLike, runs: int) -> Array:
@@ -114,16 +97,15 @@ def _shaped(values: ArrayLike, runs: int) -> Array:
     return array[:, 0] if array.shape[1:] == (1,) else array
 
 
-def _blank(family: Family, count: int, values: Mapping[str, Array], with_rows: bool) -> Runs:
+def _blank(variants: Variants, count: int, values: Mapping[str, Array]) -> Runs:
     """The table of a batch, with final states, and with rows where they are asked for.
 
     Raises:
         UsageError: Rows would take more than `LARGEST_LOG`.
     """
-    scenario, plant = family.scenario, family.plan.plant
-    clock = clock_of(scenario, with_rows)
+    scenario, plant, clock = variants.scenario, variants.plan.plant, clock_of(variants)
     texts = tuple(heading.text for heading in plant.headings())
-    columns = texts if with_rows else ()
+    columns = texts if variants.plan.rows else ()
     kinds = [column.quantity for column in plant.columns]
     final = [text for wanted in ("q", "qd") for text, kind in zip(texts, kinds, strict=True) if kind == wanted]
     if count * clock.rows * len(columns) * 8 > LARGEST_LOG:
@@ -133,32 +115,31 @@ def _blank(family: Family, count: int, values: Mapping[str, Array], with_rows: b
             f"{count} runs of {clock.rows} rows of {len(columns)} numbers",
             "log less often, or ask for measures instead",
         )
-    num, den = clock.time_ratio
     runs = Runs.blank(
         scenario.name,
         count,
         values,
-        family.plan.results,
+        variants.plan.results,
         final=tuple(final),
         joints=tuple(joint.name for joint in plant.arm.joints),
-        t=np.array([k * (clock.log_every or 0) * num / den for k in range(clock.rows)]),
+        t=np.array([clock.at(k * clock.log_every) for k in range(clock.rows)]),
         columns=columns,
     )
     more = {STEPS: np.zeros(count, dtype=np.int64), ROWS: np.full((count, clock.rows, len(columns)), np.nan)}
     return replace(runs, table={**runs.table, **more})
 
 
-def clock_of(scenario: Scenario, with_rows: bool) -> Clock:
-    """When things happen in runs of a scenario."""
-    log_every = scenario.log_every if with_rows else None
-    return Clock(scenario.steps, scenario.sample_every, scenario.time_ratio, log_every)
+def clock_of(variants: Variants) -> Clock:
+    """When things happen in runs of variants."""
+    clock = variants.scenario.clock
+    return clock if variants.plan.rows else replace(clock, log_every=NEVER)
 
 
 class Batch:
     """Runs that are carried out together.
 
     Args:
-        families: The scenario, and its kernels.
+        kernels: The scenario, and its kernels.
         matrix: The open numbers, shape (runs, places).
         threads: How many.
         progress: See `simulate_many`.
@@ -174,14 +155,14 @@ class Batch:
 
     def __init__(
         self,
-        families: Families,
+        kernels: OpenScenario,
         matrix: Array,
         threads: int,
         progress: Progress | None = None,
         force_step: bool = False,
         alone: bool = False,
     ) -> None:
-        self.kernels, self.opened, self.matrix = families, families.opened, matrix
+        self.kernels, self.opened, self.matrix = kernels, kernels.opened, matrix
         self.threads, self.progress, self.force_step, self.alone = threads, progress, force_step, alone
         self.warnings: dict[int, list[str]] = {}
         self.families: list[tuple[Mapping[str, float], int]] = []
@@ -193,17 +174,17 @@ class Batch:
         self.groups = [(written, valid[members]) for written, members in groups]
 
     @cached_property
-    def template(self) -> Family:
-        """The family of the first run that is not refused; of the file's values if there is none."""
+    def template(self) -> Variants:
+        """The variants of the first run that is not refused; of the file's values if there is none."""
         began = time.perf_counter()
         if self.groups:
             written, members = self.groups[0]
-            family, _ = self.kernels.of(written, self.matrix[members[0]].tolist(), one=len(members) == 1)
+            variants = self.kernels.variants(written, self.matrix[members[0]].tolist())
         else:
             sound = [self.opened.number(place) for place in self.opened.places]
-            family = Family(self.opened, {}, sound, self.kernels.measure, self.kernels.rows)
+            variants = self.kernels.variants({}, sound)
         self.seconds["prepare_s"] += time.perf_counter() - began
-        return family
+        return variants
 
     def run(self, runs: Runs, members: NDArray[np.int64] | None = None, before: int = 0) -> bool:
         """Carry the runs out.
@@ -218,8 +199,7 @@ class Batch:
         """
         self.table, self.total, self.done = runs.table, runs.done, before
         self.members = np.arange(len(self.matrix)) if members is None else members
-        self.clock = clock_of(self.template.scenario, self.kernels.rows)
-        self.final = runs.final
+        self.clock, self.final = clock_of(self.template), runs.final
         for run, why in self.refused.items():
             self.refuse(run, why)
         if not self.groups:
@@ -240,73 +220,75 @@ class Batch:
     def _family(self, written: Mapping[str, float], members: NDArray[np.int64]) -> None:
         began = time.perf_counter()
         first = self.matrix[members[0]].tolist()
-        family, loop = self.kernels.of(written, first, one=len(members) == 1)
+        variants = self.kernels.variants(written, first)
         self.families.append((dict(written), len(members)))
-        self.kernels.make_ready(family, loop, first, judged=not (self.alone and self.force_step))
+        engine = variants.engine(lanes=1 if len(members) == 1 else None)
+        if not (self.alone and self.force_step):
+            variants.judge(first)
         ready = time.perf_counter()
-        stable = members if self.alone else self._advised(family, members)
+        stable = members if self.alone else self._advised(variants, members)
         advised = time.perf_counter()
         self.seconds["prepare_s"] += ready - began
         self.seconds["advice_s"] += advised - ready
         try:
             self._count(len(members) - len(stable))
-            self._simulate(family, loop, stable)
+            self._simulate(variants, engine, stable)
         finally:
             self.seconds["loop_s"] += time.perf_counter() - advised
 
-    def _advised(self, family: Family, members: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _advised(self, variants: Variants, members: NDArray[np.int64]) -> NDArray[np.int64]:
         """The members whose step is not refused; what is said of the others, and of steps that are doubtful, is kept."""
-        rows, adviser = self.matrix[members], family.adviser
+        rows, adviser = self.matrix[members], variants.adviser
         refused = adviser.refuses(rows, threads=self.threads)
         judged = np.flatnonzero(~refused)[:JUDGED]
         doubtful = judged[adviser.advice(rows[judged], self.threads).speaks]
         for spoken_of in (members[refused], members[doubtful]):
             for run in spoken_of[:TOLD].tolist():
-                self._say(run, family, adviser.one(self.matrix[run]))
+                self._say(run, variants, adviser.one(self.matrix[run]))
             for run in spoken_of[TOLD:].tolist():
-                self._say_as(run, family, int(spoken_of[0]))
+                self._say_as(run, variants, int(spoken_of[0]))
         kept: NDArray[np.int64] = members[self._status(members) != REFUSED]
         return kept
 
     def _status(self, runs: int | NDArray[np.int64]) -> Any:
         return self.table[STATUS][self.members[runs]]
 
-    def _say_as(self, run: int, family: Family, other: int) -> None:
+    def _say_as(self, run: int, variants: Variants, other: int) -> None:
         """Refuse a run for its step as another, or keep that something is said of it as of the other."""
         if self._status(other) == REFUSED:
-            self.refuse(run, f"integrator.dt: {family.scenario.dt:g} s is too long a step, as it is for run {other}")
+            self.refuse(run, f"integrator.dt: {variants.scenario.dt:g} s is too long a step, as it is for run {other}")
         else:
             self.warnings[run] = [f"there is something to say of the step, as of that of run {other}"]
 
-    def _say(self, run: int, family: Family, advice: Advice) -> None:
+    def _say(self, run: int, variants: Variants, advice: Advice) -> None:
         """Refuse a run for its step, or keep what is said of it."""
         try:
-            said = heed(advice, self.force_step).said(family.scenario.method, family.scenario.dt)
+            said = heed(advice, self.force_step).said(variants.scenario.method, variants.scenario.dt)
         except UsageError as error:
             self.refuse(run, str(error))
         else:
             if said:
                 self.warnings[run] = said
 
-    def _simulate(self, family: Family, loop: SteppingLoop, members: NDArray[np.int64]) -> None:
-        """Run the members of a family on threads; a single one at once."""
-        width = loop.lanes
+    def _simulate(self, variants: Variants, engine: NativeEngine, members: NDArray[np.int64]) -> None:
+        """Run variants on threads; a single one at once."""
+        width = engine.width
         blocks = -(-len(members) // width)
         unit = max(1, min(UNIT, blocks // (4 * self.threads))) * width
         parts = [members[first : first + unit] for first in range(0, len(members), unit)]
-        clock = replace(self.clock, sample_every=family.scenario.sample_every)
+        clock = replace(self.clock, sample_every=variants.scenario.clock.sample_every)
 
         def simulate(part: NDArray[np.int64]) -> Part:
             began = time.perf_counter()
             if self.alone and not self.force_step and not self.stop.is_set():
-                part = part[~family.adviser.refuses(self.matrix[part])]
+                part = part[~variants.adviser.refuses(self.matrix[part])]
             judged = time.perf_counter() - began
             if not len(part):
                 return part, None, judged
-            return part, Lanes(loop, family.plan, clock, self.stop.is_set).run(self.matrix[part]), judged
+            return part, final_states(engine, clock, self.matrix[part], self.stop.is_set), judged
 
         if len(members) == 1:  # which a thread would take longer to begin than to do
-            self._keep(family, members, simulate(members), threads=1)
+            self._keep(variants, members, simulate(members), threads=1)
             return
         with ThreadPoolExecutor(self.threads) as pool:
             waiting: Waiting = {}
@@ -315,32 +297,32 @@ class Batch:
                 for part in left:
                     waiting[pool.submit(simulate, part)] = part
                     while len(waiting) >= 2 * self.threads:
-                        self._collect(family, waiting)
+                        self._collect(variants, waiting)
                 while waiting:
-                    self._collect(family, waiting)
+                    self._collect(variants, waiting)
             except BaseException:  # Ctrl-C, or an error of the progress
                 self.stop.set()
                 self.progress = None
                 while waiting:
-                    self._collect(family, waiting)
+                    self._collect(variants, waiting)
                 raise
 
-    def _collect(self, family: Family, waiting: Waiting) -> None:
+    def _collect(self, variants: Variants, waiting: Waiting) -> None:
         """Take over what is done; wait for it a little."""
         finished, _ = wait(waiting, timeout=WAIT, return_when=FIRST_COMPLETED)
         for future in finished:
             part = waiting.pop(future)
-            self._keep(family, part, future.result(), self.threads)
+            self._keep(variants, part, future.result(), self.threads)
 
-    def _keep(self, family: Family, part: NDArray[np.int64], done: Part, threads: int) -> None:
+    def _keep(self, variants: Variants, part: NDArray[np.int64], done: Part, threads: int) -> None:
         """Keep what came of runs that were asked for, of which so many threads each had a share."""
         kept, final, judged = done
         self.seconds["advice_s"] += judged / threads
         self.seconds["loop_s"] -= judged / threads
         if final is not None:
-            self._fill(family, kept, final)
+            self._fill(variants, kept, final)
         for run in np.setdiff1d(part, kept, assume_unique=True).tolist() if len(kept) < len(part) else ():
-            self.refuse(run, f"integrator.dt: {family.scenario.dt:g} s is too long a step")
+            self.refuse(run, f"integrator.dt: {variants.scenario.dt:g} s is too long a step")
         self._count(len(part))
 
     def _count(self, runs: int) -> None:
@@ -349,7 +331,7 @@ class Batch:
         if runs and self.progress is not None:
             self.progress(self.done, self.total)
 
-    def _fill(self, family: Family, part: NDArray[np.int64], final: FinalStates) -> None:
+    def _fill(self, variants: Variants, part: NDArray[np.int64], final: FinalStates) -> None:
         """Enter where runs have ended."""
         places = self.members[part]
         found = {STATUS: final.status, REASON: final.reason, STEPS: final.steps, ROWS: final.rows}
@@ -357,9 +339,9 @@ class Batch:
         if not ended.all():
             final.state[~ended], final.rows[~ended] = np.nan, np.nan
         found |= zip(self.final, final.state.T + 0.0, strict=False)
-        found |= zip(family.plan.results, final.results.T, strict=True)
+        found |= zip(variants.plan.results, final.results.T, strict=True)
         for name, values in found.items():
             if name in self.table:
                 self.table[name][places] = values
         for i in np.flatnonzero(final.status == REFUSED).tolist():
-            self.refuse(int(part[i]), family.undetermined(self.matrix[part[i]].tolist()))
+            self.refuse(int(part[i]), variants.undetermined(self.matrix[part[i]].tolist()))

@@ -1,4 +1,4 @@
-"""A scenario with open numbers, and its families: the variants that one kernel serves."""
+"""A scenario with open numbers, and its variants, as many as one kernel serves."""
 
 from __future__ import annotations
 
@@ -10,38 +10,33 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from armsim.compile import SteppingLoop
 from armsim.compile.target import host
 from armsim.expr import Scalar
 from armsim.loading import Scenario
 from armsim.loading.definite import determined, undetermined
 from armsim.loading.open_numbers import OpenNumbers, Written
-from armsim.measures import Measure, measures_of
-from armsim.measures.figures import figures_of
 from armsim.plant import Plant
-from armsim.simulation.content import content_of, content_of_file, tables_of
-from armsim.simulation.loop_plan import SUMMARISED, LoopPlan, Made, plant_of_run, rarely
-from armsim.simulation.step_doubling import can_refine
+from armsim.simulation.content import content_of, content_of_file
+from armsim.simulation.engine import NativeEngine
+from armsim.simulation.loop_plan import Keep, LoopPlan, Made, Opened, plant_of_run
 from armsim.stability.many import StepAdviser
 from armsim.stability.method_choice import with_method
 
 Array = NDArray[np.float64]
-PREPARING = threading.RLock()  # threads that share families take turns to make and to compile them
+PREPARING = threading.RLock()  # threads that share variants take turns to make and to compile them
+ENDS = Keep(rows=False, work=False, peaks=False, figures=False, accuracy=False)  # nothing but how runs end
 UNASKED = ("name", "log", "duration")  # keys of a scenario on which no step depends
 
 
-class Family:
-    """The variants of a scenario that differ in numbers alone, not in what there is.
+class Variants:
+    """The variants of a scenario that differ in numbers alone, not in what there is: one kernel serves them.
 
     Args:
         opened: The scenario with its open numbers.
         written: Those of them that decide what there is, by place.
         values: The open numbers of one variant.
         measure: Names of what is measured.
-        rows: Whether rows are computed.
-        audit: Whether work is counted, whether or not a measure needs it.
-        summary: Whether what the summary of a run has is measured besides.
-        refinable: Whether the accuracy is open, if it can be.
+        keep: What is kept besides.
     """
 
     def __init__(
@@ -50,36 +45,15 @@ class Family:
         written: Written,
         values: Sequence[float],
         measure: Sequence[str] | str = (),
-        rows: bool = False,
-        audit: bool = False,
-        summary: bool = False,
-        refinable: bool = False,
+        keep: Keep = ENDS,
     ) -> None:
         self.opened, self.written = opened, dict(written)
         self.scenario = self.variant(values)
-        plant = plant_of_run(self.scenario, audit)
-        asked = measures_of(measure, plant)
-        peaks = measures_of(SUMMARISED, plant) if summary else []
-        besides: list[Measure] = [one for one in peaks if one.names not in [other.names for other in asked]]
-        besides += [figures_of(plant)] if summary else []
-        self.measures = (*asked, *besides)
-        silent = tuple(name for one in besides for name in one.names)
-        self.audit = audit or any(one.needs_work for one in self.measures)
-        self.plan = LoopPlan(
-            replace(plant, audit=self.audit),
-            self.scenario.dt,
-            self.measures,
-            silent,
-            rows=rows,
-            open=tuple(f"open{i}" for i in range(len(opened.places))),
-            make=self.made,
-            content=self._content,
-            sound=lambda made: determined(made.arm),
-            landing=self.scenario.landing,
-            parts=self.scenario.moments,
-            refinable=refinable and can_refine(plant),
-            rare_every=rarely(self.scenario.steps, self.scenario.moments) if summary else 0,
-        )
+        names = tuple(f"open{i}" for i in range(len(opened.places)))
+        numbers = Opened(names, self.made, self._content, lambda made: determined(made.arm), self.scenario.landing)
+        self.plan = LoopPlan.of_run(self.scenario, measure, keep, numbers)
+        self._engines: dict[int | None, NativeEngine] = {}
+        self._judged = False
 
     def variant(self, values: Sequence[Scalar]) -> Scenario:
         """The scenario with values, one for each open number; its method is picked."""
@@ -87,18 +61,31 @@ class Family:
 
     def plant(self, scenario: Scenario) -> Plant:
         """The plant of a variant."""
-        return plant_of_run(scenario, self.audit)
+        return replace(plant_of_run(scenario), audit=self.plan.plant.audit)
 
     def made(self, values: Sequence[Scalar]) -> Made:
         """The plant of a variant, and the start of its run."""
         scenario = self.variant(values)
-        return self.plant(scenario), scenario.initial_q, scenario.initial_qd
+        return Made(self.plant(scenario), scenario.initial_q, scenario.initial_qd)
 
-    def loop(self, lanes: int | None = None) -> SteppingLoop:
-        """The compiled loop for that many lanes; for as many as suit the machine unless given."""
-        target = host()
-        lanes = target.register if lanes is None else lanes
-        return SteppingLoop(self.plan.body, target, lanes, self.plan.key, lambda: tables_of(self.plan.plant))
+    def engine(self, lanes: int | None = None) -> NativeEngine:
+        """Machine code for that many lanes, compiled once; for as many as suit the machine unless given."""
+        with PREPARING:
+            if lanes not in self._engines:
+                target = host()
+                self._engines[lanes] = NativeEngine(self.plan, target=target, lanes=lanes or target.register)
+            return self._engines[lanes]
+
+    def judge(self, values: Sequence[float]) -> None:
+        """Compile what judges the step, for all threads.
+
+        Args:
+            values: Of one of the variants.
+        """
+        with PREPARING:
+            if not self._judged:
+                self.adviser.refuses([values])
+                self._judged = True
 
     @cached_property
     def adviser(self) -> StepAdviser:
@@ -113,7 +100,9 @@ class Family:
         data = {key: value for key, value in file.data.items() if key not in UNASKED}
         asked = content_of_file({**data, "robot": file.robot.data}, places)
         scenario = self.scenario
-        steps = [scenario.time_ratio, scenario.sample_every, scenario.landing, file.steps["external"], scenario.method]
+        clock = scenario.clock
+        times = (clock.num, clock.den), clock.sample_every, scenario.landing
+        steps = [*times, file.steps["external"], scenario.method]
         return content_of([asked, self.opened.places, self.written, steps])
 
     def undetermined(self, values: Sequence[float]) -> str:
@@ -124,43 +113,23 @@ class Family:
         return f"{faults[0].path}: expected {faults[0].expected}, found {faults[0].found}"
 
 
-class Families:
-    """The families of a scenario, each made and compiled when a variant of it is first met.
+class OpenScenario:
+    """A scenario with open numbers.
 
     Args:
-        opened: The scenario with its open numbers.
+        opened: The scenario.
         measure: Names of what is measured.
-        rows: Whether rows are computed.
+        keep: What is kept of its runs besides.
     """
 
-    def __init__(self, opened: OpenNumbers, measure: Sequence[str] | str = (), rows: bool = False) -> None:
-        self.opened, self.measure, self.rows = opened, measure, rows
-        self._families: dict[tuple[tuple[str, float], ...], Family] = {}
-        self._loops: dict[tuple[Family, bool], SteppingLoop] = {}
-        self._judged: set[Family] = set()
+    def __init__(self, opened: OpenNumbers, measure: Sequence[str] | str = (), keep: Keep = ENDS) -> None:
+        self.opened, self.measure, self.keep = opened, measure, keep
+        self._variants: dict[tuple[tuple[str, float], ...], Variants] = {}
 
-    def of(self, written: Written, values: Sequence[float], one: bool = False) -> tuple[Family, SteppingLoop]:
-        """The family of a variant with such numbers written in, and its loop: of lanes, or for one run at a time."""
+    def variants(self, written: Written, values: Sequence[float]) -> Variants:
+        """The variants with such numbers written in, made when one of them is first met."""
         key = tuple(written.items())
         with PREPARING:
-            if key not in self._families:
-                self._families[key] = Family(self.opened, written, values, self.measure, self.rows)
-            family = self._families[key]
-            if (family, one) not in self._loops:
-                self._loops[family, one] = family.loop(lanes=1 if one else None)
-            return family, self._loops[family, one]
-
-    def make_ready(self, family: Family, loop: SteppingLoop, values: Sequence[float], judged: bool) -> None:
-        """Compile a loop, and what judges the step, if it is to be judged, for all threads.
-
-        Args:
-            family: The family.
-            loop: One of its loops.
-            values: Of one of its variants.
-            judged: Whether steps are judged.
-        """
-        with PREPARING:
-            loop.code  # noqa: B018  compiled or fetched
-            if judged and family not in self._judged:
-                family.adviser.refuses([values])
-                self._judged.add(family)
+            if key not in self._variants:
+                self._variants[key] = Variants(self.opened, written, values, self.measure, self.keep)
+            return self._variants[key]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import click
 
@@ -24,9 +23,8 @@ from armsim.cli.options import (
     verbose_option,
 )
 from armsim.errors import UsageError
-from armsim.model import Arm
-from armsim.reports.state import outside_notes
-from armsim.reports.table import Cell, force_unit, joint_unit, number, numbers, shown, table
+from armsim.reports.state import outside_notes, state_table
+from armsim.reports.table import shown_joints
 from armsim.terminal.streams import echo
 
 
@@ -78,9 +76,8 @@ def command(
         raise UsageError.of("--for", "how long the motion is to last [s]", "nothing", "write for example --for 0.1")
     model = load_robot(robot)
     arm = model.arm
-    pose = [float(x) for x in arm.initial] if q is None else joint_values("q", q, arm, degrees)
-    rates = [0.0] * arm.n if qd is None else joint_values("qd", qd, arm, degrees)
-    tau = [0.0] * arm.n if torque is None else joint_values("torque", torque, arm)
+    pose, rates = joint_values("q", q, arm, degrees), joint_values("qd", qd, arm, degrees)
+    tau = joint_values("torque", torque, arm)
     seconds = number_value("for", duration)
     if not 0.0 <= seconds < math.inf:
         raise UsageError.of(
@@ -89,23 +86,26 @@ def command(
             f"{seconds:g}",
             "write for example --for 0.1",
         )
-    end = model.advance(pose, rates, tau, seconds, number_value("rtol", rtol), method=method)
+    error = number_value("rtol", rtol)
+    end = model.advance(pose, rates, tau, seconds, error, method=method)
     if plot is not None:
-        from armsim.figures.motion import plot_motion
+        from armsim.figures.motion import moments, plot_motion
 
-        plot_motion(plot, model, pose, rates, tau, seconds, number_value("rtol", rtol), method, degrees)
-    types = [joint.type for joint in arm.joints]
+        times = moments(seconds)
+        motion = model.advance(pose, rates, tau, times, error, method=method)
+        plot_motion(plot, model, times, motion, tau, degrees)
 
-    def at(**values: Sequence[float]) -> dict[str, list[float]]:
-        return {key: [shown(x, type, degrees) for x, type in zip(xs, types, strict=True)] for key, xs in values.items()}
+    def at(**states: Sequence[float]) -> dict[str, list[float]]:
+        return {key: shown_joints(values, arm.joints, degrees) for key, values in states.items()}
 
+    before, after = at(q=pose, qd=rates), at(q=end.q.tolist(), qd=end.qd.tolist(), qdd=end.qdd.tolist())
     answer = {
         "robot": arm.name,
         "joints": model.joints,
         "duration": seconds,
         "torque": tau,
-        "start": at(q=pose, qd=rates),
-        "end": at(q=end.q.tolist(), qd=end.qd.tolist(), qdd=end.qdd.tolist()),
+        "start": before,
+        "end": after,
     }
     if as_json:
         print_json(answer)
@@ -113,20 +113,10 @@ def command(
         drive = "no torque of its drives" if torque is None else "these torques"
         where = ", from its initial pose" if q is None else ""
         notes = "".join(f"\n{note}" for note in outside_notes(arm, end.q.tolist(), end.qd.tolist(), degrees))
-        shown_table = _table(arm, answer, degrees, 10 if verbose else 5)
+        columns = {"torque": ("torque", tau), "q before": ("q", before["q"]), "qd before": ("qd", before["qd"])}
+        columns |= {"q": ("q", after["q"]), "qd": ("qd", after["qd"]), "acceleration": ("qdd", after["qdd"])}
+        types = [(joint.name, joint.type) for joint in arm.joints]
+        shown_table = state_table(types, columns, degrees, 10 if verbose else 5)
         drawn = "" if plot is None else f"\ndrawn  {plot}"
         echo(f"{arm.name}: after {seconds:g} s under {drive}{where}\n\n{shown_table}{notes}{drawn}")
     return 0
-
-
-def _table(arm: Arm, answer: dict[str, Any], degrees: bool, digits: int) -> str:
-    accelerations = numbers(answer["end"]["qdd"], digits)
-    rows = []
-    for i, joint in enumerate(arm.joints):
-        row: list[Cell] = [joint.name, (number(answer["torque"][i], digits), force_unit(joint.type))]
-        for when in ("start", "end"):
-            for key, rate in (("q", ""), ("qd", "/s")):
-                row.append((number(answer[when][key][i], digits), joint_unit(joint.type, degrees, rate)))
-        row.append((accelerations[i], joint_unit(joint.type, degrees, "/s²")))
-        rows.append(row)
-    return table(["joint", "torque", "q before", "qd before", "q", "qd", "acceleration"], rows)

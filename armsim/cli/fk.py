@@ -17,7 +17,7 @@ from armsim.cli.options import (
     robot_argument,
     verbose_option,
 )
-from armsim.reports.table import Cell, fixed, shown, table
+from armsim.reports.table import Cell, fixed, shown, shown_joints, table
 from armsim.terminal.streams import echo
 
 RPY = ("roll", "pitch", "yaw")
@@ -45,16 +45,18 @@ def command(robot: str, q: str | None, degrees: bool, as_json: bool, quiet: bool
     ROBOT is a robot file or the name of a shipped one. Orientations are quaternions w, x, y, z with w >= 0, and roll about x,
     pitch about y, yaw about z, fixed axes, as in URDF: Rz(yaw) Ry(pitch) Rx(roll).
     """
-    from armsim.arm.answers import poses
+    from armsim.dynamics import link_poses, tool_pose
     from armsim.loading import read_robot
 
     arm, _ = read_robot(robot)
-    pose = [float(x) for x in arm.initial] if q is None else joint_values("q", q, arm, degrees)
-    answer = poses(arm, pose)
-    answer["q"] = [shown(x, joint.type, degrees) for x, joint in zip(answer["q"], arm.joints, strict=True)]
-    if degrees:
-        for place in (*answer["links"], answer["tool"]):
-            place["rpy"] = [shown(angle, "revolute", True) for angle in place["rpy"]]
+    pose = joint_values("q", q, arm, degrees)
+    names = arm.joint_names
+    frames = [frame.as_data() for frame in (*link_poses(arm, pose), tool_pose(arm, pose))]
+    for frame in frames:
+        frame["rpy"] = [shown(angle, "revolute", degrees) for angle in frame["rpy"]]
+    links = [{"name": name, **frame} for name, frame in zip(names, frames, strict=False)]
+    turned = shown_joints(pose, arm.joints, degrees)
+    answer = {"robot": arm.name, "joints": names, "q": turned, "links": links, "tool": frames[-1]}
     if as_json:
         print_json(answer)
     elif not quiet:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from armsim.cli.options import SETTINGS, Settings, print_json, quiet_option, set_option, shipped, verbose_option
+from armsim.notebook import counted
 from armsim.reports.table import Cell, number, numbers, table, wrapped
 from armsim.terminal.streams import bold, echo
 
@@ -36,8 +37,9 @@ def command(file: str, settings: Settings, as_json: bool, quiet: bool, verbose: 
     link's frame, axes parallel to the frame's; xy is -∫xy dm, as it stands in the matrix.
     """
     from armsim.arm.solids import solids
+    from armsim.loading import load_robot_file
 
-    found = solids(file, settings)
+    found = solids(load_robot_file(file, settings).data)
     if as_json:
         print_json(found)
     elif not quiet:
@@ -50,7 +52,7 @@ def report(found: dict[str, Any], digits: int) -> str:
     solids = [(f"{link['name']}[{i}]", s) for link in found["links"] for i, s in enumerate(link["solids"])]
     mass = sum(link["mass"] for link in found["links"])
     parts = [
-        f"{found['robot']}: {_count(len(solids), 'solid')} on {_count(len(found['links']), 'link')}, {number(mass)} kg"
+        f"{found['robot']}: {counted(len(solids), 'solid')} on {counted(len(found['links']), 'link')}, {number(mass)} kg"
     ]
     if found["payload"] is not None:
         solids.append(("payload", found["payload"]))
@@ -95,7 +97,3 @@ def _described(solid: dict[str, Any]) -> str:
 
 def _size(value: float | list[float]) -> str:
     return " x ".join(number(x) for x in value) if isinstance(value, list) else number(value)
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}{'s' if n != 1 else ''}"

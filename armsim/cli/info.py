@@ -48,11 +48,11 @@ def command(
     from armsim.reports.info import resolved as resolved_report
 
     if resolved:
-        from armsim.arm.provenance import origins, plain
+        from armsim.arm.provenance import origins
 
         found = [turned(origin) if degrees else origin for origin in origins(file, settings)]
         if as_json:
-            print_json([plain(origin) for origin in found])
+            print_json([vars(origin) for origin in found])
         elif not quiet:
             echo(resolved_report(found, verbose))
         return 0

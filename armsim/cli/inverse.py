@@ -22,14 +22,14 @@ from armsim.cli.options import (
 )
 from armsim.errors import UsageError
 from armsim.reports.state import (
-    demand_table,
     derived_notes,
     friction_notes,
     nominal_notes,
     outside_notes,
     overload_notes,
+    state_table,
 )
-from armsim.reports.table import number, shown, table
+from armsim.reports.table import number, shown_joints, table
 from armsim.terminal.streams import echo
 
 
@@ -82,11 +82,11 @@ def command(
     q_R1_deg); --deg is not for them. Absent velocities and accelerations are derivatives of the polynomials through five rows;
     a line says by how much that may falsify the torques.
     """
-    from armsim.arm.answers import demand, slipping
-    from armsim.arm.nominal import above_nominal
-    from armsim.arm.overload import overloads
+    from armsim.actuation import drive_torques, motor_demands
+    from armsim.arm.overload import above_nominal, overloads
     from armsim.files.new_file import refuse_to_overwrite
     from armsim.loading import read_robot
+    from armsim.plant import slipping
 
     overrides = {} if payload is None else _payload(payload)
     if trajectory is not None:
@@ -108,26 +108,32 @@ def command(
     if output is not None:
         raise UsageError.of(f"-o {output}", "--trajectory with it", "a single pose", f"take --json > {output}")
     arm, _ = read_robot(robot, overrides)
-    motion = [
-        [0.0] * arm.n if text is None else joint_values(option, text, arm, degrees)
-        for option, text in (("qd", qd), ("qdd", qdd))
-    ]
-    pose = [float(x) for x in arm.initial] if q is None else joint_values("q", q, arm, degrees)
-    answer = demand(arm, pose, *motion)
-    holding = not any(x for values in motion for x in values)
-    answer["slipping"] = slipping(arm, pose) if holding else None
-    answer["exceeded"] = overloads(arm, motion[0], answer)
-    answer["above_nominal"] = above_nominal(arm, answer["current"]) if holding else []
-    answer["q"] = [shown(x, joint.type, degrees) for x, joint in zip(answer["q"], arm.joints, strict=True)]
+    rates, changes = joint_values("qd", qd, arm, degrees), joint_values("qdd", qdd, arm, degrees)
+    pose = joint_values("q", q, arm, degrees)
+    holding = not any([*rates, *changes])
+    torque = drive_torques(arm, pose, rates, changes)
+    voltage, current = motor_demands(arm, rates, torque)
+    answer: dict[str, Any] = {
+        "robot": arm.name,
+        "joints": arm.joint_names,
+        "q": shown_joints(pose, arm.joints, degrees),
+        "torque": torque,
+        "voltage": voltage,
+        "current": current,
+        "slipping": slipping(arm, pose) if holding else None,
+        "exceeded": overloads(arm, rates, torque, voltage, current),
+        "above_nominal": above_nominal(arm, current) if holding else [],
+    }
     if as_json:
         print_json(answer)
     elif not quiet:
         what = "torques that hold it" if holding else "torques for this motion"
         where = " at its initial pose" if q is None else ""
-        remarks = [*friction_notes(answer["slipping"], arm.n), *outside_notes(arm, pose, motion[0], degrees)]
+        remarks = [*friction_notes(answer["slipping"], arm.n), *outside_notes(arm, pose, rates, degrees)]
         remarks += [*overload_notes(answer["exceeded"]), *nominal_notes(answer["above_nominal"], "this pose")]
         notes = "".join(f"\n{note}" for note in remarks)
-        rows = demand_table([joint.type for joint in arm.joints], answer, degrees, 10 if verbose else 5)
+        columns = {key: (key, answer[key]) for key in ("q", "torque", "voltage", "current")}
+        rows = state_table([(joint.name, joint.type) for joint in arm.joints], columns, degrees, 10 if verbose else 5)
         echo(f"{arm.name}: {what}{where}\n\n{rows}{notes}")
     return 0
 
@@ -144,8 +150,7 @@ def _along(
     robot: str, overrides: dict[str, Any], trajectory: str, output: str, as_json: bool, quiet: bool, verbose: bool
 ) -> int:
     from armsim.arm.inverse import demand_table, derived, motion_of
-    from armsim.arm.nominal import above_nominal_along
-    from armsim.arm.overload import overloads_along
+    from armsim.arm.overload import above_nominal_along, overloads_along
     from armsim.arm.robot import load_robot
     from armsim.files.csv_writer import write_csv
     from armsim.files.new_file import unwritable
@@ -156,9 +161,11 @@ def _along(
     t, q, qd, qdd = motion_of(arm, columns)
     made = derived(arm, columns)
     skipped = len(columns["t_s"]) - len(t)
-    headings, rows = demand_table(arm, t, q, qd, qdd)
-    tau = rows[:, 1 : 1 + arm.arm.n]
-    exceeded, lasting = overloads_along(arm, t, qd, tau), above_nominal_along(arm.arm, t, arm.motor_demand(qd, tau)[1])
+    tau = arm.inverse_dynamics(q, qd, qdd)
+    voltage, current = arm.motor_demand(qd, tau)
+    headings, rows = demand_table(arm.arm, t, tau, voltage, current)
+    exceeded = overloads_along(arm.arm, t, qd, tau, voltage, current)
+    lasting = above_nominal_along(arm.arm, t, current)
     try:
         write_csv(output, headings, rows.ravel())
     except OSError as error:

@@ -190,14 +190,18 @@ def settings_of(assigned: tuple[str, ...], unset: tuple[str, ...] = ()) -> Setti
     return values
 
 
-def joint_values(option: str, text: str, arm: Arm, degrees: bool = False) -> list[float]:
+def joint_values(option: str, text: str | None, arm: Arm, degrees: bool = False) -> list[float]:
     """The numbers of an option, one per joint; each may be a formula such as -pi/2. With degrees, converted to rad.
+
+    An option that is not given stands for the initial pose, or else for zeros.
 
     Raises:
         UsageError: There are not as many as joints, or one is beyond its bounds.
         FileFaults: One is not a number.
     """
-    names = ", ".join(joint.name for joint in arm.joints)
+    if text is None:
+        return [float(joint.initial) if option == "q" else 0.0 for joint in arm.joints]
+    names = ", ".join(arm.joint_names)
     parts = text.split(",")
     if len(parts) != arm.n:
         numbers = f"{arm.n} numbers separated by commas, one per joint" if arm.n > 1 else "1 number, for the joint"

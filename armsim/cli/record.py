@@ -77,7 +77,7 @@ def command(
         echo(_report(summary, recording.inputs.shape[1], verbose))
     draw_run(folder, plot, None, False, quiet or as_json)
     if recording.diverged is not None:
-        time = recording.steps * made.time_ratio[0] / made.time_ratio[1]
+        time = made.clock.at(recording.steps)
         lost = {"slot": recording.diverged, "time": time, **recording.causes, "stable": recording.stable}
         raise Diverged(divergence(lost, made))
     return INTERRUPTED if recording.status == "interrupted" else 0

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
+from armsim.clock import NEVER, Clock
 from armsim.compile.kernel import Compiled, compiled
 from armsim.compile.loop_body import LoopBody
 from armsim.compile.loop_text import loop_text
@@ -16,20 +17,7 @@ from armsim.compile.target import Target, host
 from armsim.expr import Table
 
 POINTER, WHOLE, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
-
-
-class Blocks(NamedTuple):
-    """Native functions over blocks of runs: (number of blocks, where their returns go, numbers of rows between blocks, ...)
-
-    Attributes:
-        begin: ..., open, state, checks: addresses.
-        run: ..., as `SteppingLoop.native`; it returns the step reached.
-        finish: ..., as `SteppingLoop.finish`.
-    """
-
-    begin: Callable[..., None]
-    run: Callable[..., None]
-    finish: Callable[..., None]
+BLOCKS = WHOLE, POINTER, WHOLE  # how many, where what they return goes, doubles of rows from one to the next
 
 
 class SteppingLoop:
@@ -87,68 +75,38 @@ class SteppingLoop:
         return self.code.library.function(name, result, *args)
 
     @cached_property
-    def native(self) -> Callable[..., int]:
-        """The native loop: (state, after, rows, kept, open, first, last, log_every, sample_every,
-        rare_every, num, den, offset), see `run`.
+    def begin(self) -> Callable[..., None]:
+        """The native `LoopBody.begin` of blocks of runs that follow each other in memory.
 
-        Addresses, whole numbers, and den and offset as doubles. Where a step leads a lane out of bounds, the state is that before
-        this step, and the one it led to is in `after`.
+        (number of blocks, 0, 0, open, state, checks), three addresses at last.
         """
-        function: Callable[..., int] = self._function("run", WHOLE, *[POINTER] * 5, *[WHOLE] * 6, REAL, REAL)
+        function: Callable[..., None] = self._function("begin_blocks", None, *BLOCKS, *[POINTER] * 3)
         return function
 
     @cached_property
     def finish(self) -> Callable[..., None]:
-        """The native `LoopBody.finish`: (state, kept, open, results, t, whether a sample is due), four addresses first."""
-        function: Callable[..., None] = self._function("finish", None, *[POINTER] * 4, REAL, WHOLE)
+        """The native `LoopBody.finish`: (number of blocks, 0, 0, state, kept, open, results, t, whether a sample is due)."""
+        function: Callable[..., None] = self._function("finish_blocks", None, *BLOCKS, *[POINTER] * 4, REAL, WHOLE)
         return function
 
     @cached_property
-    def blocks(self) -> Blocks:
-        """The same functions applied to blocks of runs that follow each other in memory."""
-        common = (WHOLE, POINTER, WHOLE)
-        return Blocks(
-            self._function("begin_blocks", None, *common, *[POINTER] * 3),
-            self._function("run_blocks", None, *common, *[POINTER] * 5, *[WHOLE] * 6, REAL, REAL),
-            self._function("finish_blocks", None, *common, *[POINTER] * 4, REAL, WHOLE),
+    def _native(self) -> Callable[..., None]:
+        function: Callable[..., None] = self._function(
+            "run_blocks", None, *BLOCKS, *[POINTER] * 5, *[WHOLE] * 6, REAL, REAL
         )
+        return function
 
-    def run(
-        self,
-        state: ctypes.Array,
-        rows: ctypes.Array,
-        kept: ctypes.Array,
-        first: int,
-        last: int,
-        log_every: int,
-        sample_every: int,
-        time_ratio: tuple[int, int],
-        open: ctypes.Array | None = None,
-        rare_every: int = 1,
-        offset: float = 0.0,
-    ) -> int:
-        """Carry out the steps first <= k < last of one run, each from t = (k num + offset) / den.
+    def run(self, memory: Sequence[int], first: int, last: int, clock: Clock) -> None:
+        """Carry out the steps first <= k < last of blocks of runs that follow each other in memory.
 
         Args:
-            state: The state at step `first`; overwritten by the one reached.
-            rows: Filled with the rows of those k that are multiples of `log_every`, one after the other.
-            kept: The accumulators, updated.
+            memory: The number of blocks; the address of the steps that they reach, a whole number each; how many vectors of rows
+                a block has; the addresses of state, after, rows, kept and open. Where a step leads a lane out of bounds, this
+                step is what its block reached, the state is that before it, and `after` what it led to. Rows are those of the k
+                that are multiples of `clock.log_every`, one after the other.
             first: First step.
             last: Step before which to stop.
-            log_every: Steps between rows.
-            sample_every: Steps between samples.
-            time_ratio: (num, den).
-            open: The open numbers, if there are any.
-            rare_every: Steps between updates of the rare accumulators.
-            offset: Of the times of all steps.
-
-        Returns:
-            `last`; or the step that led out of bounds, and `state` is then what it led to.
+            clock: When things happen.
         """
-        num, den = time_ratio
-        after = (ctypes.c_double * len(state))()
-        every = log_every, sample_every, rare_every
-        done = self.native(state, after, rows, kept, open, first, last, *every, num, float(den), offset)
-        if done < last:
-            state[:] = list(after)
-        return int(done)
+        every = clock.log_every, clock.sample_every or NEVER, clock.rare_every
+        self._native(*memory, first, last, *every, clock.num, float(clock.den), clock.offset)

@@ -140,8 +140,8 @@ def landing(scenario: Scenario, level: int) -> float:
     Landings keep a method from stepping over what is short. All times of the scenario are multiples of it; so are the corners of
     recorded inputs where they have a common step, else it is at most half the time between two of them.
     """
-    step = largest_step(scenario) * Fraction(*scenario.time_ratio)
-    duration = scenario.steps * Fraction(*scenario.time_ratio)
+    step = largest_step(scenario) * Fraction(scenario.clock.num, scenario.clock.den)
+    duration = scenario.clock.steps * Fraction(scenario.clock.num, scenario.clock.den)
     times = sorted({t for table in _recorded(scenario) for t in table if 0.0 < t < duration})
     most = duration / MOST_LANDINGS
     parts = max(1, math.ceil(step * LANDINGS / duration))

@@ -18,7 +18,6 @@ from armsim.convergence.runs import Look, SettingRuns, now
 from armsim.errors import UsageError
 from armsim.integrate import METHODS
 from armsim.loading import Scenario, read_scenario
-from armsim.spec.timing import time_at
 from armsim.stability.method_choice import with_method
 
 ACCURACY = 1e-6  # rad or m, unless given
@@ -103,8 +102,8 @@ def converge(
     found = Convergence(
         scenario=base.name,
         robot=base.arm.name,
-        duration=time_at(base.steps, base.time_ratio),
-        instants=base.steps // base.log_every + 1 + bool(base.steps % base.log_every),
+        duration=base.clock.end,
+        instants=base.clock.rows + bool(base.clock.steps % base.clock.log_every),
         accuracy=wanted,
         unit=" or ".join(sorted(units, reverse=True)),
         methods=tuple(refined.found(known) for refined in made),

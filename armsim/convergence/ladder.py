@@ -46,7 +46,7 @@ class Steps:
 
     def __init__(self, scenario: Scenario, method: str) -> None:
         self.method = method
-        self.num, self.den = scenario.time_ratio
+        self.num, self.den = scenario.clock.num, scenario.clock.den
         self.own = None if scenario.adaptive else self.num / self.den
         self.coarser = [k * self.num / self.den for k in doubling_divisors(largest_step(scenario))]
 
@@ -91,7 +91,7 @@ class Tolerances:
 
 def largest_step(scenario: Scenario) -> int:
     """The longest step of which all times of a scenario are whole multiples, rows included, in its own steps."""
-    return math.gcd(scenario.jump_every, scenario.log_every)
+    return math.gcd(scenario.jump_every, scenario.clock.log_every)
 
 
 def ladder(scenario: Scenario, method: str) -> Ladder:

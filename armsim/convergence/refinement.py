@@ -21,7 +21,6 @@ from armsim.convergence.reference import (
 from armsim.convergence.runs import SettingRuns, answer, instants, now, simulated
 from armsim.convergence.sensitivity import PERTURBATION, ROUNDING, Sensitivity, sensitivity
 from armsim.integrate import METHODS
-from armsim.spec.timing import time_at
 
 STALLED = 0.7  # of the change before: where a change is larger, the answers do not converge
 MARGIN = 0.1  # of the accuracy: largest error of the reference itself
@@ -264,6 +263,6 @@ class Refinement:
         assert last is not None
         assert against is not None
         beyond = np.flatnonzero(np.abs(last - against).max(axis=1) > self.accuracy)
-        every = time_at(self.base.log_every, self.base.time_ratio)
+        every = self.base.clock.at(self.base.clock.log_every)
         until = max(0.0, float(beyond[0] - 1) * every) if len(beyond) else self.runs.duration
         return min(until, self.runs.duration if self.sensitivity is None else self.sensitivity.horizon(self.accuracy))

@@ -12,7 +12,6 @@ from armsim.convergence.reference import SettingRun
 from armsim.loading import Scenario, read_scenario
 from armsim.simulation.run import Run
 from armsim.simulation.simulate import simulate_unadvised
-from armsim.spec.timing import time_at
 
 Look = Callable[[str, str, float], None]  # method, refined parameter and its value, before a run
 
@@ -36,14 +35,14 @@ class SettingRuns:
     ) -> None:
         own = {path: value for path, value in overrides.items() if path.partition(".")[0] != "integrator"}
         self.given = given
-        self.overrides = {**own, "log.every": time_at(base.log_every, base.time_ratio)}
+        self.overrides = {**own, "log.every": base.clock.at(base.clock.log_every)}
         self.base = base
         self.look = look
 
     @property
     def duration(self) -> float:
         """Of the scenario [s]."""
-        return time_at(self.base.steps, self.base.time_ratio)
+        return self.base.clock.end
 
     def scenario(self, integrator: Mapping[str, Any]) -> Scenario:
         """The scenario with another integrator."""
@@ -115,7 +114,7 @@ def answer(run: Run) -> Any:
 
     if run.status != "complete":
         return None
-    if run.scenario.steps % run.scenario.log_every == 0:
+    if run.scenario.clock.steps % run.scenario.clock.log_every == 0:
         return run.q.copy()
     return np.vstack([run.q, run.state[: run.plant.arm.n]])
 
@@ -124,7 +123,7 @@ def instants(run: Run) -> Any:
     """The times of `answer` [s]."""
     import numpy as np
 
-    return run.t if run.steps % run.scenario.log_every == 0 else np.append(run.t, _end(run))
+    return run.t if run.steps % run.scenario.clock.log_every == 0 else np.append(run.t, _end(run))
 
 
 def _steps(run: Run) -> int:
@@ -140,4 +139,4 @@ def _accelerations(run: Run) -> float:
 
 
 def _end(run: Run) -> float:
-    return time_at(run.steps, run.scenario.time_ratio)
+    return run.scenario.clock.at(run.steps)

@@ -22,7 +22,7 @@ from armsim.derivation.written import KINDS, Written
 from armsim.errors import UsageError
 from armsim.loading import build_robot, load_robot_file
 from armsim.loading.robot_file import refuse_undetermined
-from armsim.programs.module import Constants, PrintedModule, operations_of, routine
+from armsim.programs.module import Constants, PrintedModule, Routine, numbered, operations_of
 from armsim.programs.program import Solution
 
 
@@ -178,8 +178,9 @@ class Derivation:
         ):
             solved = self._solution(name, inputs, shape)
             if solved is not None:
-                given = [(x, [str(symbol) for symbol in vectors[x]]) for x in inputs]
-                module.routines.append(routine(solved, constants.add(solved), name, doc, given, output, shape))
+                given = tuple((x, tuple(map(str, vectors[x]))) for x in inputs)
+                body, results = numbered(solved, constants.add(solved), (x for _, items in given for x in items))
+                module.routines.append(Routine(name, doc, given, output, shape, body, results))
         used = set().union(*(f.symbols for f in module.routines))
         module.shared = [name for name in (*constants.values, *constants.later) if name in used]
         module.constants = constants.assignments(set(module.shared))

@@ -15,10 +15,10 @@ import sympy
 from armsim.derivation.exact import ExactArm
 from armsim.derivation.motion import Angle, MotionRing
 from armsim.dynamics import (
-    crba,
     fastest_algorithm,
     forward_dynamics,
     gravity_torque,
+    mass_matrix,
     rnea,
     tool_jacobian,
     tool_pose,
@@ -206,8 +206,7 @@ def meaning(name: str) -> str:
 
 
 def _mass_matrix(arm: Arm, q: Sequence[Any], *_: Any) -> list[Any]:
-    M = crba(arm, q)
-    return [M[max(i, j)][min(i, j)] for i in range(arm.n) for j in range(arm.n)]
+    return [x for row in mass_matrix(arm, q) for x in row]
 
 
 def _kinematics(arm: Arm, q: Sequence[Any], *_: Any) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from armsim.dynamics.aba import aba
 from armsim.dynamics.clipped import Law, clipped_solve, leeway
-from armsim.dynamics.crba import crba
+from armsim.dynamics.crba import crba, mass_matrix
 from armsim.dynamics.energy import kinetic_energy, potential_energy
 from armsim.dynamics.external import ExternalWrench, external_power, link_wrenches
 from armsim.dynamics.factor import ldl, pivots, solve_held, solve_ldl
@@ -33,6 +33,7 @@ __all__ = [
     "link_poses",
     "link_velocities",
     "link_wrenches",
+    "mass_matrix",
     "momenta",
     "momenta_and_forces",
     "own_poses",

@@ -33,3 +33,9 @@ def crba(arm: Arm, q) -> list[list[Scalar]]:
         M[i][i] = M[i][i] + joint.armature
         composite = composite.moved(*poses[i])
     return M
+
+
+def mass_matrix(arm: Arm, q) -> list[list[Scalar]]:
+    """The mass matrix by `crba`, both triangles, n rows of n [kg m², kg m or kg]."""
+    M = crba(arm, q)
+    return [[M[max(i, j)][min(i, j)] for j in range(arm.n)] for i in range(arm.n)]

@@ -200,7 +200,7 @@ class C(Language):
         if argument.kind == "clock":
             assert model.clock is not None  # an argument is one only then
             clock = model.clock
-            time = f"(double)(k * {clock.numerator}) / {float(clock.denominator)!r}"
+            time = f"(double)(k * {clock.num}) / {float(clock.den)!r}"
             time = f"({self.real})({time})" if self.style.single else time
             return [time, f"k % {clock.sample_every or 1} == 0 ? 1 : 0"]
         return [f"{name}[{i}]" for i in range(len(items))]

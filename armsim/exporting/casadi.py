@@ -121,7 +121,7 @@ class CasADi(Python):
         if argument.kind == "clock":
             assert model.clock is not None  # an argument is one only then
             clock = model.clock
-            time = f"k * {clock.numerator} / {float(clock.denominator)!r}"
+            time = f"k * {clock.num} / {float(clock.den)!r}"
             return [time, f"ca.if_else(ca.fmod(k, {clock.sample_every or 1}) < 0.5, 1.0, 0.0)"]
         return [f"{argument.name}[{i}]" for i in range(len(argument.items))]
 

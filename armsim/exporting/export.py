@@ -12,7 +12,7 @@ from typing import Any, Literal
 from armsim.arm.overview import kind_of
 from armsim.errors import UsageError, spelled
 from armsim.escaping import in_comment
-from armsim.exporting.interface import Model, Named
+from armsim.exporting.interface import Model, Named, Stepping
 from armsim.exporting.language import Fma, Language, Style
 from armsim.exporting.languages import LANGUAGES
 from armsim.exporting.library import build, compiler
@@ -96,7 +96,7 @@ def export(
     check_folder(path, force)
     if to == "library":
         compiler()
-    model = model_of(given, what, open, dt, method, inputs, language)
+    model = model_of(given, what, open, None if dt is None else Stepping(dt, method, inputs), language)
     texts = language.files(with_cases(model))
     test = run_test(texts, language.test_commands(model.name), language.tool)
     try:
@@ -131,34 +131,25 @@ def language_of(to: str, single: bool = False, fma: str | None = None) -> Langua
 
 
 def model_of(
-    given: Given,
-    what: Sequence[str] | None,
-    open: Sequence[str],
-    dt: float | None,
-    method: str,
-    inputs: str,
-    language: Language,
+    given: Given, what: Sequence[str] | None, open: Sequence[str], stepping: Stepping | None, language: Language
 ) -> Model:
     """What is exported of a robot or scenario, without reference values; arguments and errors as of `export`."""
     if isinstance(given, Mapping):
         kind = "robot" if "joints" in given else "scenario"
     else:
         kind = kind_of(given)
-    chosen = _chosen(kind, what, dt)
+    chosen = _chosen(kind, what, stepping is not None)
     if kind == "robot":
-        from armsim.exporting.robot import Stepping, entries_of_robot
+        from armsim.exporting.robot import entries_of_robot
 
-        stepping = None if dt is None else Stepping(dt, method, inputs)
         arm, numbers, entries = entries_of_robot(given, chosen, open, stepping)
         name, clock = arm.name, None
     else:
         from armsim.exporting.scenario import entries_of_scenario
 
-        if dt is not None:
-            mend = "leave it out"
-            raise UsageError.of(
-                spelled(f"--dt {dt!r}", f"dt={dt!r}"), "a robot", "a scenario, with a step of its own", mend
-            )
+        if stepping is not None:
+            where = spelled(f"--dt {stepping.dt!r}", f"dt={stepping.dt!r}")
+            raise UsageError.of(where, "a robot", "a scenario, with a step of its own", "leave it out")
         scenario, numbers, clock, entries = entries_of_scenario(given, chosen, open)
         if language.style.single:
             _refuse_noise(scenario)
@@ -193,7 +184,7 @@ def _precision(language: Language) -> str:
     return f"{'Single' if style.single else 'Double'} precision; it agrees with armsim to rounding."
 
 
-def _chosen(kind: str, what: Sequence[str] | None, dt: float | None) -> Sequence[str]:
+def _chosen(kind: str, what: Sequence[str] | None, stepping: bool) -> Sequence[str]:
     if kind == "robot":
         from armsim.exporting.robot import WHAT
 
@@ -201,8 +192,8 @@ def _chosen(kind: str, what: Sequence[str] | None, dt: float | None) -> Sequence
     else:
         known = ["step", "observe"]
     if what is None:
-        return (*DEFAULTS[kind], "step") if dt is not None else DEFAULTS[kind]
-    what = [*what, "step"] if dt is not None else what
+        return (*DEFAULTS[kind], "step") if stepping else DEFAULTS[kind]
+    what = [*what, "step"] if stepping else what
     for name in what:
         if name not in known:
             expected = f"functions of a {kind}: {', '.join(known)}"

@@ -185,7 +185,7 @@ class Fortran(Language):
         if argument.kind == "clock":
             assert model.clock is not None  # an argument is one only then
             clock = model.clock
-            time = f"real(k * {clock.numerator}, real64) / {float(clock.denominator)!r}_real64"
+            time = f"real(k * {clock.num}, real64) / {float(clock.den)!r}_real64"
             time = f"real({time}, {self.kind})" if self.style.single else time
             ones = f"1.0_{self.kind}, 0.0_{self.kind}"
             return [time, f"merge({ones}, mod(k, {clock.sample_every or 1}_int64) == 0)"]

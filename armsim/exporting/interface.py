@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from armsim.clock import Clock
 from armsim.escaping import in_comment
 from armsim.expr import Function
 
@@ -78,26 +79,6 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class StepClock:
-    """Times of steps: t_k = k numerator / denominator [s].
-
-    Attributes:
-        numerator: Whole.
-        denominator: Whole.
-        sample_every: Steps between samples of the command; None where it is not sampled.
-    """
-
-    numerator: int
-    denominator: int
-    sample_every: int | None
-
-    def at(self, k: int) -> tuple[float, float]:
-        """Time [s] of step k, and whether a sample is due, 1 or 0."""
-        due = self.sample_every is not None and k % self.sample_every == 0
-        return k * self.numerator / self.denominator, 1.0 if due else 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class Case:
     """A call with reference values, for the test program.
 
@@ -129,5 +110,20 @@ class Model:
     about: Sequence[str]
     entries: Sequence[Entry]
     numbers: tuple[Named, ...] = ()
-    clock: StepClock | None = None
+    clock: Clock | None = None
     cases: Sequence[Case] = ()
+
+
+@dataclass(frozen=True)
+class Stepping:
+    """How the forward model steps.
+
+    Attributes:
+        dt: Length of a step [s].
+        method: Integrator.
+        inputs: What they are: "voltage" or "torque".
+    """
+
+    dt: float
+    method: str
+    inputs: Any  # checked by the forward model

@@ -210,7 +210,7 @@ class JavaScript(Language):
         if argument.kind == "clock":
             assert model.clock is not None  # an argument is one only then
             clock = model.clock
-            time = f"k * {clock.numerator} / {clock.denominator}"
+            time = f"k * {clock.num} / {clock.den}"
             return [time, f"k % {clock.sample_every or 1} === 0 ? 1 : 0"]
         return [self.item(argument.name, i) for i in range(len(argument.items))]
 

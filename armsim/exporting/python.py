@@ -188,7 +188,7 @@ class Python(Language):
         if argument.kind == "clock":
             assert model.clock is not None  # an argument is one only then
             clock = model.clock
-            time = f"k * {clock.numerator} / {float(clock.denominator)!r}"
+            time = f"k * {clock.num} / {float(clock.den)!r}"
             return [time, f"1.0 if k % {clock.sample_every or 1} == 0 else 0.0"]
         return [self.item(argument.name, i) for i in range(len(argument.items))]
 

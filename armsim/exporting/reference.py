@@ -61,7 +61,8 @@ def called(model: Model, entry: Entry, given: Sequence[Numbers]) -> Case:
     for argument, numbers in zip(entry.arguments, given, strict=True):
         if argument.kind == "clock":
             assert model.clock is not None
-            flat += model.clock.at(int(numbers[0]))
+            k = int(numbers[0])
+            flat += model.clock.at(k), float(model.clock.samples_at(k))
         else:
             flat += numbers
     found = replay(entry.function, flat, IEEE)

@@ -7,29 +7,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from armsim.actuation import drive_torques, limit_torque
+from armsim.actuation import drive_torques, limit_torques
 from armsim.dynamics import (
     bias,
-    crba,
-    fastest_algorithm,
     gravity_torque,
     kinetic_energy,
+    mass_matrix,
     potential_energy,
     tool_jacobian,
     tool_pose,
 )
 from armsim.errors import UsageError, spelled
-from armsim.exporting.interface import Argument, Entry, Kind, Named
-from armsim.expr import Scalar, trace
+from armsim.exporting.interface import Argument, Entry, Kind, Named, Stepping
+from armsim.expr import Scalar, leaves, trace
 from armsim.loading import read_robot
 from armsim.loading.open_robot import OpenRobot
 from armsim.model import Arm
 from armsim.plant import accelerations
 from armsim.plant.columns import read_heading
 from armsim.recording.forward_model import ForwardModel
-from armsim.spatial import quaternion
 
-Body = Callable[..., Sequence[Scalar]]
 RATES = {"q": "", "qd": "/s", "qdd": "/s²"}
 GIVEN = {
     "q": "joint positions",
@@ -48,29 +45,15 @@ class Question:
         what: In words.
         given: Names of its arguments, of `GIVEN`.
         result: Name and words of the result.
-        body: (arm, *arguments) to the result's numbers.
+        body: (arm, *arguments) to a tree of the result's numbers.
         items: Their names; one for each joint unless given.
     """
 
     what: str
     given: tuple[str, ...]
     result: tuple[str, str]
-    body: Body
+    body: Callable[..., Any]
     items: Callable[[Arm], list[Named]] | None = None
-
-
-def _mass(arm: Arm, q: Sequence[Scalar]) -> list[Scalar]:
-    M = crba(arm, q)
-    return [M[max(i, j)][min(i, j)] for i in range(arm.n) for j in range(arm.n)]
-
-
-def _pose(arm: Arm, q: Sequence[Scalar]) -> list[Scalar]:
-    pose = tool_pose(arm, q)
-    return [*pose.position, *quaternion(pose.rotation)]
-
-
-def _limits(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
-    return [limit_torque(joint.limit, *x) for joint, *x in zip(arm.joints, q, qd, strict=True)]
 
 
 def _pairs(rows: Callable[[Arm], Sequence[str]]) -> Callable[[Arm], list[Named]]:
@@ -82,7 +65,7 @@ QUESTIONS: dict[str, Question] = {
         "Forward dynamics: joint accelerations under torques of the drives.",
         ("q", "qd", "tau"),
         ("qdd", "joint accelerations"),
-        lambda arm, q, qd, tau: accelerations(arm, q, qd, tau, fastest_algorithm(arm)),
+        accelerations,
     ),
     "id": Question(
         "Inverse dynamics: torques of the drives for a motion.",
@@ -94,14 +77,14 @@ QUESTIONS: dict[str, Question] = {
         "Forward kinematics: the tool in the world.",
         ("q",),
         ("pose", "position, and orientation as a unit quaternion"),
-        _pose,
+        lambda arm, q: tool_pose(arm, q).coordinates,
         lambda arm: [Named(name, "m" if len(name) == 1 else "") for name in POSE],
     ),
     "mass": Question(
         "Mass matrix, with the rotors' reflected inertia.",
         ("q",),
         ("M", "mass matrix, row by row"),
-        _mass,
+        mass_matrix,
         _pairs(lambda arm: [joint.name for joint in arm.joints]),
     ),
     "bias": Question(
@@ -120,13 +103,13 @@ QUESTIONS: dict[str, Question] = {
         "Torques of the joints' stops.",
         ("q", "qd"),
         ("tau", "torques of the stops"),
-        _limits,
+        limit_torques,
     ),
     "jacobian": Question(
         "Geometric Jacobian of the tool in world axes, angular velocity first.",
         ("q",),
         ("J", "Jacobian, row by row"),
-        lambda arm, q: [x for row in tool_jacobian(arm, q) for x in row],
+        tool_jacobian,
         _pairs(lambda arm: [f"{kind}{axis}" for kind in "wv" for axis in "xyz"]),
     ),
     "energy": Question(
@@ -139,21 +122,6 @@ QUESTIONS: dict[str, Question] = {
 }
 STEP = ("begin", "step")  # of the forward model
 WHAT = (*QUESTIONS, *STEP)
-
-
-@dataclass(frozen=True)
-class Stepping:
-    """How the forward model steps.
-
-    Attributes:
-        dt: Length of a step [s].
-        method: Integrator.
-        inputs: What they are: "voltage" or "torque".
-    """
-
-    dt: float
-    method: str
-    inputs: Any
 
 
 def entries_of_robot(
@@ -214,7 +182,7 @@ def _question(name: str, arm: Arm, opened: OpenRobot | None, more: tuple[Argumen
 
     def body(*x: Scalar) -> Sequence[Scalar]:
         own = arm if opened is None else opened.of(x[size:])
-        return question.body(own, *(x[i : i + n] for i in range(0, size, n)))
+        return leaves(question.body(own, *(x[i : i + n] for i in range(0, size, n))))
 
     names = [item.name for argument in (*arguments, *more) for item in argument.items]
     result = joint_argument(arm, *question.result)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from armsim.errors import UsageError, spelled
-from armsim.exporting.interface import Argument, Entry, Named, StepClock
+from armsim.exporting.interface import Argument, Clock, Entry, Named
 from armsim.expr import Scalar, loop, trace
 from armsim.loading import Scenario, load_scenario_file, read_scenario
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
@@ -22,7 +22,7 @@ WHAT = ("step", "observe")
 
 def entries_of_scenario(
     scenario: Any, what: Sequence[str], open: Sequence[str], option: str = "--open"
-) -> tuple[Scenario, tuple[Named, ...], StepClock, list[Entry]]:
+) -> tuple[Scenario, tuple[Named, ...], Clock, list[Entry]]:
     """The functions that are exported of a scenario.
 
     Args:
@@ -44,7 +44,7 @@ def entries_of_scenario(
     written = read_scenario(scenario) if opened is None else opened.scenario(_values(opened, option))
     chosen = with_method(written)
     numbers = () if opened is None else tuple(map(_number(opened), opened.places))
-    clock = StepClock(*chosen.time_ratio, chosen.sample_every)
+    clock = chosen.clock
 
     def made(values: Sequence[Scalar]) -> tuple[Scenario, Plant]:
         own = chosen if opened is None else replace(opened.scenario(values), method=chosen.method)

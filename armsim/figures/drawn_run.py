@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armsim.arm.robot import Robot
-from armsim.arm.solids import solids_of, summed
+from armsim.arm.solids import solids, summed
 from armsim.errors import UsageError
 from armsim.files.row_blocks import RowBlocks
 from armsim.files.run_record import folder_of, run_record
@@ -56,13 +56,13 @@ class DrawnArm:
     @classmethod
     def of(cls, data: dict[str, Any]) -> DrawnArm:
         """From a robot file's data, as `armsim.loading.load_robot_file` reads it."""
-        return cls(build_robot(data), solids_of(data))
+        return cls(build_robot(data), solids(data))
 
     @classmethod
     def of_robot(cls, robot: Robot) -> DrawnArm:
         """From a robot that has been read; one that was made of an arm has balls for its links' masses."""
         if robot.data is not None:
-            return cls(robot.arm, solids_of(robot.data))
+            return cls(robot.arm, solids(robot.data))
         links = []
         for joint in robot.arm.joints:
             back = joint.frame.inverse

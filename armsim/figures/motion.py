@@ -7,6 +7,7 @@ from os import PathLike
 
 import numpy as np
 
+from armsim.arm.advance import Advanced
 from armsim.arm.planned import PlannedMotion
 from armsim.arm.robot import Robot
 from armsim.figures.drawn_run import columns_over_time
@@ -17,41 +18,38 @@ from armsim.plant.columns import spellings
 MOMENTS = 301
 
 
+def moments(duration: float) -> np.ndarray:
+    """The times at which a motion of so many seconds is drawn [s]."""
+    return np.linspace(0.0, duration, MOMENTS if duration > 0 else 1)
+
+
 def plot_motion(
     path: str | PathLike[str],
     robot: Robot,
-    q: Sequence[float],
-    qd: Sequence[float],
+    times: np.ndarray,
+    motion: Advanced,
     torque: Sequence[float],
-    duration: float,
-    rtol: float,
-    method: str,
     degrees: bool,
 ) -> None:
-    """Draw the motion of `Robot.advance` into a file; arguments and errors as there.
+    """Draw a motion under constant torques into a file.
 
     Args:
         path: The picture; its suffix gives the format.
         robot: Of a file.
-        q: Joint positions at the start [rad or m].
-        qd: Joint velocities at the start [rad/s or m/s].
+        times: Of the motion, see `moments`.
+        motion: What `Robot.advance` came to at these.
         torque: Of the drives [N·m or N].
-        duration: How long [s].
-        rtol: Relative error in a step.
-        method: An adaptive method; "auto" for one that suits.
         degrees: Draw angles in degrees.
 
     Raises:
         UsageError: It cannot be drawn or written.
     """
     assert robot.data is not None  # it is of a file
-    times = np.linspace(0.0, duration, MOMENTS if duration > 0 else 1)
-    found = robot.advance(q, qd, torque, times, rtol, method=method)
     columns = {"t_s": times}
-    for kind, values in {"q": found.q, "qd": found.qd, "motor": np.tile(torque, (len(times), 1))}.items():
+    for kind, values in {"q": motion.q, "qd": motion.qd, "motor": np.tile(torque, (len(times), 1))}.items():
         for joint, column in zip(robot.arm.joints, values.T, strict=True):
             columns[spellings(kind, joint)[0][0]] = column
-    about = {"name": "advance", "duration": duration, "robot": resolved_robot(robot.data)}
+    about = {"name": "advance", "duration": float(times[-1]), "robot": resolved_robot(robot.data)}
     plot(columns_over_time("advance", columns, about), path, degrees=degrees, force=True, option="--plot")
 
 

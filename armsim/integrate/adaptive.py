@@ -30,7 +30,7 @@ from armsim.expr import (
 )
 from armsim.integrate.bracket import ROUNDING, Bracket
 from armsim.integrate.events import first_met, least
-from armsim.integrate.extension import OPEN, Ahead, Extension, interpolated
+from armsim.integrate.extension import OPEN, Ahead, Extension, SmoothStep, interpolated
 from armsim.integrate.method import EXHAUSTED, FAILED, Tolerance
 from armsim.integrate.motion import Motion, calmed
 from armsim.integrate.quadrature import Integrand, refined
@@ -90,75 +90,139 @@ class Attempt:
     extension: Extension | None
 
 
-def adaptive_advance(
-    trial: TrialStep,
-    order: int,
-    system: System,
-    t: Scalar,
-    y: Motion,
-    h: Scalar,
-    memory: Sequence[Scalar],
-    tolerance: Tolerance,
-) -> tuple[Motion, list[Scalar]]:
-    """The state at t + h; and the step size proposed next, the last error, and the numbers of accepted and rejected steps.
+@dataclass(frozen=True)
+class EmbeddedPair:
+    """Adaptive steps by an embedded pair.
 
-    Args:
-        trial: A step of an embedded pair on a smooth system.
+    Attributes:
+        trial: A step of the pair on a smooth system.
         order: Order of its error estimate, O(h^order).
-        system: The system.
-        t: Time [s].
-        y: The state then.
-        h: Length of the interval [s].
-        memory: See `MEMORY`.
-        tolerance: Of the local error.
     """
-    begin = Attempt(0.0, *_recalled(memory, h), Bracket(), y, None)
-    end, after = _attempted(trial, order, system, t, h, tolerance, begin, h)
-    return after, _remembered(end)
 
+    trial: TrialStep
+    order: int
 
-def adaptive_follow(
-    trial: TrialStep,
-    order: int,
-    system: System,
-    t: Scalar,
-    y: Motion,
-    h: Scalar,
-    memory: Sequence[Scalar],
-    tolerance: Tolerance,
-    ahead: Ahead,
-) -> tuple[Motion, list[Scalar], Ahead]:
-    """As `adaptive_advance`, with steps that end at landings and events alone, and the state at t + h interpolated.
+    def advance(
+        self, system: System, t: Scalar, y: Motion, h: Scalar, memory: Sequence[Scalar], tolerance: Tolerance
+    ) -> tuple[Motion, list[Scalar]]:
+        """The state at t + h; and the step size proposed next, the last error, and the numbers of accepted and rejected steps.
 
-    Args:
-        trial: A step of an embedded pair on a smooth system.
-        order: Order of its error estimate, O(h^order).
-        system: The system, between the last landing and the next.
-        t: Time [s].
-        y: The state then.
-        h: Length of the interval [s].
-        memory: See `MEMORY`.
-        tolerance: Of the local error.
-        ahead: How far it has come.
-    """
-    landed, landing = ahead.done <= 0.0, ahead.landing
-    since = ahead.since_landing(t)
-    front = mapped(lambda now, carried: where(landed, now, carried), y, ahead.end)
-    wanted = (t - since) + h
-    lands = wanted > landing - h / 2
-    wanted = where(lands, landing, wanted)
+        Args:
+            system: The system.
+            t: Time [s].
+            y: The state then.
+            h: Length of the interval [s].
+            memory: See `MEMORY`.
+            tolerance: Of the local error.
+        """
+        begin = Attempt(0.0, *_recalled(memory, h), Bracket(), y, None)
+        end, after = self._attempted(system, t, h, tolerance, begin, h)
+        return after, _remembered(end)
 
-    begin = Attempt(ahead.done, *_recalled(memory, landing), Bracket(), front, ahead.extension)
-    longest = landing / LEAST_AHEAD if system.timed else None
-    end, after = _attempted(trial, order, system, since, landing, tolerance, begin, wanted, longest)
-    step = end.extension
-    assert step is not None
-    inside = end.done > wanted
-    share = where(inside, (wanted - step.begin) / where(inside, end.done - step.begin, 1.0), 1.0)
-    within = interpolated(after, step.coefficients, share)
-    mode = [where(inside, side, OPEN) for side in step.mode]
-    step = Extension(step.begin, step.coefficients, mode)
-    return within, _remembered(end), Ahead(landing, since, where(lands, 0.0, end.done), after, step)
+    def follow(
+        self, system: System, t: Scalar, h: Scalar, memory: Sequence[Scalar], tolerance: Tolerance, ahead: Ahead
+    ) -> tuple[Motion, list[Scalar], Ahead]:
+        """As `advance`, with steps that end at landings and events alone, and the state at t + h interpolated.
+
+        Args:
+            system: The system, between the last landing and the next.
+            t: Time [s].
+            h: Length of the interval [s].
+            memory: See `MEMORY`.
+            tolerance: Of the local error.
+            ahead: How far it has come, `of_instant`.
+        """
+        landing, since = ahead.landing, ahead.since
+        wanted = (t - since) + h
+        lands = wanted > landing - h / 2
+        wanted = where(lands, landing, wanted)
+
+        begin = Attempt(ahead.done, *_recalled(memory, landing), Bracket(), ahead.end, ahead.extension)
+        end, after = self._attempted(system, since, landing, tolerance, begin, wanted)
+        step = end.extension
+        assert step is not None
+        inside = end.done > wanted
+        share = where(inside, (wanted - step.begin) / where(inside, end.done - step.begin, 1.0), 1.0)
+        within = interpolated(after, step.coefficients, share)
+        mode = [where(inside, side, OPEN) for side in step.mode]
+        step = Extension(step.begin, step.coefficients, mode)
+        return within, _remembered(end), Ahead(landing, since, where(lands, 0.0, end.done), after, step)
+
+    def _attempted(
+        self, system: System, t: Scalar, h: Scalar, tolerance: Tolerance, begin: Attempt, until: Scalar
+    ) -> tuple[Attempt, Motion]:
+        """Steps until the time `until` since a landing at t is reached, and the state then; the next landing is at t + h."""
+        beta, alpha = BETA, 1 / self.order - 0.75 * BETA
+        longest = h / LEAST_AHEAD if system.timed and begin.extension is not None else None
+
+        def body(now: Attempt) -> list[Attempt]:
+            start, bracket = now.y, now.bracket
+            left = h - now.done
+
+            # the step to try: to the event's regula falsi estimate, or as the control proposes, the last two of equal length
+            locating, located = bracket.locating, bracket.located(h)
+            proposed = where(now.length >= left, left, where(now.length > left / 2, left / 2, now.length))
+            for most in (longest, system.until_corner(t + now.done)):
+                proposed = proposed if most is None else minimum(proposed, most)
+            tried = where(locating, bracket.estimate(located), proposed)
+
+            smooth = system.branch(t + now.done, start, tried)
+            reached, estimate, inner = self.trial(smooth, t + now.done, start, tried)
+            error = _error_norm(start, reached, estimate, tolerance)
+            guard = least([*smooth.crossings(start, reached), *smooth.holding(t + now.done + tried, reached)])
+            end = smooth.arrest(start, reached._replace(w=mapped(lambda x: 0.0, start.w)), tried)
+            arrested = end.w
+            end = Motion(calmed(end.q), calmed(end.v), end.z, None)
+            bare = [*map(_without_w, inner)]
+            accurate = error <= 1.0
+            step = SmoothStep(smooth, t + now.done, tried, end, [_difference(end, start), *bare])
+            share, guard, vague = first_met(step, start, guard, tolerance.atol, accurate)
+            error = where(vague, maximum(error, VAGUE), error)
+            accurate = error <= 1.0
+            at_event = both(locating, located)
+            passed = both(guard < 0.0, negated(at_event))
+            narrowing = either(passed, both(both(accurate, locating), negated(at_event)))  # the bracket of an event
+            accepting = both(accurate, negated(narrowing))
+            rejecting = negated(either(accurate, narrowing))
+
+            bounded = clip(where(error < FAILED, error, FAILED), 1e-10, 1e10)
+            factor = clip(
+                SAFETY * exp(beta * log(maximum(now.error, LEAST_ERROR)) - alpha * log(bounded)), SHRINK, GROW
+            )
+            wanted = tried * factor
+            # a step that the end or an event cuts short does not make the control propose less
+            fresh = where(either(locating, tried < now.length), maximum(now.length, wanted), wanted)
+            length = where(accepting, fresh, where(rejecting, minimum(wanted, SAFETY * tried), now.length))
+            failing = both(rejecting, length < VANISHED + ROUNDING * h)
+
+            still = _without_w(reached)
+            integrand = Integrand(smooth, t + now.done, tried, still, [_difference(still, start), *bare], start.w)
+            w = refined(integrand, start.w, reached.w, estimate.w, tolerance, accepting)
+            end = end._replace(w=mapped(lambda x, work: x + work, w, arrested))
+            y = mapped(lambda after, before: where(accepting, after, before), end, start)
+            extension = None
+            if now.extension is not None:
+                change = mapped(lambda after, before: after - before, end, start)
+                found = Extension(now.done, [change, *inner], list(smooth.mode))
+                extension = mapped(lambda after, before: where(accepting, after, before), found, now.extension)
+            return [
+                Attempt(
+                    done=where(failing, until, where(accepting, where(tried >= left, h, now.done + tried), now.done)),
+                    length=length,
+                    error=where(accepting, maximum(bounded, LEAST_ERROR), now.error),
+                    accepted=where(accepting, now.accepted + 1.0, now.accepted),
+                    rejected=where(rejecting, now.rejected + 1.0, now.rejected),
+                    bracket=mapped(
+                        lambda edge: where(narrowing, edge, 0.0), bracket.narrowed(tried, guard, passed, share * tried)
+                    ),
+                    y=y._replace(v=[where(failing, FAILED, v) for v in y.v]),
+                    extension=extension,
+                )
+            ]
+
+        (end,) = loop([begin], body, lambda now: now.done >= until, MOST)
+        out_of_time = end.done < until
+        return end, end.y._replace(v=[where(out_of_time, EXHAUSTED, v) for v in end.y.v])
 
 
 def _recalled(memory: Sequence[Scalar], h: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
@@ -170,89 +234,6 @@ def _recalled(memory: Sequence[Scalar], h: Scalar) -> tuple[Scalar, Scalar, Scal
 
 def _remembered(end: Attempt) -> list[Scalar]:
     return [end.length, end.error, end.accepted, end.rejected]
-
-
-def _attempted(
-    trial: TrialStep,
-    order: int,
-    system: System,
-    t: Scalar,
-    h: Scalar,
-    tolerance: Tolerance,
-    begin: Attempt,
-    until: Scalar,
-    longest: Scalar | None = None,
-) -> tuple[Attempt, Motion]:
-    """Steps until the time `until` since a landing at t is reached, and the state then; the next landing is at t + h."""
-    beta, alpha = BETA, 1 / order - 0.75 * BETA
-
-    def body(now: Attempt) -> list[Attempt]:
-        start, bracket = now.y, now.bracket
-        left = h - now.done
-
-        # the step to try: to the event's regula falsi estimate, or as the control proposes, the last two of equal length
-        locating, located = bracket.locating, bracket.located(h)
-        proposed = where(now.length >= left, left, where(now.length > left / 2, left / 2, now.length))
-        for most in (longest, system.until_corner(t + now.done)):
-            proposed = proposed if most is None else minimum(proposed, most)
-        tried = where(locating, bracket.estimate(located), proposed)
-
-        smooth = system.branch(t + now.done, start, tried)
-        reached, estimate, inner = trial(smooth, t + now.done, start, tried)
-        error = _error_norm(start, reached, estimate, tolerance)
-        guard = least([*smooth.crossings(start, reached), *smooth.holding(t + now.done + tried, reached)])
-        end = smooth.arrest(start, reached._replace(w=mapped(lambda x: 0.0, start.w)), tried)
-        arrested = end.w
-        end = Motion(calmed(end.q), calmed(end.v), end.z, None)
-        bare = [*map(_without_w, inner)]
-        accurate = error <= 1.0
-        share, guard, vague = first_met(
-            smooth, t + now.done, tried, start, end, [_difference(end, start), *bare], guard, tolerance.atol, accurate
-        )
-        error = where(vague, maximum(error, VAGUE), error)
-        accurate = error <= 1.0
-        at_event = both(locating, located)
-        passed = both(guard < 0.0, negated(at_event))
-        narrowing = either(passed, both(both(accurate, locating), negated(at_event)))  # the bracket of an event
-        accepting = both(accurate, negated(narrowing))
-        rejecting = negated(either(accurate, narrowing))
-
-        bounded = clip(where(error < FAILED, error, FAILED), 1e-10, 1e10)
-        factor = clip(SAFETY * exp(beta * log(maximum(now.error, LEAST_ERROR)) - alpha * log(bounded)), SHRINK, GROW)
-        wanted = tried * factor
-        # a step that the end or an event cuts short does not make the control propose less
-        fresh = where(either(locating, tried < now.length), maximum(now.length, wanted), wanted)
-        length = where(accepting, fresh, where(rejecting, minimum(wanted, SAFETY * tried), now.length))
-        failing = both(rejecting, length < VANISHED + ROUNDING * h)
-
-        still = _without_w(reached)
-        integrand = Integrand(smooth, t + now.done, tried, still, [_difference(still, start), *bare], start.w)
-        w = refined(integrand, start.w, reached.w, estimate.w, tolerance, accepting)
-        end = end._replace(w=mapped(lambda x, work: x + work, w, arrested))
-        y = mapped(lambda after, before: where(accepting, after, before), end, start)
-        extension = None
-        if now.extension is not None:
-            change = mapped(lambda after, before: after - before, end, start)
-            found = Extension(now.done, [change, *inner], list(smooth.mode))
-            extension = mapped(lambda after, before: where(accepting, after, before), found, now.extension)
-        return [
-            Attempt(
-                done=where(failing, until, where(accepting, where(tried >= left, h, now.done + tried), now.done)),
-                length=length,
-                error=where(accepting, maximum(bounded, LEAST_ERROR), now.error),
-                accepted=where(accepting, now.accepted + 1.0, now.accepted),
-                rejected=where(rejecting, now.rejected + 1.0, now.rejected),
-                bracket=mapped(
-                    lambda edge: where(narrowing, edge, 0.0), bracket.narrowed(tried, guard, passed, share * tried)
-                ),
-                y=y._replace(v=[where(failing, FAILED, v) for v in y.v]),
-                extension=extension,
-            )
-        ]
-
-    (end,) = loop([begin], body, lambda now: now.done >= until, MOST)
-    out_of_time = end.done < until
-    return end, end.y._replace(v=[where(out_of_time, EXHAUSTED, v) for v in end.y.v])
 
 
 def _without_w(y: Motion) -> Motion:

@@ -8,9 +8,8 @@ from math import prod
 from typing import Any
 
 from armsim.expr import Scalar, absolute, both, clip, either, fma, loop, maximum, minimum, where
-from armsim.integrate.extension import interpolated
+from armsim.integrate.extension import SmoothStep
 from armsim.integrate.motion import Motion
-from armsim.integrate.system import System
 
 FAR = 1e300  # beyond any guard
 RESOLVED = 1e-9  # s: within a shorter step nothing varies unseen
@@ -116,15 +115,7 @@ class Search:
 
 
 def first_met(
-    smooth: System,
-    t: Scalar,
-    h: Scalar,
-    start: Motion,
-    end: Motion,
-    coefficients: Sequence[Motion],
-    guard: Scalar,
-    unsure: Scalar,
-    accurate: Any,
+    step: SmoothStep, start: Motion, guard: Scalar, unsure: Scalar, accurate: Any
 ) -> tuple[Scalar, Scalar, Any]:
     """The share of a step at which an event has been met within it, and the guard there; else 1 and `guard`.
 
@@ -135,17 +126,14 @@ def first_met(
     from zero; guards that need forces, where something is held. The latter two only in a step that is to be accepted.
 
     Args:
-        smooth: The system in its mode.
-        t: Time of the step's start [s].
-        h: Length of the step [s].
+        step: The step.
         start: The motion at its start.
-        end: The motion at its end.
-        coefficients: Of its continuous extension.
         guard: The least guard at its end.
         unsure: A guard that is negative by no more is not counted: a velocity that has all but decayed, for one.
         accurate: Whether the step's error is within its tolerance.
     """
-    share, guard = _along_courses(_courses(smooth, start, end, coefficients), guard, unsure)
+    smooth = step.smooth
+    share, guard = _along_courses(_courses(step, start), guard, unsure)
     vague: Any = False
 
     def looked(look: Look, guards: Callable[[Scalar, Motion], list[Scalar]], count: int, wanted: Any) -> None:
@@ -155,7 +143,7 @@ def first_met(
 
         def inside(now: Search) -> list[Search]:
             at = _chosen(now.part, look.points)
-            found = guards(t + at * h, interpolated(end, coefficients, at))
+            found = guards(*step.at(at))
             value = least(found)
             earlier = either(at < now.share, now.guard >= 0.0)
             met = both(both(value < -unsure, at > 0.0), earlier)
@@ -183,7 +171,7 @@ def first_met(
                 vague = either(vague, both(unmet, absolute(row[i]) > fma(0.5, maximum(low, 0.0), unsure)))
         share, guard = after.share, after.guard
 
-    glances = [smooth.spares(t + at * h, interpolated(end, coefficients, at)) for at in GLANCE]
+    glances = [smooth.spares(*step.at(at)) for at in GLANCE]
     near: Any = False
     for some in zip(*glances, strict=True):
         lowest, highest = some[0], some[0]
@@ -197,7 +185,7 @@ def first_met(
         for side in smooth.mode:
             holds = either(holds, absolute(side) < 0.5)
         looked(HOLDING, smooth.holding, len(smooth.mode), holds)
-    return share, guard, both(vague, h > RESOLVED)
+    return share, guard, both(vague, step.h > RESOLVED)
 
 
 def _chosen(k: Scalar, values: Sequence[float]) -> Scalar:
@@ -238,11 +226,12 @@ def _along_courses(courses: Sequence[Course], guard: Scalar, unsure: Scalar) -> 
     return found.share, found.guard
 
 
-def _courses(smooth: System, start: Motion, end: Motion, coefficients: Sequence[Motion]) -> list[Course]:
+def _courses(step: SmoothStep, start: Motion) -> list[Course]:
     """The crossings along a step. They are affine in positions and velocities, and so are polynomials as these are."""
-    after, before = smooth.crossings(start, end), smooth.crossings(start, start)
-    joints = end._replace(z=None, w=None)
-    moved = [smooth.crossings(start, joints.plus(1.0, c._replace(z=None, w=None))) for c in coefficients[1:]]
+    crossings = step.smooth.crossings
+    after, before = crossings(start, step.end), crossings(start, start)
+    joints = step.end._replace(z=None, w=None)
+    moved = [crossings(start, joints.plus(1.0, c._replace(z=None, w=None))) for c in step.coefficients[1:]]
     return [Course(g1, g1 - g0, [g - g1 for g in inner]) for g1, g0, *inner in zip(after, before, *moved, strict=True)]
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from armsim.expr import Scalar, fma, mapped, where
 from armsim.integrate.motion import Motion
+from armsim.integrate.system import System
 
 OPEN = 2.0  # in place of a mode: velocities and forces of the instant itself decide
 
@@ -53,6 +54,35 @@ class Ahead:
     def since_landing(self, t: Scalar) -> Scalar:
         """Time of the last landing [s], at time t."""
         return where(self.done <= 0.0, t, self.since)
+
+    def of_instant(self, t: Scalar, y: Motion) -> Ahead:
+        """The same at time t [s], when the motion is y: where that is a landing, it begins there."""
+        landed = self.done <= 0.0
+        end = mapped(lambda now, carried: where(landed, now, carried), y, self.end)
+        return replace(self, since=self.since_landing(t), end=end)
+
+
+@dataclass(slots=True)
+class SmoothStep:
+    """A step of a system that stays on its branch, with its continuous extension.
+
+    Attributes:
+        smooth: The system on its branch.
+        t: Time of the step's start [s].
+        h: Length of the step [s].
+        end: The motion at its end.
+        coefficients: Of its continuous extension.
+    """
+
+    smooth: System
+    t: Scalar
+    h: Scalar
+    end: Motion
+    coefficients: Sequence[Motion]
+
+    def at(self, share: Scalar) -> tuple[Scalar, Motion]:
+        """The time [s] and the motion at a share of the step."""
+        return self.t + share * self.h, interpolated(self.end, self.coefficients, share)
 
 
 def interpolated(end: Motion, coefficients: Sequence[Motion], theta: Scalar) -> Motion:

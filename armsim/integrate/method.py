@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from armsim.expr import Scalar
 from armsim.integrate.extension import Ahead
@@ -12,8 +12,6 @@ from armsim.integrate.motion import Motion
 from armsim.integrate.system import System
 
 Step = Callable[[System, Scalar, Motion, Scalar], Motion]  # system, time, state, step to the state a step later
-Advance = Callable[..., tuple[Motion, list[Scalar]]]  # as `Step`, with memory and tolerance; see `Method.advance`
-Follow = Callable[..., tuple[Motion, list[Scalar], Ahead]]  # likewise, running ahead; see `Method.follow`
 
 FAILED = 1e300  # velocity that marks a step that could not be made; it is beyond all bounds
 EXHAUSTED = 2e300  # velocity that marks an advance of an adaptive method that took more steps than it may
@@ -46,6 +44,29 @@ class Tolerance:
     atol: Scalar = 1e-9
 
 
+class Adaptive(Protocol):
+    """Advances under step-size control."""
+
+    def advance(
+        self, system: System, t: Scalar, y: Motion, h: Scalar, memory: Sequence[Scalar], tolerance: Tolerance
+    ) -> tuple[Motion, list[Scalar]]:
+        """See `Method.advance`."""
+
+    def follow(
+        self, system: System, t: Scalar, h: Scalar, memory: Sequence[Scalar], tolerance: Tolerance, ahead: Ahead
+    ) -> tuple[Motion, list[Scalar], Ahead]:
+        """The state at t + h, and the memory for the next call; with steps that land on multiples of `ahead.landing` alone.
+
+        Args:
+            system: The system, between the last landing and the next.
+            t: Time [s].
+            h: Length of the interval [s], within one between landings.
+            memory: What the last call returned.
+            tolerance: For the steps.
+            ahead: How far it has come, `of_instant`.
+        """
+
+
 @dataclass(frozen=True)
 class Method:
     """An integration method.
@@ -53,8 +74,7 @@ class Method:
     Attributes:
         order: Its order on smooth motions.
         step: One step of a fixed-step method; None for an adaptive one.
-        adaptive: Advances over an interval under step-size control; None for a fixed-step method.
-        dense: Likewise, running ahead of the interval's end; None for a fixed-step method.
+        adaptive: An adaptive method's advances; None for a fixed-step method.
         coefficients: Number of coefficients of its continuous extension.
         cuts: Whether a fixed step is cut at events.
         conserves: Whether the energy of a small undamped oscillation stays bounded.
@@ -63,8 +83,7 @@ class Method:
 
     order: int
     step: Step | None = None
-    adaptive: Advance | None = None
-    dense: Follow | None = None
+    adaptive: Adaptive | None = None
     coefficients: int = 0
     cuts: bool = False
     conserves: bool = False
@@ -89,30 +108,6 @@ class Method:
             tolerance: For an adaptive method.
         """
         if self.adaptive is not None:
-            return self.adaptive(system, t, y, h, memory, tolerance)
+            return self.adaptive.advance(system, t, y, h, memory, tolerance)
         assert self.step is not None
         return self.step(system, t, y, h), []
-
-    def follow(
-        self,
-        system: System,
-        t: Scalar,
-        y: Motion,
-        h: Scalar,
-        memory: Sequence[Scalar],
-        tolerance: Tolerance,
-        ahead: Ahead,
-    ) -> tuple[Motion, list[Scalar], Ahead]:
-        """As `advance` of an adaptive method, which steps ahead and lands on multiples of `ahead.landing` alone.
-
-        Args:
-            system: The system, between the last landing and the next.
-            t: Time [s].
-            y: The state then.
-            h: Length of the interval [s], within one between landings.
-            memory: What the last call returned.
-            tolerance: For the steps.
-            ahead: What the last call returned.
-        """
-        assert self.dense is not None
-        return self.dense(system, t, y, h, memory, tolerance, ahead)

@@ -12,10 +12,8 @@ from math import sqrt
 from typing import Any
 
 from armsim.expr import Scalar, absolute, both, either, leaves, loop, mapped, minimum, negated, where
-from armsim.integrate.extension import interpolated
+from armsim.integrate.extension import SmoothStep
 from armsim.integrate.method import Tolerance
-from armsim.integrate.motion import Motion
-from armsim.integrate.system import System
 
 INNER = (1 - sqrt(3 / 7)) / 2, 1 / 2, (1 + sqrt(3 / 7)) / 2  # nodes between 0 and 1
 LOBATTO = (1 / 20, 49 / 180, 16 / 45, 49 / 180, 1 / 20)
@@ -41,29 +39,19 @@ class Covered:
 
 
 @dataclass(slots=True)
-class Integrand:
+class Integrand(SmoothStep):
     """The rates of quadratures along a step.
 
     Attributes:
-        smooth: The system on its branch.
-        t: Time of the step's start [s].
-        h: Length of the step [s].
-        end: The motion at its end.
-        coefficients: Of its continuous extension.
         like: Quadratures, for their structure.
     """
 
-    smooth: System
-    t: Scalar
-    h: Scalar
-    end: Motion
-    coefficients: Sequence[Motion]
     like: Any
 
     def rates(self, share: Scalar) -> Any:
         """The rates at a share of the step."""
-        y = interpolated(self.end, self.coefficients, share)._replace(w=self.like)
-        return self.smooth.powers(self.t + share * self.h, y)
+        t, y = self.at(share)
+        return self.smooth.powers(t, y._replace(w=self.like))
 
     def panel(self, share: Scalar, width: Scalar, first: Any, last: Any) -> tuple[Any, Any]:
         """The change of the quadratures over a panel, and its estimated error.

@@ -6,12 +6,9 @@ embedded Runge-Kutta formulae", *J. Computational and Applied Mathematics* 6 (19
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from armsim.expr import Scalar, fma, mapped
-from armsim.integrate.adaptive import MEMORY, Trial, adaptive_advance, adaptive_follow
-from armsim.integrate.extension import Ahead
-from armsim.integrate.method import Method, Tolerance
+from armsim.integrate.adaptive import MEMORY, EmbeddedPair, Trial
+from armsim.integrate.method import Method
 from armsim.integrate.motion import Motion
 from armsim.integrate.runge_kutta import Tableau, rk_stages, weighted
 from armsim.integrate.system import System
@@ -56,24 +53,4 @@ def trial(smooth: System, t: Scalar, y: Motion, h: Scalar) -> Trial:
     return Trial(end, weighted(nothing, h, ERROR, stages), inner)
 
 
-def advance(
-    system: System, t: Scalar, y: Motion, h: Scalar, memory: Sequence[Scalar], tolerance: Tolerance
-) -> tuple[Motion, list[Scalar]]:
-    """The state at t + h, under step-size control."""
-    return adaptive_advance(trial, 5, system, t, y, h, memory, tolerance)
-
-
-def follow(
-    system: System,
-    t: Scalar,
-    y: Motion,
-    h: Scalar,
-    memory: Sequence[Scalar],
-    tolerance: Tolerance,
-    ahead: Ahead,
-) -> tuple[Motion, list[Scalar], Ahead]:
-    """The state at t + h, by dense output."""
-    return adaptive_follow(trial, 5, system, t, y, h, memory, tolerance, ahead)
-
-
-METHOD = Method(order=5, adaptive=advance, dense=follow, coefficients=4, memory=MEMORY)
+METHOD = Method(order=5, adaptive=EmbeddedPair(trial, order=5), coefficients=4, memory=MEMORY)

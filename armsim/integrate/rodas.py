@@ -13,10 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from armsim.expr import Scalar, dot, flatten, fma, leaves, mapped, unflatten, where
-from armsim.integrate.adaptive import MEMORY, Trial, adaptive_advance, adaptive_follow
-from armsim.integrate.extension import Ahead
+from armsim.integrate.adaptive import MEMORY, EmbeddedPair, Trial
 from armsim.integrate.lu import LU, welded
-from armsim.integrate.method import Method, Tolerance
+from armsim.integrate.method import Method
 from armsim.integrate.motion import Motion
 from armsim.integrate.quadrature import Integrand
 from armsim.integrate.rate_jacobian import RateJacobian
@@ -112,24 +111,4 @@ def _weighted(y: Motion, weights: Sequence[float], stages: Sequence[Motion]) -> 
     return whole._replace(w=y.w)
 
 
-def advance(
-    system: System, t: Scalar, y: Motion, h: Scalar, memory: Sequence[Scalar], tolerance: Tolerance
-) -> tuple[Motion, list[Scalar]]:
-    """The state at t + h, under step-size control."""
-    return adaptive_advance(trial, 4, system, t, y, h, memory, tolerance)
-
-
-def follow(
-    system: System,
-    t: Scalar,
-    y: Motion,
-    h: Scalar,
-    memory: Sequence[Scalar],
-    tolerance: Tolerance,
-    ahead: Ahead,
-) -> tuple[Motion, list[Scalar], Ahead]:
-    """The state at t + h, by dense output."""
-    return adaptive_follow(trial, 4, system, t, y, h, memory, tolerance, ahead)
-
-
-METHOD = Method(order=4, adaptive=advance, dense=follow, coefficients=3, memory=MEMORY)
+METHOD = Method(order=4, adaptive=EmbeddedPair(trial, order=4), coefficients=3, memory=MEMORY)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
 from typing import Any
 
 from armsim.arm.integration import real_number
+from armsim.clock import NEVER
 from armsim.control import Controller
 from armsim.errors import Diverged, UsageError
 from armsim.linear.model import LinearModel, linear_model
@@ -16,9 +16,11 @@ from armsim.loading import Scenario, scenario_of
 from armsim.plant import Plant, make_plant
 from armsim.plant import linearize as linearize_plant
 from armsim.plant.statics import steady_state
-from armsim.simulation.engine import make_engine
+from armsim.simulation.engine import NativeEngine
+from armsim.simulation.loop_plan import LoopPlan
+from armsim.simulation.runner import Job, Runner
 from armsim.simulation.simulate import simulate
-from armsim.spec.timing import WHOLE, time_at
+from armsim.spec.timing import WHOLE
 from armsim.stability.method_choice import with_method
 from armsim.stability.operating_points import aimed_at
 
@@ -53,28 +55,31 @@ def linearize(
     if steps == 0:
         state = plant.initial_state(scenario.initial_q, scenario.initial_qd)
     else:
-        run = simulate(replace(scenario, steps=steps, log_every=steps), force_step=force_step)
+        run = simulate(
+            replace(scenario, clock=replace(scenario.clock, steps=steps, log_every=steps)), force_step=force_step
+        )
         if run.status == "interrupted":
             raise KeyboardInterrupt
         if run.status == "diverged":
             raise _diverges(scenario, at)
         state = run.state[: len(plant.slots)]  # without the work integrals of the run
-    t = time_at(steps, scenario.time_ratio)
+    t = scenario.clock.at(steps)
     if rest > 0.0:
         t, state = at, _land(scenario, plant, state, steps, rest)
-    elif scenario.sample_every and steps % scenario.sample_every == 0:
+    elif scenario.clock.samples_at(steps):
         state = plant.sample(t, state)
     return linear_model(linearize_plant(plant, t, state), scenario, "the start" if t == 0.0 else f"t = {t:g} s")
 
 
 def _land(scenario: Scenario, plant: Plant, state: list[float], steps: int, rest: float) -> list[float]:
     """The state a fraction of a step later, `rest` [s], by an adaptive method, which can land anywhere."""
-    begun = (ctypes.c_double * len(state))(*state)
-    row, peaks = (ctypes.c_double * len(plant.columns))(), (ctypes.c_double * plant.arm.n)()
-    every = (1, scenario.sample_every or 1, scenario.time_ratio)
-    if make_engine("llvm", plant, rest).run(begun, row, peaks, steps, steps + 1, *every) == steps:
-        raise _diverges(scenario, time_at(steps, scenario.time_ratio) + rest)
-    return list(begun)
+    plan = LoopPlan(plant, rest, rows=False)
+    runner = Runner(NativeEngine(plan), Job(plan, replace(scenario.clock, log_every=NEVER), state, first=steps))
+    for _ in runner.until(steps + 1):
+        pass
+    if not runner.lanes.alive:
+        raise _diverges(scenario, scenario.clock.at(steps) + rest)
+    return runner.state
 
 
 def _diverges(scenario: Scenario, at: float) -> Diverged:
@@ -95,13 +100,13 @@ def _about_target(scenario: Scenario, at: float) -> LinearModel:
     if at:
         raise UsageError.of("target", "the target or a time", f"both, and the time {at:g} s", "leave one out")
     plant = make_plant(scenario)
-    target, rates, t = aimed_at(plant, command, scenario.steps * scenario.dt)
+    target, rates, t = aimed_at(plant, command, scenario.clock.steps * scenario.dt)
     return linear_model(linearize_plant(plant, t, steady_state(plant, t, target, rates)), scenario, "the target")
 
 
 def _steps(scenario: Scenario, at: float) -> tuple[int, float]:
     """The number of whole steps up to a time [s], and the remainder [s]: 0 unless the method is adaptive."""
-    longest = time_at(scenario.steps, scenario.time_ratio)
+    longest = scenario.clock.end
     if not 0 <= at <= longest:
         raise UsageError.of(
             "at",
@@ -113,8 +118,8 @@ def _steps(scenario: Scenario, at: float) -> tuple[int, float]:
     if abs(at / scenario.dt - steps) > WHOLE * max(steps, 1):
         if scenario.adaptive:
             before = int(at / scenario.dt)
-            return before, at - time_at(before, scenario.time_ratio)
-        near = sorted({time_at(k, scenario.time_ratio) for k in (int(at / scenario.dt), int(at / scenario.dt) + 1)})
+            return before, at - scenario.clock.at(before)
+        near = sorted({scenario.clock.at(k) for k in (int(at / scenario.dt), int(at / scenario.dt) + 1)})
         raise UsageError.of(
             "at", f"a whole multiple of dt, {scenario.dt:g} s", f"{at!r} s", f"take {' or '.join(map(repr, near))}"
         )

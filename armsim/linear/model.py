@@ -188,7 +188,7 @@ def _not_held(joint: Joint, output: str, u: float) -> UsageError:
             else dc.torque(motor, u if output == "current" else dc.steady_current(motor, u, 0.0))
         )
         voltage, current = dc.demand(motor, tau, 0.0)
-    unit = {"voltage": "V", "current": "A"}.get(output) or joint.kind.force
+    unit = joint.kind.unit_of(output)
     found, mend = f"{joint.name}, for which it takes {abs(u):.4g} {unit}", "take another pose, or a lighter payload"
     need = next((need for need in needs(joint, 0.0, tau, voltage, current) if need.beyond), None)
     if need is not None:

@@ -22,7 +22,6 @@ from armsim.loading.units import other_units_of_scenario
 from armsim.model import Arm
 from armsim.spec.robot import FORMAT as ROBOT_FORMAT
 from armsim.spec.scenario import FORMAT as SCENARIO_FORMAT
-from armsim.spec.timing import time_at
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def check(path_or_name: str | os.PathLike[str]) -> Checked:
 
 def scenario_doubts(scenario: Scenario) -> list[Fault]:
     """Warnings of a scenario and its robot: numbers that are valid, but improbable."""
-    data, duration = scenario.file.data, time_at(scenario.steps, scenario.time_ratio)
+    data, duration = scenario.file.data, scenario.clock.end
     command, control = scenario.command, data["control"]
     short: list[Fault] = []
     if isinstance(command, Controller) and control["reference"] is not None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from armsim.control import (
     ComputedTorque,
+    Constant,
     Controller,
     Encoder,
     Expressions,
@@ -20,38 +21,40 @@ from armsim.control import (
     step_of,
 )
 from armsim.expr import Scalar, absolute, where
+from armsim.loading.build import build_robot
+from armsim.loading.checked import ScenarioFile, delay_of
+from armsim.loading.reference import build_reference
 from armsim.model import Arm
 
 Numbers = Callable[[Any, tuple[Scalar, ...]], tuple[Scalar, ...]]  # positions of a file in SI units; a default for None
 
 
 def build_controller(
-    control: dict[str, Any],
-    parameters: Mapping[str, Scalar],
+    file: ScenarioFile,
+    scenario: Mapping[str, Any],
     arm: Arm,
-    model: Arm | None,
-    reference: Reference,
     si: Numbers,
     period: float | None,
-    delay: int,
     inputs: OpenLoop | None,
 ) -> Controller:
     """The controller that a scenario asks for.
 
     Args:
-        control: The scenario's data, settled.
-        parameters: The scenario's, by name.
+        file: The scenario's file, checked.
+        scenario: Its data, settled.
         arm: The arm.
-        model: The arm as the controller knows it; None for the arm itself.
-        reference: What the joints should do.
         si: Converts joint positions.
         period: Sample time [s]; None for continuous control.
-        delay: Of commands, in periods.
         inputs: Commands of time that are added.
     """
-    output, n = control["output"], arm.n
-    known, feedforward = model or arm, control["feedforward"]
-    limit = tuple(control["limit"] or [None] * n)
+    control, parameters = scenario["control"], scenario["parameters"]
+    output, feedforward = control["output"], control["feedforward"]
+    known = arm if file.model is None else build_robot(file.model.data)
+    limit = tuple(control["limit"] or [None] * arm.n)
+    reference: Reference = Constant(si(control["target"], arm.initial))
+    if control["reference"] is not None:
+        start, degrees = si(scenario["initial"]["q"], arm.initial), scenario["units"]["angle"] == "deg"
+        reference = build_reference(control["reference"], parameters, arm, degrees, start)
     return Controller(
         law=build_law(control, parameters, arm, known, limit),
         output=output,
@@ -61,7 +64,7 @@ def build_controller(
         inputs=inputs,
         period=period,
         encoder=None if control["encoder"] is None else build_encoder(control["encoder"], arm, si),
-        delay=delay,
+        delay=delay_of(file.steps),
     )
 
 
@@ -72,7 +75,15 @@ def build_law(
     model: Arm,
     limit: tuple[Scalar | None, ...],
 ) -> FeedbackLaw:
-    """The law of feedback; arguments as of `build_controller`, and the limits of its commands."""
+    """The law of feedback.
+
+    Args:
+        control: The scenario's data, settled.
+        parameters: The scenario's, by name.
+        arm: The arm.
+        model: The arm as the controller knows it.
+        limit: Of its commands.
+    """
     law = control["law"]
     if law == "state_feedback":
         return StateFeedback(tuple(tuple(row) for row in control["K"]))

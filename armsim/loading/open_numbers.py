@@ -21,6 +21,7 @@ from armsim.loading.open_data import STRUCTURAL, OpenData, Requirement
 from armsim.loading.open_paths import doubtful, lacking, places_of, stand_ins, unit_of
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.scenario_file import Given, load_scenario_file
+from armsim.loading.written import file_with_numbers
 from armsim.spec.paths import parse_path
 from armsim.spec.robot import RobotKeys
 from armsim.spec.scenario import AUTO, ScenarioKeys
@@ -53,6 +54,10 @@ class OpenNumbers:
     def scenario(self, values: Sequence[Scalar], written: Written | None = None) -> Scenario:
         """The scenario with these scalars, one for each of `places`; `written` has numbers in their stead, by place."""
         return build_scenario(self.file, {**dict(zip(self.places, values, strict=True)), **(written or {})})
+
+    def file_with(self, row: Sequence[float]) -> ScenarioFile:
+        """The scenario's file as if it had these numbers, one for each of `places`, which it would take."""
+        return file_with_numbers(self.file, dict(zip(self.places, row, strict=True)))
 
     def matrix(self, given: Mapping[str, Any], one: bool = False) -> Array:
         """Values as an array, shape (m, places): one row for each run.

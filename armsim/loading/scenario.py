@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import gcd
 from typing import Any
 
 from armsim.actuation import OUTPUTS, Output
-from armsim.control import Command, Constant, Controller, FunctionLaw, OpenLoop, Reference
+from armsim.clock import Clock, time_ratio
+from armsim.control import Command, Constant, Controller, FunctionLaw, OpenLoop
 from armsim.dynamics.external import ExternalWrench
 from armsim.expr import Scalar
 from armsim.files.source import Source
 from armsim.formulas.quantity import Quantity, plain
 from armsim.integrate import Tolerance
 from armsim.loading.build import RADIANS, build_body, build_robot
-from armsim.loading.checked import ScenarioFile, delay_of
+from armsim.loading.checked import ScenarioFile
 from armsim.loading.control import build_controller
-from armsim.loading.reference import build_reference, resolved_reference
+from armsim.loading.reference import resolved_reference
 from armsim.loading.resolved import resolved_robot
 from armsim.loading.settle import settle
 from armsim.loading.signals import build_signal
@@ -28,7 +29,7 @@ from armsim.spatial import Vector
 from armsim.spec.control import ControlKeys
 from armsim.spec.recorded import written_record
 from armsim.spec.scenario import ADAPTIVE, AUTO, InputKeys
-from armsim.spec.timing import ROWS, time_at, time_ratio
+from armsim.spec.timing import ROWS
 from armsim.spec.tolerance import tolerance
 
 
@@ -41,10 +42,7 @@ class Scenario:
         arm: The arm, with the payload of the scenario where it gives one.
         method: Name of the integrator; "auto" where it is still to be picked, see `armsim.stability.method_choice`.
         dt: Step [s]; of an adaptive method, of which samples, rows and all times are multiples.
-        time_ratio: (numerator, denominator) with dt = numerator / denominator; t_k = (k * numerator) / denominator.
-        steps: Number of steps.
-        log_every: Steps between rows.
-        sample_every: Steps between samples of the command; None where it is continuous.
+        clock: Its steps, rows and samples; step k begins at `clock.at(k)`.
         command: A controller or inputs; None for motors with open terminals.
         external: External wrenches on links.
         initial_q: Joint positions at the start [rad or m].
@@ -59,10 +57,7 @@ class Scenario:
     arm: Arm
     method: str
     dt: float
-    time_ratio: tuple[int, int]
-    steps: int
-    log_every: int
-    sample_every: int | None
+    clock: Clock
     command: Command | None
     external: tuple[ExternalWrench, ...]
     initial_q: tuple[Scalar, ...]
@@ -79,7 +74,7 @@ class Scenario:
     def brief(self) -> str:
         """What is run, in a line."""
         step = "" if self.adaptive or self.method == AUTO else f" with dt {self.dt:g} s"
-        return f"{self.name}: {time_at(self.steps, self.time_ratio):g} s of {self.arm.name} by {self.method}{step}"
+        return f"{self.name}: {self.clock.end:g} s of {self.arm.name} by {self.method}{step}"
 
     @property
     def adaptive(self) -> bool:
@@ -94,7 +89,7 @@ class Scenario:
     @property
     def jump_every(self) -> int:
         """Steps of which the samples of the command, the jumps of external forces and the end are multiples."""
-        return gcd(self.steps, self.sample_every or 0, *self.jumps)
+        return gcd(self.clock.steps, self.clock.sample_every or 0, *self.jumps)
 
     @property
     def land_every(self) -> int:
@@ -104,7 +99,7 @@ class Scenario:
     @property
     def moments(self) -> int:
         """Moments of a step at which measures are gathered: of an adaptive method some thousand in a run, or every landing."""
-        return 1 if self._lands_on_steps else max(1, -(-ROWS // self.steps))
+        return 1 if self._lands_on_steps else max(1, -(-ROWS // self.clock.steps))
 
     @property
     def _lands_on_steps(self) -> bool:
@@ -113,7 +108,7 @@ class Scenario:
     @property
     def landing(self) -> float:
         """Time between landings of an adaptive method [s]."""
-        return time_at(self.land_every, self.time_ratio)
+        return self.clock.at(self.land_every)
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -139,7 +134,7 @@ class Scenario:
         if isinstance(self.command, Controller) and isinstance(self.command.law, FunctionLaw):
             return ""
         given = {name: value for name, value in self.scenario_data.items() if name not in ("name", "log")}
-        return f"{self.time_ratio} {self.sample_every} {json.dumps(given, sort_keys=True)}"
+        return f"{(self.clock.num, self.clock.den)} {self.clock.sample_every} {json.dumps(given, sort_keys=True)}"
 
 
 def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None) -> Scenario:
@@ -167,30 +162,23 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
 
     integrator = scenario["integrator"]
     dt = file.steps["dt"]
-    ratio = time_ratio(dt)
-    period = None if file.steps["period"] is None else time_at(file.steps["period"], ratio)
+    num, den = time_ratio(dt)
+    clock = Clock(num, den, file.steps["duration"], file.steps["period"], file.steps["log"])
+    period = None if clock.sample_every is None else clock.at(clock.sample_every)
     initial_q = si(scenario["initial"]["q"], arm.initial)
-    control, parameters = scenario["control"], scenario["parameters"]
+    control = scenario["control"]
     on = control is not None and control["law"] != "none"
-    inputs = build_inputs(scenario["inputs"], parameters, None if on else period)
+    inputs = build_inputs(scenario["inputs"], scenario["parameters"], None if on else period)
     command: Command | None = inputs
     if on:
-        model = None if file.model is None else build_robot(file.model.data)
-        delay = delay_of(file.steps)
-        reference: Reference = Constant(si(control["target"], arm.initial))
-        if control["reference"] is not None:
-            reference = build_reference(control["reference"], parameters, arm, degrees, initial_q)
-        command = build_controller(control, parameters, arm, model, reference, si, period, delay, inputs)
+        command = build_controller(file, scenario, arm, si, period, inputs)
     names = [joint.name for joint in arm.joints]
     return Scenario(
         name=file.name,
         arm=arm,
         method=integrator["method"],
         dt=dt,
-        time_ratio=ratio,
-        steps=file.steps["duration"],
-        log_every=file.steps["log"],
-        sample_every=None if command is None else file.steps["period"],
+        clock=clock if command is not None else replace(clock, sample_every=None),
         command=command,
         external=tuple(
             ExternalWrench(
@@ -199,8 +187,8 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
                 force=Vector(*item["force"]),
                 moment=Vector(*item["moment"]),
                 frame=item["frame"],
-                start=None if start is None else time_at(start, ratio),
-                end=None if end is None else time_at(end, ratio),
+                start=None if start is None else clock.at(start),
+                end=None if end is None else clock.at(end),
             )
             for item, (start, end) in zip(scenario["external"], file.steps["external"], strict=True)
         ),
@@ -238,7 +226,7 @@ def resolved_scenario(scenario: Scenario) -> dict[str, Any]:
         "name": file.name,
         "robot": resolved_robot(file.robot.data),
         "units": {"angle": "rad"},
-        "duration": time_at(scenario.steps, scenario.time_ratio),
+        "duration": scenario.clock.end,
         "integrator": _integrator(scenario),
         "initial": {"q": list(scenario.initial_q), "qd": list(scenario.initial_qd)},
     }
@@ -260,7 +248,7 @@ def resolved_scenario(scenario: Scenario) -> dict[str, Any]:
         if scenario.degrees and "inertia" in resolved["payload"]:
             inertia = resolved["payload"]["inertia"]
             inertia["rpy"] = [angle * RADIANS for angle in inertia["rpy"]]
-    resolved["log"] = {"every": time_at(scenario.log_every, scenario.time_ratio)}
+    resolved["log"] = {"every": scenario.clock.at(scenario.clock.log_every)}
     if scenario.log_format != "csv":
         resolved["log"]["format"] = scenario.log_format
     return resolved

@@ -76,11 +76,7 @@ def other_units_of_scenario(arm: Arm, data: dict[str, Any]) -> Iterator[Fault]:
     ):
         for i, (joint, angle) in enumerate(zip(arm.joints, angles or [])):
             limit = joint.limit
-            within = (
-                limit is not None
-                and math.isfinite(limit.lower + limit.upper)
-                and limit.lower <= angle.value <= limit.upper
-            )
+            within = limit is not None and math.isfinite(limit.lower + limit.upper) and limit.holds(angle.value)
             if one_turn(joint.kind) and (degrees or not within):
                 yield from _position(angle, f"{path}[{i}]", degrees, math.inf if within else 2 * TURN)
 

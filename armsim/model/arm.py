@@ -30,12 +30,17 @@ class Arm:
     payload: Inertia = Inertia()
 
     def __repr__(self) -> str:
-        return f"Arm({self.name}: {', '.join(joint.name for joint in self.joints)})"
+        return f"Arm({self.name}: {', '.join(self.joint_names)})"
 
     @property
     def n(self) -> int:
         """Number of joints."""
         return len(self.joints)
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Names of the joints, from base to tip."""
+        return [joint.name for joint in self.joints]
 
     @property
     def initial(self) -> tuple[Scalar, ...]:

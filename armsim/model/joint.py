@@ -37,6 +37,10 @@ class Limit:
         """Whether there is an upper limit."""
         return not is_number(self.upper, math.inf)
 
+    def holds(self, q: float) -> bool:
+        """Whether a joint position is within the range; of a range of numbers."""
+        return bool(self.lower <= q <= self.upper)
+
 
 @dataclass(frozen=True, slots=True)
 class Joint:

@@ -34,6 +34,10 @@ class JointType:
         """Unit of joint forces: "N·m" or "N"."""
         return "N·m" if self.turns else "N"
 
+    def unit_of(self, output: str) -> str:
+        """Unit of a drive's "voltage", "current" or "torque"."""
+        return {"voltage": "V", "current": "A"}.get(output, self.force)
+
 
 JOINT_TYPES = {
     joint_type.name: joint_type

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from armsim.plant.dynamechs import DynaMechsPlant, emulates
     from armsim.plant.linearization import LinearFeedback, Linearization, Linearizer, linearize, with_stop
     from armsim.plant.plant import Plant
-    from armsim.plant.stiction import accelerations
+    from armsim.plant.stiction import accelerations, slipping
 
 _HOMES = {
     "Column": "columns",
@@ -28,6 +28,7 @@ _HOMES = {
     "held": "driven",
     "linearize": "linearization",
     "make_plant": "build",
+    "slipping": "stiction",
     "with_stop": "linearization",
 }
 
@@ -44,6 +45,7 @@ __all__ = [
     "held",
     "linearize",
     "make_plant",
+    "slipping",
     "with_stop",
 ]
 __getattr__ = opened(__name__, _HOMES)

@@ -15,19 +15,20 @@ from typing import Literal
 
 from armsim.actuation import JointTorque
 from armsim.control import Desired
-from armsim.dynamics import Algorithm, crba, kinetic_energy, own_poses, potential_energy, tool_velocity
+from armsim.dynamics import Algorithm, kinetic_energy, mass_matrix, own_poses, potential_energy, tool_velocity
 from armsim.expr import Scalar, dot
 from armsim.model import JOINT_TYPES, Arm, Joint, JointType
-from armsim.spatial import Pose, quaternion
+from armsim.spatial import Pose
 
 File = Literal["trajectory", "torque"]
 FILES: tuple[File, ...] = ("trajectory", "torque")
 
 
+@dataclass(frozen=True)
 class Instant:
     """A state with the derived quantities that rows report.
 
-    Args:
+    Attributes:
         arm: The arm, n joints.
         q: Joint positions [rad or m].
         qd: Joint velocities [rad/s or m/s].
@@ -37,21 +38,13 @@ class Instant:
         desired: What a reference that moves asks for; None without one.
     """
 
-    def __init__(
-        self,
-        arm: Arm,
-        q: Sequence[Scalar],
-        qd: Sequence[Scalar],
-        qdd: Sequence[Scalar],
-        torques: Sequence[JointTorque],
-        algorithm: Algorithm,
-        desired: Desired | None = None,
-    ) -> None:
-        self.arm = arm
-        self.q, self.qd, self.qdd = q, qd, qdd
-        self.torques = torques
-        self.algorithm = algorithm
-        self.desired = desired
+    arm: Arm
+    q: Sequence[Scalar]
+    qd: Sequence[Scalar]
+    qdd: Sequence[Scalar]
+    torques: Sequence[JointTorque]
+    algorithm: Algorithm
+    desired: Desired | None = None
 
     @cached_property
     def tool(self) -> Pose:
@@ -64,8 +57,7 @@ class Instant:
         potential = potential_energy(self.arm, self.q)
         if self.algorithm != "crba":
             return kinetic_energy(self.arm, self.q, self.qd), potential
-        M, n = crba(self.arm, self.q), self.arm.n
-        moved = [dot([M[max(i, j)][min(i, j)] for j in range(n)], self.qd) for i in range(n)]
+        moved = [dot(row, self.qd) for row in mass_matrix(self.arm, self.q)]
         return dot(moved, self.qd) / 2, potential
 
     def powered(self, kind: str) -> list[Scalar]:
@@ -127,7 +119,7 @@ KINDS: dict[str, ColumnKind] = {
     "pose": ColumnKind(
         "the tool in the world: its position, and its orientation as a unit quaternion with qw ≥ 0",
         "trajectory",
-        lambda now: [*now.tool.position, *quaternion(now.tool.rotation)],
+        lambda now: now.tool.coordinates,
         parts={"x": "x_m", "y": "y_m", "z": "z_m", "qw": "qw", "qx": "qx", "qy": "qy", "qz": "qz"},
         called="tool",
     ),

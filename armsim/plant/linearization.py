@@ -194,7 +194,7 @@ class Linearizer:
         self.plant = plant
         output = None if plant.command is None else plant.command.output
         self._driven = replace(held(plant, output), method="explicit_euler", audit=False)
-        self._equations = with_jacobian(self._residual, (0, 1, 2, 3, 4), "equations")
+        self._equations = with_jacobian(self._residual, (0, 1, 2, 3), "equations")
         self._tool = with_jacobian(lambda q: [*tool_pose(plant.arm, q).position], (0,), "tool")
         self._feedback = with_jacobian(self._commanded, (0, 1, 2, 3), "feedback")
 
@@ -210,8 +210,9 @@ class Linearizer:
         stuck = [both(_is_zero(v), _is_zero(a)) if dry else False for dry, v, a in moving]
         sliding = [where(_is_zero(v), _sign(a), _sign(v)) if dry else 0.0 for dry, v, a in moving]
 
-        _, (forces, rates) = self._equations(x.q, x.qd, u, x.currents, qdd, t, sliding)
-        Fq, Fv, Fu, Fi, Fa = ([row[i] for row in forces] for i in range(5))
+        y = Motion(x.q, x.qd, Further(Memory(), []), None)
+        _, (forces, rates) = self._equations(y, u, x.currents, qdd, t, sliding)
+        by_y, Fu, Fi, Fa = ([row[i] for row in forces] for i in range(4))
         return Linearization(
             plant=plant,
             t=t,
@@ -222,19 +223,18 @@ class Linearizer:
             currents=x.currents,
             held=tuple(stuck),
             M=[[-a for a in row] for row in Fa],
-            Fq=Fq,
-            Fv=Fv,
+            Fq=[by.q for by in by_y],
+            Fv=[by.v for by in by_y],
             Fi=Fi,
             Fu=Fu if u else [[float(i == j) for j in range(n)] for i in range(n)],
-            I=[[*by_q, *by_v, *by_i, *by_u] for by_q, by_v, by_u, by_i, _ in rates],
+            I=[[*by.q, *by.v, *by_i, *by_u] for by, by_u, by_i, _ in rates],
             tool=[by_q for (by_q,) in self._tool(x.q)[1]],
             law=self.law_at(t, x),
         )
 
     def _residual(
         self,
-        q: list[Scalar],
-        qd: list[Scalar],
+        y: Motion,
         u: list[Scalar],
         currents: list[Scalar],
         qdd: list[Scalar],
@@ -242,11 +242,10 @@ class Linearizer:
         sliding: list[Scalar],
     ) -> tuple[list[Scalar], list[Scalar]]:
         """The residual of the equation of motion, and the rates of the currents."""
-        plant = self._driven
-        y, fixed = Motion(q, qd, Further(Memory(), []), None), Held(t, u, currents)
+        plant, fixed = self._driven, Held(t, u, currents)
         torques = plant.loads.torques(t, y, fixed)
         lower, upper = plant.loads.dry_bounds(torques)
-        acting = Acting(torques, lower, upper, [(0.0, 0.0)] * len(q), y.z)
+        acting = Acting(torques, lower, upper, [(0.0, 0.0)] * len(y.q), y.z)
         left = plant.equations.imbalance(y, fixed, acting, qdd, sliding)
         return left, plant.loads.current_rates(y, fixed, torques)
 

@@ -161,7 +161,9 @@ class Plant:
         if x.ahead is None:
             after, memory = self.integrator.advance(system, t, y, dt, x.memory, self.tolerance)
         else:
-            after, memory, ahead = self.integrator.follow(system, t, y, dt, x.memory, self.tolerance, x.ahead)
+            assert self.integrator.adaptive is not None
+            ahead = x.ahead.of_instant(t, y)
+            after, memory, ahead = self.integrator.adaptive.follow(system, t, dt, x.memory, self.tolerance, ahead)
         control = x.control if self.sampled else self._clamped(after.z.control)
         currents = after.z.currents if self.loads.integrated else self._currents_after(t, y, held, dt)
         return State(calmed(after.q), calmed(after.v), control, x.held, currents, memory, after.w, ahead).flat()

@@ -14,7 +14,7 @@ from typing import Any
 
 from armsim.actuation import Works, against_dry_friction, any_sticks, dry_bounds, sticks, unpowered
 from armsim.control import Memory
-from armsim.dynamics import Algorithm, clipped_solve, crba, forward_dynamics, leeway, solve_held
+from armsim.dynamics import clipped_solve, crba, fastest_algorithm, forward_dynamics, leeway, solve_held
 from armsim.expr import Scalar, absolute, both, dot, either, fma, mapped, minimum, negated, where
 from armsim.integrate import MomentumEquation, Motion, RateJacobian, advanced
 from armsim.model import Arm
@@ -261,7 +261,7 @@ class StickSlipMode(StickSlip):
         ]
 
 
-def accelerations(arm: Arm, q, qd, drives, algorithm: Algorithm = "crba") -> list[Scalar]:
+def accelerations(arm: Arm, q, qd, drives) -> list[Scalar]:
     """Joint accelerations under drive torques [rad/s² or m/s²], n scalars; the inverse of `drive_torques`.
 
     Armature, friction and stops belong to the arm; dry friction holds a joint at rest as long as it can.
@@ -271,15 +271,31 @@ def accelerations(arm: Arm, q, qd, drives, algorithm: Algorithm = "crba") -> lis
         q: Joint positions [rad or m], n scalars.
         qd: Joint velocities [rad/s or m/s], n scalars.
         drives: Drive torques [N·m or N], n scalars.
-        algorithm: Of `armsim.dynamics.forward_dynamics`, for an arm without dry friction.
     """
     joints = list(zip(arm.joints, drives, q, qd, strict=True))
     total = [replace(unpowered(joint, q_i, qd_i), motor=drive).total for joint, drive, q_i, qd_i in joints]
     if not any_sticks(arm):
-        return forward_dynamics(arm, q, qd, total, algorithm=algorithm)
+        return forward_dynamics(arm, q, qd, total, algorithm=fastest_algorithm(arm))
     bounds = [dry_bounds(joint, drive) for joint, drive, *_ in joints]
     lower, upper = ([bound[side] for bound in bounds] for side in (0, 1))
     f = less_bias(arm, Motion(q, qd, None, None), total, None)
     now = Forces(crba(arm, q), f, lower, upper, [(0.0, 0.0)] * arm.n, [], Further(Memory(), []), None)
     latches = Latches([sticks(joint) for joint in arm.joints], {})
     return latches.solved(now, latches.places(qd))[0]
+
+
+def slipping(arm: Arm, q: Sequence[float]) -> list[str] | None:
+    """The joints of an arm at rest that slip without drive; dry friction holds the others. None without dry friction.
+
+    Args:
+        arm: The arm, n joints, on numbers.
+        q: Joint positions [rad or m], n of them.
+    """
+    if not any_sticks(arm):
+        return None
+    zeros = [0.0] * arm.n
+    try:
+        qdd = accelerations(arm, q, zeros, zeros)
+    except ZeroDivisionError:  # a singular mass matrix
+        return None
+    return [joint.name for joint, a in zip(arm.joints, qdd, strict=True) if a != 0.0]

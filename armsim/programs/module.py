@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -139,30 +139,20 @@ def operations_of(assignments: Sequence[Assignment]) -> Operations:
     return count(value for _, value in assignments if value.free_symbols)
 
 
-def routine(
-    solution: Solution,
-    names: Mapping[sympy.Symbol, sympy.Expr],
-    name: str,
-    doc: str,
-    inputs: Sequence[tuple[str, Sequence[str]]],
-    output: str,
-    shape: tuple[int, ...],
-) -> Routine:
-    """The routine of a solution, its temporaries numbered.
+def numbered(
+    solution: Solution, names: Mapping[sympy.Symbol, sympy.Expr], scalars: Iterable[str]
+) -> tuple[tuple[Assignment, ...], tuple[sympy.Expr, ...]]:
+    """The body and the results of a routine for a solution, its temporaries numbered.
 
     Args:
-        solution: Its results are its outputs.
+        solution: Its results are the routine's.
         names: Of its constants.
-        name: Of the routine.
-        doc: What it computes.
-        inputs: Vectors and their scalars.
-        output: Name of the result.
-        shape: Of the result.
+        scalars: Names of the items of the inputs.
     """
     renamed = dict(names)
     outputs = set(solution.program.outputs)
     body: list[Assignment] = []
-    taken = {str(x) for x in names.values()} | {x for _, scalars in inputs for x in scalars}
+    taken = {*map(str, names.values()), *scalars}
     results: dict[str, sympy.Expr] = {}
     for target, value in solution.program.body:
         value = value.xreplace(renamed)
@@ -173,8 +163,7 @@ def routine(
         taken.add(new)
         renamed[sympy.Symbol(target)] = sympy.Symbol(new)
         body.append((new, value))
-    ordered = tuple(results[target] for target in solution.program.outputs)
-    return Routine(name, doc, tuple((v, tuple(s)) for v, s in inputs), output, shape, tuple(body), ordered)
+    return tuple(body), tuple(results[target] for target in solution.program.outputs)
 
 
 def _fresh(taken: set[str]) -> str:

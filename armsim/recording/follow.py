@@ -24,7 +24,7 @@ from armsim.recording.measured_log import MeasuredLog, read_log
 from armsim.recording.playback import Playback, Played
 from armsim.recording.replay import first_state
 from armsim.recording.state_vector import StateVector
-from armsim.simulation.driver import Progress
+from armsim.simulation.runner import Progress
 
 if TYPE_CHECKING:
     from armsim.compile.target import Target
@@ -213,9 +213,8 @@ def _window(playback: Playback, log: MeasuredLog, dt: float, first: int, last: i
         start,
         log.inputs[first : last + 1],
         counts.tolist(),
-        (1, 1),
-        lengths.tolist(),
-        lambda done: look(first + done),
+        lengths=lengths.tolist(),
+        look=lambda done: look(first + done),
     )
 
 

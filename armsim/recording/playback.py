@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,17 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.arm.arrays import evaluate
-from armsim.compile import BatchKernel, LoopBody, SteppingLoop
+from armsim.clock import Clock
+from armsim.compile import BatchKernel
 from armsim.expr import trace
+from armsim.plant import Plant
 from armsim.recording.state_vector import StateVector
-from armsim.simulation.driver import Driver
-from armsim.simulation.loop_plan import bounds
+from armsim.simulation.engine import NativeEngine
+from armsim.simulation.loop_plan import LoopPlan, bounds
+from armsim.simulation.runner import STRETCH, Job, Runner
 
 if TYPE_CHECKING:
     from armsim.compile.target import Target
 
 Array = NDArray[np.float64]
-ANY_STEP = 1e3  # s: bound on an open step length
+ANY_TIME = Clock()  # nothing that a driven plant does depends on the time
 
 
 @dataclass(frozen=True)
@@ -54,26 +58,17 @@ class Playback:
         self.target = target
 
     @cached_property
-    def loop(self) -> SteppingLoop:
-        """The compiled loop; where dt is open, the length of a step is one more state."""
-        plant, dt = self.vector.plant, self.dt
-
-        def step(t, *state):
-            if dt is not None:
-                return plant.step(t, state, dt)
-            *own, h = state
-            return [*plant.step(t, own, h), h]
-
-        names = ["t", *plant.slots, *([] if dt is not None else ["h"])]
-        limits = [*bounds(plant), *([] if dt is not None else [ANY_STEP])]
-        return SteppingLoop(LoopBody(trace(step, names, "cycle"), None, len(limits), 0, limits), self.target)
+    def engine(self) -> NativeEngine:
+        """The compiled loop; where dt is not given, the length of a step is its first open number."""
+        plan = LoopPlan(self.vector.plant, self.dt or 1.0, rows=False, refinable=self.dt is None, sampled_outside=True)
+        return NativeEngine(plan, target=self.target)
 
     def play(
         self,
         start: Sequence[float] | Array,
         inputs: Array,
         counts: Sequence[int],
-        ratio: tuple[int, int] = (1, 1),
+        clock: Clock = ANY_TIME,
         lengths: Sequence[float] | None = None,
         look: Callable[[int], None] | None = None,
     ) -> Played:
@@ -83,33 +78,35 @@ class Playback:
             start: The initial state, in the order of `StateVector`.
             inputs: Shape (len(counts) + 1, number of inputs); the last is for the accelerations at the last instant.
             counts: Number of steps in every interval.
-            ratio: (num, den): step k begins at time k num / den [s].
+            clock: The times of the steps.
             lengths: Length of the steps in every interval [s], where dt is open.
             look: Called about twenty times a second with the number of intervals done, and at the end.
         """
-        vector, plant = self.vector, self.vector.plant
-        own = len(plant.slots)
-        begin = [*vector.state(list(start), [0.0] * len(vector.inputs)), *([0.0] if self.dt is None else [])]
-        told = None if look is None else (lambda done, total: look(done))
-        driver = Driver(self.loop.run, begin, time_ratio=ratio, progress=told, total=len(counts))
-        view = np.frombuffer(memoryview(driver.state), dtype=float)
-        into = list(vector.inputs)
+        vector, own = self.vector, len(self.vector.plant.slots)
+        begin = vector.state(list(start), [0.0] * len(vector.inputs))
+        clock = Clock(clock.num, clock.den, steps=sum(counts))
+        runner = Runner(self.engine, Job(self.engine.plan, clock, begin))
+        state, into = np.asarray(runner.lanes.state.view), list(vector.inputs)
         table = np.empty((len(counts) + 1, 1 + own))
-        num, den = ratio
-        rows, diverged = 0, None
+        rows, diverged, looked = 0, None, time.perf_counter()
         for k, count in enumerate([*counts, 0]):
-            view[into] = inputs[k]
-            table[k, 0], table[k, 1:] = driver.done * num / den, view[:own]
+            state[into] = inputs[k]
+            table[k, 0], table[k, 1:] = clock.at(runner.done), state
             rows = k + 1
             if count == 0:
                 continue
             if lengths is not None:
-                view[own] = lengths[k]
-            if not driver.reach(driver.done + count):
-                diverged = out_of_bounds(vector, view)
+                runner.lanes.open.fill([lengths[k]])
+            for _ in runner.until(runner.done + count):
+                pass
+            if not runner.lanes.alive:
+                diverged = out_of_bounds(vector.plant, runner.lanes.left[0].after)
                 break
-            driver.report(k + 1)
-        return Played(self.complete(table[:rows]), driver.done, diverged)
+            now = time.perf_counter()
+            if look is not None and (k + 1 == len(counts) or now - looked > STRETCH):
+                looked = now
+                look(k + 1)
+        return Played(self.complete(table[:rows]), runner.done, diverged)
 
     def complete(self, table: Array) -> Array:
         """State vectors with their accelerations and tool, shape (rows, len(slots)).
@@ -126,10 +123,7 @@ class Playback:
         return BatchKernel(trace(lambda t, *state: vector.vector(t, state), names, "complete"), self.target)
 
 
-def out_of_bounds(vector: StateVector, state: Sequence[float] | Array) -> str:
-    """The first slot of a plant's state that is out of bounds."""
-    plant = vector.plant
-    for slot, value, bound in zip(plant.slots, state, bounds(plant), strict=False):
-        if not abs(value) <= bound:
-            return slot
-    raise AssertionError("a diverged state has an entry out of bounds")
+def out_of_bounds(plant: Plant, state: Sequence[float]) -> str:
+    """The first slot of a state that is out of bounds."""
+    slots = zip(plant.slots, state, bounds(plant), strict=True)
+    return next(slot for slot, value, bound in slots if not abs(value) <= bound)

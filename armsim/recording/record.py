@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-import ctypes
-import time
-from collections import deque
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from armsim.control import Controller
 from armsim.errors import UsageError, spelled
+from armsim.expr import Scalar
 from armsim.files.run_folder import new_run_folder
 from armsim.loading import Scenario, scenario_of
 from armsim.loading.signals import ConstantSignal
 from armsim.plant import Column, Plant, held, make_plant
-from armsim.recording.playback import Playback, out_of_bounds
 from armsim.recording.recording import RecordedSetup, Recording
-from armsim.recording.state_vector import StateVector, slot_of
-from armsim.simulation.driver import Driver, Progress
-from armsim.simulation.energy_balance import balance
+from armsim.recording.state_vector import StateVector, VectorLayout
 from armsim.simulation.engine import NativeEngine
-from armsim.simulation.row_log import LARGEST_LOG, ArrayRows
-from armsim.stability.departure import causes
+from armsim.simulation.loop_plan import LoopPlan
+from armsim.simulation.runner import Job, Progress, Runner
+from armsim.simulation.simulate import carried_out
+from armsim.simulation.stopwatch import Stopwatch
 from armsim.stability.method_choice import with_method
-from armsim.stability.remedy import remedy
 from armsim.stability.step_advice import heeded
 
 if TYPE_CHECKING:
     from armsim.compile.target import Target
-
-LATELY = 300  # samples before a divergence that `remedy` is given
 
 
 def record(
@@ -59,7 +51,7 @@ def record(
     Raises:
         FileFaults: The scenario or its robot cannot be run; says where and why.
         UsageError: The command is continuous, so that no sequence of held inputs repeats it; the step is refused, as the run
-            would blow up; or the samples would not fit into memory.
+            would blow up.
     """
     return _recorded(scenario_of(scenario, overrides), progress, target, force_step)
 
@@ -97,101 +89,46 @@ def record_into(
 
 def _recorded(scenario: Scenario, progress: Progress | None, target: Target | None, force_step: bool) -> Recording:
     """Run a scenario and keep its samples; see `record`."""
-    began = time.perf_counter()
+    watch = Stopwatch()
     scenario = with_method(scenario)
     every = sample_steps(scenario)
-    plant = make_plant(scenario)
-    asked, plant = plant, replace(_sampled(plant, every * scenario.dt), audit=True)
-    output = None if plant.command is None else plant.command.output
-    vector = StateVector(replace(held(plant, output), audit=False))
-    starts = [*range(0, scenario.steps, every), scenario.steps]
-    if len(starts) * (len(vector.slots) + len(plant.slots)) * 8 > LARGEST_LOG:
-        raise UsageError.of(
-            scenario.name,
-            f"at most {LARGEST_LOG // 2**30} GiB of samples",
-            f"{len(starts)} of them",
-            "sample less often, or simulate less long",
-        )
+    asked = make_plant(scenario)
+    plant = replace(_sampled(asked, every * scenario.dt), audit=True)
+    vector = StateVector(replace(held(plant, None if plant.command is None else plant.command.output), audit=False))
+    clock = replace(scenario.clock, sample_every=every, log_every=every)
+    plan = replace(LoopPlan.of(plant, scenario.dt), recorded=FullRow(plant, vector))
+    engine = NativeEngine(plan, target=target)
+    setup = RecordedSetup(scenario, plant, heeded(scenario, asked, force_step), vector)
+    runner = Runner(engine, Job(plan, clock, plan.start_of(scenario)))
+    run = carried_out(runner, setup, watch, progress)
+    if not run.count:
+        raise KeyboardInterrupt
+    return Recording.of(run, clock)
 
-    engine = NativeEngine(plant, scenario.dt, target)
-    advice = heeded(scenario, asked, force_step)
-    width = len(plant.columns)
-    row = (ctypes.c_double * width)()
-    num, den = scenario.time_ratio
-    driver = Driver(
-        engine.run,
-        plant.initial_state(scenario.initial_q, scenario.initial_qd),
-        width=width,
-        kept=engine.plan.kept,
-        log_every=every,
-        sample_every=every,
-        time_ratio=scenario.time_ratio,
-        progress=progress,
-        total=scenario.steps,
-    )
-    view = np.frombuffer(memoryview(driver.state), dtype=float)
-    pairs = _pairs(plant, vector.plant)
-    own = [(i, j) for i, j, is_input in pairs if not is_input]
-    inputs = [(i, j) for i, j, is_input in pairs if is_input]
-    table = np.zeros((len(starts), 1 + len(vector.plant.slots)))
-    status, diverged, done, rows = "complete", None, 0, 0
-    energies: list[tuple[float, float]] = []
-    kept = view
-    kinetic, potential = (plant.columns.index(Column("energy", kind)) for kind in ("kinetic", "potential"))
-    approach: list[list[float]] = []
-    lately: deque[tuple[float, list[float]]] = deque(maxlen=LATELY)
-    try:
-        for k, first in enumerate(starts):
-            last = min(first + every, scenario.steps) if first < scenario.steps else first + 1
-            before = view.copy()
-            lately.append((first * num / den, before.tolist()))
-            within = driver.reach(last, row, told=True)
-            table[k, 0] = first * num / den
-            for i, j in own:
-                table[k, 1 + j] = before[i]
-            for i, j in inputs:  # sampled at `first`, and held from there on
-                table[k, 1 + j] = view[i]
-            energies.append((row[kinetic], row[potential]))
-            rows, kept = k + 1, before
-            if first == scenario.steps:
-                break
-            done = driver.done
-            if not within:
-                status, diverged = "diverged", out_of_bounds(StateVector(plant), view)
-                approach = driver.approach()
-                break
-            driver.report(done)
-    except KeyboardInterrupt:
-        if not rows:
-            raise
-        status = "interrupted"
-    states = Playback(vector, scenario.dt, target).complete(table[:rows])
-    n = plant.arm.n
-    causes_found: dict[str, Any] = {}
-    if status == "diverged":
-        velocities = [x[n : 2 * n] for x in approach]
-        motion = (states[:, i * n : (i + 1) * n].tolist() for i in range(3))
-        causes_found = {
-            **causes(scenario, done, velocities, table[:rows, 0].tolist(), *motion),
-            "stalled": driver.stalled,
-        }
-    found = np.concatenate([states, table[:rows, [1 + i for i in vector.inputs]]], axis=1)
-    return Recording(
-        setup=RecordedSetup(scenario, vector.plant, advice, vector),
-        status=status,
-        steps=done,
-        rows=ArrayRows.of(found, table[:rows, 0].copy()),
-        end=found[-1].tolist(),
-        state=vector.plant_state(found[-1].tolist()),
-        approach=approach,
-        stalled=driver.stalled,
-        algorithm=plant.algorithm,
-        diverged=diverged,
-        causes=causes_found,
-        audit=balance(scenario, plant, kept.tolist(), *zip(*energies[:rows], strict=True)) if rows else None,
-        stable=None if diverged is None else remedy(plant, scenario.dt, list(lately)),
-        seconds={"total_s": time.perf_counter() - began},
-    )
+
+@dataclass(frozen=True)
+class FullRow:
+    """The row of a recording: the full state, the inputs, and the energies.
+
+    Attributes:
+        plant: What is run.
+        vector: The same arm, driven from outside, and the order of its state.
+    """
+
+    plant: Plant
+    vector: StateVector
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """See `VectorLayout`."""
+        return VectorLayout(self.plant.arm, False, self.vector, True).columns
+
+    def row(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
+        """The row of a state of the plant at time t [s]."""
+        named = dict(zip(self.plant.slots, state, strict=True))
+        driven = [named.get(slot, 0.0) for slot in self.vector.plant.slots]
+        vector, energies = self.vector.observed(t, driven)
+        return [*vector, *(driven[i] for i in self.vector.inputs), *energies]
 
 
 def sample_steps(scenario: Scenario) -> int:
@@ -201,10 +138,10 @@ def sample_steps(scenario: Scenario) -> int:
         UsageError: The command is continuous.
     """
     command = scenario.command
-    if scenario.sample_every is not None:
-        return scenario.sample_every
+    if scenario.clock.sample_every is not None:
+        return scenario.clock.sample_every
     if command is None or (not isinstance(command, Controller) and all(map(_constant, command.signals))):
-        return scenario.log_every
+        return scenario.clock.log_every
     key, what = ("control", "feedback") if isinstance(command, Controller) else ("inputs", "inputs")
     path, period = f"{key}.period", f"{10 * scenario.dt:g}"
     example = f"--set {path}={period}", f'overrides={{"{path}": {period}}}'
@@ -225,11 +162,3 @@ def _sampled(plant: Plant, period: float) -> Plant:
     if plant.command is None or plant.command.period is not None:
         return plant
     return replace(plant, command=replace(plant.command, period=period))
-
-
-def _pairs(plant: Plant, driven: Plant) -> list[tuple[int, int, bool]]:
-    """(index in the plant's state, index in the driven plant's, whether it is an input) of the slots that both have."""
-    places = {slot: i for i, slot in enumerate(plant.slots)}
-    return [
-        (places[slot], j, slot_of(driven, slot)[0] == "held") for j, slot in enumerate(driven.slots) if slot in places
-    ]

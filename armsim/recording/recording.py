@@ -6,7 +6,7 @@ import hashlib
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.actuation import OUTPUTS, Output
+from armsim.clock import Clock
 from armsim.errors import UsageError, spelled
 from armsim.files.csv_reader import read_csv
 from armsim.files.document import Place, clipped
@@ -23,12 +24,13 @@ from armsim.files.run_record import RunRecord
 from armsim.notebook import html_table, image_html
 from armsim.plant import held, make_plant
 from armsim.recording.state_vector import StateVector, VectorLayout
+from armsim.simulation.energy_balance import audit
 from armsim.simulation.folder import RunFiles, write_about
-from armsim.simulation.result import KnownSetup, steps_chosen
+from armsim.simulation.result import KnownSetup, Result, steps_chosen
 from armsim.simulation.row_log import BLOCK, ArrayRows
 from armsim.simulation.run import Run
 from armsim.simulation.saved_run import STATES, origin, saved_advice, saved_scenario
-from armsim.simulation.summary import stepped
+from armsim.simulation.summary import divergence_of, stepped
 from armsim.version import __version__
 
 Array = NDArray[np.float64]
@@ -53,14 +55,16 @@ class RecordedSetup(KnownSetup):
 
     Attributes:
         vector: The order of a state's numbers; its plant is the one that the inputs drive.
+        audited: Whether rows have the energies.
     """
 
     vector: StateVector
+    audited: bool = True
 
     @property
     def layout(self) -> VectorLayout:
         """What the numbers of a row are."""
-        return VectorLayout(self.plant.arm, False, self.vector)
+        return VectorLayout(self.plant.arm, False, self.vector, self.audited)
 
 
 @dataclass(repr=False)
@@ -86,6 +90,23 @@ class Recording(Run):
     stable: dict[str, Any] | None = None
     source: str = ""
 
+    @classmethod
+    def of(cls, run: Run, clock: Clock) -> Recording:
+        """Of a run by a clock of its own, with the full state among its columns."""
+        times = np.array([clock.at(min(k * clock.log_every, run.steps)) for k in range(run.count)])
+        made = cls(**{of.name: getattr(run, of.name) for of in fields(Result)}, algorithm=run.plant.algorithm)
+        made.rows = replace(run.rows, times=times)  # type: ignore[type-var]  # ArrayRows, as of every run that was just made
+        made.audit = audit(run)
+        if run.status == "diverged":
+            made.diverged = run.fastest_to_diverge()
+            found = divergence_of(made)
+            made.causes = {key: found[key] for key in ("growth", "motion", "stalled")}
+            made.stable = found["stable"]
+        made.measures, made.estimated = {}, ""  # which a recording does not have
+        made.seconds, made.end = {"total_s": run.seconds["total_s"]}, made.table[-1].tolist()
+        made.state = list(made.vector.state(made.end, made.end[len(made.slots) :]))
+        return made
+
     @property
     def vector(self) -> StateVector:
         """The order of a state's numbers."""
@@ -97,6 +118,11 @@ class Recording(Run):
         """What the inputs are: "voltage" [V], "current" [A], "torque" [N·m or N]; None where nothing drives the arm."""
         command = self.vector.plant.command
         return None if command is None else command.output
+
+    @property
+    def table(self) -> Array:
+        """The states and the inputs, shape (m, len(slots) + n)."""
+        return self.rows.table[:, : len(self.columns)]
 
     @property
     def states(self) -> Array:
@@ -163,7 +189,7 @@ class Recording(Run):
         if degrees:
             found = "degrees, whose rounding a replay would show"
             raise UsageError.of("degrees", "a recording in radians", found, "leave it out")
-        return RunFiles(folder, self.scenario, self.plant, False, self.setup.layout.headings())
+        return RunFiles(folder, self.scenario, self.plant, False, self.setup.layout)
 
     def cut_short(self, rows: int, failure: str = "") -> None:
         """Note that the file has only so many samples; see `Run.cut_short`.
@@ -174,8 +200,8 @@ class Recording(Run):
         """
         if not rows:
             raise OSError(failure) if failure else KeyboardInterrupt
-        num, den = self.scenario.time_ratio
-        self.steps, self.audit = round(float(self.t[rows - 1]) * den / num), None
+        clock = self.scenario.clock
+        self.steps, self.audit = round(float(self.t[rows - 1]) * clock.den / clock.num), None
         super().cut_short(rows, failure)
         del self._summary
 
@@ -239,14 +265,14 @@ def load_recording(record: RunRecord) -> Recording:
             mend = "restore the file, or record it again; the robot in run.yaml names the columns"
             raise refuse(Place(table, 1, 1), "", f"a column `{name}`", found, mend)
     values = np.column_stack([columns[name] for name in headings])
-    lost = dict(record.section("diverged"))
+    lost, last = dict(record.section("diverged")), values[-1, 1:].tolist()
     return Recording(
-        setup=RecordedSetup(scenario, plant, saved_advice(record), vector),
+        setup=RecordedSetup(scenario, plant, saved_advice(record), vector, audited=False),
         status=status,
         steps=record.value("reached", "steps", kind=int),
         rows=ArrayRows.of(values[:, 1:], values[:, 0].copy()),
-        end=values[-1, 1:].tolist(),
-        state=vector.plant_state(values[-1, 1:].tolist()),
+        end=last,
+        state=list(vector.state(last, last[len(vector.slots) :])),
         seconds={"total_s": record.value("seconds", kind=(int, float))},
         origin=origin(record),
         algorithm=algorithm,

@@ -26,7 +26,7 @@ from armsim.recording.load_run import load_run
 from armsim.recording.playback import Playback
 from armsim.recording.recording import TABLE, Recording, recorder
 from armsim.recording.state_vector import Slot, StateVector
-from armsim.simulation.driver import Progress
+from armsim.simulation.runner import Progress
 from armsim.spec.timing import common_step
 
 if TYPE_CHECKING:
@@ -107,9 +107,7 @@ def replay(
 
     start = first_state(vector, recording.vector.slots, recording.states[0])
     look = None if progress is None else (lambda done: progress(done, len(counts)))
-    played = Playback(vector, scenario.dt, target).play(
-        start, recording.inputs, counts, scenario.time_ratio, None, look
-    )
+    played = Playback(vector, scenario.dt, target).play(start, recording.inputs, counts, scenario.clock, None, look)
     m = len(played.states)
     ours, theirs = recording.states[:m, [i for i, _ in pairs]], played.states[:, [j for _, j in pairs]]
     return Replay(

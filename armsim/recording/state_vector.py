@@ -20,6 +20,7 @@ from armsim.plant.columns import KINDS, Column, Heading, Layout, heading_of, in_
 MOTION = ("q", "qd", "qdd")
 TOOL = ("x", "y", "z")
 HELD = "held"
+ENERGIES = ("kinetic", "potential")
 CURRENT = "current"
 CONTROLLER = (
     HELD,
@@ -62,17 +63,22 @@ class Slot:
         return self.part or self.kind if self.joint is None else f"{self.kind}{self.joint + 1}"
 
 
+@dataclass(frozen=True)
 class StateVector:
     """The order of the vector: q, qd, qdd of all joints, the tool's x, y, z, then the plant's further states, then currents.
 
-    Args:
+    Attributes:
         plant: A plant from `held` or `driven_plant`.
         currents: Whether the currents of the electric motors are outputs, where they are no states.
     """
 
-    def __init__(self, plant: Plant, currents: bool = False) -> None:
-        self.plant = plant
-        named = [slot_of(plant, slot) for slot in plant.slots]
+    plant: Plant
+    currents: bool = False
+
+    @cached_property
+    def slots(self) -> tuple[Slot, ...]:
+        """What its numbers are."""
+        plant, named = self.plant, self._named
         source = {(kind, joint): i for i, (kind, joint) in enumerate(named)}
         n = plant.arm.n
         slots = [Slot(kind, i, source=source.get((kind, i))) for kind in MOTION for i in range(n)]
@@ -82,11 +88,19 @@ class StateVector:
             for i, (kind, joint) in enumerate(named)
             if kind not in MOTION and kind not in CONTROLLER
         ]
-        if currents:
+        if self.currents:
             motors = [i for i, joint in enumerate(plant.arm.joints) if joint.electric_motor is not None]
             slots += [Slot(CURRENT, i) for i in motors if (CURRENT, i) not in source]
-        self.slots = tuple(slots)
-        self.inputs = tuple(i for i, (kind, _) in enumerate(named) if kind == HELD)
+        return tuple(slots)
+
+    @cached_property
+    def inputs(self) -> tuple[int, ...]:
+        """Indices of the inputs in the plant's state."""
+        return tuple(i for i, (kind, _) in enumerate(self._named) if kind == HELD)
+
+    @cached_property
+    def _named(self) -> list[tuple[str, int | None]]:
+        return [slot_of(self.plant, slot) for slot in self.plant.slots]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -120,10 +134,6 @@ class StateVector:
             state[source] = vector[i]
         return self.with_inputs(state, inputs)
 
-    def plant_state(self, row: Sequence[float]) -> list[float]:
-        """The plant's state from a recorded row: a vector, and the inputs."""
-        return list(self.state(row, row[len(self.slots) :]))
-
     def with_inputs(self, state: Sequence[Scalar], inputs: Sequence[Scalar]) -> list[Scalar]:
         """The plant's state with other inputs."""
         state = list(state)
@@ -133,12 +143,16 @@ class StateVector:
 
     def vector(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
         """The vector of a plant's state, with its accelerations at time t [s] under the held inputs."""
+        return self.observed(t, state)[0]
+
+    def observed(self, t: Scalar, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+        """The vector, and the kinetic and potential energy [J]."""
         row = self.plant.observe(t, state)
         found = {
             (column.quantity, column.of if column.joint is None else column.joint): value
             for column, value in zip(self.plant.columns, row, strict=True)
         }
-        return [
+        vector = [
             state[slot.source]
             if slot.source is not None
             else found["pose", slot.part]
@@ -146,6 +160,7 @@ class StateVector:
             else found[slot.kind, slot.joint]
             for slot in self.slots
         ]
+        return vector, [found["energy", kind] for kind in ENERGIES]
 
 
 @dataclass(frozen=True)
@@ -154,9 +169,11 @@ class VectorLayout(Layout):
 
     Attributes:
         vector: The order of the vector.
+        audited: Whether the energies follow, which no file has: they are for the energy balance.
     """
 
     vector: StateVector
+    audited: bool
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -164,6 +181,7 @@ class VectorLayout(Layout):
         arm, command = self.vector.plant.arm, self.vector.plant.command
         of = [(slot.kind, slot.joint, slot.part) for slot in self.vector.slots]
         of += [] if command is None else [(INPUTS[command.output], i, "") for i in range(arm.n)]
+        of += [("energy", None, kind) for kind in ENERGIES] if self.audited else []
         return tuple(Column(kind, part if i is None else arm.joints[i].name, i) for kind, i, part in of)
 
     def headings(self, degrees: bool = False) -> list[Heading]:

@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from armsim.arm.provenance import Origin
+from armsim.model import JOINT_TYPES
+from armsim.notebook import counted
 from armsim.reports.simulation import method_notes
-from armsim.reports.state import demand_table, friction_notes, nominal_notes
+from armsim.reports.state import friction_notes, nominal_notes, state_table
 from armsim.reports.table import Cell, fixed, force_unit, joint_unit, number, numbers, shown, table, wrapped
 from armsim.terminal.streams import bold
 
@@ -15,7 +17,6 @@ SIDE_EFFECTS = ("stop_damping", "viscous", "rotor_inertia", "armature")  # colum
 TOOL = (("position", "position", "m"), ("roll, pitch, yaw", "rpy", "angle"), ("quaternion w x y z", "quaternion", ""))
 DRY = {"dry_positive": "dry +", "dry_negative": "dry -"}  # friction, by the joint's direction
 COMMANDED = {"voltage": "motor voltages", "current": "motor currents", "torque": "joint torques"}
-OUTPUT_UNITS = {"voltage": "V", "current": "A"}
 LIMITS = {"voltage": "V", "current": "A", "torque": "N·m", "speed": "rad/s"}
 FULL = 17  # digits that tell any two doubles apart
 
@@ -96,8 +97,7 @@ def _signals(command: dict[str, Any], robot: dict[str, Any]) -> str:
     width = max(len(joint["name"]) for joint in robot["joints"])
     lines = []
     for joint, text in zip(robot["joints"], command["signals"], strict=True):
-        unit = OUTPUT_UNITS.get(command["output"]) or force_unit(joint["type"])
-        lines.append(f"{joint['name']:<{width}}  {text} [{unit}]")
+        lines.append(f"{joint['name']:<{width}}  {text} [{JOINT_TYPES[joint['type']].unit_of(command['output'])}]")
     return "\n".join([bold("Inputs, t in s"), *lines])
 
 
@@ -107,7 +107,7 @@ def _gains(command: dict[str, Any], robot: dict[str, Any], angle: str, digits: i
 
     def unit(key: str, type: str) -> str:
         force, per = force_unit(type), joint_unit(type, False)
-        out = OUTPUT_UNITS.get(command["output"], force)
+        out = JOINT_TYPES[type].unit_of(command["output"])
         if law == "computed_torque" and key in ("kp", "kd"):
             return {"kp": "1/s²", "kd": "1/s"}[key]
         return {
@@ -144,7 +144,7 @@ def _robot(facts: dict[str, Any], angle: str, digits: int, where: str) -> str:
     far = (
         "no end to its reach" if facts["reach"] is None else f"reach {number(facts['reach'], 4)} m from its first joint"
     )
-    title = f"{facts['robot']}: {_joints(n)}, {number(facts['mass'])} kg{carried}, {far} to the tool"
+    title = f"{facts['robot']}: {counted(n, 'joint')}, {number(facts['mass'])} kg{carried}, {far} to the tool"
     parts = [
         f"{wrapped(title)}\n"
         f"file     {facts['file'] or 'none'}\n"
@@ -165,7 +165,8 @@ def _at_pose(facts: dict[str, Any], angle: str, digits: int, where: str) -> list
     n, pose = len(facts["joints"]), facts["pose"]
     types = [joint["type"] for joint in facts["joints"]]
     names = [joint["name"] for joint in facts["joints"]]
-    held = demand_table(types, {**pose, "joints": names}, angle == "deg", digits)
+    columns = {key: (key, pose[key]) for key in ("q", "torque", "voltage", "current")}
+    held = state_table(list(zip(names, types, strict=True)), columns, angle == "deg", digits)
     friction = "".join(f"\n{wrapped(note)}" for note in friction_notes(pose["slipping"], n))
     outside = f"\n! outside their range, the stops counted in: {', '.join(pose['outside'])}" if pose["outside"] else ""
     any_slides = any(joint_unit(type, False) == "m" for type in types)
@@ -188,10 +189,6 @@ def _at_pose(facts: dict[str, Any], angle: str, digits: int, where: str) -> list
 def _rotors(facts: dict[str, Any]) -> bool:
     """Whether a motor's rotor has inertia."""
     return any(joint["motor"] and joint["motor"]["armature"] for joint in facts["joints"])
-
-
-def _joints(n: int) -> str:
-    return f"{n} joint{'s' if n != 1 else ''}"
 
 
 def _columns(

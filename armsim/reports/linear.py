@@ -6,7 +6,8 @@ from textwrap import indent
 from typing import Any
 
 from armsim.files.yaml_writer import yaml_text
-from armsim.reports.table import Cell, force_unit, joint_unit, number, table, wrapped
+from armsim.reports.state import state_table
+from armsim.reports.table import Cell, joint_unit, number, table, wrapped
 from armsim.spec.timing import seconds
 from armsim.stability.advice import listed
 
@@ -43,25 +44,17 @@ def report(summary: dict[str, Any], output: str | None, digits: int) -> str:
 def _joints(summary: dict[str, Any], digits: int) -> str:
     """The operating point: positions and commands, and velocities and accelerations unless it is an equilibrium."""
     joints = summary["joints"]
-    columns: list[tuple[str, list[Cell]]] = [("joint", [joint["name"] for joint in joints])]
-    motion = () if summary["equilibrium"] else (("qd", "/s"), ("qdd", "/s²"))
-    for key, rate in (("q", ""), *motion):
-        units = [joint_unit(joint["type"], False, rate) for joint in joints]
-        columns.append((key, list(zip(_numbers([joint[key] for joint in joints], digits), units, strict=True))))
+    keys = ["q"] if summary["equilibrium"] else ["q", "qd", "qdd"]
+    columns = {key: (key, _settled([joint[key] for joint in joints])) for key in keys}
     if summary["driven"]:
-        units = [
-            {"voltage": "V", "current": "A"}.get(summary["output"]) or force_unit(joint["type"]) for joint in joints
-        ]
-        commands = _numbers([joint["command"] for joint in joints], digits)
-        columns.append((summary["output"], list(zip(commands, units, strict=True))))
-    rows = zip(*(cells for _, cells in columns), strict=True)
-    return "\n" + table([heading for heading, _ in columns], list(rows))
+        columns[summary["output"]] = (summary["output"], _settled([joint["command"] for joint in joints]))
+    return "\n" + state_table([(joint["name"], joint["type"]) for joint in joints], columns, False, digits)
 
 
-def _numbers(values: list[float], digits: int) -> list[str]:
+def _settled(values: list[float]) -> list[float]:
     """Numbers of one kind; those that a simulation has not quite brought to rest count as 0."""
     least = 1e-9 * max(map(abs, values))
-    return [number(0.0 if abs(x) <= least else x, digits) for x in values]
+    return [0.0 if abs(x) <= least else x for x in values]
 
 
 def _notes(summary: dict[str, Any]) -> list[str]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from armsim.model import JOINT_TYPES
 from armsim.reports.table import Cell, force_unit, joint_unit, number, shown, table, wrapped
-from armsim.spec.timing import time_at
 
 if TYPE_CHECKING:
     from armsim.arm.planned import Excursion, PlannedMotion
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 def report(planned: PlannedMotion, degrees: bool, verbose: bool) -> str:
     """Duration, joints, and a line for every limit that is exceeded."""
     scenario = planned.scenario
-    run = time_at(scenario.steps, scenario.time_ratio)
+    run = scenario.clock.end
     lasts = f"goes on; what is told is until {run:g} s" if planned.end is None else f"holds from {planned.end:.6g} s on"
     lines = [
         f"{scenario.name}: the reference of {scenario.arm.name} {lasts}",
@@ -117,7 +116,7 @@ def as_data(planned: PlannedMotion, degrees: bool) -> dict[str, Any]:
     for found in exceeded:
         if found["quantity"] == "position" and degrees and JOINT_TYPES[types[found["joint"]]].turns:
             found |= {key: math.degrees(found[key]) for key in ("needed", "limit")} | {"unit": "deg"}
-    run = time_at(planned.scenario.steps, planned.scenario.time_ratio)
+    run = planned.scenario.clock.end
     return {
         "scenario": planned.scenario.name,
         "end": planned.end,

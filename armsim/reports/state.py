@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from armsim.model import Arm
+from armsim.actuation import limit_torques
+from armsim.model import JOINT_TYPES, Arm
 from armsim.reports.table import Cell, force_unit, joint_unit, number, numbers, shown, table, wrapped
 
 if TYPE_CHECKING:
     from armsim.arm.inverse import Derived
 
 
-def demand_table(types: Sequence[str], answer: dict[str, Any], degrees: bool, digits: int) -> str:
-    """Positions, torques, and, where there are motors, voltages and currents, joint by joint.
+RATES = {"q": "", "qd": "/s", "qdd": "/s²"}
+
+
+def state_table(
+    joints: Sequence[tuple[str, str]],
+    columns: Mapping[str, tuple[str, Sequence[float | None]]],
+    degrees: bool,
+    digits: int,
+) -> str:
+    """Numbers of an arm's state, joint by joint, without columns that no joint has.
 
     Args:
-        types: Of the joints, of `armsim.model.JOINT_TYPES`.
-        answer: As `armsim.arm.answers.demand` gives it, with positions as they are shown.
+        joints: Name and type of each, of `armsim.model.JOINT_TYPES`.
+        columns: By heading what a column has, of `RATES` or "voltage", "current" or "torque", and its numbers as they are shown.
         degrees: Whether angles are degrees.
         digits: Significant digits.
     """
-    powered = any(current is not None for current in answer["current"])
-    torques = numbers(answer["torque"], digits)
-    rows = []
-    for i, (name, type) in enumerate(zip(answer["joints"], types, strict=True)):
-        position = (number(answer["q"][i], digits), joint_unit(type, degrees))
-        row: list[Cell] = [name, position, (torques[i], force_unit(type))]
-        for key, sign in (("voltage", "V"), ("current", "A")) if powered else ():
-            value = answer[key][i]
-            row.append("-" if value is None else (number(value, digits), sign))
-        rows.append(row)
-    return table(["joint", "q", "torque", *(["voltage", "current"] if powered else [])], rows)
+    rows: list[list[Cell]] = [[name] for name, _ in joints]
+    wanted = {heading: column for heading, column in columns.items() if any(x is not None for x in column[1])}
+    for what, values in wanted.values():
+        texts = numbers([0.0 if x is None else x for x in values], digits)
+        for row, (_, type), text, value in zip(rows, joints, texts, values, strict=True):
+            unit = joint_unit(type, degrees, RATES[what]) if what in RATES else JOINT_TYPES[type].unit_of(what)
+            row.append("-" if value is None else (text, unit))
+    return table(["joint", *wanted], rows)
 
 
 def friction_notes(slipping: Sequence[str] | None, count: int) -> list[str]:
@@ -58,17 +64,16 @@ def outside_notes(arm: Arm, q: Sequence[float], qd: Sequence[float], degrees: bo
         qd: Joint velocities [rad/s or m/s].
         degrees: Whether angles are shown in degrees.
     """
-    from armsim.arm.answers import outside
-
     notes = []
-    types = {joint.name: joint.type for joint in arm.joints}
-    for found in outside(arm, q, qd):
-        type = types[found["joint"]]
-        lower, upper = (number(shown(found[key], type, degrees)) for key in ("lower", "upper"))
-        act = f"its stop pushes with {number(found['limit_torque'])} {force_unit(type)}, which is counted in"
-        if found["limit_torque"] is None:
+    for joint, q_i, push in zip(arm.joints, q, limit_torques(arm, q, qd), strict=True):
+        limit, type = joint.limit, joint.type
+        if limit is None or limit.holds(q_i):
+            continue
+        lower, upper = (number(shown(x, type, degrees)) for x in (limit.lower, limit.upper))
+        act = f"its stop pushes with {number(push)} {force_unit(type)}, which is counted in"
+        if limit.stiffness is None:
             act = "its limits have no stiffness, so nothing pushes back"
-        note = f"! {found['joint']} is outside its range, {lower} to {upper} {joint_unit(type, degrees)}; {act}"
+        note = f"! {joint.name} is outside its range, {lower} to {upper} {joint_unit(type, degrees)}; {act}"
         notes.append(wrapped(note))
     return notes
 
@@ -96,7 +101,7 @@ def nominal_notes(found: Sequence[dict[str, Any]], what: str) -> list[str]:
     """A line for every motor of which more than its nominal current is asked.
 
     Args:
-        found: As of `armsim.arm.nominal.above_nominal`.
+        found: As of `armsim.arm.overload.above_nominal`.
         what: What asks for it, for example "this pose".
     """
     return [

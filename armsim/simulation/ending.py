@@ -12,7 +12,6 @@ from armsim.measures.settling import SHARE
 from armsim.plant.statics import steady_droop
 from armsim.simulation.merit import DROOPED
 from armsim.simulation.result import Result
-from armsim.spec.timing import time_at
 
 WINDOWS = 4  # into which the last half of a run is cut
 GROWN = 1.3  # over that half the largest error of a window, at least, where it grows from each to the next
@@ -27,7 +26,7 @@ def ending(run: Result) -> dict[str, Any]:
     beside its target, moving towards it or not at all, is not among them.
     """
     scenario, plant = run.scenario, run.plant
-    acts = plant.saturated(time_at(run.steps, scenario.time_ratio), run.state)
+    acts = plant.saturated(scenario.clock.at(run.steps), run.state)
     limited = [joint.name for joint, saturates in zip(plant.arm.joints, acts, strict=True) if saturates]
     return {"saturated": limited, "departing": _departing(run)}
 
@@ -43,7 +42,7 @@ def settled(run: Result) -> list[str]:
     peaks = [run.figures.get(f"peak_error_{joint.name}", math.nan) for joint in joints]
     if not isinstance(command, Controller) or run.status == "diverged" or not all(map(math.isfinite, run.end)):
         return []
-    end = time_at(run.steps, run.scenario.time_ratio)
+    end = run.scenario.clock.at(run.steps)
     desired, x = command.reference.at(end), run.plant.parts(run.state)
     droop = steady_droop(run.plant, end) or [0.0] * len(joints)
     for i, peak in enumerate(peaks):
@@ -59,7 +58,7 @@ def _departing(run: Result) -> list[dict[str, Any]]:
     if not isinstance(command, Controller):
         return []
     path, scenario = run.totals.path, run.scenario
-    times = [time_at(k * path.stride * scenario.log_every, scenario.time_ratio) for k in range(len(path.points))]
+    times = [scenario.clock.at(k * path.stride * scenario.clock.log_every) for k in range(len(path.points))]
     half = len(times) // 2
     if not half:
         return []

@@ -1,122 +1,53 @@
-"""Engines, which carry out the steps of a run: machine code, or the same physics on Python floats."""
+"""Engines, which carry out the steps of runs: machine code, or the same physics on Python floats."""
 
 from __future__ import annotations
 
 import ctypes
 import math
 import time
-from collections.abc import Sequence
-from functools import partial
-from typing import Protocol, runtime_checkable
+from array import array
+from typing import Protocol
 
+from armsim.clock import Clock
 from armsim.compile import SteppingLoop
 from armsim.compile.target import Target
 from armsim.errors import UsageError
 from armsim.formulas.formula import FormulaError
 from armsim.plant import Plant
 from armsim.simulation.content import tables_of
-from armsim.simulation.driver import NEVER
-from armsim.simulation.loop_plan import AS_ASKED, Accuracy, LoopPlan, bounds
+from armsim.simulation.lanes import DOUBLE, Lanes, Numbers, RowSpace
+from armsim.simulation.loop_plan import LoopPlan, bounds
 
 ENGINES = ("llvm", "python")
 
 
-Clock = tuple[int, tuple[int, int]]  # steps between samples, and the times of steps
-
-
-@runtime_checkable
-class Repeater(Protocol):
-    """An engine that carries out steps of a run once more; see `repeated`."""
-
-    plan: LoopPlan
-
-    def run_again(
-        self, state: ctypes.Array, first: float, last: float, clock: Clock, accuracy: Accuracy = AS_ASKED
-    ) -> bool: ...
-
-
 class Engine(Protocol):
-    """Carries out steps; see `armsim.compile.SteppingLoop.run`.
+    """Carries out steps.
 
     Attributes:
         name: "llvm" or "python".
         plan: What it computes.
-        plant: What it simulates.
+        width: Runs in a block.
         preparation: Wall time of tracing, printing and compiling [s], by part.
     """
 
     name: str
     plan: LoopPlan
-    plant: Plant
+    width: int
     preparation: dict[str, float]
 
-    def run(
-        self,
-        state: ctypes.Array,
-        rows: ctypes.Array,
-        kept: ctypes.Array,
-        first: int,
-        last: int,
-        log_every: int,
-        sample_every: int,
-        time_ratio: tuple[int, int],
-    ) -> int: ...
+    def begin(self, lanes: Lanes) -> None:
+        """Put runs at their start, which the open numbers give; those whose accelerations they do not determine end at once."""
 
-    def measured(self, state: Sequence[float], kept: Sequence[float], t: float, due: bool) -> list[float]: ...
+    def run(self, lanes: Lanes, blocks: range, first: int, last: int, clock: Clock, space: RowSpace) -> None:
+        """Carry out the steps first <= k < last of some blocks; `lanes.reached` tells how far each came.
 
+        A block stops at a step that leads one of its runs out of bounds: its state is then the one before, and `lanes.after` has
+        what it led to.
+        """
 
-def doubles(values: Sequence[float]) -> ctypes.Array:
-    """Values as an array of doubles, of one at least."""
-    return (ctypes.c_double * max(len(values), 1))(*values)
-
-
-def finished(
-    loop: SteppingLoop,
-    plan: LoopPlan,
-    state: Sequence[float],
-    kept: Sequence[float],
-    open: ctypes.Array,
-    t: float,
-    due: bool,
-) -> list[float]:
-    """The results of a plan's measures, by machine code; see `NativeEngine.measured`."""
-    arrays = doubles(state), doubles(kept), open, doubles([0.0] * len(plan.results))
-    loop.finish(*map(ctypes.addressof, arrays), t, due)
-    *_, results = arrays
-    return [x + 0.0 for x in results[: len(plan.results)]]  # no signed zeros, as in rows
-
-
-def repeated(
-    loop: SteppingLoop,
-    plan: LoopPlan,
-    open: Sequence[float],
-    state: ctypes.Array,
-    first: float,
-    last: float,
-    clock: Clock,
-    accuracy: Accuracy,
-) -> bool:
-    """Carry out the steps first <= k < last more accurately, without rows or measures; whether none left the bounds.
-
-    Steps that begin between those of the run take no samples.
-
-    Args:
-        loop: The compiled loop.
-        plan: What it computes.
-        open: The open numbers but the accuracy.
-        state: The state at step `first`; overwritten by the one reached.
-        first: First step; a part of a step more for one that begins within it.
-        last: Step before which to stop, likewise.
-        clock: Steps between samples, and (num, den).
-        accuracy: Of the run, as asked unless the plan is refinable.
-    """
-    sample_every, (num, den) = clock
-    rows, kept = doubles([0.0] * len(plan.plant.columns)), doubles(plan.kept)
-    numbers, parts = doubles([*open, *plan.opened(accuracy).values()]), accuracy.parts
-    begin = math.ceil(parts * first)
-    early, end = begin - parts * first, begin + round(parts * (last - first))
-    times = (NEVER, NEVER if early else parts * sample_every, (num, parts * den))
-    return loop.run(state, rows, kept, begin, end, *times, numbers, NEVER, -early * num) == end
+    def finish(self, lanes: Lanes, t: float, due: bool) -> Numbers:
+        """The measures' results of runs that end at time t [s], a sample being due or not."""
 
 
 class NativeEngine:
@@ -126,34 +57,46 @@ class NativeEngine:
         plan: What to compute: a plan, or a plant and its step.
         dt: Step [s], with a plant.
         target: The machine to compile for; the host unless given.
+        lanes: Runs in a block.
     """
 
     name = "llvm"
 
-    def __init__(self, plan: LoopPlan | Plant, dt: float = 0.0, target: Target | None = None) -> None:
-        self.plan = plan if isinstance(plan, LoopPlan) else LoopPlan.of(plan, dt)
-        self.plant = self.plan.plant
+    def __init__(self, plan: LoopPlan | Plant, dt: float = 0.0, target: Target | None = None, lanes: int = 1) -> None:
+        self.plan = plan = plan if isinstance(plan, LoopPlan) else LoopPlan.of(plan, dt)
+        self.width = lanes
         began = time.perf_counter()
-        self.loop = SteppingLoop(self.plan.body, target, key=self.plan.key, tables=lambda: tables_of(self.plan.plant))
+        self.loop = SteppingLoop(plan.body, target, lanes, plan.key, lambda: tables_of(plan.plant))
         self.cached = self.loop.code.cached
         rest = time.perf_counter() - began - sum(self.loop.seconds.values())
         self.preparation = {**self.loop.seconds, "fetch_s" if self.cached else "compile_s": rest}
-        self._open = doubles([*self.plan.opened().values()])
-        self.run = partial(self.loop.run, open=self._open, rare_every=self.plan.rare_every or 1)
 
-    def run_again(
-        self, state: ctypes.Array, first: float, last: float, clock: Clock, accuracy: Accuracy = AS_ASKED
-    ) -> bool:
-        """Carry out steps once more; see `repeated`."""
-        return repeated(self.loop, self.plan, [], state, first, last, clock, accuracy)
+    def begin(self, lanes: Lanes) -> None:
+        """See `Engine`."""
+        sound = Numbers(lanes.blocks, 1, lanes.width)
+        self.loop.begin(lanes.blocks, 0, 0, lanes.open.address(), lanes.state.address(), sound.address())
+        lanes.live[:] = bytes(alive and x > 0.0 for alive, x in zip(lanes.live, sound.view, strict=True))
 
-    def measured(self, state: Sequence[float], kept: Sequence[float], t: float, due: bool) -> list[float]:
-        """The measures' results of a run that ends in a state at time t [s], a sample being due or not."""
-        return finished(self.loop, self.plan, state, kept, self._open, t, due)
+    def run(self, lanes: Lanes, blocks: range, first: int, last: int, clock: Clock, space: RowSpace) -> None:
+        """See `Engine`."""
+        block = blocks.start
+        reached = ctypes.addressof(lanes.reached) + ctypes.sizeof(ctypes.c_int64) * block
+        state, after, kept, own = (
+            numbers.address(block) for numbers in (lanes.state, lanes.after, lanes.kept, lanes.open)
+        )
+        memory = len(blocks), reached, space.apart // self.width, state, after, space.address, kept, own
+        self.loop.run(memory, first, last, clock)
+
+    def finish(self, lanes: Lanes, t: float, due: bool) -> Numbers:
+        """See `Engine`."""
+        results = Numbers(lanes.blocks, len(self.plan.results), lanes.width)
+        given = (numbers.address() for numbers in (lanes.state, lanes.kept, lanes.open, results))
+        self.loop.finish(lanes.blocks, 0, 0, *given, t, due)
+        return results
 
 
 class PythonEngine:
-    """The same physics text on Python floats: slow, obvious, and with the same bits.
+    """The same physics text on Python floats: slow, obvious, and with the same bits. One run at a time, without open numbers.
 
     Args:
         plan: What to compute: a plan, or a plant and its step.
@@ -161,47 +104,55 @@ class PythonEngine:
     """
 
     name = "python"
+    width = 1
 
     def __init__(self, plan: LoopPlan | Plant, dt: float = 0.0) -> None:
         self.plan = plan if isinstance(plan, LoopPlan) else LoopPlan.of(plan, dt)
-        self.plant = plant = self.plan.plant
         self.preparation: dict[str, float] = {}
-        self._bounds = [(i, bound) for i, bound in enumerate(bounds(plant)) if bound < math.inf]
+        self._bounds = [(i, bound) for i, bound in enumerate(bounds(self.plan.plant)) if bound < math.inf]
 
-    def run(self, state, rows, kept, first, last, log_every, sample_every, time_ratio) -> int:
-        """Carry out the steps first <= k < last; see `armsim.compile.SteppingLoop.run`."""
-        num, den = time_ratio
-        width = len(self.plant.columns)
-        x = list(state)
-        filled = 0
+    def begin(self, lanes: Lanes) -> None:
+        """Is refused: there are no open numbers."""
+        raise NotImplementedError
+
+    def run(self, lanes: Lanes, blocks: range, first: int, last: int, clock: Clock, space: RowSpace) -> None:
+        """See `Engine`."""
+        plan, plant = self.plan, self.plan.plant
+        state, kept = lanes.state.run(0), lanes.kept.run(0)
+        x, address = state.tolist(), space.address
         for k in range(first, last):
-            t = k * num / den
+            t, before = clock.at(k), x
             try:
-                if self.plant.sampled and k % sample_every == 0:
-                    x = self.plant.sample(t, x)
-                known = list(kept)[: len(self.plan.kept)]
-                due = k % (self.plan.rare_every or 1) == 0
-                after, gathered = self.plan.stepped(self.plant, self.plan.made(())[1], t, x, known, rare=due)
-                kept[:] = gathered or [0.0]
-                if k % log_every == 0:
-                    rows[filled : filled + width] = [value + 0.0 for value in self.plant.observe(t, x)]  # 0 for -0
-                    filled += width
+                if plant.sampled and not plan.sampled_outside and clock.samples_at(k):
+                    x = plant.sample(t, x)
+                due = k % clock.rare_every == 0
+                after, gathered = plan.stepped(plan.made(()), t, x, kept.tolist(), rare=due)
+                kept[:] = memoryview(array("d", gathered))
+                if k % clock.log_every == 0:
+                    row = [value + 0.0 for value in plan.row(plant, t, x)]  # 0 for -0
+                    (ctypes.c_double * len(row)).from_address(address)[:] = row
+                    address += DOUBLE * len(row)
             except (ZeroDivisionError, FormulaError):  # where machine code gets infinities or NaN
                 after = [math.nan] * len(x)
             if not all(abs(after[i]) <= bound for i, bound in self._bounds):
-                state[:] = after
-                return k
+                lanes.reached[0] = k
+                state[:], lanes.after.run(0)[:] = (memoryview(array("d", values)) for values in (before, after))
+                return
             x = after
-        state[:] = x
-        return last
+        state[:] = memoryview(array("d", x))
+        lanes.reached[0] = last
 
-    def measured(self, state: Sequence[float], kept: Sequence[float], t: float, due: bool) -> list[float]:
-        """The measures' results; see `NativeEngine.measured`."""
-        x = self.plant.sample(t, state) if due and self.plant.sampled else list(state)
+    def finish(self, lanes: Lanes, t: float, due: bool) -> Numbers:
+        """See `Engine`."""
+        plan, plant = self.plan, self.plan.plant
+        results = Numbers(1, len(plan.results), 1)
+        x, kept = lanes.state.run(0).tolist(), lanes.kept.run(0).tolist()
         try:
-            return self.plan.measured(self.plant, self.plan.made(())[1], t, x, list(kept)[: len(self.plan.kept)])
+            x = plant.sample(t, x) if due and plant.sampled else x
+            results.fill(plan.measured(plan.made(()), t, x, kept))
         except (ZeroDivisionError, FormulaError):
-            return [math.nan] * len(self.plan.results)
+            results.fill([math.nan] * len(plan.results))
+        return results
 
 
 def make_engine(name: str, plan: LoopPlan | Plant, dt: float = 0.0) -> Engine:

@@ -14,10 +14,10 @@ from armsim.files.run_folder import RUN_FORMAT, RunFolder
 from armsim.files.yaml_writer import yaml_text
 from armsim.loading import Scenario
 from armsim.plant import Plant
-from armsim.plant.columns import FILES, File, Heading
-from armsim.simulation.driver import Progress
+from armsim.plant.columns import FILES, File, Layout
 from armsim.simulation.result import Result
 from armsim.simulation.row_log import BLOCK, DOUBLE
+from armsim.simulation.runner import Progress
 from armsim.simulation.summary import pace
 from armsim.version import __version__
 
@@ -35,7 +35,7 @@ def least_size(scenario: Scenario, plant: Plant) -> int:
     if scenario.log_format != "csv":
         return 0
     cells = sum(1 + len(plant.headings(name)) for name in FILES)
-    return (scenario.steps // scenario.log_every + 1) * cells * 2  # a digit, and a comma
+    return scenario.clock.rows * cells * 2  # a digit, and a comma
 
 
 def check_format(scenario: Scenario) -> None:
@@ -64,7 +64,7 @@ class RunFiles:
         scenario: What is run.
         plant: Its arm.
         degrees: Whether joint angles are in degrees.
-        recorded: The columns of record.csv, which is written in place of the other tables; None for these.
+        recorded: What rows of record.csv hold, which is written in place of the other tables; None for these.
 
     Attributes:
         rows: Number of rows that all tables have.
@@ -77,14 +77,14 @@ class RunFiles:
         scenario: Scenario,
         plant: Plant,
         degrees: bool,
-        recorded: Sequence[Heading] | None = None,
+        recorded: Layout | None = None,
     ) -> None:
-        self._width = len(plant.columns if recorded is None else recorded)
-        self._clock = scenario.log_every * scenario.time_ratio[0], scenario.time_ratio[1]
+        self._width = len((recorded or plant.layout).columns)
+        self._clock = scenario.clock
         self._tables: list[CsvFile | ParquetFile] = []
         try:
             if recorded is not None:
-                self._tables.append(CsvFile(folder.file("record.csv"), recorded))
+                self._tables.append(CsvFile(folder.file("record.csv"), recorded.headings()))
             for name in FILES if recorded is None else ():
                 self._tables.append(_table(folder, name, scenario, plant, degrees))
         except BaseException:
@@ -128,8 +128,8 @@ class RunFiles:
 
     def write(self, block: memoryview[float], first: int, count: int, times: Sequence[float] | None = None) -> None:
         """Write rows to all tables; their times are those of the scenario's clock unless given."""
-        num, den = self._clock
-        times = [k * num / den for k in range(first, first + count)] if times is None else times
+        if times is None:
+            times = [self._clock.at(k * self._clock.log_every) for k in range(first, first + count)]
         self.torn = True
         for table in self._tables:
             table.add(block, self._width, count, times)

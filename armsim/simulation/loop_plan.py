@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 from armsim import sources
 from armsim.compile import LoopBody
@@ -18,7 +18,8 @@ from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
 from armsim.measures.peak_torque import peak_torque
-from armsim.plant import Plant, make_plant
+from armsim.plant import Column, DynaMechsPlant, Plant, make_plant
+from armsim.simulation.called import is_called
 from armsim.simulation.content import content_of
 
 # magnitudes beyond which a run has diverged, by kind of state; that of positions is also the range of our sine
@@ -35,7 +36,19 @@ BOUNDS |= {
 
 SUMMARISED = "peak_torque"  # the measure that the summary of every run is made from
 
-Made = tuple[Plant, Sequence[Scalar], Sequence[Scalar]]  # plant, and joint positions and velocities at the start
+
+class Made(NamedTuple):
+    """What a run is made of.
+
+    Attributes:
+        plant: The plant.
+        q: Joint positions at the start [rad or m].
+        qd: Joint velocities at the start [rad/s or m/s].
+    """
+
+    plant: Plant
+    q: Sequence[Scalar]
+    qd: Sequence[Scalar] = ()
 
 
 def bounds(plant: Plant) -> list[float]:
@@ -44,19 +57,61 @@ def bounds(plant: Plant) -> list[float]:
     return [math.inf if slot in free else BOUNDS[slot.split("_", 1)[0]] for slot in plant.slots]
 
 
-def rarely(steps: int, parts: int) -> int:
-    """Steps between the moments at which figures are gathered, 0 for every moment; see `LoopPlan`."""
-    return every(steps) if parts == 1 else 0
+def plant_of_run(scenario: Scenario) -> Plant:
+    """The plant of a run, which counts work: an adaptive method runs ahead of the moments where it lands on fewer."""
+    return replace(make_plant(scenario), audit=True, ahead=scenario.land_every * scenario.moments > 1)
 
 
-def plant_of_run(scenario: Scenario, audit: bool = True) -> Plant:
-    """The plant of a scenario in a run: an adaptive method runs ahead of the moments where it lands on fewer.
+@dataclass(frozen=True)
+class Keep:
+    """What is kept of a run, besides its end and what is measured.
 
-    Args:
-        scenario: The scenario.
-        audit: Whether work is counted.
+    Attributes:
+        rows: Its rows.
+        work: The work of all that acts.
+        peaks: The largest motor torques, for its summary.
+        figures: Figures of merit.
+        accuracy: Whether its accuracy stays open, if it can: its steps are no part of the rules, as of DynaMechs' motor.
     """
-    return replace(make_plant(scenario), audit=audit, ahead=scenario.land_every * scenario.moments > 1)
+
+    rows: bool = True
+    work: bool = True
+    peaks: bool = True
+    figures: bool = True
+    accuracy: bool = True
+
+
+EVERYTHING = Keep()
+
+
+class RowKind(Protocol):
+    """What a row has."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """What its numbers are."""
+
+    def row(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
+        """The row of a state at time t [s]."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Open numbers of a scenario.
+
+    Attributes:
+        names: One for each.
+        make: From their values to the plant and the start.
+        content: Names all that `make` depends on besides.
+        sound: Whether a plant can be run, as a condition.
+        landing: Of plants that run ahead: time between landings [s].
+    """
+
+    names: tuple[str, ...]
+    make: Callable[[Sequence[Scalar]], Made]
+    content: str
+    sound: Callable[[Plant], Scalar]
+    landing: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -87,12 +142,9 @@ class LoopPlan:
         summarised: Names of those results that only the summary asks for, the largest motor torques.
         start: Joint positions at the start [rad or m]; None where no measure asks.
         rows: Whether there are rows.
-        open: Names of the open numbers.
-        make: From the open numbers to the plant and the start; None without any.
-        content: Names all that `make` depends on besides the plant.
-        sound: Whether a plant can be run, as a condition; None where that is known.
-        landing: Of made plants that run ahead: time between landings [s].
-        refinable: Whether its accuracy is open, too, by the last of the open numbers; see `opened`.
+        recorded: What rows have in place of the plant's columns; None for these.
+        opened: The open numbers; None without any.
+        refinable: Whether its accuracy is open, too, by the last of the open numbers; see `accuracy`.
         rare_every: Steps between the moments at which figures of merit are gathered, where they are the last measure; 0 where
             they are gathered at every moment.
         sampled_outside: Whether commands are sampled by who runs the loop.
@@ -104,52 +156,74 @@ class LoopPlan:
     summarised: tuple[str, ...] = ()
     start: tuple[float, ...] | None = None
     rows: bool = True
-    open: tuple[str, ...] = ()
-    make: Callable[[Sequence[Scalar]], Made] | None = None
-    content: str = ""
-    sound: Callable[[Plant], Scalar] | None = None
-    landing: float = 0.0
+    recorded: RowKind | None = None
+    opened: Opened | None = None
     parts: int = 1
     refinable: bool = False
     rare_every: int = 0
     sampled_outside: bool = False
 
     @classmethod
-    def of(
+    def of(cls, plant: Plant, dt: float) -> LoopPlan:
+        """Rows, and the largest motor torques, of a plant alone."""
+        peaks = peak_torque(Request(SUMMARISED, plant))
+        return cls(plant, dt, (peaks,), peaks.names)
+
+    @classmethod
+    def of_run(
         cls,
-        plant: Plant,
-        dt: float,
+        scenario: Scenario,
         measure: Sequence[str] | str = (),
-        start: Sequence[float] | None = None,
-        parts: int = 1,
-        refinable: bool = False,
-        steps: int | None = None,
+        keep: Keep = EVERYTHING,
+        opened: Opened | None = None,
     ) -> LoopPlan:
-        """What `armsim.simulate` computes: rows, what its summary has, and what is measured besides.
+        """What a run of a scenario computes.
 
         Args:
-            plant: The plant.
-            dt: Length of a step [s].
+            scenario: With a method that is picked; with open numbers, one of those that they make.
             measure: Names of measures.
-            start: Joint positions at the start [rad or m], for these.
-            parts: Number of moments of a step at which they are gathered.
-            refinable: Whether its accuracy is open.
-            steps: Number of steps of a run whose figures of merit are wanted; None where they are not.
+            keep: What is kept besides.
+            opened: The open numbers.
         """
-        known: list[Measure] = [peak_torque(Request(SUMMARISED, plant))]
+        plant, steps = plant_of_run(scenario), scenario.clock.steps
         asked: list[Measure] = []
-        if measure:
+        if measure != ():
             from armsim.measures.names import measures_of
 
             asked = measures_of(measure, plant)
-            known = [one for one in known if one.names not in [other.names for other in asked]]
-        figures = [] if steps is None else [figures_of(plant)]
-        silent = tuple(name for one in (*known, *figures) for name in one.names)
-        begun = None if start is None or not asked else tuple(start)
-        rare = 0 if steps is None else rarely(steps, parts)
+        peaks = [peak_torque(Request(SUMMARISED, plant))] if keep.peaks else []
+        known = [one for one in peaks if one.names not in [other.names for other in asked]]
+        figures = [figures_of(plant)] if keep.figures else []
+        measures = (*known, *asked, *figures)
+        called = is_called(plant)
         return cls(
-            plant, dt, (*known, *asked, *figures), silent, begun, parts=parts, refinable=refinable, rare_every=rare
+            replace(plant, audit=keep.work or any(one.needs_work for one in measures)),
+            scenario.dt,
+            measures,
+            tuple(name for one in (*known, *figures) for name in one.names),
+            start=tuple(scenario.initial_q) if asked and opened is None else None,
+            rows=keep.rows,
+            opened=opened,
+            parts=scenario.moments,
+            refinable=keep.accuracy and not called and not isinstance(plant, DynaMechsPlant),
+            rare_every=every(steps) if keep.figures and scenario.moments == 1 else 0,
+            sampled_outside=called,
         )
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """Names of the open numbers but for the accuracy."""
+        return () if self.opened is None else self.opened.names
+
+    def start_of(self, scenario: Scenario) -> list[float]:
+        """The state at the start of a run of a scenario."""
+        return self.plant.initial_state(scenario.initial_q, scenario.initial_qd, scenario.landing)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """What the numbers of a row are; none without rows."""
+        kind = self.recorded or self.plant
+        return kind.columns if self.rows else ()
 
     @property
     def rare(self) -> int:
@@ -159,8 +233,8 @@ class LoopPlan:
     @property
     def key(self) -> str:
         """Names all that the loop depends on; empty if that cannot be put into words."""
-        made = self.content if self.make is not None else content_of([self.plant, self.start])
-        text = sources.digest(sources.TRACED if self.make is None else sources.LOADED)
+        made = content_of([self.plant, self.start, self.recorded]) if self.opened is None else self.opened.content
+        text = sources.digest(sources.TRACED if self.opened is None else sources.LOADED)
         asked = content_of([self.dt, self.parts, self.results, self.rows, self.plant.audit, self.refinable, self.rare])
         return f"{text} {made} {asked} {self.open}" if made and asked else ""
 
@@ -179,7 +253,7 @@ class LoopPlan:
         """Units of the results."""
         return tuple(unit for measure in self.measures for unit in measure.units)
 
-    def opened(self, accuracy: Accuracy = AS_ASKED) -> dict[str, float]:
+    def accuracy(self, accuracy: Accuracy = AS_ASKED) -> dict[str, float]:
         """The last open numbers by name: dt [s], unless the plant runs ahead; a factor on an adaptive tolerance."""
         known = {} if self.plant.ahead else {"dt": self.dt / accuracy.parts}
         if self.plant.integrator.adaptive is not None:
@@ -190,30 +264,30 @@ class LoopPlan:
         """The loop's body, traced."""
         n, m = len(self.plant.slots), len(self.kept)
         state_names = ["t", *self.plant.slots]
-        open_names = [*self.open, *self.opened()]
+        open_names = [*self.open, *self.accuracy()]
         names = [*state_names, *(f"kept{i}" for i in range(m)), *open_names]
 
         def cycle(t: Scalar, *x: Scalar) -> list[Scalar]:
-            plant, start, _ = self.made(x[n + m :])
+            made = self.made(x[n + m :])
             state, opened = x[:n], dict(zip(names, [t, *x], strict=True))
             if "slack" in opened:
-                slack, asked = opened["slack"], plant.tolerance
-                plant = replace(plant, tolerance=Tolerance(slack * asked.rtol, slack * asked.atol))
-            after, kept = self.stepped(plant, start, t, state, x[n : n + m], opened.get("dt", self.dt))
-            row = plant.observe(t, state) if self.rows else []
-            return [*after, *kept, *row]
+                slack, asked = opened["slack"], made.plant.tolerance
+                own = Tolerance(slack * asked.rtol, slack * asked.atol)
+                made = made._replace(plant=replace(made.plant, tolerance=own))
+            after, kept = self.stepped(made, t, state, x[n : n + m], opened.get("dt", self.dt))
+            return [*after, *kept, *self.row(made.plant, t, state)]
 
         def finish(t: Scalar, *x: Scalar) -> list[Scalar]:
-            plant, start, _ = self.made(x[n + m :])
-            return self.measured(plant, start, t, x[:n], x[n : n + m])
+            return self.measured(self.made(x[n + m :]), t, x[:n], x[n : n + m])
 
         def sample(t: Scalar, *x: Scalar) -> list[Scalar]:
-            return self.made(x[n:])[0].sample(t, x[:n])
+            return self.made(x[n:]).plant.sample(t, x[:n])
 
         def begin(*x: Scalar) -> list[Scalar]:
             plant, q, qd = self.made(x)
-            sound = True if self.sound is None else self.sound(plant)
-            return [*plant.initial_state(q, qd, self.landing), where(sound, 1.0, 0.0)]
+            assert self.opened is not None
+            start = plant.initial_state(q, qd, self.opened.landing)
+            return [*start, where(self.opened.sound(plant), 1.0, 0.0)]
 
         samples = self.plant.sampled and not self.sampled_outside
         return LoopBody(
@@ -222,21 +296,26 @@ class LoopPlan:
             states=n,
             kept=m,
             bounds=bounds(self.plant),
-            begin=None if self.make is None else trace(begin, list(self.open), "begin"),
+            begin=None if self.opened is None else trace(begin, list(self.open), "begin"),
             finish=trace(finish, names, "finish"),
             rare=self.rare,
         )
 
+    def row(self, plant: Plant, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
+        """The row of a state."""
+        if self.recorded is not None:
+            return self.recorded.row(t, state)
+        return plant.observe(t, state) if self.rows else []
+
     def made(self, values: Sequence[Scalar]) -> Made:
         """The plant and the start for values of the open numbers."""
-        if self.make is not None:
-            return self.make(values[: len(self.open)])
-        return self.plant, [0.0] * self.plant.arm.n if self.start is None else self.start, []
+        if self.opened is not None:
+            return self.opened.make(values[: len(self.open)])
+        return Made(self.plant, [0.0] * self.plant.arm.n if self.start is None else self.start)
 
     def stepped(
         self,
-        plant: Plant,
-        start: Sequence[Scalar],
+        made: Made,
         t: Scalar,
         state: Sequence[Scalar],
         kept: Sequence[Scalar],
@@ -247,41 +326,35 @@ class LoopPlan:
 
         Those that are rare stay as they are unless `rare`.
         """
-        part = self.dt / self.parts
+        plant, part = made.plant, self.dt / self.parts
         if self.parts == 1:
             after = plant.step(t, state, self.dt if dt is None else dt)
-            return after, self.updated(plant, start, t, state, kept, rare)
+            return after, self._updated(made, t, state, kept, rare)
 
         def body(k: Scalar, state: list[Scalar], kept: list[Scalar]) -> list[Any]:
             at = t + k * part
-            return [k + 1.0, plant.step(at, state, part), self.updated(plant, start, at, state, kept)]
+            return [k + 1.0, plant.step(at, state, part), self._updated(made, at, state, kept)]
 
         _, after, gathered = loop([0.0, list(state), list(kept)], body, lambda k, *_: k >= self.parts, self.parts)
         return after, gathered
 
-    def updated(
-        self,
-        plant: Plant,
-        start: Sequence[Scalar],
-        t: Scalar,
-        state: Sequence[Scalar],
-        kept: Sequence[Scalar],
-        rare: bool = True,
+    def _updated(
+        self, made: Made, t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar], rare: bool = True
     ) -> list[Scalar]:
         """The accumulators after the moment at time t; see `stepped`."""
-        moment = Moment(plant, t, state, self.dt / self.parts, start)
-        parts = self._parts(kept)
+        moment, parts = self._moment(made, t, state), self._parts(kept)
         due = len(parts) if rare or not self.rare_every else len(parts) - 1
         pairs = zip(self.measures[:due], parts[:due], strict=True)
         return leaves([*(measure.update(part, moment) for measure, part in pairs), *parts[due:]])
 
-    def measured(
-        self, plant: Plant, start: Sequence[Scalar], t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar]
-    ) -> list[Scalar]:
+    def measured(self, made: Made, t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar]) -> list[Scalar]:
         """The measures' results, where the run ends at time t."""
-        moment = Moment(plant, t, state, self.dt / self.parts, start)
+        moment = self._moment(made, t, state)
         parts = zip(self.measures, self._parts(kept), strict=True)
         return [x for measure, part in parts for x in measure.result(measure.update(part, moment), moment)]
+
+    def _moment(self, made: Made, t: Scalar, state: Sequence[Scalar]) -> Moment:
+        return Moment(made.plant, t, state, self.dt / self.parts, made.q)
 
     def _parts(self, kept: Sequence[Scalar]) -> list[Any]:
         structure = flatten([measure.begin() for measure in self.measures])[1]

@@ -25,10 +25,9 @@ def of_run(run: Result) -> dict[str, Any]:
     steps, scenario = run.steps, run.scenario
     apart = every(steps) if scenario.moments == 1 else 1
     moments = -(-steps * scenario.moments // apart) + 1
-    num, den = scenario.time_ratio
     known = {name: run.figures[name] for name in (*TOOL, *ENERGY) if name in run.figures}
     follows = any(travels(run))
-    return {"moments": moments, "every": apart * num / den / scenario.moments, "follows": follows, **known}
+    return {"moments": moments, "every": scenario.clock.at(apart) / scenario.moments, "follows": follows, **known}
 
 
 def of_joint(run: Result, i: int) -> dict[str, Any]:
@@ -124,5 +123,4 @@ def problems(run: Result, joints: Sequence[dict[str, Any]], saturated: Sequence[
 
 
 def _end(run: Result) -> float:
-    num, den = run.scenario.time_ratio
-    return run.steps * num / den
+    return run.scenario.clock.at(run.steps)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
+from armsim.clock import EXACT
 from armsim.errors import UsageError
 from armsim.integrate.method import Stall
 from armsim.loading import Scenario
@@ -19,13 +20,11 @@ from armsim.simulation.row_log import ArrayRows, Rows
 from armsim.simulation.row_totals import RowTotals
 from armsim.simulation.step_error import StepError
 from armsim.stability.advice import Advice
+from armsim.stability.departure import MotionRows
 
 if TYPE_CHECKING:
     import numpy as np
     from pandas import DataFrame
-
-
-EXACT = 2**53  # up to here doubles have all whole numbers
 
 
 def steps_chosen(slots: Sequence[str], state: Sequence[float]) -> tuple[int, int] | None:
@@ -183,12 +182,12 @@ class Result(Mapping[str, Any]):
 
         if self.rows.times is not None:
             return self.rows.times
-        num, den = self.scenario.time_ratio
-        apart = self.scenario.log_every * num
-        if max(self.count * apart, den) <= EXACT:
-            times: np.ndarray = np.arange(self.count) * apart / den
+        clock = self.scenario.clock
+        apart = clock.log_every * clock.num
+        if max(self.count * apart, clock.den) <= EXACT:
+            times: np.ndarray = np.arange(self.count) * apart / clock.den
             return times
-        return np.array([k * apart / den for k in range(self.count)])
+        return np.array([clock.at(k * clock.log_every) for k in range(self.count)])
 
     @property
     def q(self) -> np.ndarray:
@@ -222,22 +221,20 @@ class Result(Mapping[str, Any]):
         """Totals of all rows."""
         if isinstance(self.rows, ArrayRows) and self.rows.totals is not None:
             return self.rows.totals
-        totals = RowTotals.of(self.plant)
+        totals = RowTotals.of(self.plant.arm, self.setup.layout.columns)
         for _, block in self.rows.blocks():
             totals.add(block)
         return totals
 
-    def latest(self) -> tuple[list[float], dict[str, list[tuple[float, ...]]]]:
-        """Times [s] of the last rows, as many as memory holds, and quantities in them, a tuple for each row."""
+    def latest(self) -> MotionRows:
+        """The motion in the last rows, as many as memory holds."""
         assert isinstance(self.rows, ArrayRows)  # as of every run that has just been made
         first, rows = self.rows.latest()
-        width = self.rows.width
-        num, den = self.scenario.time_ratio
-        times = [k * self.scenario.log_every * num / den for k in range(first, self.count)]
-        return times, {
-            quantity: list(zip(*(rows[i::width].tolist() for i in self._places(quantity)), strict=True))
+        q, qd, qdd = (
+            list(zip(*(rows[i :: self.rows.width].tolist() for i in self._places(quantity)), strict=True))
             for quantity in ("q", "qd", "qdd")
-        }
+        )
+        return MotionRows(self.t[first:].tolist(), q, qd, qdd)
 
     @cached_property
     def _by_heading(self) -> dict[str, Heading]:

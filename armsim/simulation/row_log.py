@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from armsim.errors import UsageError
 from armsim.files.run_folder import size_text
+from armsim.simulation.lanes import DOUBLE, RowRoom, RowSpace
 from armsim.simulation.row_totals import RowTotals
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ IN_MEMORY = 32 * 2**20  # bytes of rows that stay there
 BLOCK = 2**20  # bytes of rows that are handed over at once
 BLOCKS = 4  # of them, in the loop's hands, waiting, or being written
 LARGEST_LOG = 2 * 2**30  # bytes of rows of runs that keep all of them in memory: recordings, and many runs at once
-DOUBLE = ctypes.sizeof(ctypes.c_double)
 
 
 def held_in_memory(width: int) -> int:
@@ -156,21 +156,14 @@ def _array_rows(numbers: bytes, *others: Any) -> ArrayRows:
     return ArrayRows((ctypes.c_double * (len(numbers) // DOUBLE)).from_buffer_copy(numbers), *others)
 
 
-class RowLog(Protocol):
+class RowLog(RowRoom, Protocol):
     """Takes the rows of a run.
 
     Attributes:
-        at_once: Rows that one stretch of steps may have.
-        failure: Why no more rows can be taken; empty while they can.
         waited: Time for which the loop waited for rows to be written [s].
     """
 
-    at_once: int
-    failure: str
     waited: float
-
-    def room(self, first: int) -> ctypes.Array:
-        """Where to put the rows from index `first` on; all before it have been put where earlier calls said."""
 
     def finish(self, count: int, end: Sequence[float] | None) -> ArrayRows:
         """Take the last rows, and close; all but a last one that is not finite, as that of a diverging step may be.
@@ -200,9 +193,8 @@ class RowsInMemory:
         self.at_once = most
         self.rows = (ctypes.c_double * (width * most))()
 
-    def room(self, first: int) -> ctypes.Array:
-        left = len(self.rows) - first * self.width
-        return (ctypes.c_double * left).from_buffer(self.rows, first * self.width * DOUBLE)
+    def space(self, first: int) -> RowSpace:
+        return RowSpace(ctypes.addressof(self.rows) + first * self.width * DOUBLE)
 
     def finish(self, count: int, end: Sequence[float] | None) -> ArrayRows:
         return ArrayRows(self.rows, self.width, _ended(self.rows, self.width, count, end))
@@ -237,7 +229,7 @@ class RowStream:
         self._thread = threading.Thread(target=self._write, name="armsim rows", daemon=True)
         self._thread.start()
 
-    def room(self, first: int) -> ctypes.Array:
+    def space(self, first: int) -> RowSpace:
         self._hand_over(first)
         if self._fault is not None:
             raise self._fault
@@ -245,7 +237,7 @@ class RowStream:
             began = time.perf_counter()
             self._buffer = self._free.get()
             self.waited += time.perf_counter() - began
-        return self._buffer
+        return RowSpace(ctypes.addressof(self._buffer))
 
     def finish(self, count: int, end: Sequence[float] | None) -> ArrayRows:
         """See `RowLog`. Of the rows, the last are kept in memory, at least `IN_MEMORY` bytes if there are as many."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from armsim.plant import Plant
+from armsim.model import Arm
+from armsim.plant import Column
 
 MOST = 1000  # points of a path
 
@@ -116,18 +118,18 @@ class RowTotals:
     _rows: int = 0
 
     @classmethod
-    def of(cls, plant: Plant) -> RowTotals:
+    def of(cls, arm: Arm, columns: Sequence[Column]) -> RowTotals:
         """Of no rows yet."""
-        place = {(column.quantity, column.of): i for i, column in enumerate(plant.columns)}
-        limited = [(joint.name, joint.limit) for joint in plant.arm.joints if joint.limit is not None]
+        place = {(column.quantity, column.of): i for i, column in enumerate(columns)}
+        limited = [(joint.name, joint.limit) for joint in arm.joints if joint.limit is not None]
         ranges = {name: Range(place["q", name], lower=limit.lower, upper=limit.upper) for name, limit in limited}
         kinetic, potential = (Extremes(place["energy", kind]) for kind in ("kinetic", "potential"))
-        motors = [(joint.name, joint.electric_motor) for joint in plant.arm.joints]
+        motors = [(joint.name, joint.electric_motor) for joint in arm.joints if ("voltage", joint.name) in place]
         supplies = [(name, motor.limits.voltage) for name, motor in motors if motor is not None]
         voltages = {name: Voltage(place["voltage", name], limit=limit) for name, limit in supplies if limit is not None}
-        ways = [Extremes(place["q", joint.name]) for joint in plant.arm.joints]
+        ways = [Extremes(place["q", joint.name]) for joint in arm.joints]
         path = Path([way.column for way in ways])
-        return cls(len(plant.columns), ranges, ways, path, voltages, kinetic, potential)
+        return cls(len(columns), ranges, ways, path, voltages, kinetic, potential)
 
     def add(self, rows: Any) -> None:
         """Take rows into account: a flat sequence of doubles, row by row, whose slices are lists or memoryviews."""

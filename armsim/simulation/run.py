@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from armsim.files.run_folder import RunFolder, new_run_folder
-from armsim.simulation.driver import Progress
 from armsim.simulation.folder import COMMENT, RunFiles, check_format, record, write_about
 from armsim.simulation.result import Result
+from armsim.simulation.runner import Progress
 from armsim.simulation.summary import summarize
 
 

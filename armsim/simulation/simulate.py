@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -15,17 +14,17 @@ from armsim.files.run_folder import new_run_folder
 from armsim.loading import Scenario, scenario_of
 from armsim.measures.figures import parted
 from armsim.plant import Plant, make_plant
-from armsim.simulation.called import CalledEngine, is_called, under_function
-from armsim.simulation.driver import FIRST_STRETCH, Driver, Progress, next_stretch
-from armsim.simulation.engine import Engine, NativeEngine, make_engine
+from armsim.simulation.called import under_function
+from armsim.simulation.engine import NativeEngine, make_engine
 from armsim.simulation.folder import RunFiles, check_format, least_size
-from armsim.simulation.loop_plan import SUMMARISED, LoopPlan, plant_of_run
+from armsim.simulation.loop_plan import SUMMARISED, Keep, LoopPlan
 from armsim.simulation.result import KnownSetup, Setup
 from armsim.simulation.row_log import RowLog, RowSink, RowsInMemory, RowStream, SpilledRows, held_in_memory
 from armsim.simulation.row_totals import RowTotals
 from armsim.simulation.run import Run
-from armsim.simulation.step_doubling import StepDoubling, can_refine
-from armsim.spec.timing import time_at
+from armsim.simulation.runner import Job, Progress, Runner
+from armsim.simulation.step_doubling import StepDoubling
+from armsim.simulation.stopwatch import Stopwatch
 from armsim.stability.advice import Advice
 from armsim.stability.method_choice import with_method
 from armsim.stability.step_advice import advice_on, heeded, key
@@ -133,20 +132,18 @@ def _simulated(
     streamed: Streamed | None = None,
 ) -> Run:
     """Run a scenario; see `simulate` and `carried_out`."""
-    began = time.perf_counter()
+    watch = Stopwatch()
     scenario = with_method(scenario)
     plant = make_plant(scenario)
-    of_run = plant_of_run(scenario)
-    plan = LoopPlan.of(
-        of_run, scenario.dt, measure, scenario.initial_q, scenario.moments, can_refine(of_run), scenario.steps
-    )
-    called = is_called(plant)
-    made = CalledEngine(plan) if called and engine == "llvm" else make_engine(engine, plan)
-    ready = time.perf_counter()
-    advice = Advice() if called else heeded(scenario, plant, force_step)
-    seconds = {"advice_s": time.perf_counter() - ready}
-    setup = KnownSetup(scenario, made.plant, advice)
-    return carried_out(scenario, made, setup, progress, seconds, began, streamed=streamed)
+    plan = LoopPlan.of_run(scenario, measure)
+    made = make_engine(engine, plan)
+    watch.seconds.update(made.preparation)
+    watch.lap()
+    advice = Advice() if plan.sampled_outside else heeded(scenario, plant, force_step)
+    watch.lap("advice_s")
+    runner = Runner(made, Job(plan, scenario.clock, plan.start_of(scenario)))
+    setup = KnownSetup(scenario, plan.plant, advice)
+    return carried_out(runner, setup, watch, progress, streamed, key("step error", scenario))
 
 
 def advise(scenario: Scenario) -> tuple[Scenario, Advice]:
@@ -160,110 +157,77 @@ def advise(scenario: Scenario) -> tuple[Scenario, Advice]:
 
 
 def simulate_unadvised(scenario: Scenario, progress: Progress | None = None) -> Run:
-    """Run a scenario whatever its step, without advice, for convergence studies; see `simulate`."""
-    began = time.perf_counter()
+    """Run a scenario whatever its step, without advice and figures of merit, for convergence studies; see `simulate`."""
+    watch = Stopwatch()
     scenario = with_method(scenario)
-    made = NativeEngine(LoopPlan.of(plant_of_run(scenario), scenario.dt, parts=scenario.moments))
-    return carried_out(scenario, made, KnownSetup(scenario, made.plant, Advice()), progress, {}, began)
+    plan = LoopPlan.of_run(scenario, keep=Keep(figures=False, accuracy=False))
+    runner = Runner(NativeEngine(plan), Job(plan, scenario.clock, plan.start_of(scenario)))
+    return carried_out(runner, KnownSetup(scenario, plan.plant, Advice()), watch, progress)
 
 
 def carried_out(
-    scenario: Scenario,
-    engine: Engine,
+    runner: Runner,
     setup: Setup,
-    progress: Progress | None,
-    seconds: Mapping[str, float],
-    began: float,
-    start: Sequence[float] | None = None,
+    watch: Stopwatch,
+    progress: Progress | None = None,
     streamed: Streamed | None = None,
+    known: str = "",
 ) -> Run:
-    """Carry out a run with an engine that is ready.
+    """Carry out a run.
 
     Args:
-        scenario: What is run; that of the setup, or one that has the same times and columns.
-        engine: Its engine.
+        runner: Has the run at its start.
         setup: What is run, as the result tells it.
+        watch: Has the wall time spent so far.
         progress: See `simulate`.
-        seconds: Wall time spent so far, by part [s].
-        began: When, as `time.perf_counter` has it.
-        start: The state at the start, of a run with open numbers; that of the scenario unless given.
         streamed: Gives what takes the rows if they are too many for memory; a temporary file unless given.
+        known: Names the run, whose estimate of the error by the step may be known; see `StepDoubling`.
     """
-    width = len(engine.plant.columns)
-    count = scenario.steps // scenario.log_every + 1
+    width, count = len(runner.plan.columns), runner.clock.rows_before(runner.clock.steps) + 1
     log: RowLog
     if count <= held_in_memory(width):
         log = RowsInMemory(width, count)
     else:
-        totals = RowTotals.of(setup.plant)
-        log = SpilledRows(totals, count) if streamed is None else RowStream(streamed(scenario, setup.plant), totals)
+        totals = RowTotals.of(setup.plant.arm, runner.plan.columns)
+        log = (
+            SpilledRows(totals, count) if streamed is None else RowStream(streamed(setup.scenario, setup.plant), totals)
+        )
     with contextlib.closing(log):
-        return _driven(scenario, engine, setup, progress, seconds, began, start, log)
+        return _driven(runner, setup, watch, progress, log, StepDoubling(runner, setup, known))
 
 
 def _driven(
-    scenario: Scenario,
-    engine: Engine,
-    setup: Setup,
-    progress: Progress | None,
-    seconds: Mapping[str, float],
-    began: float,
-    start: Sequence[float] | None,
-    log: RowLog,
+    runner: Runner, setup: Setup, watch: Stopwatch, progress: Progress | None, log: RowLog, doubling: StepDoubling
 ) -> Run:
     """Carry out a run; see `carried_out`."""
-    plant = engine.plant
-    width = len(plant.columns)
-    count = scenario.steps // scenario.log_every + 1
-    name = key("step error", scenario) if start is None else ""
-    if start is None:
-        start = plant.initial_state(scenario.initial_q, scenario.initial_qd, scenario.landing)
-    doubling = StepDoubling(scenario, engine, start, name, setup)
-    driver = Driver(
-        engine.run,
-        start,
-        width=width,
-        kept=engine.plan.kept,
-        log_every=scenario.log_every,
-        sample_every=scenario.sample_every or 1,
-        time_ratio=scenario.time_ratio,
-    )
-    looped = time.perf_counter()
-    status, chunk = "complete", 1 if scenario.adaptive else FIRST_STRETCH
-    approach: list[list[float]] = []
-    end = [math.nan] * width
+    plan, clock = runner.plan, runner.clock
+    status, approach, end = "interrupted", list[list[float]](), [math.nan] * len(plan.columns)
+    watch.lap()
     try:
-        while driver.done < scenario.steps:
-            began_chunk = time.perf_counter()
-            room = log.room(-(-driver.done // scenario.log_every))
-            if log.failure:
-                status = "interrupted"
-                break
-            ahead = min(chunk, log.at_once * scenario.log_every)
-            ahead = min(ahead, doubling.next_instant(driver.done) - driver.done)
-            if not driver.advance(driver.done + ahead, room):
-                status = "diverged"
-                approach = driver.approach()  # for the diagnosis
-                break
-            doubling.see(driver.done, list(driver.state))
-            chunk = next_stretch(ahead, time.perf_counter() - began_chunk)
-            if progress is not None:
-                progress(driver.done, scenario.steps)
+        for done in runner.until(clock.steps, log, doubling.next_instant):
+            if runner.lanes.alive:
+                doubling.see(done, runner.state)
+                if progress is not None:
+                    progress(done, clock.steps)
+        status = "complete" if runner.done == clock.steps and runner.lanes.alive else status
+        if not runner.lanes.alive:
+            status, approach = "diverged", runner.approach()  # for the diagnosis
     except KeyboardInterrupt:
-        status = "interrupted"
-    ended = time.perf_counter()
+        pass
+    watch.lap("loop_s")
+    watch.seconds["loop_s"] -= log.waited
+    watch.seconds |= {"rows_s": log.waited} if log.waited else {}
     with contextlib.suppress(KeyboardInterrupt):
-        end = driver.row()
-    done = driver.done
-    due = scenario.sample_every is not None and done % scenario.sample_every == 0
-    measured = engine.measured(list(driver.state), list(driver.kept), time_at(done, scenario.time_ratio), due)
+        end = [*runner.row().run(0)]
+    results = runner.results
+    done = runner.done
     if status == "diverged":  # there is no end to measure at, but the summary tells how large torques became
-        peaks = {f"{SUMMARISED}_{joint.name}" for joint in plant.arm.joints}
-        measured = [x if name in peaks else math.nan for name, x in zip(engine.plan.results, measured, strict=True)]
-    asked_for, figures = parted(dict(zip(engine.plan.results, measured, strict=True)))
-    kept = min(-(-(done + (status == "diverged")) // scenario.log_every), count)
-    parts = {"loop_s": ended - looped - log.waited, **({"rows_s": log.waited} if log.waited else {})}
-    rows = log.finish(kept, end if status == "complete" and done % scenario.log_every == 0 else None)
+        peaks = {f"{SUMMARISED}_{joint.name}" for joint in plan.plant.arm.joints}
+        results = {name: x if name in peaks else math.nan for name, x in results.items()}
+    asked_for, figures = parted(results)
+    kept = min(clock.rows_before(done + (status == "diverged")), clock.rows)
+    due = done % clock.log_every == 0 or plan.recorded is not None
+    rows = log.finish(kept, end if status == "complete" and due else None)
     if log.failure and status == "complete":
         status = "interrupted"
     return Run(
@@ -275,15 +239,11 @@ def _driven(
         end=end,
         measures=asked_for,
         figures={} if status == "diverged" else figures,
-        units={
-            name: unit
-            for name, unit in zip(engine.plan.results, engine.plan.units, strict=True)
-            if name not in engine.plan.summarised
-        },
-        state=list(driver.state),
+        units={name: unit for name, unit in zip(plan.results, plan.units, strict=True) if name not in plan.summarised},
+        state=runner.state,
         approach=approach,
-        engine=engine.name,
-        stalled=driver.stalled,
+        engine=runner.engine.name,
+        stalled=runner.stalled,
         estimated=doubling.estimate if status == "complete" else "",
-        seconds={**engine.preparation, **seconds, **parts, "total_s": ended - began},
+        seconds=watch.total(),
     )

@@ -21,13 +21,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from armsim.loading import Scenario
-from armsim.plant import DynaMechsPlant, Plant
-from armsim.simulation.engine import Engine, Repeater, doubles
-from armsim.simulation.loop_plan import Accuracy
+from armsim.simulation.loop_plan import AS_ASKED, Accuracy
 from armsim.simulation.result import Setup, steps_chosen
+from armsim.simulation.runner import Runner
 from armsim.simulation.step_error import LOOSER, SHORTER, TIGHTER, StepError
-from armsim.spec.timing import time_at
 from armsim.spec.tolerance import LEAST
 
 WHOLE = 5000  # fixed steps, up to which a run is repeated from its start to its end
@@ -41,49 +38,39 @@ LANDINGS = 100  # of the repetition of an adaptive run, at most, or twice its ow
 SMALL = 0.1  # of the largest motion of a joint of its kind: a joint that moves less is compared with that
 KNOWN = 1000  # estimates that are kept, of scenarios that may be run again
 SLIGHT = 1e-6  # rad or m: smaller motions count as this
+UNREFINABLE = "only runs in machine code are repeated, and none with DynaMechs' motors, whose rules hold for one step"
+CALLED = "a run whose law is called at every sample is not repeated; a law that can be traced is compiled, and its run repeated"
 
 _known: dict[str, StepError | str] = {}
-
-
-def can_refine(plant: Plant) -> bool:
-    """Whether a plant's steps can be made more accurate: they are no part of its rules, as of DynaMechs' motor."""
-    return not isinstance(plant, DynaMechsPlant)
 
 
 class StepDoubling:
     """Estimates the error of a run, from states that it is given on the way.
 
     Args:
-        scenario: What is run.
-        engine: Its engine.
-        start: The state at the start.
+        runner: Has the run at its start.
+        setup: What is run.
         known: Names the run, whose estimate may be known; empty for one that is not made twice.
-        setup: Has the tolerance of the run.
     """
 
-    def __init__(
-        self,
-        scenario: Scenario,
-        engine: Engine,
-        start: Sequence[float],
-        known: str,
-        setup: Setup,
-    ) -> None:
-        self.scenario, self.plant = scenario, engine.plant
-        self._setup = setup
-        self._engine = engine if isinstance(engine, Repeater) and engine.plan.refinable else None
-        self._name = known
-        self._clock = scenario.sample_every or 1, scenario.time_ratio
-        self._states = {0: list(start)}
-        repeats = self._engine is not None and self._name not in _known
-        self._pairs = self._stretches(scenario.steps) if repeats else []
-        kept = [(0, scenario.steps)] if self._pairs and self.whole else self._pairs
+    def __init__(self, runner: Runner, setup: Setup, known: str = "") -> None:
+        self.plan, self.plant, self.steps = runner.plan, runner.plan.plant, runner.clock.steps
+        self._engine, self._job = runner.engine, runner.job
+        self._setup, self._name = setup, known
+        self._repeats = runner.engine.name == "llvm" and runner.plan.refinable
+        self._states = {0: runner.state}
+        self._pairs = self._stretches(self.steps) if self._repeats and known not in _known else []
+        kept = [(0, self.steps)] if self._pairs and self.whole else self._pairs
         self._left = sorted({step for pair in kept for step in pair} - {0})
 
     @property
     def whole(self) -> bool:
         """Whether the run is repeated from its start to its end."""
-        return self.scenario.adaptive or self.scenario.steps <= WHOLE
+        return self._adaptive or self.steps <= WHOLE
+
+    @property
+    def _adaptive(self) -> bool:
+        return self.plant.integrator.adaptive is not None
 
     def _stretches(self, steps: int) -> list[tuple[int, int]]:
         """First and last step of what is repeated, piece by piece: states are compared at the end of each.
@@ -98,7 +85,7 @@ class StepDoubling:
 
     def next_instant(self, done: int) -> int:
         """The step at which the next state is wanted, or the last."""
-        return self._left[0] if self._left else self.scenario.steps
+        return self._left[0] if self._left else self.steps
 
     def see(self, done: int, state: Sequence[float]) -> None:
         """Take the state reached after so many steps, if it is wanted."""
@@ -107,14 +94,12 @@ class StepDoubling:
 
     def estimate(self) -> StepError | str:
         """The estimate for a run that is complete, or why there is none."""
-        if self._engine is None:
-            return (
-                "only runs in machine code are repeated, and none with DynaMechs' motors, whose rules hold for one step"
-            )
+        if not self._repeats:
+            return CALLED if self.plan.sampled_outside else UNREFINABLE
         if not self._pairs:
             return _known.get(self._name, "")
-        taken = self._taken(self._states[self.scenario.steps])
-        found = f"the run took {taken} steps, more than {MOST}" if taken > MOST else self._compared(self._engine)
+        taken = self._taken(self._states[self.steps])
+        found = f"the run took {taken} steps, more than {MOST}" if taken > MOST else self._compared()
         if self._name:
             if len(_known) >= KNOWN:
                 _known.clear()
@@ -125,25 +110,23 @@ class StepDoubling:
         """The steps that an adaptive method has tried; 0 of another."""
         return sum(steps_chosen(self.plant.slots, state) or (0,))
 
-    def _compared(self, engine: Repeater) -> StepError | str:
+    def _compared(self) -> StepError | str:
         """The largest difference between the run and its repetition, of all joints and instants."""
         if self.whole:
-            state = doubles(self._states[0])
+            state: list[float] | None = self._states[0]
             for first, last in self._pairs:
-                engine.run_again(state, first, last, self._clock, Accuracy())
-                self._states[last] = list(state)
-        if not self.scenario.adaptive:
+                assert state is not None  # as the run completed
+                state = self._states[last] = self._again(state, first, last) or state
+        if not self._adaptive:
             parts = self._parts
-            found = self._repeated(
-                engine, Accuracy(parts), SHORTER[parts], parts / (parts - 1)
-            )  # of order 1, as after events
+            found = self._repeated(Accuracy(parts), SHORTER[parts], parts / (parts - 1))  # of order 1, as after events
             if isinstance(found, str):
                 return found
-            return replace(found, at_least=self._may_be_larger(engine, found, parts))
+            return replace(found, at_least=self._may_be_larger(found, parts))
         parts = 1 if self.plant.ahead else HALVES
         if float(self._setup.scenario.tolerance.rtol) < TENTHS * LEAST:
-            return self._repeated(engine, Accuracy(parts, 1 / TENTHS), LOOSER)
-        return self._repeated(engine, Accuracy(parts, TENTHS), TIGHTER)
+            return self._repeated(Accuracy(parts, 1 / TENTHS), LOOSER)
+        return self._repeated(Accuracy(parts, TENTHS), TIGHTER)
 
     @property
     def _owes_to_events(self) -> bool:
@@ -158,7 +141,7 @@ class StepDoubling:
         again = sum(last - first for first, last in self._pairs)
         return TENTHS if TENTHS * again <= FIFTHS * WHOLE else FIFTHS
 
-    def _may_be_larger(self, engine: Repeater, found: StepError, parts: int) -> bool:
+    def _may_be_larger(self, found: StepError, parts: int) -> bool:
         """Whether the error of fixed steps may exceed three times the estimate: also of a motion that is another altogether.
 
         Steps begun a quarter later see an event a quarter of a step sooner or later, or more, so the whole step that it may be
@@ -168,27 +151,26 @@ class StepDoubling:
             return True
         if not self._owes_to_events:
             return False
-        return self._share_begun_late(engine) / LATER / parts > 2 * found.share
+        return self._share_begun_late() / LATER / parts > 2 * found.share
 
-    def _share_begun_late(self, engine: Repeater) -> float:
+    def _share_begun_late(self) -> float:
         """The largest difference that steps begun a quarter later make, over the joint's motion; infinite where unknown.
 
         Samples, and jumps of external forces, stay where they are: steps are begun anew there.
         """
-        scenario, scales = self.scenario, self._motions()
-        restarts = {*range(0, scenario.steps, scenario.sample_every or scenario.steps), *scenario.jumps}
-        if scenario.sample_every == 1 or len(restarts) > RESTARTS:
+        every, jumps, scales = self._job.clock.sample_every, self._setup.scenario.jumps, self._motions()
+        restarts = {*range(0, self.steps, every or self.steps), *jumps}
+        if every == 1 or len(restarts) > RESTARTS:
             return math.inf
-        state, at, largest, sound = doubles(self._states[0]), 0.0, 0.0, True
-        quarters = Accuracy(QUARTERS)
-        for mark in sorted(k for k in restarts.union(last for _, last in self._pairs) if 0 < k <= scenario.steps):
+        state: list[float] | None = self._states[0]
+        at, largest, quarters = 0.0, 0.0, Accuracy(QUARTERS)
+        for mark in sorted(k for k in restarts.union(last for _, last in self._pairs) if 0 < k <= self.steps):
             if at in restarts:
-                sound = engine.run_again(state, at, at + LATER, self._clock, quarters)
-                at += LATER
+                state, at = self._again(state, at, at + LATER, quarters), at + LATER
             before = mark - 1 + LATER
-            sound = sound and engine.run_again(state, at, before, self._clock)
-            on = doubles(list(state))
-            if not sound or not engine.run_again(on, before, mark, self._clock, quarters):
+            state = self._again(state, at, before)
+            on = self._again(state, before, mark, quarters)
+            if on is None:
                 return math.inf
             if mark in self._states:
                 off = (abs(x - y) / scale for x, y, scale in zip(self._states[mark], on, scales, strict=False))
@@ -196,21 +178,33 @@ class StepDoubling:
             state, at = (on, mark) if mark in restarts else (state, before)
         return largest
 
-    def _repeated(self, engine: Repeater, accuracy: Accuracy, by: str, factor: float = 1.0) -> StepError | str:
+    def _again(
+        self, state: list[float] | None, first: float, last: float, accuracy: Accuracy = AS_ASKED
+    ) -> list[float] | None:
+        """The state after some steps from another; None where they, or those that led to it, left their bounds."""
+        if state is None:
+            return None
+        runner = Runner(self._engine, self._job.again(first, last, state, accuracy))
+        for _ in runner.until(runner.clock.steps):
+            pass
+        return runner.state if runner.lanes.alive else None
+
+    def _repeated(self, accuracy: Accuracy, by: str, factor: float = 1.0) -> StepError | str:
         """The difference that an accuracy makes, times a factor."""
-        scenario, joints = self.scenario, self.plant.arm.joints
-        scales = self._motions()
+        joints, scales = self.plant.arm.joints, self._motions()
         worst = StepError(joints[0].name, 0.0, 0.0, 0.0, self.whole, by)
-        reached, state = -1, doubles([])
+        reached, state = -1, list[float]()
         for first, last in self._pairs:
             if first != reached:
-                state = doubles(self._landing_more_often() if scenario.adaptive else self._states[first])
-            reached, time = last, time_at(last, scenario.time_ratio)
-            if not engine.run_again(state, first, last, self._clock, accuracy):
+                state = self._landing_more_often() if self._adaptive else self._states[first]
+            reached, time = last, self._job.clock.at(last)
+            after = self._again(state, first, last, accuracy)
+            if after is None:
                 return StepError(worst.joint, time, math.inf, math.inf, self.whole, by)
-            if self._taken(list(state)) > TENTHS * MOST:
+            if self._taken(after) > TENTHS * MOST:
                 return f"the run repeated with {by} takes more than {TENTHS * MOST} steps"
-            for joint, scale, x, other in zip(joints, scales, self._states[last], list(state), strict=False):
+            state = after
+            for joint, scale, x, other in zip(joints, scales, self._states[last], state, strict=False):
                 error = factor * abs(x - other)
                 if error > worst.share * scale:
                     worst = StepError(joint.name, time, error, error / scale, self.whole, by)
@@ -218,9 +212,9 @@ class StepDoubling:
 
     def _landing_more_often(self) -> list[float]:
         """The state at the start, from which a method that runs ahead lands between the run's own landings, too, where it can."""
-        x, scenario = self.plant.parts(self._states[0]), self.scenario
+        x, scenario = self.plant.parts(self._states[0]), self._setup.scenario
         if x.ahead is not None:
-            most = max(HALVES, LANDINGS * scenario.land_every // scenario.steps)
+            most = max(HALVES, LANDINGS * scenario.land_every // self.steps)
             moments = scenario.land_every * scenario.moments  # from one landing to the next
             x.ahead.landing /= max(parts for parts in range(1, most + 1) if moments % parts == 0)
         return x.flat()

@@ -15,7 +15,6 @@ from armsim.simulation.ending import ending, settled
 from armsim.simulation.energy_balance import audit
 from armsim.simulation.merit import of_joint, of_run, problems
 from armsim.simulation.result import Result
-from armsim.spec.timing import time_at
 from armsim.stability.departure import causes
 
 
@@ -78,15 +77,7 @@ def summarize(run: Result) -> dict[str, Any]:
     if run.units:
         summary["measures"] = {name: {"value": run.measures[name], "unit": unit} for name, unit in run.units.items()}
     if run.status == "diverged":
-        summary["diverged"] = {
-            "slot": run.fastest_to_diverge(),
-            "landing" if scenario.adaptive else "step": run.steps,
-            "time": summary["duration"],
-            "torques_finite": all(map(math.isfinite, [*run.peaks, *run.end])),
-            **(found := _causes(run)),
-            "stable": _stable(run, found.get("growth")),
-            "stalled": run.stalled,
-        }
+        summary["diverged"] = divergence_of(run)
     return summary
 
 
@@ -97,12 +88,20 @@ def pace(summary: Mapping[str, Any]) -> float:
     return tried / loop if loop > 0 else math.inf
 
 
-def _causes(run: Result) -> dict[str, Any]:
-    """The diagnosis of a diverged run; see `armsim.stability.departure.causes`."""
-    times, latest = run.latest()
+def divergence_of(run: Result) -> dict[str, Any]:
+    """The diagnosis of a diverged run, with its causes; see `armsim.stability.departure.causes`."""
     n = run.plant.arm.n
     approach = [state[n : 2 * n] for state in run.approach]
-    return causes(run.scenario, run.steps, approach, times, **latest)
+    found = causes(run.scenario, run.steps, approach, run.latest())
+    return {
+        "slot": run.fastest_to_diverge(),
+        "landing" if run.scenario.adaptive else "step": run.steps,
+        "time": end_time(run),
+        "torques_finite": all(map(math.isfinite, [*run.peaks, *run.end])),
+        **found,
+        "stable": _stable(run, found.get("growth")),
+        "stalled": run.stalled,
+    }
 
 
 def _stable(run: Result, found: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -112,12 +111,11 @@ def _stable(run: Result, found: dict[str, Any] | None) -> dict[str, Any] | None:
         return None
     from armsim.stability.remedy import remedy
 
-    num, den = scenario.time_ratio
-    known = run.steps + 1 - len(run.approach)
-    since = known * num / den if found is None or found["since"] is None else found["since"]
+    clock, known = scenario.clock, run.steps + 1 - len(run.approach)
+    since = clock.at(known) if found is None or found["since"] is None else found["since"]
     begun = max(0, min(round(since / scenario.dt) - known, len(run.approach) - 1))
-    states = [((known + k) * num / den, run.approach[k]) for k in range(begun, len(run.approach))]
-    return remedy(plant, scenario.dt, states)
+    states = [(clock.at(known + k), state) for k, state in enumerate(run.approach)]
+    return remedy(plant, scenario.dt, states[begun:]) or remedy(plant, scenario.dt, states[:begun])
 
 
 def stepped(scenario: Scenario, steps: int, counts: tuple[int, int] | None, land_every: int = 1) -> dict[str, Any]:
@@ -150,7 +148,7 @@ def joint_summaries(run: Result) -> list[dict[str, Any]]:
     plant, last = run.plant, _named(run, run.end)
     command = plant.command
     feedback = command if isinstance(command, Controller) else None
-    end = time_at(run.steps, run.scenario.time_ratio)
+    end = run.scenario.clock.at(run.steps)
     droop = steady_droop(plant, end)
     target = None if feedback is None else feedback.reference.at(end).q
     joints = []
@@ -182,11 +180,11 @@ def _outside(run: Result) -> list[dict[str, Any]]:
         if most > 0:
             since = end_time(run)
             if rows.outside is not None:
-                since = time_at(rows.outside * run.scenario.log_every, run.scenario.time_ratio)
+                since = run.scenario.clock.at(rows.outside * run.scenario.clock.log_every)
             found.append({"joint": joint.name, "since": since, "most": most, "stop": limit.stiffness is not None})
     return found
 
 
 def end_time(run: Result) -> float:
     """The time reached [s]."""
-    return time_at(run.steps, run.scenario.time_ratio)
+    return run.scenario.clock.at(run.steps)

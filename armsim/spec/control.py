@@ -270,7 +270,9 @@ class ControlKeys(Record):
             example = self.fields[key].example
             more.append(spelled(f"--set control.{key}={example}", f'"control.{key}": {example}'))
         place = node.entries["law"][1].place
-        expected = f"the gains of {data['law']}, {' and '.join(needed)}, and no others"
+        law = data["law"]
+        gains = f"the gains of {law}, {' and '.join(needed)}, and no others"
+        expected = gains if needed else f"`output`, and no gains with {law}"
         mend = f"add {spelled(' ', ', ').join(more)}"
         context.report.add(place, join(path, "law"), expected, " and ".join(found), mend)
         return True
@@ -285,6 +287,6 @@ class ControlKeys(Record):
         elif key in DERIVATIVE:
             expected = f"no derivative of this kind with {law}"
         else:
-            expected = f"the gains of {law}: {' and '.join(needed)}"
+            expected = f"the gains of {law}: {' and '.join(needed)}" if needed else f"no gains with {law}"
         others = [name for name, (needs, more) in LAWS.items() if key in (*needs, *more)]
         return expected, f"`{key}`", f"take it out, or write `law: {others[-1] if 'pid' not in others else 'pid'}`"

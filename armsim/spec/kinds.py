@@ -6,6 +6,7 @@ import math
 import os
 import re
 import unicodedata
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from armsim.expr import Expr, either, rounded
@@ -47,6 +48,7 @@ def name_of_file(path: str) -> str:
     return (name if NAME.match(name) or not name else f"_{name}")[:LONGEST_NAME]
 
 
+@dataclass(eq=False, kw_only=True)
 class Kind:
     """The type of a value in a file: what is valid, how it is read, its default and its documentation.
 
@@ -57,11 +59,10 @@ class Kind:
         note: The meaning of the default, where the value does not say it.
     """
 
-    def __init__(self, *, doc: str = "", default: Any = REQUIRED, example: str = "", note: str = "") -> None:
-        self.doc = doc
-        self.default = default
-        self.example = example
-        self.note = note
+    doc: str = ""
+    default: Any = REQUIRED
+    example: str = ""
+    note: str = ""
 
     def expected(self, context: Context) -> str:
         """What is valid, in words."""
@@ -99,6 +100,7 @@ class Kind:
         return None
 
 
+@dataclass(eq=False)
 class Number(Kind):
     """A number, which may have a unit behind it, or a formula of numbers, pi and parameters.
 
@@ -111,41 +113,33 @@ class Number(Kind):
         divides: Whether it is divided by unless it is 0.
         infinite: Whether `.inf` and `-.inf` are taken.
         largest: Bound of the magnitude where it is not the unit's.
+        least: Bound of the magnitude from below where it is not the unit's, of what is `above` 0, `nonzero` or `divides`.
         of_time: Whether the formula may contain the time `t`.
         whole: Whether it has to be an integer.
-        most: The greatest magnitude.
-        least: The least magnitude where it is `above` 0, `nonzero` or `divides`.
     """
 
-    def __init__(
-        self,
-        unit: str = "",
-        *,
-        angle: bool = False,
-        minimum: float | None = None,
-        above: float | None = None,
-        nonzero: bool = False,
-        divides: bool = False,
-        infinite: bool = False,
-        largest: float | None = None,
-        least: float | None = None,
-        of_time: bool = False,
-        whole: bool = False,
-        **common: Any,
-    ) -> None:
-        super().__init__(**common)
-        self.unit = unit
-        self.angle = angle
-        self.minimum = minimum
-        self.above = above
-        self.nonzero = nonzero
-        self.divides = divides
-        self.infinite = infinite
-        self.largest = largest
-        self.of_time = of_time
-        self.whole = whole
-        self.most = BOUNDS[unit].largest if largest is None else largest
-        self.least = BOUNDS[unit].least if least is None else least
+    unit: str = ""
+    _: KW_ONLY
+    angle: bool = False
+    minimum: float | None = None
+    above: float | None = None
+    nonzero: bool = False
+    divides: bool = False
+    infinite: bool = False
+    largest: float | None = None
+    least: float | None = None
+    of_time: bool = False
+    whole: bool = False
+
+    @property
+    def most(self) -> float:
+        """The greatest magnitude."""
+        return BOUNDS[self.unit].largest if self.largest is None else self.largest
+
+    @property
+    def smallest(self) -> float:
+        """The least magnitude, of what is bounded from below."""
+        return BOUNDS[self.unit].least if self.least is None else self.least
 
     def expected(self, context: Context) -> str:
         unit = self.unit_in(context)
@@ -194,15 +188,15 @@ class Number(Kind):
         size = abs(x)
         found = [any_of(size <= self.most, size >= math.inf) if self.infinite else size <= self.most]
         if self.divides:
-            found.append(any_of(size <= 0.0, size >= self.least))
+            found.append(any_of(size <= 0.0, size >= self.smallest))
         elif self.never_zero:
-            found.append(size >= self.least)
+            found.append(size >= self.smallest)
         return found
 
     def bounded(self) -> str:
         """The bounds of its magnitude, in words."""
         if self.divides or self.never_zero:
-            return f"{'0, or ' if self.divides else ''}a magnitude from {self.least:g} to {self.most:g}"
+            return f"{'0, or ' if self.divides else ''}a magnitude from {self.smallest:g} to {self.most:g}"
         return f"a magnitude of {self.most:g} at most{', or .inf' if self.infinite else ''}"
 
     @property
@@ -318,8 +312,8 @@ class Number(Kind):
             )
         elif self.nonzero and value == 0:
             mend = f"write another number, for example `{key}: {self.example or 1}`"
-        elif abs(value) < self.least and (self.divides or self.never_zero):
-            mend = f"write {'0, or ' * self.divides}a number {'of magnitude ' * self.nonzero}{self.least:g} or more"
+        elif abs(value) < self.smallest and (self.divides or self.never_zero):
+            mend = f"write {'0, or ' * self.divides}a number {'of magnitude ' * self.nonzero}{self.smallest:g} or more"
         else:
             both_sides = self.above is None and self.minimum is None
             mend = f"write a number {f'between {-self.most:g} and' if both_sides else 'up to'} {self.most:g}"

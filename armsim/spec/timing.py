@@ -5,31 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from armsim.clock import EXACT, Clock, time_ratio
 from armsim.formulas.quantity import Context, Quantity, plain_number
 
 MOST_STEPS = 10**13
-EXACT = 2**53  # integers up to it are exact as doubles
-LARGEST_NUMERATOR = 10**6  # leaves room for 9e9 steps whose times are exact quotients
 WHOLE = 1e-9  # relative tolerance of a whole multiple of a step
 FINEST = 1000  # a common step is at least the shortest time / FINEST
 ROWS = 1000  # of a log by default, about
-
-
-def time_ratio(dt: float) -> tuple[int, int]:
-    """dt as a quotient of integers, so that t_k = (k * numerator) / denominator is the decimal that people write.
-
-    1/N where dt is 1/N; else the decimal fraction that dt is written as; else, for a dt such as 3*1e-4 or 2*pi/1e4, the
-    quotient nearest to it whose numerator is small enough to count steps with, which is within 1e-12 of dt.
-    """
-    n = round(1 / dt) if dt > 1e-15 else 0
-    if n > 0 and 1 / n == dt:
-        return 1, n
-    fraction = Fraction(repr(dt))
-    if fraction.numerator > LARGEST_NUMERATOR or fraction.denominator > EXACT:
-        near = Fraction(dt).limit_denominator(max(1, int(min(EXACT, LARGEST_NUMERATOR / dt))))
-        if near and abs(near / Fraction(dt) - 1) < Fraction(1, 10**12):
-            fraction = near
-    return fraction.numerator, fraction.denominator
 
 
 def most_steps(dt: float) -> int:
@@ -57,7 +39,7 @@ def steps_of(time: Quantity, dt: float, path: str, context: Context, least: int 
     if steps >= least and abs(ratio - steps) <= WHOLE * max(steps, 1):
         return steps
     below, above = int(ratio), int(ratio) + 1
-    near = [f"{plain_number(time_at(k, time_ratio(dt)))}" for k in (below, above) if k >= least]
+    near = [f"{plain_number(Clock(*time_ratio(dt)).at(k))}" for k in (below, above) if k >= least]
     unit = " s" if time.unit else ""
     context.report.add(time.place, path, expected, found, f"write {' or '.join(near)}{unit}")
     return None
@@ -105,11 +87,6 @@ def logged_step(step: Fraction, duration: float) -> Fraction:
         return step
     power = Fraction(10) ** (len(str(int(parts))) - 1)
     return step / min((k * power for k in (1, 2, 4, 5, 8, 10)), key=lambda k: max(k / parts, parts / k))
-
-
-def time_at(step: int, ratio: tuple[int, int]) -> float:
-    """The time of a step [s], the same double as the rows of a run show."""
-    return (step * ratio[0]) / ratio[1]
 
 
 def seconds(time: float) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armsim.loading import Scenario
 from armsim.stability.divergence import Rows, growth, linear_until
@@ -24,19 +24,30 @@ FAR = 4.0 * math.pi  # rad or m: least displacement of a runaway joint
 EXPLAINED = (0.2, 5.0)  # observed rate over qdd / qd, which is biased under sampled control: rows are taken at samples
 
 
-def causes(
-    scenario: Scenario, steps: int, approach: Rows, t: Sequence[float], q: Rows, qd: Rows, qdd: Rows
-) -> dict[str, dict[str, Any] | None]:
+class MotionRows(NamedTuple):
+    """A motion in rows.
+
+    Attributes:
+        t: Times [s], shape (rows,).
+        q: Joint positions [rad or m], shape (rows, n).
+        qd: Joint velocities [rad/s or m/s], likewise.
+        qdd: Joint accelerations [rad/s² or m/s²], likewise.
+    """
+
+    t: Sequence[float]
+    q: Rows
+    qd: Rows
+    qdd: Rows
+
+
+def causes(scenario: Scenario, steps: int, approach: Rows, course: MotionRows) -> dict[str, dict[str, Any] | None]:
     """The "growth" and "motion" of a diverged run's summary: how the step, and the motion before it, became unstable.
 
     Args:
         scenario: What was run.
         steps: Number of steps carried out within bounds.
         approach: Joint velocities of the last states within bounds, one step apart [rad/s or m/s], shape (states, n).
-        t: Times of the rows [s].
-        q: Joint positions in the rows [rad or m], shape (rows, n).
-        qd: Joint velocities in the rows [rad/s or m/s], shape (rows, n).
-        qdd: Joint accelerations in the rows [rad/s² or m/s²], shape (rows, n).
+        course: The motion up to there.
 
     Returns:
         growth: exponential growth in the last steps: joint, amplification factor of its velocity increments, `per` step or
@@ -44,16 +55,15 @@ def causes(
         motion: exponential growth of the motion before: joint, since [s], doubling time [s]; None if there is none.
     """
     known = steps + 1 - len(approach)  # the step at which `approach` begins
-    num, den = scenario.time_ratio
     found = (
         None if scenario.adaptive else _last_growth(scenario, known, approach)
     )  # error control keeps its steps stable
     began = math.inf  # when the step became unstable, if known [s]
     if found is not None and (found["since"] is not None or found["alternates"]):
-        began = known * num / den if found["since"] is None else found["since"]
-    count = sum(time <= began for time in t)
-    count = linear_until(qd[:count], 0.0 if scenario.adaptive else scenario.dt)
-    motion = runaway(t[:count], q[:count], qd[:count], qdd[:count])
+        began = scenario.clock.at(known) if found["since"] is None else found["since"]
+    count = sum(time <= began for time in course.t)
+    count = linear_until(course.qd[:count], 0.0 if scenario.adaptive else scenario.dt)
+    motion = runaway(course.t[:count], course.q[:count], course.qd[:count], course.qdd[:count])
     if motion is not None:
         motion["joint"] = scenario.arm.joints[motion["joint"]].name
     return {"growth": found, "motion": motion}
@@ -61,8 +71,7 @@ def causes(
 
 def _last_growth(scenario: Scenario, known: int, approach: Rows) -> dict[str, Any] | None:
     """The "growth" of `causes`: by steps, else by samples of the controller."""
-    num, den = scenario.time_ratio
-    for per, stride in (("step", 1), ("sample", scenario.sample_every or 1)):
+    for per, stride in (("step", 1), ("sample", scenario.clock.sample_every or 1)):
         first = -(-known // stride) * stride
         seen = approach[first - known :: stride]
         found = growth(seen, stride * scenario.dt)
@@ -74,7 +83,7 @@ def _last_growth(scenario: Scenario, known: int, approach: Rows) -> dict[str, An
                 "factor": found.factor,
                 "alternates": found.alternates,
                 "doubling_s": found.doubling_time(stride * scenario.dt),
-                "since": None if found.throughout and first > 0 else begun * num / den,
+                "since": None if found.throughout and first > 0 else scenario.clock.at(begun),
             }
     return None
 

@@ -44,7 +44,7 @@ class StepAdviser:
         self.plant = self.traced.plant
         command = self.plant.command
         period = None if command is None else command.period
-        self.times = Times(scenario.dt, scenario.steps * scenario.dt, period)
+        self.times = Times(scenario.dt, scenario.clock.steps * scenario.dt, period)
         self.sticky = tuple(sticks(joint) for joint in self.plant.arm.joints)
 
     @cached_property

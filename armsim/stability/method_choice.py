@@ -67,7 +67,7 @@ def _chosen(scenario: Scenario) -> MethodChoice:
         return MethodChoice(
             "rodas", f"{listed(damping)} can decay much faster than the arm moves, which sets no limit to its steps"
         )
-    duration = scenario.steps * scenario.dt
+    duration = scenario.clock.steps * scenario.dt
     free = scenario.command is None and not scenario.external and not any_sticks(scenario.arm)
     if free and _has_step(scenario) and duration > LONG:
         return MethodChoice(

@@ -174,7 +174,7 @@ def operating_points(scenario: Scenario, plant: Plant) -> list[OperatingPoint]:
     Empty where the equations of motion have no finite value.
     """
     linearizer, command = Linearizer(plant), plant.command
-    duration = scenario.steps * scenario.dt
+    duration = scenario.clock.steps * scenario.dt
     period = None if command is None else command.period
 
     try:

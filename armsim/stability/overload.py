@@ -65,7 +65,7 @@ def overload(scenario: Scenario, plant: Plant) -> Refusal | None:
 
 
 def _pushes(scenario: Scenario, plant: Plant) -> list[Push]:
-    arm, q, duration = plant.arm, list(scenario.initial_q), scenario.steps * scenario.dt
+    arm, q, duration = plant.arm, list(scenario.initial_q), scenario.clock.steps * scenario.dt
     still, found = [0.0] * arm.n, []
     for k, wrench in enumerate(plant.external):
         begin = 0.0 if wrench.start is None else float(wrench.start)

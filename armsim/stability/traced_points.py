@@ -103,7 +103,7 @@ class TracedPoints:
         values, kind, given = x[: self.count], x[self.count], x[self.count + 1 :]
         scenario = self.make(values)
         plant = make_plant(scenario)
-        duration = scenario.steps * scenario.dt
+        duration = scenario.clock.steps * scenario.dt
         target, rates, t = list(scenario.initial_q), [0.0] * plant.arm.n, 0.0
         if isinstance(plant.command, Controller):
             target, rates, t = aimed_at(plant, plant.command, duration)

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armsim.batches.runs import REFUSED, Runs
-from armsim.batches.simulate_many import Batch, Progress, check_threads
-from armsim.batches.variants import PREPARING, Families
+from armsim.batches.simulate_many import Batch, Progress
+from armsim.batches.variants import PREPARING, OpenScenario
+from armsim.compile.threads import check_threads
 from armsim.errors import ArmsimError, FileFaults, UsageError, spelled
 from armsim.files.document import Place, clipped
 from armsim.files.faults import listed
@@ -25,7 +26,6 @@ from armsim.loading.checked import ScenarioFile
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
 from armsim.loading.scenario_file import Given
 from armsim.loading.settle import is_structure
-from armsim.loading.written import file_with_numbers
 from armsim.measures import measures_of
 from armsim.notebook import counted
 from armsim.plant import Plant
@@ -37,57 +37,6 @@ USUAL = ("iae", "settling_time", "overshoot")  # measures where none is asked fo
 USUAL_OTHERS = ("pose", "energy")
 MOST_STRUCTURES = 1000
 TOLD = 2  # faults of a structure, in the reason why its runs are refused
-
-
-class RunGroup:
-    """A scenario with what is structure written in, and the other numbers open.
-
-    Args:
-        scenario: The scenario.
-        overrides: Values in place of the file's, those of the structure among them.
-        first: The open paths, each with a value.
-
-    Raises:
-        FileFaults: It cannot be run.
-        UsageError: There is nothing at a path, or lists have not as many numbers as it stands for.
-    """
-
-    def __init__(self, scenario: Given, overrides: Mapping[str, Any], first: Mapping[str, Value]) -> None:
-        if first:
-            self.opened = open_numbers(scenario, {path: _open_value(value) for path, value in first.items()}, overrides)
-            for path, value in first.items():
-                many = len(self.opened.asked[path])
-                if isinstance(value, tuple) and len(value) != many:
-                    found, mend = f"{len(value)} in each list", f"give {many}, or one number, which all of them get"
-                    raise UsageError.of(path, f"values for {counted(many, 'number')}", found, mend)
-        else:
-            self.opened = OpenNumbers(load_scenario_file(scenario, overrides), (), {})
-        self._families: Families | None = None
-
-    def families(self, asked: Sequence[str]) -> Families:
-        """Its kernels, kept from call to call."""
-        with PREPARING:
-            if self._families is None:
-                self._families = Families(self.opened, asked)
-            return self._families
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All but machine code, so that a study goes to other processes."""
-        return {**vars(self), "_families": None}
-
-    def plant(self) -> Plant:
-        """The plant of one of its runs."""
-        return plant_of_run(with_method(build_scenario(self.opened.file)))
-
-    def scenario(self, values: Mapping[str, Value]) -> Scenario:
-        """The scenario with numbers written in, by open path."""
-        if not values:
-            return build_scenario(self.opened.file)
-        row = self.opened.matrix(values, one=True)
-        for why in self.opened.refused(row).values():
-            raise UsageError(why)
-        numbers = dict(zip(self.opened.places, row[0].tolist(), strict=True))
-        return build_scenario(file_with_numbers(self.opened.file, numbers))
 
 
 class StudyRuns:
@@ -140,8 +89,13 @@ class StudyRuns:
         self._first = {path: first_value(axes[path]) for path in self._open}
         self._lists = any(isinstance(value, tuple) for value in self._first.values())
         self.loop_s = 0.0
-        self._structures: dict[tuple[Value, ...], RunGroup | str] = {}
+        self._structures: dict[tuple[Value, ...], OpenNumbers | str] = {}
+        self._kernels: dict[tuple[Value, ...], OpenScenario] = {}
         self.results = self._find_measures(axes, tuple(measure))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but machine code, so that a study goes to other processes."""
+        return {**vars(self), "_kernels": {}}
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -166,7 +120,7 @@ class StudyRuns:
     @property
     def files(self) -> list[ScenarioFile]:
         """The scenario, once for each structure that can be run."""
-        return [made.opened.file for made in self._structures.values() if isinstance(made, RunGroup)]
+        return [made.file for made in self._structures.values() if isinstance(made, OpenNumbers)]
 
     def __call__(self, rows: ArrayLike, progress: Progress | None = None, first: int = 0) -> Runs:
         """Run some values.
@@ -204,7 +158,10 @@ class StudyRuns:
         structure = self._structure(tuple(values[path] for path in self.structural))
         if isinstance(structure, str):
             raise UsageError(structure)
-        return structure.scenario({path: values[path] for path in self._open})
+        matrix = structure.matrix({path: values[path] for path in self._open}, one=True)
+        for why in structure.refused(matrix).values():
+            raise UsageError(why)
+        return build_scenario(structure.file_with(matrix[0].tolist()))
 
     def _is_structural(self, path: str, values: Values, written: Sequence[Mapping[str, Value]]) -> bool:
         """Whether a number cannot be left open but can be written in, where some of the words can."""
@@ -249,7 +206,7 @@ class StudyRuns:
         refused: ArmsimError | None = None
         for key in product(*lists.values()):
             try:
-                plant = self._made(key).plant()
+                plant = plant_of_run(with_method(build_scenario(self._made(key).file)))
                 asked = asked or _usual(plant)
                 for name, one in zip(asked, measures_of(asked, plant), strict=True):
                     names[name] = tuple(dict.fromkeys((*names.get(name, ()), *one.names)))
@@ -260,13 +217,28 @@ class StudyRuns:
             raise _as_varied(refused, self.structural)
         return names
 
-    def _made(self, key: tuple[Value, ...]) -> RunGroup:
+    def _made(self, key: tuple[Value, ...]) -> OpenNumbers:
+        """The scenario with what is structure written in, and the other numbers open.
+
+        Raises:
+            FileFaults: It cannot be run.
+            UsageError: There is nothing at a path, or lists have not as many numbers as it stands for.
+        """
         written = {path: written_value(value) for path, value in zip(self.structural, key, strict=True)}
-        made = RunGroup(self._scenario, {**self._overrides, **written}, self._first)
+        overrides = {**self._overrides, **written}
+        made = OpenNumbers(load_scenario_file(self._scenario, overrides), (), {})
+        if self._first:
+            values = {path: _open_value(value) for path, value in self._first.items()}
+            made = open_numbers(self._scenario, values, overrides)
+        for path, value in self._first.items():
+            many = len(made.asked[path])
+            if isinstance(value, tuple) and len(value) != many:
+                found, mend = f"{len(value)} in each list", f"give {many}, or one number, which all of them get"
+                raise UsageError.of(path, f"values for {counted(many, 'number')}", found, mend)
         self._structures[key] = made
         return made
 
-    def _structure(self, key: tuple[Value, ...]) -> RunGroup | str:
+    def _structure(self, key: tuple[Value, ...]) -> OpenNumbers | str:
         """A scenario with its structure, or why there is none."""
         if key not in self._structures:
             try:
@@ -299,8 +271,10 @@ class StudyRuns:
             found.status[members], found.reason[members] = REFUSED, structure
             return True
         given = {path: np.array(found[path][members].tolist(), dtype=float) for path in self._open}
-        matrix = structure.opened.matrix(given) if given else np.empty((len(members), 0))
-        batch = Batch(structure.families(self.asked), matrix, self.threads, progress, self._force_step, alone=True)
+        matrix = structure.matrix(given) if given else np.empty((len(members), 0))
+        with PREPARING:
+            kernels = self._kernels.setdefault(key, OpenScenario(structure, self.asked))
+        batch = Batch(kernels, matrix, self.threads, progress, self._force_step, alone=True)
         whole = batch.run(found, members, before)
         self.loop_s += batch.seconds["loop_s"]
         return whole

@@ -14,8 +14,8 @@ from armsim.batches.runs import COMPLETE, Runs, check_measure
 from armsim.batches.table_text import INDEX, heading
 from armsim.files.interrupts import interrupts_later
 from armsim.files.study_folder import StudyFolder, study_folder
-from armsim.simulation.driver import Progress as SteppingProgress
 from armsim.simulation.run import Run
+from armsim.simulation.runner import Progress as SteppingProgress
 from armsim.simulation.simulate import simulate_into
 from armsim.studies.blocks import Blocks, Progress, local_blocks
 from armsim.studies.results import stored_runs

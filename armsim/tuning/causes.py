@@ -11,7 +11,6 @@ from armsim.errors import ArmsimError
 from armsim.formulas.values import Values
 from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import Given
-from armsim.spec.timing import time_at
 from armsim.studies.design import Rows
 from armsim.studies.runs import StudyRuns
 from armsim.tuning.objective import Condition, measures_of, outcome
@@ -71,8 +70,8 @@ def _finer(scenario: Scenario, axes: Mapping[str, Values]) -> list[tuple[str, di
     given = scenario.file.data["integrator"]["dt"]
     step = {} if scenario.adaptive and given is None and DT not in axes else {DT: scenario.dt / FINER}
     found = [(STEP, step)] if step else []
-    if scenario.sample_every is not None or PERIOD in axes:
-        period = time_at(scenario.sample_every or 1, scenario.time_ratio) / FINER
+    if scenario.clock.sample_every is not None or PERIOD in axes:
+        period = scenario.clock.at(scenario.clock.sample_every or 1) / FINER
         found.append((SAMPLING, {**({DT: min(step[DT], period)} if step else {}), PERIOD: period}))
     return found
 

@@ -16,7 +16,6 @@ from armsim.loading.resolved import resolved_robot
 from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import MOST_DELAY, Given
 from armsim.spec.paths import path_text
-from armsim.spec.timing import time_at
 from armsim.studies.design import Rows
 from armsim.studies.runs import StudyRuns
 from armsim.tuning.objective import Condition, measures_of, outcome
@@ -93,7 +92,7 @@ def margins_of(
     fixed = {path: value for path, value in overrides.items() if path not in places}
     runs = StudyRuns(given, {**opened, **axes}, fixed, measures, threads, force_step=True)
     probe = _Probe(runs, places, cases, conditions)
-    delayed = scenario.sample_every is not None and DELAYED not in axes
+    delayed = scenario.clock.sample_every is not None and DELAYED not in axes
     total = len(factors) + len(payload) + delayed
     found: list[Margin] = []
 
@@ -159,7 +158,7 @@ def _delay(
     threads: int | None,
 ) -> Margin:
     """How much more delay all cases hold with; whole periods, each of which has machine code of its own."""
-    period = time_at(scenario.sample_every or 1, scenario.time_ratio)
+    period = scenario.clock.at(scenario.clock.sample_every or 1)
     before = (scenario.file.steps["delay"] or 0) // (scenario.file.steps["period"] or 1)
 
     def holds(periods: int) -> bool:

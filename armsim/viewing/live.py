@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -27,6 +28,35 @@ REACH = 4.0  # sliders of gains go from a share to a multiple of the file's valu
 LOAD = 1.0  # kg: what stands in the file for a payload that is absent at first
 
 
+@dataclass(frozen=True)
+class Slider:
+    """A slider for an open number.
+
+    Attributes:
+        path: The number's.
+        group: Of sliders.
+        of: Its name in the group.
+        unit: Of the number.
+        value: At first.
+        low: At its lower end.
+        high: At its upper end.
+        log: Whether it moves by ratios.
+        joint: Whose target it is, by index; None for another number.
+        turns: Whether the joint turns.
+    """
+
+    path: str
+    group: str
+    of: str
+    unit: str
+    value: float
+    low: float
+    high: float
+    log: bool = False
+    joint: int | None = None
+    turns: bool = False
+
+
 def live_data(given: str | PathLike[str], degrees: bool = False, sliders: Sliders = NONE) -> dict[str, Any]:
     """A scenario as a page runs it.
 
@@ -39,7 +69,7 @@ def live_data(given: str | PathLike[str], degrees: bool = False, sliders: Slider
 
     Returns:
         arm, duration [s], method, dt [s] of a step, program (a module with begin, step and observe), row (names of its
-        numbers), numbers (see `_number`), forces and panels (see `forces_of` and `panel_data` in
+        numbers), numbers (each a `Slider` with its field in the program), forces and panels (see `forces_of` and `panel_data` in
         `armsim.viewing.run_data`) and degrees.
 
     Raises:
@@ -48,13 +78,11 @@ def live_data(given: str | PathLike[str], degrees: bool = False, sliders: Slider
     """
     written = read_scenario(given)
     data, numbers = opened(written, sliders)
-    paths = [number["path"] for number in numbers]
+    paths = [number.path for number in numbers]
     scenario, named, clock, entries = entries_of_scenario(data, ("step", "observe"), paths, "--slider")
     program = printed(Model(NAME, [f"steps of {scenario.name}"], entries, named, clock))
     places = dict(zip(fields([item.name for item in named]), named, strict=True))
     by_path = {item.name: field for field, item in places.items()}
-    for number in numbers:
-        number["field"] = by_path[number["path"]]
     _, _, observe = entries
     names = [item.name for item in observe.result.items]
     rowless = columns_over_time(scenario.name, {"t_s": [], **{name: [] for name in names}}, written.scenario_data)
@@ -65,20 +93,20 @@ def live_data(given: str | PathLike[str], degrees: bool = False, sliders: Slider
         "arm": arm_data(DrawnArm.of(load_robot_file(robot).data)),
         "duration": written.scenario_data["duration"],
         "method": scenario.method,
-        "dt": clock.at(1)[0],
+        "dt": clock.at(1),
         "program": program,
         "row": names,
-        "numbers": numbers,
+        "numbers": [{**asdict(number), "field": by_path[number.path]} for number in numbers],
         "forces": forces_of(written.scenario_data),
         "panels": [panel_data(panel) for panel in Panels(rowless, degrees).default()],
         "degrees": degrees,
     }
 
 
-def opened(written: Scenario, sliders: Sliders = NONE) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """A scenario's data with what can be changed in it, and the numbers that are left open; see `_number`."""
+def opened(written: Scenario, sliders: Sliders = NONE) -> tuple[dict[str, Any], list[Slider]]:
+    """A scenario's data with what can be changed in it, and the sliders of the numbers that are left open."""
     data = deepcopy(dict(written.scenario_data))
-    arm, numbers = written.arm, list[dict[str, Any]]()
+    arm, numbers = written.arm, list[Slider]()
     names = [joint.name for joint in arm.joints]
     control: Mapping[str, Any] = data.get("control") or {}
     target = control.get("target")
@@ -86,49 +114,45 @@ def opened(written: Scenario, sliders: Sliders = NONE) -> tuple[dict[str, Any], 
         assert target is not None
         for i, (joint, value) in enumerate(zip(arm.joints, target, strict=True)):
             span = 1.0 if joint.kind.turns else 0.2
-            found = _number(
-                f"control.target[{i}]", "target", names[i], joint.kind.length, value, value - span, value + span
-            )
-            numbers.append({**found, "joint": i, "turns": joint.kind.turns})
+            path, unit, ends = f"control.target[{i}]", joint.kind.length, (value - span, value + span)
+            numbers.append(Slider(path, "target", names[i], unit, value, *ends, joint=i, turns=joint.kind.turns))
     for key in GAINS:
         if _numeric(control.get(key), arm.n):
             for i, value in enumerate(control[key]):
                 if value > 0:  # zeros decide what there is
                     place = f"control.{key}[{i}]"
-                    numbers.append(
-                        {**_number(place, key, names[i], "", value, value / REACH, value * REACH), "log": True}
-                    )
+                    numbers.append(Slider(place, key, names[i], "", value, value / REACH, value * REACH, log=True))
     data["payload"], load = _payload(data.get("payload") or data["robot"].get("payload") or {})
     numbers += load
     push = len(data.get("external") or [])
     point = [float(x) for x in arm.tool.position]
     data["external"] = [*(data.get("external") or []), {"link": names[-1], "point": point, "force": [1.0, 1.0, 1.0]}]
     for axis in range(3):
-        numbers.append(_number(f"external[{push}].force[{axis}]", "push", "xyz"[axis], "N", 0.0, -50.0, 50.0))
+        numbers.append(Slider(f"external[{push}].force[{axis}]", "push", "xyz"[axis], "N", 0.0, -50.0, 50.0))
     return data, _with_sliders(data, numbers, sliders)
 
 
-def _payload(carried: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """A payload, and the open number of what it weighs: mass, or of a solid that is given by it, density."""
+def _payload(carried: dict[str, Any]) -> tuple[dict[str, Any], list[Slider]]:
+    """A payload, and the slider of what it weighs: mass, or of a solid that is given by it, density."""
     if set(carried) <= {"mass", "center"}:
         mass = float(carried.get("mass", 0.0))
-        number = _number("payload.mass", "payload", "mass", "kg", mass, 0.0, max(2.0, 3.0 * mass))
+        number = Slider("payload.mass", "payload", "mass", "kg", mass, 0.0, max(2.0, 3.0 * mass))
         return {**carried, "mass": mass or LOAD}, [number]
     ((shape, body),) = carried.items()
     key, unit = ("density", "kg/m³") if "density" in body else ("mass", "kg")
     value = float(body[key])
     if not value > 0:  # a solid without mass is none
         return carried, []
-    return carried, [_number(f"payload.{shape}.{key}", "payload", key, unit, value, 0.0, 3.0 * value)]
+    return carried, [Slider(f"payload.{shape}.{key}", "payload", key, unit, value, 0.0, 3.0 * value)]
 
 
-def _with_sliders(data: dict[str, Any], numbers: list[dict[str, Any]], sliders: Sliders) -> list[dict[str, Any]]:
-    """Open numbers with those that are asked for besides, or with other ends.
+def _with_sliders(data: dict[str, Any], numbers: list[Slider], sliders: Sliders) -> list[Slider]:
+    """Sliders with those that are asked for besides, or with other ends.
 
     Raises:
         UsageError: There is no number at a path, or ends are not in order, or none that the files would take.
     """
-    found = {number["path"]: number for number in numbers}
+    found = {number.path: number for number in numbers}
     for path, ends in sliders.items():
         opened = open_numbers(data, [path])
         values = [opened.number(place) for place in opened.places]
@@ -140,8 +164,8 @@ def _with_sliders(data: dict[str, Any], numbers: list[dict[str, Any]], sliders: 
                 raise UsageError.of(_where(path), "two ends that the number may have", *last)
             low, high = tried[refused.index(None)]
             name = path if len(values) == 1 else place
-            known = found.get(place) or _number(place, "more", name, opened.unit(place), value, low, high)
-            found[place] = {**known, "low": low, "high": high, "log": ends is None and value > 0}
+            known = found.get(place) or Slider(place, "more", name, opened.unit(place), value, low, high)
+            found[place] = replace(known, low=low, high=high, log=ends is None and value > 0)
     return list(found.values())
 
 
@@ -164,20 +188,6 @@ def _refused(
 
 def _where(path: str) -> str:
     return spelled(f"--slider {path}", f"sliders {path}")
-
-
-def _number(path: str, group: str, of: str, unit: str, value: float, low: float, high: float) -> dict[str, Any]:
-    """An open number: its path, the group of sliders and its name in it, unit, value at first, and the slider's ends."""
-    return {
-        "path": path,
-        "group": group,
-        "of": of,
-        "unit": unit,
-        "value": value,
-        "low": low,
-        "high": high,
-        "log": False,
-    }
 
 
 def _numeric(values: Any, count: int) -> bool:

@@ -102,7 +102,7 @@ def test_voltages_and_currents_for_a_motion_reverse_and_limits_are_exceeded_alik
     rng = np.random.default_rng(7)
     qd, tau = rng.uniform(-3, 3, (20, 2)), rng.uniform(-9, 9, (20, 2))
     assert np.array_equal(ahead.motor_demand(qd, tau), -np.array(back.motor_demand(qd, tau)))
-    exceeded = [overloads_along(arm, np.arange(20.0), qd, tau) for arm in (ahead, back)]
+    exceeded = [overloads_along(x.arm, np.arange(20.0), qd, tau, *x.motor_demand(qd, tau)) for x in (ahead, back)]
     assert exceeded[0] == exceeded[1]
     assert bool(exceeded[0]) == ("limits" in PARTS[name])
 

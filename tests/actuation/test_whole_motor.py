@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 from dataclasses import replace
 from itertools import pairwise
@@ -12,10 +11,12 @@ import pytest
 from armsim import expr
 from armsim.actuation import driven
 from armsim.actuation import motor as dc
+from armsim.clock import Clock
 from armsim.control import OpenLoop
 from armsim.model import Arm, BrushDrop, Coulomb, Joint, Motor
 from armsim.plant import Plant
 from armsim.simulation.engine import NativeEngine
+from armsim.simulation.runner import Job, Runner
 from armsim.spatial import ZERO, Inertia, Pose, Symmetric, Vector, rotation_x
 
 METHODS = ["explicit_euler", "semi_implicit_euler", "rk4"]
@@ -63,14 +64,10 @@ def go(arm: Arm, command, steps: int, dt: float, qd: float = 0.0, q: float = 0.0
     if current is not None:
         state[-1] = current
     if steps > 60:
-        there, rows, peaks = (
-            (ctypes.c_double * len(state))(*state),
-            (ctypes.c_double * len(plant.columns))(),
-            ctypes.c_double(),
-        )
         engine = NativeEngine(plant, dt)
-        assert engine.run(there, rows, ctypes.pointer(peaks), 0, steps, steps, 1, (1, round(1 / dt))) == steps
-        return list(there)
+        runner = Runner(engine, Job(engine.plan, Clock(1, round(1 / dt), steps, 1), state))
+        assert [*runner.until(steps)][-1] == steps
+        return runner.state
     for k in range(steps):
         state = plant.step(k * dt, state, dt)
     return state

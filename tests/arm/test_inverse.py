@@ -77,14 +77,15 @@ def test_prismatic_joints_take_metres_only():
 def test_the_table_of_demands_has_time_torques_and_for_motors_voltages_and_currents(arm5, rr):
     t = np.array([0.0, 0.5])
     q = np.tile(arm5.initial, (2, 1))
-    headings, rows = demand_table(arm5, t, q, 0 * q, 0 * q)
+    tau = arm5.inverse_dynamics(q)
+    headings, rows = demand_table(arm5.arm, t, tau, *arm5.motor_demand(0 * q, tau))
     held = arm5.inverse_dynamics(arm5.initial)
     assert headings[0] == "t_s"
     assert rows.shape == (2, 16)
     np.testing.assert_array_equal(rows[:, 0], t)
     np.testing.assert_array_equal(rows[1, 1:6], held)
     np.testing.assert_allclose(rows[1, 11:16], held / [10, 10, 10, 1, 1], rtol=1e-15)
-    assert demand_table(rr, t, q[:, :2], 0 * q[:, :2], 0 * q[:, :2])[0] == ["t_s", "tau_motor_R1_Nm", "tau_motor_R2_Nm"]
+    assert demand_table(rr.arm, t, *[q[:, :2]] * 3)[0] == ["t_s", "tau_motor_R1_Nm", "tau_motor_R2_Nm"]
 
 
 def test_in_between_differences_are_central(rr):

@@ -100,10 +100,9 @@ class File:
         scenario = with_method(scenario_of(self.name, {**self.short, **self.overrides(values)}))
         plant, rows = make_plant(scenario), []
         state = plant.initial_state(scenario.initial_q, scenario.initial_qd)
-        num, den = scenario.time_ratio
         for k in range(self.steps + 1):
-            t = k * num / den
-            if plant.sampled and k % scenario.sample_every == 0:
+            t = scenario.clock.at(k)
+            if plant.sampled and k % scenario.clock.sample_every == 0:
                 state = plant.sample(t, state)
             rows.append(plant.observe(t, state))
             state = plant.step(t, state, scenario.dt)

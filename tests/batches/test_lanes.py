@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import armsim
-from armsim.batches.block import Clock, Lanes
-from armsim.batches.variants import Family
+from armsim.batches.block import final_states
+from armsim.batches.variants import ENDS, Variants
+from armsim.clock import Clock
 from armsim.integrate import METHODS
 from armsim.loading.open_numbers import open_numbers
 
@@ -95,9 +98,9 @@ def test_the_number_of_lanes_changes_no_bit(mixed, varied, method):
     values = varied(scenario, 19, 4)
     opened = open_numbers(scenario, values)
     matrix = opened.matrix(values)
-    family = Family(opened, {}, matrix[0].tolist(), ["iae", "peak_torque"], rows=True, audit=True)
-    clock = Clock(2000, 4, (1, 1000), 50)
-    ended = [Lanes(family.loop(lanes), family.plan, clock, lambda: False).run(matrix) for lanes in (1, 2, 4, 8, 16)]
+    variants = Variants(opened, {}, matrix[0].tolist(), ["iae", "peak_torque"], replace(ENDS, rows=True, work=True))
+    clock = Clock(1, 1000, 2000, 4, 50)
+    ended = [final_states(variants.engine(lanes), clock, matrix, lambda: False) for lanes in (1, 2, 4, 8, 16)]
     assert (ended[0].status == "complete").all()
     for other in ended[1:]:
         assert other.status.tolist() == ended[0].status.tolist()

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 import armsim
-from armsim.batches.variants import Family
+from armsim.batches.variants import Variants
 from armsim.integrate import METHODS
 
 from .shipped import CONFIGS, File, key, last, unadvised
@@ -63,9 +63,9 @@ def check(study) -> None:
     event(f"{file.name}, {len(values)} open")
     event(method)
     short: dict[str, Any] = {**file.short, "integrator.method": method}
-    loop = Family.loop
+    engine = Variants.engine
     with pytest.MonkeyPatch.context() as patch, unadvised():
-        patch.setattr(Family, "loop", lambda self, lanes=None: loop(self, width if lanes is None else lanes))
+        patch.setattr(Variants, "engine", lambda self, lanes=None: engine(self, width if lanes is None else lanes))
         many = armsim.simulate_many(file.name, values, short, rows=True)
         event(f"{len(many.families)} groups")
         for run in range(len(many.status)):

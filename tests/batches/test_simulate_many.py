@@ -309,7 +309,7 @@ def test_ctrl_c_before_anything_is_done_is_raised(monkeypatch):
     def stop(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("armsim.batches.variants.Family", stop)
+    monkeypatch.setattr("armsim.batches.variants.Variants", stop)
     with pytest.raises(KeyboardInterrupt):
         many({KP: [1.0, 2.0]})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from armsim.batches.variants import Family
+from armsim.batches.variants import Variants
 from armsim.loading import build_scenario, load_scenario_file
 from armsim.loading.open_numbers import open_numbers
 from armsim.plant import make_plant
@@ -40,7 +40,7 @@ def refusals(scenario: dict, values: dict[str, list[float]]) -> tuple[list[bool]
     matrix = opened.matrix(values)
     refused, same = np.zeros(len(matrix), dtype=bool), np.zeros(len(matrix), dtype=bool)
     for written, members in opened.groups(matrix):
-        adviser = Family(opened, written, matrix[members[0]].tolist()).adviser
+        adviser = Variants(opened, written, matrix[members[0]].tolist()).adviser
         refused[members] = adviser.refuses(matrix[members])
         same[members] = [adviser.one(matrix[run]) == alone(scenario, opened.places, matrix[run]) for run in members]
     return refused.tolist(), same.tolist()
@@ -70,13 +70,13 @@ def test_a_family_known_in_the_cache_is_advised_without_tracing(path, monkeypatc
     values = {path: [1.0, 47.0, 51.0]}
     opened = open_numbers(hardly_growing(0.0), values)
     matrix = opened.matrix(values)
-    first = Family(opened, {}, matrix[0].tolist()).adviser.advice(matrix)
+    first = Variants(opened, {}, matrix[0].tolist()).adviser.advice(matrix)
 
     def refuse(*args, **kwargs):
         raise AssertionError("traced")
 
     monkeypatch.setattr("armsim.stability.traced_points.trace", refuse)
-    again = Family(opened, {}, matrix[0].tolist()).adviser
+    again = Variants(opened, {}, matrix[0].tolist()).adviser
     assert again.refuses(matrix).tolist() == first.refused.tolist()
     assert list(again.advice(matrix)) == list(first)
 
@@ -88,7 +88,7 @@ def test_families_that_differ_in_what_is_not_open_share_no_operating_points():
         scenario["control"] |= law
         scenario["robot"]["joints"][0]["bodies"] = [{"point": {"mass": mass}}]
         opened = open_numbers(scenario, {KD: [48.0]})
-        adviser = Family(opened, {}, [48.0]).adviser
+        adviser = Variants(opened, {}, [48.0]).adviser
         advice = alone(scenario, opened.places, np.array([48.0]))
         assert adviser.one(np.array([48.0])) == advice
         assert adviser.refuses([[48.0]]).tolist() == [advice.refusal is not None]

@@ -158,6 +158,11 @@ def test_a_pose_beyond_a_stop_says_that_the_stop_is_counted_in(armsim):
     ]
 
 
+def test_a_joint_at_the_end_of_its_range_is_within_it_and_one_without_limits_always_is(armsim):
+    notes = [line for line in armsim("inverse", "arm5", "--q", "9,0.7,0,0,-1.2").out.splitlines() if "outside" in line]
+    assert notes == ["! R5 is outside its range, -1.1 to 1.1 rad; its stop pushes with 100 N·m, which"]
+
+
 def test_verbose_shows_more_digits(armsim):
     assert "24.19073236 N·m" in armsim("inverse", "two_link", "-v").out
 

@@ -34,7 +34,7 @@ if again:
 from armsim.__main__ import main
 main()
 """
-STEPS = "armsim.simulation.driver:Driver:advance"
+STEPS = "armsim.simulation.runner:Runner:_advance"
 ROWS = "armsim.files.study_folder:StudyFolder:append"
 SWEEP = ("sweep", "two_link_hold", "--vary", "control.kp[1]=20:80:25", "--vary", "control.kd[1]=0:4:16", "--set",
          "duration=0.02", "--measure", "iae", "-o", "out")  # fmt: skip
@@ -54,9 +54,7 @@ def ended(process):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize(
-    ("command", "table", "call"), [("simulate", "trajectory.csv", 2), ("record", "record.csv", 50)]
-)
+@pytest.mark.parametrize(("command", "table", "call"), [("simulate", "trajectory.csv", 2), ("record", "record.csv", 2)])
 @pytest.mark.handful(2)
 def test_a_run_keeps_the_rows_that_it_has(number, command, table, call, ended, armsim):
     done = ended(number, STEPS, call, command, "two_link_hold", *SHORT, "-o", "out")

@@ -9,6 +9,7 @@ import re
 import numpy as np
 import pytest
 
+from armsim.clock import Clock
 from armsim.compile import LoopBody, SteppingLoop
 from armsim.compile.target import Target, llvm
 from armsim.expr import absolute, exp, fma, loop, maximum, shared, sin, sqrt, trace, where
@@ -73,17 +74,17 @@ def carried_out(stepper: SteppingLoop, values: np.ndarray, steps: int, cuts=()):
     opened = np.ascontiguousarray(padded.reshape(blocks, lanes, -1).transpose(0, 2, 1))
     state, after, kept, results, checks = room(3), room(3), room(2), room(3), room(1)
     reached, rows = np.zeros(blocks, dtype=np.int64), []
-    native = stepper.blocks
-    native.begin(blocks, 0, 0, opened.ctypes.data, state.ctypes.data, checks.ctypes.data)
+    stepper.begin(blocks, 0, 0, opened.ctypes.data, state.ctypes.data, checks.ctypes.data)
     first = 0
     for last in [*cuts, steps]:
         some = np.zeros((blocks, -(-last // 7) + 1, 4, lanes))
         addresses = [x.ctypes.data for x in (state, after, some, kept, opened)]
-        native.run(blocks, reached.ctypes.data, some.shape[1] * 4, *addresses, first, last, 7, 3, 1, 1, 20.0, 0.0)
+        memory = blocks, reached.ctypes.data, some.shape[1] * 4, *addresses
+        stepper.run(memory, first, last, Clock(1, 20, sample_every=3, log_every=7))
         count = -(-last // 7) - -(-first // 7)
         rows.append(some[:, :count])
         first = last
-    native.finish(blocks, 0, 0, *(x.ctypes.data for x in (state, kept, opened, results)), steps / 20.0, steps % 3 == 0)
+    stepper.finish(blocks, 0, 0, *(x.ctypes.data for x in (state, kept, opened, results)), steps / 20.0, steps % 3 == 0)
     parts = [x.transpose(0, 2, 1).reshape(blocks * lanes, -1)[:runs] for x in (state, kept, results, checks)]
     whole = np.concatenate(rows, axis=1).transpose(0, 3, 1, 2).reshape(blocks * lanes, -1, 4)[:runs]
     return reached.tolist(), [*parts, whole]
@@ -139,9 +140,9 @@ def test_a_block_stops_where_its_first_lane_leaves_and_keeps_the_states_before_a
     state, after, rows = (np.zeros((2, n, 4)) for n in (3, 3, 400))
     kept, opened = np.zeros((2, 2, 4)), np.ascontiguousarray(given.reshape(2, 4, 2).transpose(0, 2, 1))
     reached, checks = np.zeros(2, dtype=np.int64), np.zeros((2, 1, 4))
-    stepper.blocks.begin(2, 0, 0, opened.ctypes.data, state.ctypes.data, checks.ctypes.data)
+    stepper.begin(2, 0, 0, opened.ctypes.data, state.ctypes.data, checks.ctypes.data)
     addresses = [x.ctypes.data for x in (state, after, rows, kept, opened)]
-    stepper.blocks.run(2, reached.ctypes.data, 400, *addresses, 0, 50, 10**9, 3, 1, 1, 20.0, 0.0)
+    stepper.run((2, reached.ctypes.data, 400, *addresses), 0, 50, Clock(1, 20, sample_every=3, log_every=10**9))
     assert reached[1] == 50
     left = int(reached[0])
     assert 0 < left < 50

@@ -7,6 +7,7 @@ import ctypes
 import numpy as np
 import pytest
 
+from armsim.clock import Clock
 from armsim.compile import LoopBody, SteppingLoop
 from armsim.errors import CompileError
 from armsim.expr import absolute, maximum, trace
@@ -22,14 +23,14 @@ def counter(sample=None, bound=1e9) -> SteppingLoop:
 
 
 def run(loop, first, last, state=(0.0, 1.0), log_every=1, sample_every=1, ratio=(1, 10), peak=0.0):
-    values = (ctypes.c_double * 2)(*state)
-    rows, peaks = (
-        (ctypes.c_double * (3 * (last - first + 1)))(*[-9.0] * (3 * (last - first + 1))),
-        (ctypes.c_double * 1)(peak),
-    )
-    reached = loop.run(values, rows, peaks, first, last, log_every, sample_every, ratio)
+    numbers, after, peaks = ((ctypes.c_double * len(x))(*x) for x in (state, state, [peak]))
+    rows = (ctypes.c_double * (3 * (last - first + 1)))(*[-9.0] * (3 * (last - first + 1)))
+    reached = (ctypes.c_int64 * 1)()
+    memory = 1, *(ctypes.addressof(x) if x else 0 for x in (reached, None, numbers, after, rows, peaks, None))
+    loop.run(memory, first, last, Clock(*ratio, sample_every=sample_every, log_every=log_every))
     table = np.array(rows).reshape(-1, 3)
-    return reached, list(values), table[table[:, 0] != -9].tolist(), peaks[0]
+    left = reached[0] < last
+    return reached[0], list(after if left else numbers), table[table[:, 0] != -9].tolist(), peaks[0]
 
 
 def test_rows_are_kept_at_multiples_of_log_every_before_the_step_is_taken():

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from armsim import expr
+from armsim.clock import Clock
 from armsim.compile import BatchKernel, LoopBody, SteppingLoop
 from armsim.compile.single import SingleKernel
 from armsim.compile.target import Target
@@ -114,9 +115,11 @@ def test_a_loop_in_every_step_of_the_time_loop_needs_its_room_only_once():
     # room for the results of calls is set aside at the entry: a million steps would overflow the stack otherwise
     cycle = trace(lambda t, x, most: [newton(x)[0] + 8.0, maximum(x, most), x], ["t", "x", "most"])
     stepper = SteppingLoop(LoopBody(cycle, None, states=1, kept=1, bounds=(1e9,)))
-    state, peaks = (ctypes.c_double * 1)(1000.0), (ctypes.c_double * 1)()
-    rows = (ctypes.c_double * 2)()
-    assert stepper.run(state, rows, peaks, 0, 1_000_000, 500_000, 1, (1, 1000)) == 1_000_000
+    state, after, peaks = ((ctypes.c_double * 1)(x) for x in (1000.0, 0.0, 0.0))
+    rows, reached = (ctypes.c_double * 2)(), (ctypes.c_int64 * 1)()
+    memory = 1, *(ctypes.addressof(x) if x else 0 for x in (reached, None, state, after, rows, peaks, None))
+    stepper.run(memory, 0, 1_000_000, Clock(1, 1000, log_every=500_000))
+    assert reached[0] == 1_000_000
     x = 10.0
     for _ in range(200):
         x = math.cbrt(x) + 8.0 if hasattr(math, "cbrt") else x ** (1 / 3) + 8.0

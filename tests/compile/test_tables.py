@@ -7,6 +7,7 @@ import gc
 
 import pytest
 
+from armsim.clock import Clock
 from armsim.compile import BatchKernel, LoopBody, SteppingLoop
 from armsim.compile.kernel import compiled
 from armsim.compile.target import host
@@ -32,8 +33,10 @@ def stepping(table: Table, key: str, given: list[Table]) -> SteppingLoop:
 
 
 def summed(made: SteppingLoop, steps: int) -> float:
-    state, none = (ctypes.c_double * 1)(0.0), (ctypes.c_double * 1)()
-    assert made.run(state, none, none, 0, steps, 2**62, 1, (1, 2)) == steps
+    state, none, reached = (ctypes.c_double * 1)(0.0), (ctypes.c_double * 1)(), (ctypes.c_int64 * 1)()
+    memory = 1, *(ctypes.addressof(x) if x else 0 for x in (reached, None, state, none, none, none, None))
+    made.run(memory, 0, steps, Clock(1, 2))
+    assert reached[0] == steps
     return state[0]
 
 

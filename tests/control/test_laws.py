@@ -497,9 +497,9 @@ def test_an_integral_reaches_its_limit_and_never_passes_it(law, method, period, 
     plant = make_plant(scenario)
     place, state = plant.slots.index("integral_R1"), plant.initial_state([0.0], [0.0])
     largest = 0.0
-    for k in range(scenario.steps):
+    for k in range(scenario.clock.steps):
         t = k * scenario.dt
-        if plant.sampled and k % scenario.sample_every == 0:
+        if plant.sampled and k % scenario.clock.sample_every == 0:
             state = plant.sample(t, state)
         state = plant.step(t, state, scenario.dt)
         largest = max(largest, abs(LIMITED["ki"] * state[place]))

@@ -110,11 +110,11 @@ def test_nothing_is_known_better_than_events_are_located():
 def test_every_landing_is_one_that_the_scenario_takes(name, level):
     scenario = read_scenario(name)
     dt = landing(scenario, level)
-    every = scenario.log_every * scenario.dt
+    every = scenario.clock.log_every * scenario.dt
     taken = read_scenario(name, {"integrator": {"method": "rodas", "dt": dt}, "log.every": every})
     assert taken.dt == dt
-    assert taken.steps // taken.log_every == scenario.steps // scenario.log_every
-    assert LANDINGS <= taken.steps <= 30 * LANDINGS
+    assert taken.clock.steps // taken.clock.log_every == scenario.clock.steps // scenario.clock.log_every
+    assert LANDINGS <= taken.clock.steps <= 30 * LANDINGS
 
 
 def recorded(folder, times, columns=""):

@@ -30,15 +30,12 @@ def test_every_step_is_one_that_the_scenario_takes(name):
     assert steps.own == steps.finer(0) == scenario.dt
     assert steps.finer(4) == pytest.approx(scenario.dt / 20, rel=1e-15)
     assert len(steps.coarser) >= 2
-    every = {"log.every": scenario.log_every * scenario.time_ratio[0] / scenario.time_ratio[1]}
+    every = {"log.every": scenario.clock.at(scenario.clock.log_every)}
     for dt in [*steps.coarser, *map(steps.finer, range(1, 12))]:
         taken = read_scenario(name, {**every, "integrator": steps.integrator(dt)})
         assert taken.dt == dt
-        assert (
-            taken.steps * taken.time_ratio[0] / taken.time_ratio[1] == pytest.approx(5, rel=1e-12)
-            or name != "arm5_hold"
-        )
-        assert taken.steps // taken.log_every == scenario.steps // scenario.log_every
+        assert taken.clock.end == pytest.approx(5, rel=1e-12) or name != "arm5_hold"
+        assert taken.clock.rows - 1 == scenario.clock.steps // scenario.clock.log_every
 
 
 def test_a_period_and_the_times_of_forces_bound_the_steps():
@@ -53,10 +50,8 @@ def test_a_step_that_is_no_decimal_fraction_is_divided_all_the_same():
     scenario = read_scenario("rr_config1", {"integrator.dt": "1/3000", "log.every": 0.1, "duration": 1})
     steps = Steps(scenario, scenario.method)
     assert steps.finer(2) == 1 / 15000
-    assert (
-        read_scenario("rr_config1", {"integrator": steps.integrator(1 / 15000), "log.every": 0.1, "duration": 1}).steps
-        == 15000
-    )
+    finer = read_scenario("rr_config1", {"integrator": steps.integrator(1 / 15000), "log.every": 0.1, "duration": 1})
+    assert finer.clock.steps == 15000
 
 
 def test_tolerances_fall_by_tenths_and_the_absolute_one_with_them():

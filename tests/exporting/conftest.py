@@ -13,11 +13,12 @@ import pytest
 import yaml
 
 import armsim
+from armsim.clock import NEVER
 from armsim.loading import read_scenario
 from armsim.plant import Plant, make_plant
-from armsim.simulation.driver import NEVER, Driver
 from armsim.simulation.engine import NativeEngine
 from armsim.simulation.loop_plan import LoopPlan
+from armsim.simulation.runner import Job, Runner
 from armsim.stability.method_choice import with_method
 
 STRICT = ("-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-fno-math-errno")
@@ -132,23 +133,33 @@ class Steps:
         path: The file, or a shipped name.
         plant: Its plant.
         start: The state at the start.
-        driver: Carries out steps.
+        runner: Carries out steps.
     """
 
     path: str
     plant: Plant
     start: list[float]
-    driver: Driver
+    runner: Runner
 
     @classmethod
     def of(cls, path: str) -> Steps:
         """Of a scenario file, or a shipped scenario."""
         scenario = with_method(read_scenario(path))
         plant = replace(make_plant(scenario), ahead=scenario.land_every > 1)
-        engine = NativeEngine(LoopPlan(plant, scenario.dt))
+        plan = LoopPlan(plant, scenario.dt)
         start = plant.initial_state(scenario.initial_q, scenario.initial_qd, scenario.landing)
-        clock = (NEVER, scenario.sample_every or NEVER, scenario.time_ratio)
-        return cls(path, plant, start, Driver(engine.run, start, len(plant.columns), (), *clock))
+        clock = replace(scenario.clock, log_every=NEVER)
+        return cls(path, plant, start, Runner(NativeEngine(plan), Job(plan, clock, start)))
+
+    def reach(self, k: int) -> list[float]:
+        """The state after k steps; empty if one left its bounds."""
+        for _ in self.runner.until(k):
+            pass
+        return self.runner.state if self.runner.lanes.alive else []
+
+    def row(self) -> list[float]:
+        """The row of the state that was reached."""
+        return [*self.runner.row().run(0)]
 
 
 @pytest.fixture(scope="session")

@@ -217,8 +217,9 @@ def quantised():
     steps = Steps.of(QUANTISED)
 
     def step(k, _):
-        assert steps.driver.advance(k + 1)
-        return steps.driver.state
+        state = steps.reach(k + 1)
+        assert state
+        return state
 
     return steps_of(step, lambda: steps.start)
 

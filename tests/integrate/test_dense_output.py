@@ -42,11 +42,11 @@ def pendulum(t, y):
 
 def followed(method: str, system: System, y: Motion, times, rtol: float, landing: float):
     """Motions at times, and the ends of the steps: times and motions."""
-    taken = METHODS[method]
-    ahead = Ahead.landed(landing, y, taken.coefficients, 0)
+    taken = METHODS[method].adaptive
+    ahead = Ahead.landed(landing, y, METHODS[method].coefficients, 0)
     memory, found, ends = [0.0] * 4, [y], {}
     for t, after in itertools.pairwise(times):
-        y, memory, ahead = taken.follow(system, t, y, after - t, memory, Tolerance(rtol, rtol), ahead)
+        y, memory, ahead = taken.follow(system, t, after - t, memory, Tolerance(rtol, rtol), ahead.of_instant(t, y))
         found.append(y)
         ends[ahead.done or landing] = ahead.end
     return found, ends

@@ -365,10 +365,10 @@ def test_an_orientation_left_open_gives_the_bits_of_the_one_written_in(evaluate)
 
 
 def test_solids_and_doubts_see_a_tensor_along_the_axes_of_its_frame():
-    found = solids(with_tensor([0, 0, "pi/2"]))["links"][0]["solids"][0]
+    found = solids(load_robot_file(with_tensor([0, 0, "pi/2"])).data)["links"][0]["solids"][0]
     assert found["about_center"]["xx"] == pytest.approx(0.2, abs=1e-16)
     assert found["sizes"] == {}
-    turned = solids(with_tensor([0, 0, 90], units={"angle": "deg"}))["links"][0]
+    turned = solids(load_robot_file(with_tensor([0, 0, 90], units={"angle": "deg"})).data)["links"][0]
     assert turned["solids"][0]["about_center"] == found["about_center"]
     assert turned["about_origin"] == turned["solids"][0]["about_origin"] == found["about_origin"]
     # about the origin, from mass and distance alone: taken for one about the centre of mass only along the right axes

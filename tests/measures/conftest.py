@@ -18,14 +18,13 @@ def moments():
         scenario = with_method(scenario_of(scenario, overrides))
         plant = plant_of_run(scenario)
         state = plant.initial_state(scenario.initial_q, scenario.initial_qd, scenario.landing)
-        num, den = scenario.time_ratio
         found = []
-        for k in range(scenario.steps + 1):
-            t = k * num / den
-            if plant.sampled and k % scenario.sample_every == 0:
+        for k in range(scenario.clock.steps + 1):
+            t = scenario.clock.at(k)
+            if plant.sampled and k % scenario.clock.sample_every == 0:
                 state = plant.sample(t, state)
             found.append(Moment(plant, t, state, scenario.dt, scenario.initial_q))
-            if k < scenario.steps:
+            if k < scenario.clock.steps:
                 state = plant.step(t, state, scenario.dt)
         return plant, found
 

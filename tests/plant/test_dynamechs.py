@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from armsim.compile import LoopBody, SteppingLoop
+from armsim.clock import Clock
 from armsim.control import OpenLoop
 from armsim.errors import UsageError
-from armsim.expr import sin, trace
+from armsim.expr import sin
 from armsim.model import BrushDrop, Coulomb
-from armsim.plant import DynaMechsPlant, emulates
+from armsim.plant import Column, DynaMechsPlant, emulates
 from armsim.simulation.engine import NativeEngine, PythonEngine
-from armsim.simulation.loop_plan import bounds
+from armsim.simulation.loop_plan import LoopPlan
+from armsim.simulation.row_log import RowsInMemory
+from armsim.simulation.runner import Job, Runner
 from armsim.spatial import ZERO, Inertia
 from tests.controllers import feedback
 
@@ -56,11 +58,10 @@ def plant(arms, recorded):
 
 def rows_of(engine, plant, about, steps):
     """Rows of every step, shape (steps, columns)."""
-    width, n = len(plant.columns), len(plant.slots)
-    state = (ctypes.c_double * n)(*plant.initial_state(about["initial_q"], about["initial_qd"]))
-    rows, peaks = (ctypes.c_double * (width * steps))(), (ctypes.c_double * plant.arm.n)()
-    assert engine.run(state, rows, peaks, 0, steps, 1, 1, (1, 10000)) == steps
-    return np.array(rows).reshape(steps, width)
+    start, width = plant.initial_state(about["initial_q"], about["initial_qd"]), len(engine.plan.columns)
+    runner, log = Runner(engine, Job(engine.plan, Clock(1, 10000, steps, 1, 1), start)), RowsInMemory(width, steps)
+    assert [*runner.until(steps, log)][-1] == steps
+    return np.array(log.rows).reshape(steps, width)
 
 
 def test_every_column_of_the_recording_is_repeated_to_rounding(plant, recorded):
@@ -75,16 +76,9 @@ def test_every_column_of_the_recording_is_repeated_to_rounding(plant, recorded):
 
 def test_every_flag_of_the_recording_is_repeated(plant, recorded):
     about = recorded.about
-    n, steps = len(plant.slots), about["steps"] + 1
-
-    def cycle(t, *state):
-        return [*plant.step(t, state, about["dt"]), *plant.flags(t, state)]
-
-    body = LoopBody(trace(cycle, ["t", *plant.slots], "cycle"), None, n, 0, bounds(plant))
-    state = (ctypes.c_double * n)(*plant.initial_state(about["initial_q"], about["initial_qd"]))
-    rows = (ctypes.c_double * (5 * steps))()
-    assert SteppingLoop(body).run(state, rows, (ctypes.c_double * 1)(), 0, steps, 1, 1, (1, 10000)) == steps
-    flags = np.array(rows).reshape(steps, 5)
+    kind = SimpleNamespace(columns=tuple(Column("stick", joint.name) for joint in plant.arm.joints), row=plant.flags)
+    plan = LoopPlan(plant, about["dt"], recorded=kind)
+    flags = rows_of(NativeEngine(plan), plant, about, about["steps"] + 1)
     theirs = recorded.block("stick")
     assert np.array_equal(flags[recorded.columns["step"].astype(int)], theirs)
     assert 0 < theirs.mean() < 1  # joints stick and slide in it

@@ -172,9 +172,9 @@ def test_a_model_that_diverges_has_no_finite_drift(recording, tmp_path):
 
 
 def test_progress_counts_every_row_once_for_every_horizon(recording, tmp_path, monkeypatch):
-    from armsim.simulation import driver
+    from armsim.recording import playback
 
-    monkeypatch.setattr(driver, "LOOK", -1.0)  # else it is called twenty times a second
+    monkeypatch.setattr(playback, "STRETCH", -1.0)  # else it is called twenty times a second
     seen: list[tuple[int, int]] = []
     log = write(tmp_path / "log.csv", columns_of(recording, every=10))
     armsim.follow(log, "arm5", progress=lambda done, total: seen.append((done, total)))

@@ -379,9 +379,9 @@ def test_a_generic_processor_replays_an_outside_force_to_the_bit(recorded):
 
 
 def test_progress_ends_at_the_last_sample_and_never_goes_back(recorded, monkeypatch):
-    from armsim.simulation import driver
+    from armsim.recording import playback
 
-    monkeypatch.setattr(driver, "LOOK", -1.0)  # else it is called twenty times a second
+    monkeypatch.setattr(playback, "STRETCH", -1.0)  # else it is called twenty times a second
     seen: list[tuple[int, int]] = []
     armsim.replay(recorded("pd"), progress=lambda done, total: seen.append((done, total)))
     assert seen == [(k, 600) for k in range(1, 601)]

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from armsim.batches.variants import Family
+from armsim.batches.variants import Variants
 from armsim.loading import read_scenario
 from armsim.loading.open_numbers import open_numbers
 from armsim.plant import make_plant
 from armsim.simulation.content import content_of
 from armsim.simulation.loop_plan import LoopPlan
+from armsim.stability.method_choice import with_method
 
 SCENARIO = "arm5_hold_pi"
 CSV = "t_s,u\n0,1\n0.5,2\n1,4\n"
@@ -21,14 +22,14 @@ def key(scenario, overrides=None, measure=(), **changes) -> str:
     """The key of a run's loop."""
     read = read_scenario(scenario, overrides)
     plant = replace(make_plant(read), **changes)
-    return LoopPlan.of(plant, read.dt, measure, read.initial_q).key
+    return replace(LoopPlan.of_run(with_method(read), measure), plant=plant, dt=read.dt).key
 
 
 def open_key(overrides=None, measure=(), paths=("control.kp[0]",), scenario=SCENARIO) -> str:
     """The key of a loop with open numbers."""
     opened = open_numbers(scenario, list(paths), overrides)
     values = [opened.number(place) for place in opened.places]
-    return Family(opened, {}, values, measure).plan.key
+    return Variants(opened, {}, values, measure).plan.key
 
 
 OTHER = {

@@ -162,7 +162,14 @@ def test_counting_work_changes_no_bit_of_the_motion(method, drive):
     n = len(plain.slots)
     counted = replace(plain, audit=True)
     runs = [
-        drive(NativeEngine(plant, asked.dt), plant, asked.initial_q, asked.initial_qd, 50, asked.time_ratio)
+        drive(
+            NativeEngine(plant, asked.dt),
+            plant,
+            asked.initial_q,
+            asked.initial_qd,
+            50,
+            (asked.clock.num, asked.clock.den),
+        )
         for plant in (plain, counted)
     ]
     assert runs[0].state.tolist() == runs[1].state[:n].tolist()

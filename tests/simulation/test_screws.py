@@ -198,7 +198,9 @@ def test_inverse_dynamics_of_a_run_gives_back_its_torques():
     for i, name in enumerate(("J1", "J2", "J3", "J4")):
         for key, values, rate in (("q", run.q, ""), ("qd", run.qd, "_s"), ("qdd", run.qdd, "_s2")):
             columns[f"{key}_{name}_deg{rate}"] = np.degrees(values[:, i])
-    headings, rows = demand_table(arm, *motion_of(arm, columns))
+    t, q, qd, qdd = motion_of(arm, columns)
+    tau = arm.inverse_dynamics(q, qd, qdd)
+    headings, rows = demand_table(arm.arm, t, tau, *arm.motor_demand(qd, tau))
     assert headings == ["t_s", *(f"tau_motor_J{i}_Nm" for i in range(1, 5))]
     np.testing.assert_allclose(rows[:, 1:], given, rtol=0, atol=1e-10)
 

@@ -23,7 +23,11 @@ def test_arm5_as_shipped_moves_step_for_step_as_in_dynamechs(name, figures, refe
     about = table.about
     every = about["dt"] * about["log_every"]
     scenario = read_scenario(name, {"log.every": every})
-    assert (scenario.dt, scenario.steps, scenario.log_every) == (about["dt"], about["steps"], about["log_every"])
+    assert (scenario.dt, scenario.clock.steps, scenario.clock.log_every) == (
+        about["dt"],
+        about["steps"],
+        about["log_every"],
+    )
     run = armsim.simulate(scenario)
     picked = np.rint(table.columns["step"]).astype(int) // about["log_every"]
     assert picked[-1] == len(run.t) - 1
@@ -58,7 +62,7 @@ def test_the_2r_arm_as_shipped_moves_step_for_step_as_in_the_assignment(name, fi
 def test_every_shipped_scenario_runs_to_its_end(name):
     run = armsim.simulate(name)
     assert run.status == "complete"
-    assert run.steps == run.scenario.steps
+    assert run.steps == run.scenario.clock.steps
     assert np.all(np.isfinite(run.table))
 
 

@@ -22,15 +22,15 @@ def test_what_is_left_out_comes_from_the_robot():
     assert scenario.initial_qd == (0,) * 5
     assert scenario.command.law.kp == (60,) * 5
     assert scenario.command.limit == (None,) * 5
-    assert scenario.sample_every is None
-    assert (scenario.steps, scenario.log_every, scenario.name) == (1000, 1, "scenario")
+    assert scenario.clock.sample_every is None
+    assert (scenario.clock.steps, scenario.clock.log_every, scenario.name) == (1000, 1, "scenario")
 
 
 def test_the_integral_is_limited_like_the_output_unless_said_otherwise():
     control = {"law": "pi", "output": "torque", "kp": 1, "ki": 2, "limit": 24, "period": 0.01}
     scenario = read_scenario({**BASE, "control": control})
     assert scenario.command.law.integral_limit == scenario.command.limit == (24,) * 5
-    assert (scenario.command.period, scenario.sample_every) == (0.01, 10)
+    assert (scenario.command.period, scenario.clock.sample_every) == (0.01, 10)
     other = read_scenario({**BASE, "control": {**control, "integral_limit": [1, 2, 3, 4, 5]}})
     assert other.command.law.integral_limit == (1, 2, 3, 4, 5)
 
@@ -82,7 +82,9 @@ def test_forces_act_between_times_on_the_grid():
 
 
 def test_the_default_log_has_about_a_thousand_rows():
-    assert read_scenario({**BASE, "duration": 12.3456, "integrator": {"method": "rk4", "dt": 1e-4}}).log_every == 123
+    assert (
+        read_scenario({**BASE, "duration": 12.3456, "integrator": {"method": "rk4", "dt": 1e-4}}).clock.log_every == 123
+    )
 
 
 def test_an_integrator_that_is_left_out_is_picked_and_chooses_its_steps():
@@ -111,7 +113,7 @@ def test_inputs_are_functions_of_time():
     sine, constant = scenario.command.signals
     assert sine(0.3) == pytest.approx(5 * math.sin(1.5), rel=1e-15)
     assert constant(0.3) == 6
-    assert scenario.sample_every == 10
+    assert scenario.clock.sample_every == 10
 
 
 def test_pi_is_known_to_inputs_in_degrees():
@@ -144,7 +146,7 @@ def test_overrides_leave_the_file_and_each_other_alone(tmp_path):
 def test_keys_that_were_left_out_can_be_set():
     scenario = read_scenario("arm5_hold", {"control.period": "1e-3", "payload.mass": 0.5, "robot.joints[0].friction.viscous": 2,
                                            "initial.q": "[0, 0, 0, 0, 0]", "control.limit": 24})  # fmt: skip
-    assert scenario.sample_every == 10
+    assert scenario.clock.sample_every == 10
     assert scenario.arm.payload.mass == 0.5
     assert scenario.arm.joints[0].viscous == 2
     assert scenario.initial_q == (0,) * 5

@@ -186,6 +186,14 @@ s.yaml:6:44: control.ki
   found:    `ki`
   mend:     take it out, or write `law: pid`""",
     ),
+    "gain of a function": (
+        [("law: pd", "law: python"), (", kd: [1, 1]", "")],
+        """\
+s.yaml:6:40: control.kp
+  expected: no gains with python
+  found:    `kp`
+  mend:     take it out, or write `law: pid`""",
+    ),
     "gain that the law needs": (
         [(", kd: [1, 1]", "")],
         """\

@@ -5,8 +5,9 @@ from fractions import Fraction
 
 import pytest
 
+from armsim.clock import Clock, time_ratio
 from armsim.loading import read_scenario
-from armsim.spec.timing import common_step, logged_step, time_at, time_ratio
+from armsim.spec.timing import common_step, logged_step
 
 BASE = {"format": "armsim/scenario/1", "robot": "two_link", "duration": 5}
 PD = {"law": "pd", "output": "torque", "kp": 10, "kd": 1}
@@ -23,7 +24,7 @@ def test_times_print_as_people_write_them(dt, ratio):
 
 
 def test_step_three_of_a_tenth_of_a_millisecond_prints_without_dust():
-    assert repr(time_at(3, time_ratio(1e-4))) == "0.0003"
+    assert repr(Clock(*time_ratio(1e-4)).at(3)) == "0.0003"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_rows_that_are_not_asked_for_lie_on_round_parts_of_the_step(step, durati
 def grid(**keys):
     """Step, and times in steps, of a scenario without a step of its own."""
     scenario = read_scenario({**BASE, **keys})
-    return scenario.dt, scenario.steps, scenario.log_every, scenario.sample_every
+    return scenario.dt, scenario.clock.steps, scenario.clock.log_every, scenario.clock.sample_every
 
 
 def test_an_adaptive_method_lands_on_all_times_of_its_scenario():

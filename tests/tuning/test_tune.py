@@ -383,7 +383,7 @@ def test_the_reports_tune_and_the_robust_one_are_sound_and_as_the_pages_say():
     assert report.start["control.ki[0]"] == 0.0
     assert {(of.low, of.high) for of in report.sought.values()} == {(0.0, 200.0)}
     scenario = report.uncased(report.start)
-    assert (scenario.dt, scenario.steps, scenario.sample_every) == (5e-4, 4000, 1)
+    assert (scenario.dt, scenario.clock.steps, scenario.clock.sample_every) == (5e-4, 4000, 1)
     robust = Task(tuning_of("arm5_tune_robust"))
     assert len(robust.cases) == 144
     assert robust.tuning.test.rows.shape == (500, 6)

@@ -1,0 +1,68 @@
+"""Forward dynamics of one state, for drives that are given torques or voltages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from armsim.actuation import driven, motor_demands
+from armsim.dynamics import crba
+from armsim.errors import UsageError
+from armsim.loading.voltage import voltage_refusal
+from armsim.model import Arm
+from armsim.plant import accelerations
+
+
+def forward(
+    arm: Arm,
+    q: Sequence[float],
+    qd: Sequence[float],
+    torque: Sequence[float] | None = None,
+    voltage: Sequence[float] | None = None,
+) -> dict[str, Any]:
+    """Joint accelerations under torques of the drives, or under voltages of the motors.
+
+    Args:
+        arm: The arm, n joints.
+        q: Joint positions [rad or m], n of them.
+        qd: Joint velocities [rad/s or m/s].
+        torque: Of the drives [N·m or N]; zero if neither is given.
+        voltage: Of the motors [V].
+
+    Returns:
+        torque [N·m or N], voltage [V] and current [A] of the motors, None without an electric one, and qdd [rad/s² or m/s²].
+
+    Raises:
+        UsageError: Both are given, a joint has no motor for its voltage, or the mass matrix is singular.
+    """
+    if voltage is None:
+        tau: list[float] = [0.0] * arm.n if torque is None else list(torque)
+        volts, amperes = motor_demands(arm, qd, tau)
+    elif torque is not None:
+        raise UsageError.of("torque or voltage", "one of them", "both", "leave one out")
+    else:
+        refused = voltage_refusal(arm)
+        if refused is not None:
+            raise UsageError.of(
+                "voltage",
+                refused.expected,
+                refused.found,
+                f"give torques instead, or {refused.mend.removeprefix('give ')} in the robot file",
+            )
+        states = zip(arm.joints, voltage, q, qd, strict=True)
+        drives = [driven(joint, "voltage", u, q_i, qd_i) for joint, u, q_i, qd_i in states]
+        tau, volts, amperes = ([getattr(drive, key) for drive in drives] for key in ("motor", "voltage", "current"))
+    try:
+        qdd = accelerations(arm, q, qd, tau)
+    except ZeroDivisionError:
+        qdd = [math.nan]
+    if not all(map(math.isfinite, qdd)):
+        free = [joint.name for joint, row in zip(arm.joints, crba(arm, q), strict=True) if not row[-1] > 0.0]
+        raise UsageError.of(
+            arm.name,
+            "inertia that resists every joint's acceleration",
+            f"none on {', '.join(free) or 'some motion of the joints'}",
+            "give the links bodies with mass, or the motors a `rotor_inertia`",
+        )
+    return {"torque": tau, "voltage": volts, "current": amperes, "qdd": qdd}

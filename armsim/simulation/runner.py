@@ -1,0 +1,232 @@
+"""The loop over the steps of runs: of one, or of many in vector lanes. Nothing else loops over steps."""
+
+from __future__ import annotations
+
+import math
+import time
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from armsim.clock import NEVER, Clock
+from armsim.integrate.method import Stall, stall_of
+from armsim.simulation.lanes import DOUBLE, Lanes, Numbers, RowRoom, RowSpace
+from armsim.simulation.loop_plan import AS_ASKED, Accuracy, LoopPlan, bounds
+from armsim.stability.divergence import LAST_STEPS
+
+if TYPE_CHECKING:
+    from armsim.simulation.engine import Engine
+
+STRETCH = 0.05  # s of steps between looks at Ctrl-C, at the progress, and at what else is asked
+FIRST = 256  # steps of fixed length until it is known how long they take
+
+Progress = Callable[[int, int], None]  # done, total
+
+
+@dataclass(frozen=True)
+class Job:
+    """Runs to carry out.
+
+    Attributes:
+        plan: What their loop computes.
+        clock: When things happen.
+        start: The state at the start of a single run; None where the open numbers give it.
+        values: The plan's open numbers, of one run after the other.
+        count: Number of runs.
+        accuracy: Of the runs.
+        first: The step at which they begin.
+        repeats: Whether they were made before, and are repeated without figures of merit.
+    """
+
+    plan: LoopPlan
+    clock: Clock
+    start: Sequence[float] | None = None
+    values: Sequence[float] = ()
+    count: int = 1
+    accuracy: Accuracy = AS_ASKED
+    first: int = 0
+    repeats: bool = False
+
+    def again(self, first: float, last: float, start: Sequence[float], accuracy: Accuracy = AS_ASKED) -> Job:
+        """Some steps of a single run once more, without rows.
+
+        Args:
+            first: First step; a part of a step more for one that begins within it. Those steps take no samples.
+            last: Step before which to stop, likewise.
+            start: The state at the first.
+            accuracy: Of the repetition; as asked unless the plan is refinable.
+        """
+        clock, parts = self.clock, accuracy.parts
+        begin = math.ceil(parts * first)
+        early = begin - parts * first
+        every = None if early or clock.sample_every is None else parts * clock.sample_every
+        steps = begin + round(parts * (last - first))
+        fine = Clock(clock.num, parts * clock.den, steps, every, offset=-early * clock.num)
+        return replace(self, clock=fine, start=start, accuracy=accuracy, first=begin, repeats=True)
+
+
+class Runner:
+    """Carries out runs.
+
+    Args:
+        engine: Carries out steps.
+        job: What is run.
+
+    Attributes:
+        clock: When things happen.
+        lanes: The runs.
+        done: Number of steps carried out by those that go on; of a single run that left its bounds, those before.
+    """
+
+    def __init__(self, engine: Engine, job: Job) -> None:
+        self.engine, self.job, self.plan = engine, job, job.plan
+        plan, opened = job.plan, [*job.plan.accuracy(job.accuracy).values()]
+        self.clock = replace(job.clock, rare_every=NEVER if job.repeats else plan.rare_every or 1)
+        states = len(plan.plant.slots)
+        self.lanes = Lanes(engine.width, job.count, states, plan.kept, len(plan.open) + len(opened))
+        if plan.open:
+            self.lanes.open.scatter(memoryview(job.values), len(plan.open))  # type: ignore[arg-type]  # a buffer of doubles
+        self.lanes.open.fill(opened, len(plan.open))
+        if job.start is None:
+            engine.begin(self.lanes)
+        else:
+            self.lanes.state.fill(job.start)
+        for block in range(self.lanes.blocks):
+            self.lanes.fill_in(block)
+        self.done = job.first
+        self._bounds = [(i, bound) for i, bound in enumerate(bounds(plan.plant)) if bound < math.inf]
+        self._stretch = FIRST if plan.plant.integrator.adaptive is None else 1
+        self._columns = len(plan.columns)
+        self._spare = self._room(1)
+        self._checkpoints: deque[tuple[int, bytes, bytes]] = deque()  # done, state, kept
+
+    @property
+    def state(self) -> list[float]:
+        """The state of a single run: the one reached, or after `approach` the last one within bounds."""
+        return [*self.lanes.state.run(0)]
+
+    @property
+    def stalled(self) -> Stall | None:
+        """Of a single run that left its bounds, why a step could not be made; see `Result.stalled`."""
+        left = self.lanes.left.get(0)
+        return None if left is None else stall_of(left.after)
+
+    def until(self, last: int, log: RowRoom | None = None, stops: Callable[[int], int] | None = None) -> Iterator[int]:
+        """Carry out the steps before `last`, stretch by stretch; gives the number of steps that are done after each.
+
+        It ends early where no run goes on, or the log takes no more rows. Ctrl-C takes back the stretch that it falls in.
+
+        Args:
+            last: The step.
+            log: Takes the rows; without one there is room for the row of the first step of a stretch.
+            stops: From the number of steps done to the next one at which a stretch is to end.
+        """
+        while self.done < last and self.lanes.alive:
+            end = min(last, self.done + self._stretch)
+            space = RowSpace(self._spare.address(), self._spare.apart)
+            if log is not None:
+                space = log.space(self.clock.rows_before(self.done))
+                if log.failure:
+                    return
+                end = min(end, self.done + log.at_once * self.clock.log_every)
+            if stops is not None:
+                end = min(end, stops(self.done))
+            ahead, began = end - self.done, time.perf_counter()
+            self._advance(end, space)
+            spent = max(time.perf_counter() - began, 1e-9)
+            self._stretch = max(1, min(10 * ahead, int(ahead * STRETCH / spent)))
+            yield self.done
+
+    def row(self) -> Numbers:
+        """The rows of the states reached, by one more step from a copy of them."""
+        rows, again = self._room(1), self.lanes.copy()
+        rows.fill([math.nan] * self._columns)
+        clock = replace(self.clock, log_every=1)
+        self._carry(again, range(again.blocks), self.done, self.done + 1, clock, RowSpace(rows.address(), rows.apart))
+        return rows
+
+    @property
+    def results(self) -> dict[str, float]:
+        """The results of the measures of a single run that ends here."""
+        found = self.finish().run(0)
+        return {name: x + 0.0 for name, x in zip(self.plan.results, found, strict=True)}  # no signed zeros, as in rows
+
+    def finish(self) -> Numbers:
+        """The results of the measures of runs that end here."""
+        lanes, clock, due = self.lanes, self.clock, self.clock.samples_at(self.done)
+        if due and self.plan.sampled_outside:
+            lanes, due = lanes.copy(), False
+            self._sample(lanes, self.done)
+        return self.engine.finish(lanes, clock.at(self.done), due)
+
+    def approach(self) -> list[list[float]]:
+        """Of a single run that left its bounds, the last states before, one step apart, recomputed."""
+        first = max(self._checkpoints[0][0], self.done - LAST_STEPS)
+        step, state, _ = max((point for point in self._checkpoints if point[0] <= first), key=lambda point: point[0])
+        again, quiet = self.lanes.copy(), replace(self.clock, log_every=NEVER)
+        again.state.view.cast("B")[:] = state
+        space = RowSpace(self._spare.address())
+        self._carry(again, range(1), step, first, quiet, space)
+        states = [[*again.state.run(0)]]
+        for k in range(first, self.done):
+            self._carry(again, range(1), k, k + 1, quiet, space)
+            states.append([*again.state.run(0)])
+        self.lanes.state.view[:] = again.state.view
+        return states
+
+    def _advance(self, end: int, space: RowSpace) -> None:
+        """Carry out the steps before `end`; runs that leave their bounds end where they do."""
+        lanes, begun = self.lanes, self.done
+        self._checkpoints.append((begun, lanes.state.view.tobytes(), lanes.kept.view.tobytes()))
+        while len(self._checkpoints) > 2 and self._checkpoints[1][0] <= begun - LAST_STEPS:
+            self._checkpoints.popleft()
+        try:
+            for span in [*lanes.spans()]:
+                self._carry(lanes, span, begun, end, self.clock, space)
+                for block in span:
+                    while lanes.reached[block] < end and self._leave(block, begun, end, space):
+                        pass
+            self.done = end if lanes.alive else max(left.step for left in lanes.left.values())
+        except KeyboardInterrupt:
+            self.done, state, kept = self._checkpoints[-1]
+            lanes.state.view.cast("B")[:], lanes.kept.view.cast("B")[:] = state, kept
+            raise
+
+    def _leave(self, block: int, begun: int, end: int, space: RowSpace) -> bool:
+        """End the runs of a block that a step led out of bounds, and go on with the others; False if there are none."""
+        lanes, step = self.lanes, int(self.lanes.reached[block])
+        lanes.end(block, self._bounds)
+        if not any(block in span for span in lanes.spans()):
+            return False
+        clock, width = self.clock, self._columns * lanes.width
+        rows = clock.rows_before(step + 1) - clock.rows_before(begun)
+        here = space._replace(address=space.address + DOUBLE * rows * width)
+        self._carry(lanes, range(block, block + 1), step + 1, end, clock, here)
+        return True
+
+    def _carry(self, lanes: Lanes, blocks: range, first: int, last: int, clock: Clock, space: RowSpace) -> None:
+        """Carry out the steps first <= k < last of some blocks; samples that the loop does not take are taken in between."""
+        here = space._replace(address=space.address + DOUBLE * blocks.start * space.apart)
+        if not self.plan.sampled_outside:
+            self.engine.run(lanes, blocks, first, last, clock, here)
+            return
+        every, begun = clock.sample_every or NEVER, clock.rows_before(first)
+        lanes.reached[0] = first
+        while lanes.reached[0] == first < last:
+            if clock.samples_at(first):
+                self._sample(lanes, first)
+            first = min(last, (first // every + 1) * every)
+            rows = clock.rows_before(lanes.reached[0]) - begun
+            here = space._replace(address=space.address + DOUBLE * rows * self._columns)
+            self.engine.run(lanes, blocks, lanes.reached[0], first, clock, here)
+
+    def _sample(self, lanes: Lanes, step: int) -> None:
+        """Sample the command of a single run."""
+        state = lanes.state.run(0)
+        state[:] = memoryview(array("d", self.plan.plant.sample(self.clock.at(step), [*state])))
+
+    def _room(self, rows: int) -> Numbers:
+        """Room for rows of every run."""
+        return Numbers(self.lanes.blocks, rows * self._columns, self.lanes.width)

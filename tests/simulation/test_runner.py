@@ -1,0 +1,151 @@
+"""The loop over steps: where it is interrupted, all that it keeps goes back together; it ends where runs leave their bounds."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from types import SimpleNamespace
+
+import pytest
+
+from armsim.clock import Clock
+from armsim.plant import Plant
+from armsim.simulation import runner as runner_module
+from armsim.simulation.engine import NativeEngine
+from armsim.simulation.loop_plan import LoopPlan
+from armsim.simulation.runner import Job, Runner
+
+
+class Counting:
+    """An engine whose first number is the number of the step, and whose accumulator its largest; nothing moves.
+
+    Args:
+        plan: Of any plant.
+        step: Called with every step's number and the lanes; a run leaves its bounds at a step where this is true.
+    """
+
+    name, width, preparation = "counting", 1, {}
+
+    def __init__(self, plan, step=lambda k, lanes: False, width=1):
+        self.plan, self.step, self.width = plan, step, width
+        self.asked = []
+
+    def begin(self, lanes):
+        lanes.live[:] = bytes(x > 0.0 for x in lanes.live)
+
+    def run(self, lanes, blocks, first, last, clock, space):
+        self.asked.append((blocks, first, last))
+        for block in blocks:
+            lanes.reached[block] = last
+            for k in range(first, last):
+                lanes.after.block(block)[:] = lanes.state.block(block)
+                runs = range(block * self.width, (block + 1) * self.width)
+                for run in runs:
+                    lanes.after.run(run)[0] = math.nan if self.step(k, run) else float(k + 1)
+                    lanes.kept.run(run)[0] = max(lanes.kept.run(run)[0], float(k + 1))
+                if any(math.isnan(lanes.after.run(run)[0]) for run in runs):
+                    lanes.reached[block] = k
+                    break
+                lanes.state.block(block)[:] = lanes.after.block(block)
+
+    def finish(self, lanes, t, due):
+        return lanes.kept
+
+
+@pytest.fixture(scope="module")
+def plan(arms):
+    return LoopPlan.of(Plant(arms.bare(arms.shipped("rr")), None), 1e-3)
+
+
+def runner_of(plan, step=lambda k, run: False, count=1, width=1):
+    engine = Counting(plan, step, width)
+    return Runner(engine, Job(plan, Clock(1, 1000, 10**12), start=[0.0] * len(plan.plant.slots), count=count))
+
+
+def carry(runner, last):
+    """The steps done after each stretch."""
+    return [*runner.until(last)]
+
+
+def test_an_interruption_takes_back_state_and_peaks_alike(plan):
+    def press(k, run):
+        if k == 7:
+            raise KeyboardInterrupt
+
+    runner = runner_of(plan, press)
+    assert carry(runner, 5) == [5]
+    with pytest.raises(KeyboardInterrupt):
+        carry(runner, 10)
+    assert (runner.done, runner.state[0], runner.lanes.kept.run(0)[0]) == (5, 5.0, 5.0)
+
+
+def test_any_number_of_steps_is_taken_in_stretches_between_which_ctrl_c_is_heard(plan, monkeypatch):
+    now = itertools.count()
+    monkeypatch.setattr(runner_module, "time", SimpleNamespace(perf_counter=lambda: 1e-3 * next(now)))
+    runner = runner_of(plan)
+    done = carry(runner, 10**5)
+    assert done[:3] == [256, 2816, 28416]  # ten times as many each, as each takes a millisecond by this clock
+    assert done[-1] == runner.done == 10**5
+    assert carry(runner, runner.done + 3) == [10**5 + 3]
+
+
+def test_stretches_end_where_someone_wants_to_look(plan):
+    runner = runner_of(plan)
+    done = [*runner.until(1000, stops=lambda done: (done // 100 + 1) * 100)]
+    assert done == [*range(100, 1001, 100)]
+
+
+def test_a_divergence_within_a_stretch_ends_there_with_the_state_before(plan):
+    runner = runner_of(plan, lambda k, run: k == 700)
+    carry(runner, 10_000)
+    assert (runner.done, runner.lanes.alive, runner.state[0]) == (700, False, 700.0)
+    assert math.isnan(runner.lanes.left[0].after[0])
+    assert carry(runner, 10_000) == []  # nothing goes on
+    states = runner.approach()
+    assert [state[0] for state in states] == [*map(float, range(701))]
+
+
+def test_of_lanes_those_that_leave_their_bounds_end_alone_and_hold_up_no_other(plan):
+    ends = {1: 3, 2: 3, 6: 500}
+    runner = runner_of(plan, lambda k, run: ends.get(run) == k and run not in runner.lanes.left, count=7, width=4)
+    carry(runner, 1000)
+    assert {run: left.step for run, left in runner.lanes.left.items()} == ends
+    assert [runner.lanes.left[run].before[0] for run in ends] == [3.0, 3.0, 500.0]
+    assert [*runner.lanes.live] == [1, 0, 0, 1, 1, 1, 0, 0]  # the last lane has no run
+    assert {runner.lanes.state.run(run)[0] for run in (0, 3, 4, 5)} == {1000.0}
+
+
+def test_a_block_whose_runs_have_all_ended_is_left_out(plan):
+    runner = runner_of(plan, lambda k, run: run >= 4 and k == 10 and run not in runner.lanes.left, count=8, width=4)
+    carry(runner, 5000)
+    assert runner.engine.asked[-1][0] == range(1)
+    assert runner.done == 5000
+
+
+def test_steps_begun_later_have_times_between_those_of_the_run_and_take_no_samples(plan):
+    clock = Clock(1, 1000, 100, sample_every=4, log_every=10)
+    job = Job(plan, clock)
+    again = job.again(8, 20, [0.0])
+    assert (again.first, again.clock.steps, again.clock.sample_every, again.clock.at(8)) == (8, 20, 4, 8e-3)
+    late = job.again(8.25, 9, [0.0], plan_accuracy(4))
+    assert (late.first, late.clock.steps, late.clock.at(33)) == (33, 36, 8.25e-3)
+    assert late.clock.sample_every == 16
+    later = job.again(8.25, 20.25, [0.0])
+    assert (later.first, later.clock.steps, later.clock.sample_every, later.clock.at(9)) == (9, 21, None, 8.25e-3)
+
+
+def plan_accuracy(parts):
+    from armsim.simulation.loop_plan import Accuracy
+
+    return Accuracy(parts)
+
+
+def test_the_row_of_the_end_leaves_the_run_as_it_is(arms):
+    plan = LoopPlan.of(Plant(arms.bare(arms.shipped("rr")), None), 1e-3)
+    start = plan.plant.initial_state([0.1, 0.2], [0.0, 0.0])
+    runner = Runner(NativeEngine(plan), Job(plan, Clock(1, 1000, 50), start))
+    carry(runner, 20)
+    before = runner.state, [*runner.lanes.kept.run(0)]
+    row = [*runner.row().run(0)]
+    assert row[:2] == before[0][:2]
+    assert (runner.state, [*runner.lanes.kept.run(0)], runner.done) == (*before, 20)
