@@ -105,6 +105,7 @@ class Recording(Run):
         made.measures, made.estimated = {}, ""  # which a recording does not have
         made.seconds, made.end = {"total_s": run.seconds["total_s"]}, made.table[-1].tolist()
         made.state = list(made.vector.state(made.end, made.end[len(made.slots) :]))
+        made.setup = replace(made.setup, plant=made.vector.plant)  # type: ignore[type-var]  # a RecordedSetup
         return made
 
     @property
