@@ -52,9 +52,10 @@ def test_lanes_have_the_bits_of_single_runs_whatever_is_open(study):
 
 
 @pytest.mark.slow
-@settings(max_examples=60, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=16, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(studies())
-def test_lanes_of_sixty_more_studies_have_the_bits_of_single_runs(study):
+def test_lanes_of_sixteen_more_studies_have_the_bits_of_single_runs(study):
+    """Between them they have every method; ARMSIM_EXAMPLES=500 has as many, by hand."""
     check(study)
 
 
