@@ -42,7 +42,8 @@ def test_no_error_is_understated_and_no_cheapest_setting_misses_its_accuracy(fam
         exact = truth(drawn, [k * ROWS for k in range(round(drawn.scenario["duration"] / ROWS))]).q
     except Stuck as stuck:
         pytest.skip(f"the reference has no answer: {stuck}")
-    found = armsim.converge(given, METHODS, accuracy=ACCURACY, budget=0.3)
+    methods = METHODS if EXAMPLES else METHODS[seed % 2 :][:1]  # in turn
+    found = armsim.converge(given, methods, accuracy=ACCURACY, budget=0.3)
     for method in found.methods:
         best = method.cheapest(ACCURACY)
         for setting in method.settings:
