@@ -295,26 +295,18 @@ armsim.load_robot("arm5").mass_matrix(None)
 """
 
 
-def checked(folder, text):
-    """What mypy --strict says of a user's file, in a folder of its own that sees armsim as installed."""
+@pytest.mark.slow
+def test_a_users_file_passes_mypy_which_sees_what_a_user_gets_wrong(tmp_path):
+    """mypy --strict, once for two files, in a folder of their own that sees armsim as installed."""
     pytest.importorskip("mypy", reason="mypy is not installed")
-    (folder / "mine.py").write_text(text, encoding="utf-8")
+    for name, text in (("mine.py", USERS), ("wrong.py", WRONG)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
     options = ["--strict", "--ignore-missing-imports", "--follow-imports=silent", "--config-file="]
-    command = [sys.executable, "-m", "mypy", *options, "mine.py"]
+    command = [sys.executable, "-m", "mypy", *options, "mine.py", "wrong.py"]
     settings = {**os.environ, "MYPYPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True)
-    return done.stdout.splitlines()
-
-
-@pytest.mark.slow
-def test_a_users_file_passes_mypy(tmp_path):
-    assert checked(tmp_path, USERS) == ["Success: no issues found in 1 source file"]
-
-
-@pytest.mark.slow
-def test_mypy_sees_what_a_user_gets_wrong(tmp_path):
-    lines = [line.split(":")[1] for line in checked(tmp_path, WRONG) if ": error:" in line]
-    assert lines == ["4", "5", "6", "7"]
+    done = subprocess.run(command, cwd=tmp_path, env=settings, capture_output=True, text=True)
+    places = [line.split(":")[:2] for line in done.stdout.splitlines() if ": error:" in line]
+    assert places == [["wrong.py", line] for line in "4567"], done.stdout
 
 
 def test_types_are_in_the_package():

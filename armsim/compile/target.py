@@ -14,7 +14,7 @@ from armsim.compile.tables import resolved
 from armsim.errors import CompileError, spelled
 from armsim.expr import Table
 
-OPTIMISATION = 2  # level of LLVM's code generator; passes over IR are not run: they cost as much again and gain nothing
+OPTIMISATION = 1  # level of LLVM's code generator: 2 takes a sixth longer, for code as quick; likewise passes over IR
 
 
 @lru_cache(maxsize=1)

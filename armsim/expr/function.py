@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cached_property
 from typing import Any
 
 from armsim.expr.graph import Expr, Graph
@@ -37,13 +38,19 @@ class Function:
 
     def live(self, outputs: Iterable[Expr | float] | None = None) -> list[Expr]:
         """The nodes that the outputs (all unless given) depend on, in topological order."""
-        wanted = {out for out in (self.outputs if outputs is None else outputs) if isinstance(out, Expr)}
+        if outputs is None:
+            return self._live
+        wanted = {out for out in outputs if isinstance(out, Expr)}
         for node in reversed(self.graph.nodes):
             if node in wanted:
                 for arg in node.args:
                     if isinstance(arg, Expr):
                         wanted.add(arg)
         return [node for node in self.graph.nodes if node in wanted]
+
+    @cached_property
+    def _live(self) -> list[Expr]:
+        return self.live(self.outputs)
 
     def counts(self) -> dict[str, int]:
         """Operation counts of one call, callees included."""

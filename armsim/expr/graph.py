@@ -151,7 +151,8 @@ class Graph:
         key: list[Any] = [op]
         for arg in args:
             if isinstance(arg, Expr):
-                arg = arg if arg.graph is self else self._capture(arg)
+                if arg.graph is not self:
+                    arg = self._capture(arg)
                 key.append(arg.index)
             elif isinstance(arg, NUMBERS):
                 arg = constant(arg)
@@ -159,8 +160,8 @@ class Graph:
             else:
                 key.append(arg)
             own.append(arg)
-        if op in COMMUTATIVE:
-            key[1:3] = sorted(key[1:3])
+        if op in COMMUTATIVE and key[1] > key[2]:
+            key[1], key[2] = key[2], key[1]
         return own, tuple(key)
 
     def _own(self, arg: Any) -> Any:

@@ -61,24 +61,22 @@ def replay(
     call = None if calls is None else calls(function)
     values: dict[Expr, Any] = dict(zip(function.inputs, args, strict=True))
 
-    def value(arg: Any) -> Any:
-        return values[arg] if isinstance(arg, Expr) else arg
-
     for node in function.live():
         if node.op == "input":
             continue
+        operands = [values[arg] if isinstance(arg, Expr) else arg for arg in node.args]
         if node.op == "call":
-            inner, *given = node.args
-            given = [value(arg) for arg in given]
+            inner, *given = operands
             values[node] = replay(inner, given, operations) if call is None else call(inner, given)
         elif node.op == "loop":
-            repeated, *given = node.args
-            values[node] = _repeat(repeated, [value(arg) for arg in given], operations, calls)
+            repeated, *given = operands
+            values[node] = _repeat(repeated, given, operations, calls)
         elif node.op == "out":
-            values[node] = values[node.args[0]][int(node.args[1])]
+            results, place = operands
+            values[node] = results[int(place)]
         else:
-            values[node] = operations[node.op](*[value(arg) for arg in node.args])
-    return [value(out) for out in function.outputs]
+            values[node] = operations[node.op](*operands)
+    return [values[out] if isinstance(out, Expr) else out for out in function.outputs]
 
 
 def _repeat(

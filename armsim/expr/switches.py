@@ -98,9 +98,9 @@ class Switches:
         values: dict[Any, Any] = dict(zip(function.inputs, given, strict=True))
         fixed = {} if sides is None else dict(zip(traced.switches, sides, strict=True))
         for node in traced.nodes:
-            operands = [_value(values, arg) for arg in node.args]
             if node.op == "input":
                 continue
+            operands = [values[arg] if isinstance(arg, Expr) else arg for arg in node.args]
             if node not in fixed:
                 values[node] = OPERATIONS[node.op](*operands)
             elif node.op == "abs":

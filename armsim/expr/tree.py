@@ -7,16 +7,15 @@ of any kind. None, booleans, strings, and dataclass fields declared with `STATIC
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 STATIC: dict[str, bool] = {"static": True}  # metadata of a dataclass field that belongs to the structure
 LEAF = None
 
 
-@dataclass(frozen=True, slots=True)
-class Structure:
+class Structure(NamedTuple):
     """A tree without its leaves, as JAX's treedef.
 
     Attributes:
@@ -63,25 +62,17 @@ def mapped(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
     Raises:
         ValueError: The others differ in structure.
     """
-    first, structure = flatten(tree)
-    columns = [first]
-    for other in others:
-        columns.append([])
-        _follow(structure, other, columns[-1])
-    return unflatten(structure, [function(*x) for x in zip(*columns, strict=True)])
-
-
-def _follow(structure: Structure | None, tree: Any, found: list[Any]) -> None:
-    """Collect the subtrees at the places of a structure's leaves."""
-    if structure is LEAF:
-        found.append(tree)
-        return
     apart = _taken_apart(tree)
-    mine = (structure.kind, structure.names, structure.static)
-    if apart is LEAF or apart[:3] != mine or len(apart[3]) != len(structure.parts):
-        raise ValueError(f"a tree of another structure: {tree!r} for {structure}")
-    for part, inner in zip(apart[3], structure.parts, strict=True):
-        _follow(inner, part, found)
+    if apart is LEAF:
+        return function(tree, *others)
+    kind, names, static, parts = apart
+    columns = [parts]
+    for other in others:
+        like = _taken_apart(other)
+        if like is LEAF or like[:3] != apart[:3] or len(like[3]) != len(parts):
+            raise ValueError(f"a tree of another structure: {other!r} for {flatten(tree)[1]}")
+        columns.append(like[3])
+    return _put_together(kind, names, static, [mapped(function, *x) for x in zip(*columns)])
 
 
 def _collect(tree: Any, leaves: list[Any]) -> Structure | None:
@@ -121,16 +112,22 @@ def _build(structure: Structure | None, leaves: Any) -> Any:
             return next(leaves)
         except StopIteration:
             raise ValueError("fewer leaves than the structure has places for") from None
-    if structure.kind is None:
-        return structure.static
-    parts = [_build(part, leaves) for part in structure.parts]
-    if structure.kind is list:
+    return _put_together(
+        structure.kind, structure.names, structure.static, [_build(part, leaves) for part in structure.parts]
+    )
+
+
+def _put_together(kind: type | None, names: tuple[Any, ...], static: Any, parts: list[Any]) -> Any:
+    """The tree of which `_taken_apart` tells this."""
+    if kind is list:
         return parts
-    if structure.kind is dict:
-        return dict(zip(structure.names, parts, strict=True))
-    if is_dataclass(structure.kind):
-        return structure.kind(**dict(zip(structure.names, parts, strict=True)), **dict(structure.static))
-    return structure.kind(*parts) if hasattr(structure.kind, "_fields") else tuple(parts)
+    if kind is None:
+        return static
+    if kind is dict:
+        return dict(zip(names, parts, strict=True))
+    if is_dataclass(kind):
+        return kind(**dict(zip(names, parts, strict=True)), **dict(static))
+    return kind(*parts) if hasattr(kind, "_fields") else tuple(parts)
 
 
 @cache

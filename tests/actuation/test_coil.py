@@ -33,13 +33,17 @@ def wheel(volts, method: str, gear: float = -40.0, inertia: float = 0.7, frictio
     return armsim.simulate(scenario, engine="python" if method == "rk54" else "llvm")
 
 
-@pytest.mark.parametrize("method", ADAPTIVE)
-@pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize(
-    "limits", [{"current": 3.0}, {"torque": 3.0 * K}, {"current": 3.0, "torque": 4.0 * K}], ids=lambda x: "-".join(x)
+    ("limits", "method", "sign"),
+    [
+        (limits, method, (-1.0) ** (i + j))
+        for i, limits in enumerate([{"current": 3.0}, {"torque": 3.0 * K}, {"current": 3.0, "torque": 4.0 * K}])
+        for j, method in enumerate(ADAPTIVE)
+    ],
 )
 @pytest.mark.handful(2)
-def test_a_current_rises_along_its_exponential_and_is_held_at_the_amplifiers_limit(limits, sign, method):
+def test_a_current_rises_along_its_exponential_and_is_held_at_the_amplifiers_limit(limits, method, sign):
+    """Every two of limits, methods and signs together."""
     run = wheel(sign * 24.0, method, friction={"coulomb": 100.0}, limits=limits)  # friction locks the rotor
     expected = np.minimum(24.0 / RA * -np.expm1(-run.t * RA / L), 3.0)
     assert sign * run["current_J_A"] == pytest.approx(expected, rel=FAR, abs=FAR)

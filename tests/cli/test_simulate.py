@@ -284,7 +284,7 @@ def test_the_python_engine_writes_the_same_bytes_as_machine_code(armsim, empty_f
     adaptive = (
         scenario.method == "auto"
     )  # then steps take half a second on floats: two rows between which there are twenty
-    dt, rows = (1e-3, 1) if adaptive else (scenario.dt, 200)
+    dt, rows = (1e-3, 1) if adaptive else (scenario.dt, 60)
     brief = ("--set", f"duration={rows * dt!r}", "--set", f"log.every={dt!r}")
     for engine in ("llvm", "python"):
         done = armsim("simulate", name, *brief, "--engine", engine, "-o", engine)

@@ -34,7 +34,7 @@ UNDERSTATED, MISSED = 2.0, 1.5  # at most, times
 
 
 @pytest.mark.parametrize(("family", "seed"), STUDIED)
-@pytest.mark.handful(1)
+@pytest.mark.handful(EXAMPLES or 1)
 def test_no_error_is_understated_and_no_cheapest_setting_misses_its_accuracy(family, seed, tmp_path):
     drawn = case(family, seed)
     given = drawn.written(tmp_path, {"method": "rk4", "dt": 0.01}, ROWS)
@@ -42,7 +42,8 @@ def test_no_error_is_understated_and_no_cheapest_setting_misses_its_accuracy(fam
         exact = truth(drawn, [k * ROWS for k in range(round(drawn.scenario["duration"] / ROWS))]).q
     except Stuck as stuck:
         pytest.skip(f"the reference has no answer: {stuck}")
-    found = armsim.converge(given, METHODS, accuracy=ACCURACY, budget=0.3)
+    methods = METHODS if EXAMPLES else METHODS[seed % 2 :][:1]  # in turn
+    found = armsim.converge(given, methods, accuracy=ACCURACY, budget=0.3)
     for method in found.methods:
         best = method.cheapest(ACCURACY)
         for setting in method.settings:

@@ -144,7 +144,6 @@ else:
     ("name", "first", "second"),
     [
         ("pd", "", "x86-64"),
-        ("pd", "x86-64", ""),
         ("friction", "", "x86-64"),
         ("coil", "x86-64", ""),
         ("dynamechs", "", "x86-64"),

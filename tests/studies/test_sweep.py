@@ -293,11 +293,10 @@ def test_a_study_that_cannot_be_is_refused_before_a_folder_is_made(what):
 
 
 def test_a_delay_that_is_varied_acts_as_one_that_is_written_in():
-    found = armsim.sweep("arm5_hold_pi", {"control.delay": [0, 2e-3, 5e-3]}, {"duration": 0.1}, "iae", "delays")
-    runs = [
-        armsim.simulate("arm5_hold_pi", {"duration": 0.1, "control.delay": x}, measure="iae") for x in (0, 2e-3, 5e-3)
-    ]
+    delays, sampled = [0, 2e-3, 5e-3], {"duration": 0.1, "control.period": 1e-3}
+    found = armsim.sweep("two_link_hold", {"control.delay": delays}, sampled, "iae", "delays")
+    runs = [armsim.simulate("two_link_hold", {**sampled, "control.delay": x}, measure="iae") for x in delays]
     assert list(found["iae"]) == [run.measure("iae") for run in runs]
     assert len(set(found["iae"])) == 3
     with pytest.raises(UsageError, match="part of the structure"):
-        armsim.simulate_many("arm5_hold_pi", {"control.delay": [0, 2e-3]}, {"duration": 0.1})
+        armsim.simulate_many("two_link_hold", {"control.delay": delays}, sampled)

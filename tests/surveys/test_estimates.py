@@ -29,6 +29,5 @@ def test_an_error_by_events_seen_late_is_within_three_times_the_estimate_or_the_
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_estimate_of_fixed_steps_is_a_third_of_the_error_without_saying_that_it_is_a_lower_bound(family, tmp_path):
-    for seed in range(30, 33):
-        found = list(findings(case(family, seed), tmp_path, FIXED))
-        assert all(one.at_least or one.ratio <= 3 for one in found), [one for one in found if one.ratio > 3]
+    found = list(findings(case(family, 30), tmp_path, FIXED))
+    assert all(one.at_least or one.ratio <= 3 for one in found), [one for one in found if one.ratio > 3]
