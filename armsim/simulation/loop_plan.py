@@ -235,7 +235,8 @@ class LoopPlan:
         """Names all that the loop depends on; empty if that cannot be put into words."""
         made = content_of([self.plant, self.start, self.recorded]) if self.opened is None else self.opened.content
         text = sources.digest(sources.TRACED if self.opened is None else sources.LOADED)
-        asked = content_of([self.dt, self.parts, self.results, self.rows, self.plant.audit, self.refinable, self.rare])
+        dt = None if "dt" in self.accuracy() else self.dt
+        asked = content_of([dt, self.parts, self.results, self.rows, self.plant.audit, self.refinable, self.rare])
         return f"{text} {made} {asked} {self.open}" if made and asked else ""
 
     @cached_property
@@ -278,7 +279,8 @@ class LoopPlan:
             return [*after, *kept, *self.row(made.plant, t, state)]
 
         def finish(t: Scalar, *x: Scalar) -> list[Scalar]:
-            return self.measured(self.made(x[n + m :]), t, x[:n], x[n : n + m])
+            dt = dict(zip(open_names, x[n + m :], strict=True)).get("dt", self.dt)
+            return self.measured(self.made(x[n + m :]), t, x[:n], x[n : n + m], dt)
 
         def sample(t: Scalar, *x: Scalar) -> list[Scalar]:
             return self.made(x[n:]).plant.sample(t, x[:n])
@@ -326,35 +328,34 @@ class LoopPlan:
 
         Those that are rare stay as they are unless `rare`.
         """
-        plant, part = made.plant, self.dt / self.parts
+        plant, dt = made.plant, self.dt if dt is None else dt
         if self.parts == 1:
-            after = plant.step(t, state, self.dt if dt is None else dt)
-            return after, self._updated(made, t, state, kept, rare)
+            return plant.step(t, state, dt), self._updated(self._moment(made, t, state, dt), kept, rare)
 
         def body(k: Scalar, state: list[Scalar], kept: list[Scalar]) -> list[Any]:
-            at = t + k * part
-            return [k + 1.0, plant.step(at, state, part), self._updated(made, at, state, kept)]
+            at, part = t + k * (self.dt / self.parts), self.dt / self.parts
+            return [k + 1.0, plant.step(at, state, part), self._updated(self._moment(made, at, state, dt), kept)]
 
         _, after, gathered = loop([0.0, list(state), list(kept)], body, lambda k, *_: k >= self.parts, self.parts)
         return after, gathered
 
-    def _updated(
-        self, made: Made, t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar], rare: bool = True
-    ) -> list[Scalar]:
-        """The accumulators after the moment at time t; see `stepped`."""
-        moment, parts = self._moment(made, t, state), self._parts(kept)
+    def _updated(self, moment: Moment, kept: Sequence[Scalar], rare: bool = True) -> list[Scalar]:
+        """The accumulators after a moment; see `stepped`."""
+        parts = self._parts(kept)
         due = len(parts) if rare or not self.rare_every else len(parts) - 1
         pairs = zip(self.measures[:due], parts[:due], strict=True)
         return leaves([*(measure.update(part, moment) for measure, part in pairs), *parts[due:]])
 
-    def measured(self, made: Made, t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar]) -> list[Scalar]:
-        """The measures' results, where the run ends at time t."""
-        moment = self._moment(made, t, state)
+    def measured(
+        self, made: Made, t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar], dt: Scalar | None = None
+    ) -> list[Scalar]:
+        """The measures' results, where the run ends at time t, by steps of dt [s], the plan's own unless given."""
+        moment = self._moment(made, t, state, self.dt if dt is None else dt)
         parts = zip(self.measures, self._parts(kept), strict=True)
         return [x for measure, part in parts for x in measure.result(measure.update(part, moment), moment)]
 
-    def _moment(self, made: Made, t: Scalar, state: Sequence[Scalar]) -> Moment:
-        return Moment(made.plant, t, state, self.dt / self.parts, made.q)
+    def _moment(self, made: Made, t: Scalar, state: Sequence[Scalar], dt: Scalar) -> Moment:
+        return Moment(made.plant, t, state, dt / self.parts, made.q)
 
     def _parts(self, kept: Sequence[Scalar]) -> list[Any]:
         structure = flatten([measure.begin() for measure in self.measures])[1]

@@ -160,7 +160,7 @@ def simulate_unadvised(scenario: Scenario, progress: Progress | None = None) -> 
     """Run a scenario whatever its step, without advice and figures of merit, for convergence studies; see `simulate`."""
     watch = Stopwatch()
     scenario = with_method(scenario)
-    plan = LoopPlan.of_run(scenario, keep=Keep(figures=False, accuracy=False))
+    plan = LoopPlan.of_run(scenario, keep=Keep(figures=False))
     runner = Runner(NativeEngine(plan), Job(plan, scenario.clock, plan.start_of(scenario)))
     return carried_out(runner, KnownSetup(scenario, plan.plant, Advice()), watch, progress)
 

@@ -42,7 +42,6 @@ OTHER = {
     "gravity": {"robot.gravity": [0, 0, -9.80665]},
     "sign of a zero": {"robot.gravity": [0, -0.0, -9.81]},
     "payload": {"payload.mass": 0.1},
-    "step": {"integrator.dt": 5e-5},
     "method": {"integrator.method": "rk4"},
     "tolerance": {"integrator": {"method": "rk54", "rtol": 1e-7}},
     "other tolerance": {"integrator": {"method": "rk54", "rtol": 1e-8}},
@@ -50,6 +49,8 @@ OTHER = {
     "force for a time": {"external": [{"link": "R5", "force": [0, 0, -5], "from": 1, "to": 2}]},
     "force for another time": {"external": [{"link": "R5", "force": [0, 0, -5], "from": 1, "to": 3}]},
 }
+
+STEP = {"integrator.dt": 5e-5}
 
 
 def test_whatever_is_simulated_is_in_the_key():
@@ -60,7 +61,7 @@ def test_whatever_is_simulated_is_in_the_key():
     assert all(keys.values())
     assert len(set(keys.values())) == len(keys)
     opened = {name: open_key(overrides) for name, overrides in OTHER.items()}
-    opened |= {"as shipped": open_key(), "measure": open_key(measure=["iae"])}
+    opened |= {"as shipped": open_key(), "measure": open_key(measure=["iae"]), "step": open_key(STEP)}
     opened["another number"] = open_key(paths=["control.kp[1]"])
     opened["two"] = open_key(paths=["control.kp[0]", "control.kp[1]"])
     opened["their order"] = open_key(paths=["control.kp[1]", "control.kp[0]"])
@@ -71,6 +72,7 @@ def test_whatever_is_simulated_is_in_the_key():
 def test_what_no_step_depends_on_is_not_in_the_key():
     same = {"duration": 3, "log.every": 0.1, "name": "other", "initial.q": [0.1, -1, 0.2, 0, 0]}
     assert key(SCENARIO, same) == key(SCENARIO)
+    assert key(SCENARIO, STEP, measure=["iae"]) == key(SCENARIO, measure=["iae"])  # which is an open number
     assert open_key({"control.kp[0]": 33.0, "duration": 3, "log.every": 0.1}) == open_key()
 
 
