@@ -12,6 +12,7 @@ from armsim.clock import Clock
 from armsim.plant import Plant
 from armsim.simulation import runner as runner_module
 from armsim.simulation.engine import NativeEngine
+from armsim.simulation.lanes import RowSpace
 from armsim.simulation.loop_plan import LoopPlan
 from armsim.simulation.runner import Job, Runner
 
@@ -93,6 +94,34 @@ def test_stretches_end_where_someone_wants_to_look(plan):
     runner = runner_of(plan)
     done = [*runner.until(1000, stops=lambda done: (done // 100 + 1) * 100)]
     assert done == [*range(100, 1001, 100)]
+
+
+def test_a_stretch_has_no_more_rows_than_there_is_room_for(plan):
+    class Room:
+        at_once, failure = 3, ""
+
+        def space(self, first):
+            asked.append(first)
+            return RowSpace(0)
+
+    asked: list[int] = []
+    engine = Counting(plan)
+    runner = Runner(engine, Job(plan, Clock(1, 1000, 10**6, log_every=10), start=[0.0] * len(plan.plant.slots)))
+    assert [*runner.until(95, Room())] == [30, 60, 90, 95]
+    assert asked == [0, 3, 6, 9]
+
+
+def test_a_log_that_takes_no_more_rows_ends_the_loop_before_the_next_stretch(plan):
+    class Room:
+        at_once, failure = 1, ""
+
+        def space(self, first):
+            self.failure = "no space left" if first else ""
+            return RowSpace(0)
+
+    engine = Counting(plan)
+    runner = Runner(engine, Job(plan, Clock(1, 1000, 10**6, log_every=10), start=[0.0] * len(plan.plant.slots)))
+    assert [*runner.until(95, Room())] == [10]
 
 
 def test_a_divergence_within_a_stretch_ends_there_with_the_state_before(plan):
