@@ -104,7 +104,7 @@ class Runner:
 
     @property
     def state(self) -> list[float]:
-        """The state of a single run: the one reached, or after `approach` the last one within bounds."""
+        """The state that a single run has reached; of one that left its bounds, the last one within them."""
         return [*self.lanes.state.run(0)]
 
     @property
@@ -173,7 +173,6 @@ class Runner:
         for k in range(first, self.done):
             self._carry(again, range(1), k, k + 1, quiet, space)
             states.append([*again.state.run(0)])
-        self.lanes.state.view[:] = again.state.view
         return states
 
     def _advance(self, end: int, space: RowSpace) -> None:
