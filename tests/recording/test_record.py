@@ -41,6 +41,21 @@ def test_inputs_that_are_constant_or_none_need_no_period():
     assert pushed.t[1] == 4e-3
 
 
+def test_a_long_recording_leaves_memory_and_is_the_same(monkeypatch, tmp_path):
+    asked = {"control.period": 1e-3, "duration": 0.2105}
+    kept = armsim.record("arm5_hold", asked)
+    monkeypatch.setattr("armsim.simulation.simulate.held_in_memory", lambda width: 20)
+    monkeypatch.setattr("armsim.simulation.row_log.BLOCK", 8 * 700)
+    long = armsim.record("arm5_hold", asked)
+    assert (kept.rows.spilled, long.rows.spilled is None) == (None, False)
+    assert long.t.tolist() == kept.t.tolist()
+    assert long.table.tobytes() == kept.table.tobytes()
+    assert long.audit == kept.audit
+    kept.save(tmp_path / "kept")
+    long.save(tmp_path / "long")
+    assert (tmp_path / "long" / "record.csv").read_bytes() == (tmp_path / "kept" / "record.csv").read_bytes()
+
+
 def test_the_end_is_recorded_where_it_is_no_sample():
     recording = armsim.record("arm5_hold", {"control.period": 1e-3, "duration": 0.0105})
     assert recording.t.tolist() == [*(k / 1000 for k in range(11)), 0.0105]
