@@ -150,6 +150,24 @@ def test_a_lane_that_diverges_stops_alone_where_its_single_run_does(mixed, varie
             assert many.reason[run].startswith(single.fastest_to_diverge())
 
 
+def test_runs_that_end_in_several_blocks_leave_the_rows_of_others_alone(mixed, varied):
+    scenario = with_method(mixed, "explicit_euler", log__every=1e-3)
+    values = varied(scenario, 20, 8)
+    viscous = np.full(20, 0.05)
+    viscous[[2, 9, 10, 17]] = [400.0, 2000.0, 300.0, 1e5]
+    values["robot.joints[elbow].friction.viscous"] = viscous
+    opened = open_numbers(scenario, values)
+    matrix = opened.matrix(values)
+    variants = Variants(opened, {}, matrix[0].tolist(), ["iae"], replace(ENDS, rows=True))
+    clock = Clock(1, 1000, 300, 4, 3)
+    one, *others = (final_states(variants.engine(lanes), clock, matrix, lambda: False) for lanes in (1, 4, 8))
+    assert np.flatnonzero(one.status == "diverged").tolist() == [2, 9, 10, 17]
+    for other in others:
+        assert other.reason.tolist() == one.reason.tolist()
+        for name in ("state", "steps", "results", "rows"):
+            assert np.array_equal(getattr(other, name), getattr(one, name), equal_nan=True), name
+
+
 def test_a_stalled_adaptive_lane_holds_up_no_other(mixed):
     # explicit steps of an adaptive method under a gain that flips a stiff voltage: the lane gives up, others go on
     scenario = with_method(mixed, "rk54", duration=0.1)
