@@ -30,7 +30,7 @@ from armsim.plant.driven import Output
 from armsim.recording.applied import applied_wrenches, with_numbers
 from armsim.recording.model_arguments import Source, check_output, source_of
 from armsim.recording.open_values import OpenValues
-from armsim.recording.single_step import open_step, plain_step
+from armsim.recording.single_step import StepKernel, open_step, plain_step
 from armsim.recording.state_vector import StateVector
 from armsim.simulation.loop_plan import bounds
 
@@ -239,10 +239,8 @@ class ForwardModel:
         limits = bounds(vector.plant)
         magnitudes = [math.inf if slot.source is None else limits[slot.source] for slot in vector.slots]
         call = SingleKernel(self.traced("step"), magnitudes, self._target).call
-        if not self._more:
-            return plain_step(call, self._size, self._n, self._step_other, self._divergence)
-        places = len(self._places)
-        return open_step(call, self._size, self._n, places, self._numbers, self._step_other, self._divergence)
+        kernel = StepKernel(call, self._size, self._n, self._step_other, self._divergence)
+        return open_step(kernel, len(self._places), self._numbers) if self._more else plain_step(kernel)
 
     def _step_other(
         self, state: ArrayLike, inputs: ArrayLike, values: ArrayLike | None = None, wrench: ArrayLike | None = None

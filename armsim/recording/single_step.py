@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,24 @@ Refused = Callable[..., Exception]  # from a slot out of bounds, its number, the
 Room = tuple[memoryview, memoryview, Array, int, int]  # state, inputs, results, addresses of arguments and results
 
 
+class StepKernel(NamedTuple):
+    """A compiled step.
+
+    Attributes:
+        call: Carries it out.
+        size: Numbers in a state.
+        n: Inputs.
+        other: The step from arguments that are not buffers of doubles, or have several rows.
+        refused: What is raised of a step that left its bounds.
+    """
+
+    call: Call
+    size: int
+    n: int
+    other: Callable[..., Array]
+    refused: Refused
+
+
 def _plain(values: ArrayLike) -> Any:
     """The array itself, if it is a plain one; raises TypeError otherwise."""
     if type(values) not in PLAIN:
@@ -30,8 +48,9 @@ def _plain(values: ArrayLike) -> Any:
     return values
 
 
-def plain_step(call: Call, size: int, n: int, other: Callable[..., Array], refused: Refused) -> Callable[..., Array]:
-    """The step of an arm as a function of its state, `size` numbers, and n inputs."""
+def plain_step(kernel: StepKernel) -> Callable[..., Array]:
+    """The step of an arm as a function of its state and inputs."""
+    call, size, n, other, refused = kernel
     rooms: list[Room] = []
 
     def room() -> Room:
@@ -65,16 +84,9 @@ def plain_step(call: Call, size: int, n: int, other: Callable[..., Array], refus
     return once
 
 
-def open_step(
-    call: Call,
-    size: int,
-    n: int,
-    loads: int,
-    numbers: OpenValues | None,
-    other: Callable[..., Array],
-    refused: Refused,
-) -> Callable[..., Array]:
+def open_step(kernel: StepKernel, loads: int, numbers: OpenValues | None) -> Callable[..., Array]:
     """The step as a function of values of open numbers as well, the file's unless given, and of wrenches, zero unless given."""
+    call, size, n, other, refused = kernel
     rooms: list[tuple[Any, ...]] = []
     known = set() if numbers is None else numbers.known
     written = np.array([] if numbers is None else numbers.robot.written)
