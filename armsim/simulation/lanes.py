@@ -69,6 +69,10 @@ class RowSpace(NamedTuple):
     address: int
     apart: int = 0
 
+    def after(self, doubles: int) -> RowSpace:
+        """What follows so many doubles."""
+        return RowSpace(self.address + DOUBLE * doubles, self.apart) if doubles else self
+
 
 class RowRoom(Protocol):
     """Takes the rows of runs.

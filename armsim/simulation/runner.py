@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from armsim.clock import NEVER, Clock
 from armsim.integrate.method import Stall, stall_of
-from armsim.simulation.lanes import DOUBLE, Lanes, Numbers, RowRoom, RowSpace
+from armsim.simulation.lanes import Lanes, Numbers, RowRoom, RowSpace
 from armsim.simulation.loop_plan import AS_ASKED, Accuracy, LoopPlan, bounds
 from armsim.stability.divergence import LAST_STEPS
 
@@ -95,11 +95,13 @@ class Runner:
             self.lanes.state.fill(job.start)
         for block in range(self.lanes.blocks):
             self.lanes.fill_in(block)
+        self._spans = [*self.lanes.spans()]
         self.done = job.first
         self._bounds = [(i, bound) for i, bound in enumerate(bounds(plan.plant)) if bound < math.inf]
         self._stretch = FIRST if plan.plant.integrator.adaptive is None else 1
         self._columns = len(plan.columns)
         self._spare = self._room(1)
+        self._nowhere = RowSpace(self._spare.address(), self._spare.apart)
         self._checkpoints: deque[tuple[int, bytes, bytes]] = deque()  # done, state, kept
 
     @property
@@ -125,9 +127,8 @@ class Runner:
         """
         while self.done < last and self.lanes.alive:
             end = min(last, self.done + self._stretch)
-            space = RowSpace(self._spare.address(), self._spare.apart)
+            space = self._nowhere if log is None else log.space(self.clock.rows_before(self.done))
             if log is not None:
-                space = log.space(self.clock.rows_before(self.done))
                 if log.failure:
                     return
                 end = min(end, self.done + log.at_once * self.clock.log_every)
@@ -167,7 +168,7 @@ class Runner:
         step, state, _ = max((point for point in self._checkpoints if point[0] <= first), key=lambda point: point[0])
         again, quiet = self.lanes.copy(), replace(self.clock, log_every=NEVER)
         again.state.view.cast("B")[:] = state
-        space = RowSpace(self._spare.address())
+        space = self._nowhere
         self._carry(again, range(1), step, first, quiet, space)
         states = [[*again.state.run(0)]]
         for k in range(first, self.done):
@@ -182,7 +183,7 @@ class Runner:
         while len(self._checkpoints) > 2 and self._checkpoints[1][0] <= begun - LAST_STEPS:
             self._checkpoints.popleft()
         try:
-            for span in [*lanes.spans()]:
+            for span in self._spans:
                 self._carry(lanes, span, begun, end, self.clock, space)
                 for block in span:
                     while lanes.reached[block] < end and self._leave(block, begun, end, space):
@@ -197,29 +198,27 @@ class Runner:
         """End the runs of a block that a step led out of bounds, and go on with the others; False if there are none."""
         lanes, step = self.lanes, int(self.lanes.reached[block])
         lanes.end(block, self._bounds)
-        if not any(block in span for span in lanes.spans()):
+        self._spans = [*lanes.spans()]
+        if not any(block in span for span in self._spans):
             return False
         clock, width = self.clock, self._columns * lanes.width
         rows = clock.rows_before(step + 1) - clock.rows_before(begun)
-        here = space._replace(address=space.address + DOUBLE * rows * width)
-        self._carry(lanes, range(block, block + 1), step + 1, end, clock, here)
+        self._carry(lanes, range(block, block + 1), step + 1, end, clock, space.after(rows * width))
         return True
 
     def _carry(self, lanes: Lanes, blocks: range, first: int, last: int, clock: Clock, space: RowSpace) -> None:
         """Carry out the steps first <= k < last of some blocks; samples that the loop does not take are taken in between."""
-        here = space._replace(address=space.address + DOUBLE * blocks.start * space.apart)
-        if not self.plan.sampled_outside:
-            self.engine.run(lanes, blocks, first, last, clock, here)
+        every = clock.sample_every
+        if every is None or not self.plan.sampled_outside:
+            self.engine.run(lanes, blocks, first, last, clock, space.after(blocks.start * space.apart))
             return
-        every, begun = clock.sample_every or NEVER, clock.rows_before(first)
-        lanes.reached[0] = first
+        lanes.reached[0], begun = first, clock.rows_before(first)
         while lanes.reached[0] == first < last:
-            if clock.samples_at(first):
+            if first % every == 0:
                 self._sample(lanes, first)
-            first = min(last, (first // every + 1) * every)
-            rows = clock.rows_before(lanes.reached[0]) - begun
-            here = space._replace(address=space.address + DOUBLE * rows * self._columns)
-            self.engine.run(lanes, blocks, lanes.reached[0], first, clock, here)
+            here = space.after((clock.rows_before(first) - begun) * self._columns)
+            begin, first = first, min(last, (first // every + 1) * every)
+            self.engine.run(lanes, blocks, begin, first, clock, here)
 
     def _sample(self, lanes: Lanes, step: int) -> None:
         """Sample the command of a single run."""
