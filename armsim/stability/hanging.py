@@ -1,4 +1,4 @@
-"""The stable equilibrium of an arm that nothing drives."""
+"""The stable equilibria of arms that nothing drives."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from armsim.plant import Linearization, Linearizer
 from armsim.stability.closed_loop import Array
 from armsim.stability.growth import Mask
 
@@ -18,31 +17,6 @@ AT_REST = 1e-9  # rad or m: convergence
 
 # mass matrices, stiffnesses and accelerations of the arms of these indices at rest at these positions
 Look = Callable[[npt.NDArray[np.int64], Array], tuple[Array, Array, Array]]
-
-
-def hanging(linearizer: Linearizer, q: list[float]) -> Linearization | None:
-    """The linearisation at a local minimum of potential energy, found from a pose; None if there is none.
-
-    Args:
-        linearizer: Of a plant without a command.
-        q: Joint positions to begin at [rad or m], n of them.
-
-    Raises:
-        LinAlgError: A mass matrix is not positive definite.
-    """
-    plant = linearizer.plant
-
-    def about(q: Array) -> Linearization:
-        return linearizer.at(0.0, plant.initial_state(q.tolist(), [0.0] * plant.arm.n))
-
-    def look(_: npt.NDArray[np.int64], q: Array) -> tuple[Array, Array, Array]:
-        found = about(q[0])
-        return np.array([found.M]), -np.array([found.Fq]), np.array([found.qdd])
-
-    at, found, failed = equilibria(look, np.array([q], dtype=float))
-    if failed[0]:
-        raise np.linalg.LinAlgError("the mass matrix is not positive definite")
-    return about(at[0]) if found[0] else None
 
 
 def equilibria(look: Look, start: Array) -> tuple[Array, Mask, Mask]:

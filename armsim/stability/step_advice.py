@@ -31,7 +31,7 @@ def advice_on(scenario: Scenario, plant: Plant) -> Advice:
         return _known(cache.load_json(name))
     except (LookupError, TypeError, ValueError):
         pass  # there is none, or something else
-    from armsim.stability.step_check import check_step
+    from armsim.stability.wording import check_step
 
     advice = check_step(scenario, plant)
     if name:

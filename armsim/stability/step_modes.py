@@ -22,13 +22,16 @@ from armsim.plant.equations import Damped
 from armsim.plant.state import Further
 from armsim.stability.closed_loop import Array, as_continuous, with_feedback
 from armsim.stability.coefficients import Coefficients
-from armsim.stability.growth import RESOLVED, DestabilisedMode, GrowthRates, Modes, matched
-from armsim.stability.largest_step import LONGEST, largest_step
-from armsim.stability.spectra import exponential, fastest_growth, spectrum
+from armsim.stability.growth import RESOLVED, GrowthRates, Mask, Modes, matched
+from armsim.stability.spectra import exponential, spectrum
 
 NEUTRAL = 1e-7  # of the spectral radius: smaller real parts count as zero
 DRIFTING = 1e-5  # of the spectral radius: smaller eigenvalues are left aside, as rounding moves them
 ROUNDING = 1e-9  # error of an amplification factor by rounding
+CLOSENESS = 1e-4  # relative precision of a largest stable step
+SHORTEST, LONGEST = 1e-9, 10.0  # s: range of the search for largest stable steps
+# least real eigenvalue of an implicit step with which an engaged stop settles, below which it chatters; found by trial
+BOUNCE = {"velocity_implicit": -0.25, "implicit_midpoint": -0.5}
 
 KEPT = {
     "accelerations",
@@ -175,11 +178,6 @@ class LinearPlant(System):
         """The largest |λ| of A [1/s], shape (...)."""
         return np.asarray(np.abs(self.modes).max(axis=-1, initial=0.0))
 
-    @property
-    def fastest(self) -> float:
-        """The spectral radius of a single plant [1/s]."""
-        return float(self.spectral_radius)
-
     def step_matrix(self, method: str, h: float) -> Array:
         """The matrix of a step of h seconds, from state to state, shape (..., size, size)."""
         start, last = self._identity, self.advanced
@@ -204,10 +202,6 @@ class LinearPlant(System):
         rates = np.diagonal(by_own, axis1=-2, axis2=-1)[..., None]
         settled = currents - self.currents / rates  # the steady value of each
         return np.asarray(relaxed(currents, settled, np.exp(rates * h)))
-
-    def destabilised(self, method: str, h: float) -> list[DestabilisedMode]:
-        """The modes of a single plant that steps of h seconds destabilise, the fastest growing first."""
-        return self.growing(method, h).modes
 
     def growing(self, method: str, h: float, joints: bool = True) -> GrowthRates:
         """What steps of h seconds do to the modes; without joints by the stability function, where that is exact."""
@@ -247,16 +241,10 @@ class LinearPlant(System):
         period = self.coefficients.period
         return A if self.law is None or period is None else with_feedback(A, B, as_continuous(self.law, period))
 
-    def fastest_growing(self) -> tuple[float, int]:
-        """The largest real part of an eigenvalue of a single plant's continuous loop [1/s], and the joint of its mode."""
-        rates, shapes = np.linalg.eig(self.continuous_loop)
-        worst = int(rates.real.argmax())
-        return float(fastest_growth(rates)), int(self._joints(shapes[:, worst : worst + 1])[0])
-
-    def fastest_growing_sampled(self, period: float) -> int:
-        """The joint of the fastest growing mode of a single plant's sampled loop."""
-        factors, shapes = np.linalg.eig(self.loop(exponential(self.matrix, period)))
-        worst = int(np.abs(factors).argmax())
+    def leading_joint(self, loop: Array, sampled: bool) -> int:
+        """The joint of the fastest growing mode of a single plant's loop: of its system matrix, or from sample to sample."""
+        values, shapes = np.linalg.eig(loop)
+        worst = int((np.abs(values) if sampled else values.real).argmax())
         return int(self._joints(shapes[:, worst : worst + 1])[0])
 
     def _joints(self, shapes: Array) -> npt.NDArray[np.int64]:
@@ -265,10 +253,6 @@ class LinearPlant(System):
             shapes[..., self.n : 2 * self.n, :]
         )
         return np.asarray(speeds.argmax(axis=-2))
-
-    def destabilised_loop(self, method: str, h: float, period: float) -> list[DestabilisedMode]:
-        """As `destabilised`, of the sampled loop: its modes that are stable if the plant moves exactly between samples."""
-        return self.growing_loop(method, h, period).modes
 
     def growing_loop(self, method: str, h: float, period: float, rates: Modes | None = None) -> GrowthRates:
         """As `growing`, of the sampled loop; `rates` are its `loop_rates`, if known."""
@@ -331,23 +315,25 @@ class LinearPlant(System):
             joint[some] = np.take_along_axis(self[some]._joints(shapes), taken, axis=-1)
         return GrowthRates(growth, rates, h, joint)
 
-    def least_real_eigenvalue(self, method: str, h: float) -> Array:
-        """The least real eigenvalue of the step's matrix, shape (...); 0 if none is negative."""
+    def bounce(self, method: str, h: float) -> Mask:
+        """Whether an implicit step reverses the motion into a stop so strongly that contact is lost and made again, for ever.
+
+        Of plants with a stop engaged, shape (...).
+        """
+        if method not in BOUNCE:
+            return np.zeros(self.axes, dtype=bool)
         factors = spectrum(self.step_matrix(method, h)[..., : self.moving, : self.moving])
         real = np.where(np.abs(factors.imag) <= ROUNDING, factors.real, 0.0)
-        return np.asarray(real.min(axis=-1, initial=0.0))
+        return np.asarray(real.min(axis=-1, initial=0.0) < BOUNCE[method])
 
     def amplifies_oscillations(self, method: str) -> bool:
-        """Whether a method amplifies undamped oscillations at any step."""
-        short = RESOLVED / self.fastest / 2 if self.fastest else LONGEST
-        return any(mode.is_undamped_oscillation and not mode.decays for mode in self.destabilised(method, short))
+        """Whether a method amplifies undamped oscillations of a single plant at any step."""
+        fastest = float(self.spectral_radius)
+        found = self.growing(method, RESOLVED / fastest / 2 if fastest else LONGEST)
+        return bool((found.swings & ~(found.rate.real < 0.0)).any())
 
-    def is_stable(self, method: str, h: float) -> bool:
-        """Whether steps of h seconds destabilise no mode of a single plant, undamped oscillations left aside."""
-        return bool(self.are_stable(method, h))
-
-    def are_stable(self, method: str, h: float) -> npt.NDArray[np.bool_]:
-        """As `is_stable`, of each plant, shape (...)."""
+    def are_stable(self, method: str, h: float) -> Mask:
+        """Whether steps of h seconds destabilise no mode of each plant, undamped oscillations left aside, shape (...)."""
         found = self.growing(method, h, joints=False)
         harmless = (found.growth == -math.inf) | (found.swings & ~(found.rate.real < 0.0))
         return np.asarray(harmless.all(axis=-1))
@@ -367,18 +353,40 @@ def stable_steps(about: Linearization) -> dict[str, float]:
     small, found = LinearPlant(about), {}
     for name, method in METHODS.items():
         if method.step is not None:
-            found[name] = 0.0 if small.amplifies_oscillations(name) else largest_stable_step(small, name)
+            found[name] = largest_stable_step(small, name, decays=False)
     return found
 
 
-def largest_stable_step(plant: LinearPlant, method: str) -> float:
-    """The largest step that destabilises no mode, undamped oscillations left aside [s].
+def largest_stable_step(plant: LinearPlant, method: str, stop: bool = False, decays: bool = True) -> float:
+    """The largest step that destabilises no mode, undamped oscillations left aside, by bisection [s].
 
     Args:
-        plant: The linearised plant.
+        plant: A single linearised plant.
         method: A fixed-step method.
+        stop: Whether a stop is engaged, on which the step must not bounce either.
+        decays: Whether the motion in question is damped; if not, 0 for a method that amplifies undamped oscillations at any step.
 
     Returns:
         Infinity if there is no limit up to `LONGEST`, 0 if no step is short enough.
     """
-    return largest_step(lambda h: plant.is_stable(method, h), plant.fastest)
+
+    def holds(h: float) -> bool:
+        return bool(plant.are_stable(method, h)) and not (stop and plant.bounce(method, h))
+
+    if not decays and plant.amplifies_oscillations(method):
+        return 0.0
+    fastest = float(plant.spectral_radius)
+    low = min(RESOLVED / fastest, LONGEST) if fastest else LONGEST
+    while not holds(low):
+        low /= 2
+        if low < SHORTEST:
+            return 0.0
+    high = low
+    while holds(high):  # from below, as stability may return beyond the limit
+        if high >= LONGEST:
+            return math.inf
+        low, high = high, min(1.5 * high, LONGEST)
+    while high - low > CLOSENESS * low:
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low

@@ -14,7 +14,7 @@ from armsim.integrate import METHODS
 from armsim.loading import read_scenario
 from armsim.plant import make_plant
 from armsim.stability.advice import Advice
-from armsim.stability.step_check import check_step
+from armsim.stability.wording import check_step
 
 FIXED = [name for name, method in METHODS.items() if method.step is not None]
 CALM = (
@@ -350,7 +350,7 @@ def test_what_was_found_is_kept_and_not_worked_out_again(monkeypatch):
     def never(*_):
         raise AssertionError("worked out again")
 
-    monkeypatch.setattr("armsim.stability.step_check.check_step", never)
+    monkeypatch.setattr("armsim.stability.wording.check_step", never)
     assert armsim.simulate("arm5_hold", changed).advice == first
     assert armsim.simulate("arm5_hold", {**changed, "log.every": 5e-3}).advice == first
     with pytest.raises(AssertionError, match="worked out again"):

@@ -15,7 +15,7 @@ from armsim.stability import step_modes
 from armsim.stability.advice import Advice
 from armsim.stability.many import BLOCK, StepAdviser
 from armsim.stability.method_choice import with_method
-from armsim.stability.step_check import check_step
+from armsim.stability.wording import check_step
 
 Make = Callable[[Sequence[Any]], Scenario]
 
