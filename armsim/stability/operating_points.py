@@ -117,14 +117,15 @@ class OperatingPoints:
             found = np.concatenate([found, hanging[None]])
             there = np.concatenate([there, exists[None]])
             names, finite = [*names, REST], finite & ~failed
-        found, there = found[:, finite], there[:, finite]
+        if not finite.all():
+            found, there = found[:, finite], there[:, finite]
         entered = self.branches if every else ()
         return Points(tuple(names), there, entered, self._coefficients(form, found, entered)), finite
 
     def _coefficients(self, form: Coefficients, found: Array, entered: tuple[JointBranch, ...]) -> Coefficients:
         """The coefficients by the results of `_point`, and on branches, which are entered from the start."""
         n, free = self.plant.arm.n, len(found)
-        rows = np.concatenate([found, *[found[:1]] * len(entered)])
+        rows = np.concatenate([found, *[found[:1]] * len(entered)]) if entered else found
         points = form.unflattened(rows[..., 2 * (n + len(self.branches)) :])
         for k, (i, on) in enumerate(entered):
             stiffness, damping = found[0, :, 2 * (n + k) : 2 * (n + k + 1)].T
