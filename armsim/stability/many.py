@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
-from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -37,32 +35,24 @@ class StepAdviser:
 
     def __init__(self, scenario: Scenario, make: Make, count: int, key: str = "") -> None:
         self.points = TracedPoints(scenario, make, count, key)
-        self.plant = self.points.plant
 
-    @cached_property
-    def silent(self) -> bool:
-        """Whether nothing is ever said: it does not apply, or there are no operating points."""
-        return not is_judged(self.plant) or self.points.form is None
+    def verdicts(self, values: npt.ArrayLike, threads: int = 1) -> tuple[Mask, Mask]:
+        """Which variants' step is refused, and of which there is anything to say, each of shape (variants,).
 
-    @property
-    def adaptive(self) -> bool:
-        """Whether the method chooses its steps, so that only the feedback is judged."""
-        return self.plant.integrator.adaptive is not None
-
-    def advice(self, values: npt.ArrayLike, threads: int = 1) -> Advices:
-        """The advice on every variant; as `advice_on` gives it for the scenario with these numbers written in,
-        but for `overload`, of which single runs alone are told.
+        As `advice_on` gives it for the scenario with these numbers written in, but for `overload`, of which single runs alone are
+        told.
 
         Args:
             values: The open numbers, shape (variants, count).
             threads: How many threads.
         """
-        rows = np.array(values, dtype=float, ndmin=2)
-        refused, speaks = _judged(self._verdicts, rows, threads)
-        return Advices(self, rows, refused, speaks)
+        refused, speaks = self._judged(
+            np.array(values, dtype=float, ndmin=2), threads, Verdicts.refuses, Verdicts.speaks
+        )
+        return refused, speaks
 
     def refuses(self, values: npt.ArrayLike, progress: Progress | None = None, threads: int = 1) -> Mask:
-        """Which variants' step is refused, shape (variants,): as `advice` says, sooner.
+        """Which variants' step is refused, shape (variants,): as `verdicts` says, sooner.
 
         Args:
             values: The open numbers, shape (variants, count).
@@ -78,92 +68,54 @@ class StepAdviser:
             if progress is not None and decided.any():
                 progress(done, len(rows))
 
-        (found,) = _judged(self._may_refuse, rows, threads, lambda may: tell(~may))
-        (found[found],) = _judged(self._refused, rows[found], threads, lambda block: tell(np.ones_like(block)))
+        (found,) = self._judged(rows, threads, Verdicts.may_refuse, tell=lambda may: tell(~may), every=False)
+        (found[found],) = self._judged(
+            rows[found], threads, Verdicts.refuses, tell=lambda block: tell(np.ones_like(block))
+        )
         return found
 
     def one(self, values: Array) -> Advice:
         """The advice on one variant, in words."""
-        return Advice() if self.silent else advice_at(self.points, values[None])
+        return advice_at(self.points, values[None]) if is_judged(self.points.plant) else Advice()
 
-    def _may_refuse(self, values: Array) -> Mask:
-        """Which variants may be refused, shape (1, variants)."""
-        if self.adaptive:
-            return np.zeros((1, len(values)), dtype=bool)
-        return self._found(values, 1, lambda verdicts: [verdicts.may_refuse()], every=False)
+    def _judged(
+        self,
+        rows: Array,
+        threads: int,
+        *ask: Callable[[Verdicts], Mask],
+        tell: Callable[[Mask], None] = lambda block: None,
+        every: bool = True,
+    ) -> Mask:
+        """Verdicts on variants, block by block on threads, shape (verdicts, variants).
 
-    def _refused(self, values: Array) -> Mask:
-        """Which variants are refused, shape (1, variants)."""
-        return self._found(values, 1, lambda verdicts: [verdicts.refuses()])
-
-    def _verdicts(self, values: Array) -> Mask:
-        """Which variants are refused, and of which there is anything to say, shape (2, variants)."""
-        if self.adaptive:
-            speaks = self._found(values, 1, lambda verdicts: [verdicts.speaks_of_feedback()], every=False)
-            return np.concatenate([np.zeros_like(speaks), speaks])
-        return self._found(values, 2, lambda verdicts: [verdicts.refuses(), verdicts.speaks()])
+        Args:
+            rows: The open numbers, shape (variants, count).
+            threads: How many.
+            ask: Give them.
+            tell: Called with the verdicts on every block, from this thread.
+            every: Whether they need the points where an arm hangs, and those on branches.
+        """
+        blocks = [rows[first : first + BLOCK] for first in range(0, len(rows), BLOCK)] or [rows]
+        found = []
+        with ThreadPoolExecutor(threads) as pool:  # where the loop is left by Ctrl-C, blocks that wait are cancelled
+            for made in (pool.map if len(blocks) > 1 else map)(lambda block: self._block(block, ask, every), blocks):
+                found.append(made)
+                tell(made)
+        return np.concatenate(found, axis=-1)
 
     @np.errstate(all="ignore")  # of steps far too long, powers overflow
-    def _found(self, values: Array, height: int, ask: Callable[[Verdicts], Sequence[Mask]], every: bool = True) -> Mask:
-        """Verdicts on variants, shape (height, variants); false where their equations are not finite or linear algebra fails."""
-        made: Mask = np.zeros((height, len(values)), dtype=bool)
-        if self.silent or not len(values):
-            return made
+    def _block(self, rows: Array, ask: Sequence[Callable[[Verdicts], Mask]], every: bool) -> Mask:
+        """Verdicts on some variants; false where their equations of motion are not finite or linear algebra fails."""
+        made: Mask = np.zeros((len(ask), len(rows)), dtype=bool)
+        plant = self.points.plant
+        if not len(rows) or not is_judged(plant) or (plant.integrator.adaptive is not None and not every):
+            return made  # no step of an adaptive method is refused
         try:
-            points, finite = self.points.at(values, every)
+            points, finite = self.points.at(rows, every)
             if finite.any():
-                made[:, finite] = ask(Verdicts(self.points.scenario, self.plant, points))
+                verdicts = Verdicts(self.points.scenario, plant, points)
+                made[:, finite] = [verdict(verdicts) for verdict in ask]
         except np.linalg.LinAlgError:
-            if len(values) > 1:  # it spoils no other variant
-                halves = np.array_split(values, 2)
-                return np.concatenate([self._found(half, height, ask, every) for half in halves], axis=-1)
+            if len(rows) > 1:  # it spoils no other variant
+                return np.concatenate([self._block(half, ask, every) for half in np.array_split(rows, 2)], axis=-1)
         return made
-
-
-def _judged(
-    judge: Callable[[Array], Mask], rows: Array, threads: int = 1, tell: Callable[[Mask], None] = lambda block: None
-) -> Mask:
-    """Verdicts on variants, block by block on threads, shape (..., variants).
-
-    Args:
-        judge: Gives those on some variants.
-        rows: The open numbers, shape (variants, count).
-        threads: How many.
-        tell: Called with the verdicts on every block, from this thread.
-    """
-    blocks = [rows[first : first + BLOCK] for first in range(0, len(rows), BLOCK)] or [rows]
-    found = []
-    with ThreadPoolExecutor(threads) as pool:  # where the loop is left by Ctrl-C, blocks that wait are cancelled
-        for made in (pool.map if len(blocks) > 1 else map)(judge, blocks):
-            found.append(made)
-            tell(made)
-    return np.concatenate(found, axis=-1)
-
-
-class Advices(Sequence[Advice]):
-    """The advice on many variants: whether there is any for all of them; its words are found when they are asked for.
-
-    Args:
-        adviser: Whose advice it is.
-        values: The open numbers, shape (variants, count).
-        refused: Whether each variant's step is refused, shape (variants,).
-        speaks: Whether there is a refusal or a warning, shape (variants,).
-    """
-
-    def __init__(self, adviser: StepAdviser, values: Array, refused: Mask, speaks: Mask) -> None:
-        self.values, self.refused, self.speaks = values, refused, speaks
-        self._adviser = adviser
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    @overload
-    def __getitem__(self, k: int) -> Advice: ...
-
-    @overload
-    def __getitem__(self, k: slice) -> Advices: ...
-
-    def __getitem__(self, k: int | slice) -> Advice | Advices:
-        if isinstance(k, slice):
-            return Advices(self._adviser, self.values[k], self.refused[k], self.speaks[k])
-        return self._adviser.one(self.values[k]) if self.speaks[k] else Advice()

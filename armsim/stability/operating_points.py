@@ -6,11 +6,11 @@ point of its own, also where the target lies behind it: chatter is bounded, and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from armsim import sources
 from armsim.actuation import any_sticks, limit_torque
 from armsim.actuation.motor import back_emf_damping
-from armsim.compile import BatchKernel, cache
+from armsim.compile import BatchKernel
 from armsim.control import Controller
 from armsim.expr import Function, Scalar, both, either, trace, where
 from armsim.formulas.formula import FormulaError
@@ -27,7 +27,7 @@ from armsim.model import Arm
 from armsim.plant import Linearizer, Plant, make_plant, with_stop
 from armsim.plant.statics import steady_state
 from armsim.stability.closed_loop import Array
-from armsim.stability.coefficients import Coefficients
+from armsim.stability.coefficients import Coefficients, flat, shapes
 from armsim.stability.growth import Mask
 from armsim.stability.hanging import equilibria
 
@@ -99,16 +99,14 @@ class OperatingPoints:
 
         Args:
             values: The open numbers, shape (variants, count).
-            every: Whether those where an arm hangs, and those on branches, are wanted.
-
-        Raises:
-            LinAlgError: The equations of motion of the one scenario have no finite value.
+            every: Whether those where an arm hangs, and those on branches, are wanted; of an adaptive method they never are.
         """
         n, command = self.plant.arm.n, self.plant.command
+        every = every and self.plant.integrator.adaptive is None
         kinds, names = [AT_START], [START]
         if isinstance(command, Controller):
             kinds, names = [*kinds, AT_TARGET], [*names, TARGET]
-        found, form = self._evaluated(values, kinds, np.zeros((len(values), n)))
+        found = self._evaluated(values, kinds, np.zeros((len(values), n)))
         finite: Mask = np.asarray(np.isfinite(found).all(axis=(0, -1)))
         there = np.ones(found.shape[:2], dtype=bool)
         there[1:] = (found[1:, :, :n] != found[:1, :, :n]).any(axis=-1)
@@ -120,13 +118,13 @@ class OperatingPoints:
         if not finite.all():
             found, there = found[:, finite], there[:, finite]
         entered = self.branches if every else ()
-        return Points(tuple(names), there, entered, self._coefficients(form, found, entered)), finite
+        return Points(tuple(names), there, entered, self._coefficients(found, entered)), finite
 
-    def _coefficients(self, form: Coefficients, found: Array, entered: tuple[JointBranch, ...]) -> Coefficients:
+    def _coefficients(self, found: Array, entered: tuple[JointBranch, ...]) -> Coefficients:
         """The coefficients by the results of `_point`, and on branches, which are entered from the start."""
         n, free = self.plant.arm.n, len(found)
         rows = np.concatenate([found, *[found[:1]] * len(entered)]) if entered else found
-        points = form.unflattened(rows[..., 2 * (n + len(self.branches)) :])
+        points = Coefficients.from_rows(self.plant, rows[..., 2 * (n + len(self.branches)) :])
         for k, (i, on) in enumerate(entered):
             stiffness, damping = found[0, :, 2 * (n + k) : 2 * (n + k + 1)].T
             # the command's own slope is 1, or 0 if the supply limits it already, with the damping in Fv
@@ -143,44 +141,49 @@ class OperatingPoints:
         chosen = np.flatnonzero(finite)
 
         def look(which: npt.NDArray[np.int64], q: Array) -> tuple[Array, Array, Array]:
-            (rows,), _ = self._evaluated(values[chosen[which]], [ELSEWHERE], q)
+            (rows,) = self._evaluated(values[chosen[which]], [ELSEWHERE], q)
             M, Fq = (rows[:, k : k + n * n].reshape(-1, n, n) for k in (first, first + n * n))
             return M, -Fq, rows[:, n : 2 * n]
 
         at, found, failed = equilibria(look, start[chosen])
-        (rows,), _ = self._evaluated(values[chosen], [ELSEWHERE], np.where(found[:, None], at, start[chosen]))
+        (rows,) = self._evaluated(values[chosen], [ELSEWHERE], np.where(found[:, None], at, start[chosen]))
         results = np.zeros((len(values), rows.shape[-1]))
         results[chosen] = rows
         exists, without = np.zeros(len(values), dtype=bool), np.zeros(len(values), dtype=bool)
         exists[chosen], without[chosen] = found, failed
         return results, exists, without
 
-    def _evaluated(self, values: Array, kinds: Sequence[float], q: Array) -> tuple[Array, Coefficients]:
-        """What `_point` gives for every variant at points of these kinds, its results of shape (kinds, variants, results).
+    def _evaluated(self, values: Array, kinds: Sequence[float], q: Array) -> Array:
+        """The results of `_point` for every variant at points of these kinds, shape (kinds, variants, results).
 
-        Raises:
-            LinAlgError: The equations of motion have no finite value.
+        They are not finite where the equations of motion have no finite value.
         """
-        try:
-            found = [self._point(self.scenario, self._linearizer, kind, *q.tolist()) for kind in kinds]
-        except (ArithmeticError, FormulaError) as error:
-            raise np.linalg.LinAlgError("the equations of motion have no finite value") from error
-        results = np.array([[results] for results, _ in found], dtype=float)
-        if not np.isfinite(results).all():
-            raise np.linalg.LinAlgError("the equations of motion have no finite value")
-        return results, found[0][1]
 
-    def _point(
-        self, scenario: Scenario, linearizer: Linearizer, kind: Scalar, given: Sequence[Scalar]
-    ) -> tuple[list[Scalar], Coefficients]:
-        """One operating point in a steady state, on floats or expressions: joint positions, accelerations, stiffness and damping
-        of the branches, and the coefficients, whose structure is returned too. At the start and the target stops are left out.
+        def results(kind: float, at: list[float]) -> list[Scalar]:
+            try:
+                return self._point(self.scenario, self._linearizer, kind, at)
+            except (ArithmeticError, FormulaError):
+                return [math.nan] * self.size
+
+        found = [results(kind, at) for kind in kinds for at in q.tolist()]
+        return np.array(found, dtype=float).reshape(len(kinds), len(q), self.size)
+
+    @property
+    def size(self) -> int:
+        """Number of results of `_point`."""
+        return 2 * (self.plant.arm.n + len(self.branches)) + sum(math.prod(shape) for shape in shapes(self.plant))
+
+    def _point(self, scenario: Scenario, linearizer: Linearizer, kind: Scalar, given: Sequence[Scalar]) -> list[Scalar]:
+        """One operating point in a steady state, on floats or expressions; at the start and the target stops are left out.
 
         Args:
             scenario: The scenario.
             linearizer: Of its plant.
             kind: Of the point.
             given: Joint positions for the kind `ELSEWHERE`, n scalars.
+
+        Returns:
+            Joint positions, accelerations, stiffness and damping of the branches, and the coefficients.
         """
         plant = linearizer.plant
         target, rates, t = list(scenario.initial_q), [0.0] * plant.arm.n, 0.0
@@ -199,10 +202,8 @@ class OperatingPoints:
                 tau = limit_torque(limit, q[i], qd[i])
                 pushes = both(aims, either(tau > 0.0, tau < 0.0))
                 about = with_stop(about, i, -where(pushes, limit.stiffness, 0.0), -where(pushes, limit.damping, 0.0))
-        form = Coefficients.of(about, object)
         added = [x for branch in self.branches for x in branch.stiffness(plant.arm)]
-        coefficients = [x for block in form.arrays for x in block.ravel().tolist()]
-        return [*about.q, *about.qdd, *added, *coefficients], form
+        return [*about.q, *about.qdd, *added, *flat(about)]
 
 
 class TracedPoints(OperatingPoints):
@@ -220,59 +221,35 @@ class TracedPoints(OperatingPoints):
         self.make, self.count = make, count
         self._key = key and f"operating point {sources.digest(sources.LOADED)} {key}"
 
-    @cached_property
-    def traced(self) -> tuple[Function, Coefficients]:
-        """`_point`, of the open numbers, the kind and positions; and the structure of its coefficients.
+    def traced(self) -> Function:
+        """`_point`, of the open numbers, the kind and positions."""
 
-        Raises:
-            ArithmeticError, FormulaError: The equations of motion have no finite value, whatever the open numbers are.
-        """
-        forms: list[Coefficients] = []
-
-        def linearized(*x: Scalar) -> list[Scalar]:
+        def point(*x: Scalar) -> list[Scalar]:
             scenario = self.make(x[: self.count])
-            plant = make_plant(scenario)
-            results, form = self._point(scenario, Linearizer(plant), x[self.count], x[self.count + 1 :])
-            forms.append(form)
-            return results
+            return self._point(scenario, Linearizer(make_plant(scenario)), x[self.count], x[self.count + 1 :])
 
         names = [*(f"open{i}" for i in range(self.count)), "kind", *(f"q{i}" for i in range(self.plant.arm.n))]
-        return trace(linearized, names, "operating_point"), forms[0]
+        return trace(point, names, "operating_point")
 
     @cached_property
-    def form(self) -> Coefficients | None:
-        """The structure of the coefficients, from the cache or traced; None where there are no operating points."""
-        name = cache.key("form", self._key)
-        known: Any = cache.load_json(name) if self._key else None
-        with suppress(LookupError, TypeError, ValueError):  # there is none, or something else
-            return None if known["form"] is None else Coefficients.shaped(**known["form"])
+    def kernel(self) -> BatchKernel | None:
+        """The compiled function; None where the equations of motion have no finite value, whatever the open numbers are."""
+        kernel = BatchKernel(self.traced, widths=[self.count + 1 + self.plant.arm.n], key=self._key)
         try:
-            _, form = self.traced
-            given = {"shapes": [array.shape for array in form.arrays], "period": form.period}
+            _ = kernel.code
         except (ArithmeticError, FormulaError):
-            form, given = None, None
-        if self._key:
-            cache.store_json(name, {"form": given})
-        return form
+            return None
+        return kernel
 
-    @cached_property
-    def kernel(self) -> BatchKernel:
-        """The compiled function."""
-        widths = [self.count + 1 + self.plant.arm.n]
-        return BatchKernel(lambda: self.traced[0], widths=widths, key=self._key)
-
-    def _evaluated(self, values: Array, kinds: Sequence[float], q: Array) -> tuple[Array, Coefficients]:
-        """What `_point` gives for every variant at points of these kinds; not finite where the equations of motion are not."""
-        count, form = len(values), self.form
-        assert form is not None
-        size = 2 * (self.plant.arm.n + len(self.branches)) + sum(array.size for array in form.arrays)
-        args = np.empty((len(kinds), count, *self.kernel.widths))
-        args[..., : self.count] = values
-        args[..., self.count] = np.array(kinds)[:, None]
-        args[..., self.count + 1 :] = q
-        results = np.empty((len(kinds), count, size))
-        self.kernel([(args.ctypes.data, args.strides[1])], results.ctypes.data, len(kinds) * count)
-        return results, form
+    def _evaluated(self, values: Array, kinds: Sequence[float], q: Array) -> Array:
+        count, results = len(values), np.full((len(kinds), len(values), self.size), math.nan)
+        if self.kernel is not None:
+            args = np.empty((len(kinds), count, *self.kernel.widths))
+            args[..., : self.count] = values
+            args[..., self.count] = np.array(kinds)[:, None]
+            args[..., self.count + 1 :] = q
+            self.kernel([(args.ctypes.data, args.strides[1])], results.ctypes.data, len(kinds) * count)
+        return results
 
 
 def branches(plant: Plant) -> tuple[JointBranch, ...]:

@@ -68,11 +68,11 @@ class LinearPlant(System):
         given = Coefficients.of(about) if isinstance(about, Linearization) else about
         self.coefficients, self.law = given, given.law
         self.sampled = given.law is not None and given.period is not None
-        *self.axes, self.n, m = given.Fu.shape
+        *self.axes, self.n, _ = given.Fu.shape
         k = given.I.shape[-2]
         z = 0 if self.law is None or self.sampled else self.law.Z.shape[-2]
         self.moving = 2 * self.n + z + k  # states that change within a step
-        self.size = self.moving + (m if self.sampled else 0)
+        self.size = self.moving + (self.n if self.sampled else 0)
         self.advanced = 2 * self.n + z  # of these, those that the method advances
         self.M = given.M
 
@@ -98,6 +98,34 @@ class LinearPlant(System):
         given = self.coefficients
         return LinearPlant(replace(given, Fu=given.Fu * given.bounds[..., 4, None, :]))
 
+    def chatter(self, h: float, cuts: bool = False) -> Array:
+        """How far joints move while commands chatter between their bounds [rad or m], the farthest, shape (...).
+
+        All bounds f that act for h seconds move the joints by |M⁻¹| f h². A step that is cut where a command meets its bound
+        leaves |k e + d v| <= f while the command is within its bounds; since e' = v, e then stays within f / k, and moves by
+        f / d h. The other joints follow by their inertia.
+
+        Args:
+            h: How long a bound acts [s]: a step, or the sampling period.
+            cuts: Whether steps are cut there.
+        """
+        given, n = self.coefficients, self.n
+        per_force, gone = given.bounds[..., 0, :], given.bounds[..., 3, :]
+        f = np.where(per_force > 0.0, 1.0 / np.where(per_force > 0.0, per_force, 1.0), 0.0)
+        way = (np.abs(np.linalg.inv(self.M)) @ f[..., None])[..., 0] * h * h
+        if not cuts or self.law is None or self.sampled:
+            return np.asarray(way.max(axis=-1))
+        slopes = -(given.Fu @ self.law.K)
+        k, d = (np.diagonal(slopes[..., i : i + n], axis1=-2, axis2=-1) for i in (0, n))
+        band = np.full(way.shape, np.inf)
+        for gain, time in ((k, 1.0), (d + gone, h)):
+            restores = (f > 0.0) & (gain > 0.0)
+            band = np.where(restores, np.minimum(band, time * f / np.where(restores, gain, 1.0)), band)
+        within = band < way
+        rows = np.where(within[..., None], np.eye(n), self.M)  # of a joint that follows: M a = 0
+        followed = np.abs(np.linalg.inv(rows)) @ np.where(within, band, 0.0)[..., None]
+        return np.asarray(np.minimum(way, followed[..., 0]).max(axis=-1))
+
     @cached_property
     def _identity(self) -> Array:
         return np.broadcast_to(np.eye(self.size), (*self.axes, self.size, self.size))
@@ -108,34 +136,34 @@ class LinearPlant(System):
         return x[..., :n, :], x[..., n : 2 * n, :], x[..., 2 * n : z, :], x[..., z : self.moving, :]
 
     @cached_property
-    def _own_and_commands(self) -> tuple[Array, Array]:
-        """Positions, velocities and currents, and the commands, by the state."""
+    def _own_and_commands(self) -> Array:
+        """Positions, velocities and currents, and the commands, by the state, shape (..., 2 n + k + m, size)."""
         q, v, z, currents = self._parts(self._identity)
         own = np.concatenate([q, v, currents], axis=-2)
-        if self.sampled:
-            return own, self._identity[..., self.moving :, :]
-        if self.law is None:
-            return own, np.zeros((*self.axes, self.coefficients.Fu.shape[-1], self.size))
-        return own, self.law.K @ own + self.law.Kz @ z
+        u = self._identity[..., self.moving :, :]
+        if not self.sampled:
+            u = np.zeros((*self.axes, self.n, self.size)) if self.law is None else self.law.K @ own + self.law.Kz @ z
+        return np.concatenate([own, u], axis=-2)
 
     @cached_property
     def force(self) -> Array:
         """Joint forces by the state, shape (..., n, size)."""
-        own, u = self._own_and_commands
         given = self.coefficients
-        return np.asarray(np.concatenate([given.Fq, given.Fv, given.Fi], axis=-1) @ own + given.Fu @ u)
+        slopes = np.concatenate([given.Fq, given.Fv, given.Fi, given.Fu], axis=-1)
+        return np.asarray(slopes @ self._own_and_commands)
 
     @cached_property
     def currents(self) -> Array:
         """Rates of the currents by the state, shape (..., k, size)."""
-        return np.asarray(self.coefficients.I @ np.concatenate(self._own_and_commands, axis=-2))
+        return np.asarray(self.coefficients.I @ self._own_and_commands)
 
     @cached_property
     def remembered(self) -> Array:
         """Rates of what the controller remembers, by the state, shape (..., z, size); none under sampled feedback."""
         if self.law is None or self.sampled:
             return np.zeros((*self.axes, 0, self.size))
-        return np.asarray(self.law.Z @ self._own_and_commands[0] + self.law.Zz @ self._parts(self._identity)[2])
+        own = self._own_and_commands[..., : -self.n, :]
+        return np.asarray(self.law.Z @ own + self.law.Zz @ self._parts(self._identity)[2])
 
     @cached_property
     def rest(self) -> list[Array]:

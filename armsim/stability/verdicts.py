@@ -13,7 +13,6 @@ from armsim.actuation import sticks
 from armsim.integrate import METHODS
 from armsim.loading import Scenario
 from armsim.plant import Plant
-from armsim.stability.chatter import chatter
 from armsim.stability.closed_loop import Array
 from armsim.stability.growth import GrowthRates, Mask, Modes
 from armsim.stability.operating_points import REST, START, STOP, TARGET, Points
@@ -61,6 +60,7 @@ class Verdicts:
     def __init__(self, scenario: Scenario, plant: Plant, points: Points, joints: bool = False) -> None:
         self.dt, self.duration = scenario.dt, scenario.clock.steps * scenario.dt
         self.method, self.points, self.there = plant.method, points, points.there
+        self.adaptive = plant.integrator.adaptive is not None  # so that its steps are not judged
         self.sticky = np.array([sticks(joint) for joint in plant.arm.joints], dtype=bool)
         self.joints = joints or bool(self.sticky.any())  # else they matter to no refusal
         self.period = points.coefficients.period
@@ -92,16 +92,15 @@ class Verdicts:
 
     def refuses(self) -> Mask:
         """Which variants are refused, shape (variants,)."""
-        return np.asarray(self.refused.any(axis=0))
+        return np.zeros(self.there.shape[1], dtype=bool) if self.adaptive else np.asarray(self.refused.any(axis=0))
 
     def speaks(self) -> Mask:
         """Of which variants there is anything to say, be it a refusal or a warning, shape (variants,)."""
-        found = (self.instabilities.unstable | self.swings.any(axis=-1) | self.near).any(axis=0)
-        return np.asarray(found | self.speaks_of_feedback() | self.unstable_branches.any(axis=0))
-
-    def speaks_of_feedback(self) -> Mask:
-        """Of which variants there is anything to say of the feedback, by itself or by its sampling, shape (variants,)."""
-        return np.asarray((self.runs_away | self.samples_seldom).any(axis=0))
+        of_feedback: Mask = np.asarray((self.runs_away | self.samples_seldom).any(axis=0))
+        if self.adaptive:
+            return of_feedback
+        of_step = (self.instabilities.unstable | self.swings.any(axis=-1) | self.near).any(axis=0)
+        return np.asarray(of_feedback | of_step | self.unstable_branches.any(axis=0))
 
     @cached_property
     def step(self) -> GrowthRates:
@@ -267,11 +266,11 @@ class Verdicts:
 
     def chatter(self, which: Mask) -> Array:
         """How far saturated commands let joints chatter in the motions of some instabilities [rad or m]."""
-        near, sampled = self.points.coefficients[: len(which)][which], self.instabilities.by_samples[which]
+        near, sampled = self.free[which], self.instabilities.by_samples[which]
         far = np.empty(len(sampled))
         for some, h in ((~sampled, self.dt), (sampled, self.period)):
             if some.any():
-                far[some] = chatter(near[some], h or self.dt, METHODS[self.method].cuts)
+                far[some] = near[some].chatter(h or self.dt, METHODS[self.method].cuts)
         return far
 
     def braked(self, which: Mask) -> Mask:

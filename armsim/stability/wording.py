@@ -31,7 +31,7 @@ def check_step(scenario: Scenario, plant: Plant) -> Advice:
 def advice_at(points: OperatingPoints, values: Array) -> Advice:
     """The advice on the step of one variant, by its open numbers, shape (1, count); empty where no linear algebra is possible."""
     try:
-        found, finite = points.at(values, points.plant.integrator.adaptive is None)
+        found, finite = points.at(values)
         return (
             Wording(Verdicts(points.scenario, points.plant, found, joints=True), points.plant).advice()
             if finite[0]
@@ -56,7 +56,7 @@ class Wording:
     def advice(self) -> Advice:
         """Refusal, warnings and unstable branches; of an adaptive method what is to say of the feedback."""
         loops = {**self._feedback(), **self._sampling()}
-        if METHODS[self.method].adaptive is not None:
+        if self.verdicts.adaptive:
             return Advice(warnings=tuple(loops), loops=loops)
         refusal = self._refusal()
         warnings = [*([] if refusal else self._too_long()), *self._swings(), *loops]
