@@ -111,20 +111,23 @@ class OperatingPoints:
         there = np.ones(found.shape[:2], dtype=bool)
         there[1:] = (found[1:, :, :n] != found[:1, :, :n]).any(axis=-1)
         if every and command is None and not any_sticks(self.plant.arm):
-            hanging, exists, failed = self._at_rest(values, finite, found[0, :, :n])
-            found = np.concatenate([found, hanging[None]])
+            hanging, exists, failed = self._at_rest(values, found[0, :, :n])
+            found = np.concatenate([found, hanging])
             there = np.concatenate([there, exists[None]])
             names, finite = [*names, REST], finite & ~failed
         if not finite.all():
             found, there = found[:, finite], there[:, finite]
         entered = self.branches if every else ()
-        return Points(tuple(names), there, entered, self._coefficients(found, entered)), finite
+        return Points(tuple(names), there, entered, self._entered(found, entered)), finite
 
-    def _coefficients(self, found: Array, entered: tuple[JointBranch, ...]) -> Coefficients:
+    def _coefficients(self, rows: Array) -> Coefficients:
+        """The coefficients among the results of `_point`, shape (..., results)."""
+        return Coefficients.from_rows(self.plant, rows[..., 2 * (self.plant.arm.n + len(self.branches)) :])
+
+    def _entered(self, found: Array, entered: tuple[JointBranch, ...]) -> Coefficients:
         """The coefficients by the results of `_point`, and on branches, which are entered from the start."""
         n, free = self.plant.arm.n, len(found)
-        rows = np.concatenate([found, *[found[:1]] * len(entered)]) if entered else found
-        points = Coefficients.from_rows(self.plant, rows[..., 2 * (n + len(self.branches)) :])
+        points = self._coefficients(np.concatenate([found, *[found[:1]] * len(entered)]) if entered else found)
         for k, (i, on) in enumerate(entered):
             stiffness, damping = found[0, :, 2 * (n + k) : 2 * (n + k + 1)].T
             # the command's own slope is 1, or 0 if the supply limits it already, with the damping in Fv
@@ -135,23 +138,17 @@ class OperatingPoints:
                 points.Fu[free + k, :, :, i] = 0.0
         return points
 
-    def _at_rest(self, values: Array, finite: Mask, start: Array) -> tuple[Array, Mask, Mask]:
-        """The function's results where the arms hang, shape (variants, results); which do; which have no mass matrix."""
-        n, first = self.plant.arm.n, 2 * (self.plant.arm.n + len(self.branches))
-        chosen = np.flatnonzero(finite)
+    def _at_rest(self, values: Array, start: Array) -> tuple[Array, Mask, Mask]:
+        """The results of `_point` where the arms hang, shape (1, variants, results); which do; which have no mass matrix."""
+        n = self.plant.arm.n
 
         def look(which: npt.NDArray[np.int64], q: Array) -> tuple[Array, Array, Array]:
-            (rows,) = self._evaluated(values[chosen[which]], [ELSEWHERE], q)
-            M, Fq = (rows[:, k : k + n * n].reshape(-1, n, n) for k in (first, first + n * n))
-            return M, -Fq, rows[:, n : 2 * n]
+            (rows,) = self._evaluated(values[which], [ELSEWHERE], q)
+            given = self._coefficients(rows)
+            return given.M, -given.Fq, rows[:, n : 2 * n]
 
-        at, found, failed = equilibria(look, start[chosen])
-        (rows,) = self._evaluated(values[chosen], [ELSEWHERE], np.where(found[:, None], at, start[chosen]))
-        results = np.zeros((len(values), rows.shape[-1]))
-        results[chosen] = rows
-        exists, without = np.zeros(len(values), dtype=bool), np.zeros(len(values), dtype=bool)
-        exists[chosen], without[chosen] = found, failed
-        return results, exists, without
+        at, exists, without = equilibria(look, start)
+        return self._evaluated(values, [ELSEWHERE], np.where(exists[:, None], at, start)), exists, without
 
     def _evaluated(self, values: Array, kinds: Sequence[float], q: Array) -> Array:
         """The results of `_point` for every variant at points of these kinds, shape (kinds, variants, results).

@@ -50,11 +50,6 @@ def _known(found: Any) -> Advice:
     return Advice(refusal, tuple(found["warnings"]), chattering, tuple(found["takers"]), braked, loops)
 
 
-def heeded(scenario: Scenario, plant: Plant, force: bool) -> Advice:
-    """The advice on a scenario's step, heeded; see `heed`."""
-    return heed(advice_on(scenario, plant), force)
-
-
 def heed(advice: Advice, force: bool) -> Advice:
     """Advice without a refusal: one is raised, or demoted to a warning.
 

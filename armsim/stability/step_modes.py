@@ -33,16 +33,6 @@ SHORTEST, LONGEST = 1e-9, 10.0  # s: range of the search for largest stable step
 # least real eigenvalue of an implicit step with which an engaged stop settles, below which it chatters; found by trial
 BOUNCE = {"velocity_implicit": -0.25, "implicit_midpoint": -0.5}
 
-KEPT = {
-    "accelerations",
-    "continuous_rates",
-    "currents",
-    "force",
-    "remembered",
-    "matrix",
-    "modes",
-}  # of a part of the plants
-
 # R(h λ), of methods that treat all modes alike; for the others exp(h λ) stands in, to match eigenvalues with modes
 STABILITY_FUNCTIONS: dict[str, Callable[[Modes], Modes]] = {
     "explicit_euler": lambda z: 1 + z,
@@ -79,7 +69,8 @@ class LinearPlant(System):
     def __getitem__(self, which: Any) -> LinearPlant:
         """Some of the plants, by an index or mask of the leading axes; what is known of them is kept."""
         some = LinearPlant(self.coefficients[which])
-        vars(some).update({name: x[which] for name, x in vars(self).items() if name in KEPT})
+        known = {name: x for name, x in vars(self).items() if isinstance(x, np.ndarray) and not name.startswith("_")}
+        vars(some).update({name: x[which] for name, x in known.items()})
         return some
 
     @cached_property
@@ -166,9 +157,12 @@ class LinearPlant(System):
         return np.asarray(self.law.Z @ own + self.law.Zz @ self._parts(self._identity)[2])
 
     @cached_property
-    def rest(self) -> list[Array]:
+    def _constant(self) -> list[Array]:
         """The states that are constant within a step: currents advance by themselves."""
         return rows_of(self._identity[..., self.advanced :, :])
+
+    def _stacked(self, y: Motion) -> Array:
+        return np.stack([*y.q, *y.v, *y.z, *self._constant], axis=-2)
 
     @cached_property
     def accelerations(self) -> Array:
@@ -176,12 +170,12 @@ class LinearPlant(System):
         return np.asarray(np.linalg.solve(self.M, self.force), dtype=float)
 
     def _rates_of(self, t: float, y: Motion) -> Motion:
-        x = np.stack([*y.q, *y.v, *y.z, *self.rest], axis=-2)
+        x = self._stacked(y)
         return Motion(y.v, rows_of(self.accelerations @ x), rows_of(self.remembered @ x), [])
 
     def implicit_kick(self, t: float, y: Motion, h: float) -> Motion:
         """A kick implicit in the velocities, as of an arm; see `armsim.plant.equations.Damped`."""
-        x = np.stack([*y.q, *y.v, *y.z, *self.rest], axis=-2)
+        x = self._stacked(y)
         M = [[self.M[..., i, j, None] for j in range(i + 1)] for i in range(self.n)]
         by_own = np.diagonal(self.force[..., self.n : 2 * self.n], axis1=-2, axis2=-1)
         D = rows_of(np.maximum(-by_own, 0.0)[..., None])
@@ -282,8 +276,10 @@ class LinearPlant(System):
         )
         return np.asarray(speeds.argmax(axis=-2))
 
-    def growing_loop(self, method: str, h: float, period: float, rates: Modes | None = None) -> GrowthRates:
+    def growing_loop(self, method: str, h: float, rates: Modes | None = None) -> GrowthRates:
         """As `growing`, of the sampled loop; `rates` are its `loop_rates`, if known."""
+        period = self.coefficients.period
+        assert period is not None
         rates = self.loop_rates(period) if rates is None else rates
 
         def stepped(plant: LinearPlant) -> Array:

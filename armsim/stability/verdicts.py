@@ -119,13 +119,13 @@ class Verdicts:
         return self._instabilities(self.method, self.step)
 
     def _instabilities(self, method: str, step: GrowthRates) -> Instabilities:
-        harms = step.harms & self.shows(step)
+        harms = self.harms(step)
         growth, decays, joint = step.fastest(harms)
         unstable: Mask = np.asarray(harms.any(axis=-1))
         by_samples: Mask = np.zeros_like(self.there)
         if self.period is not None:
-            loop = self.free.growing_loop(method, self.dt, self.period, self.loop_rates)
-            in_loop = loop.harms & self.shows(loop)
+            loop = self.free.growing_loop(method, self.dt, self.loop_rates)
+            in_loop = self.harms(loop)
             by_samples = np.asarray(~unstable & in_loop.any(axis=-1))
             pairs = zip(loop.fastest(in_loop), (growth, decays, joint), strict=True)
             growth, decays, joint = (np.where(by_samples, of_loop, of_step) for of_loop, of_step in pairs)
@@ -145,7 +145,7 @@ class Verdicts:
     def near(self) -> Mask:
         """Where a step longer by `MARGIN` would be unstable, shape (points without a branch, variants)."""
         longer = self.free.growing(self.method, MARGIN * self.dt, False)
-        return np.asarray(self.there & (longer.harms & self.shows(longer)).any(axis=-1))
+        return np.asarray(self.there & self.harms(longer).any(axis=-1))
 
     @cached_property
     def runs_away(self) -> Mask:
@@ -185,6 +185,10 @@ class Verdicts:
     def shows(self, found: GrowthRates) -> Mask:
         """Which modes grow by so much that it shows in the run."""
         return np.asarray(found.growth * self.duration > NOTICED)
+
+    def harms(self, found: GrowthRates) -> Mask:
+        """Which of these are no undamped oscillations."""
+        return self.shows(found) & found.harms
 
     def grows(self, rates: Modes) -> Mask:
         """Whether a loop is unstable, by its eigenvalues [1/s]."""
@@ -261,8 +265,7 @@ class Verdicts:
         return plant.are_stable(self.method, self.dt)
 
     def _calm_loop(self, plant: LinearPlant) -> Mask:
-        assert self.period is not None
-        return np.asarray(~self.shows(plant.growing_loop(self.method, self.dt, self.period)).any(axis=-1))
+        return np.asarray(~self.shows(plant.growing_loop(self.method, self.dt)).any(axis=-1))
 
     def chatter(self, which: Mask) -> Array:
         """How far saturated commands let joints chatter in the motions of some instabilities [rad or m]."""

@@ -80,11 +80,10 @@ class Wording:
         verdicts, most = self.verdicts, self.verdicts.largest_step(p, 0)
         if not verdicts.instabilities.by_samples[p, 0]:
             return most
-        assert verdicts.period is not None
         for dt in (self.dt / part for part in PARTS):
             if dt <= most:
-                found = verdicts.free[p, 0].growing_loop(self.method, dt, verdicts.period)
-                if not (found.harms & verdicts.shows(found)).any():
+                found = verdicts.free[p, 0].growing_loop(self.method, dt)
+                if not verdicts.harms(found).any():
                     return dt
         return 0.0
 
