@@ -15,7 +15,7 @@ from armsim.batches.variants import Variants
 from armsim.loading import build_scenario, load_scenario_file
 from armsim.loading.open_numbers import open_numbers
 from armsim.plant import make_plant
-from armsim.stability.step_check import check_step
+from armsim.stability.wording import check_step
 
 OPEN = ("control.kp[0]", "control.kd[1]", "robot.joints[1].bodies[0].cylinder.mass")
 LONG = {"integrator.dt": 2e-3, "log.every": 1e-2}  # a step that is refused

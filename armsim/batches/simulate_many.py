@@ -241,7 +241,8 @@ class Batch:
         rows, adviser = self.matrix[members], variants.adviser
         refused = adviser.refuses(rows, threads=self.threads)
         judged = np.flatnonzero(~refused)[:JUDGED]
-        doubtful = judged[adviser.advice(rows[judged], self.threads).speaks]
+        _, speaks = adviser.verdicts(rows[judged], self.threads)
+        doubtful = judged[speaks]
         for spoken_of in (members[refused], members[doubtful]):
             for run in spoken_of[:TOLD].tolist():
                 self._say(run, variants, adviser.one(self.matrix[run]))

@@ -23,7 +23,7 @@ from armsim.simulation.runner import Job, Progress, Runner
 from armsim.simulation.simulate import carried_out
 from armsim.simulation.stopwatch import Stopwatch
 from armsim.stability.method_choice import with_method
-from armsim.stability.step_advice import heeded
+from armsim.stability.step_advice import advice_on, heed
 
 if TYPE_CHECKING:
     from armsim.compile.target import Target
@@ -98,7 +98,7 @@ def _recorded(scenario: Scenario, progress: Progress | None, target: Target | No
     clock = replace(scenario.clock, sample_every=every, log_every=every)
     plan = replace(LoopPlan.of(plant, scenario.dt), recorded=FullRow(plant, vector))
     engine = NativeEngine(plan, target=target)
-    setup = RecordedSetup(scenario, plant, heeded(scenario, asked, force_step), vector)
+    setup = RecordedSetup(scenario, plant, heed(advice_on(scenario, asked), force_step), vector)
     runner = Runner(engine, Job(plan, clock, plan.start_of(scenario)))
     run = carried_out(runner, setup, watch, progress)
     if not run.count:

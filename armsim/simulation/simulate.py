@@ -27,7 +27,7 @@ from armsim.simulation.step_doubling import StepDoubling
 from armsim.simulation.stopwatch import Stopwatch
 from armsim.stability.advice import Advice
 from armsim.stability.method_choice import with_method
-from armsim.stability.step_advice import advice_on, heeded, key
+from armsim.stability.step_advice import advice_on, heed, key
 
 Streamed = Callable[[Scenario, Plant], RowSink]
 
@@ -139,7 +139,7 @@ def _simulated(
     made = make_engine(engine, plan)
     watch.seconds.update(made.preparation)
     watch.lap()
-    advice = Advice() if plan.sampled_outside else heeded(scenario, plant, force_step)
+    advice = Advice() if plan.sampled_outside else heed(advice_on(scenario, plant), force_step)
     watch.lap("advice_s")
     runner = Runner(made, Job(plan, scenario.clock, plan.start_of(scenario)))
     setup = KnownSetup(scenario, plan.plant, advice)

@@ -6,8 +6,8 @@ step's fault where it is stable in continuous time and unstable under the step.
 What others use:
 
 - `method_choice.with_method`: the scenario with the method that `auto` picks;
-- `step_advice.heeded`, `advice_on`: the advice on a scenario's step, a refusal raised or returned;
-- `many.StepAdviser`: the advice on thousands of variants of a scenario, which differ in numbers;
+- `step_advice.advice_on`, `heed`: the advice on the step of a scenario, its refusal raised;
+- `many.StepAdviser`: verdicts on thousands of variants of a scenario, which differ in numbers;
 - `advice.Advice`: that advice; `advice.listed`: names joined for a sentence;
 - `step_modes.stable_steps`: the largest stable step of every fixed-step method at a state;
 - `departure.causes`, `remedy.remedy`: how a run came to diverge, and which steps would have been stable there;

@@ -21,11 +21,11 @@ class Gains(NamedTuple):
     Zz: Array
 
 
-def gains(law: LinearFeedback, inputs: int, states: int, dtype: type = float) -> Gains:
-    """The matrices of a feedback law, for that many inputs u and states x; of expressions as arrays of objects."""
+def gains(law: LinearFeedback, inputs: int, states: int) -> Gains:
+    """The matrices of a feedback law, for that many inputs u and states x."""
     z = len(law.Z)
     shapes = ((law.K, inputs, states), (law.Kz, inputs, z), (law.Z, z, states), (law.Zz, z, z))
-    return Gains(*(np.array(rows, dtype=dtype).reshape(height, width) for rows, height, width in shapes))
+    return Gains(*(np.array(rows, dtype=float).reshape(height, width) for rows, height, width in shapes))
 
 
 def with_feedback(A: Array, B: Array, law: Gains) -> Array:

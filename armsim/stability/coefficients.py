@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,8 +11,8 @@ from armsim.actuation import largest_force, stall_force
 from armsim.actuation.motor import back_emf_damping, brush_share, voltage_gain
 from armsim.control import Controller
 from armsim.expr import Scalar, where
-from armsim.plant import Linearization
-from armsim.stability.closed_loop import Array, Gains, gains
+from armsim.plant import Linearization, Plant
+from armsim.stability.closed_loop import Array, Gains
 
 
 @dataclass(frozen=True)
@@ -24,6 +22,8 @@ class Coefficients:
     Arrays may have leading axes, the same for all: one entry for each plant. For what they mean see `armsim.plant.Linearization`.
 
     Attributes:
+        law: The feedback; None for plants without.
+        period: Of its samples [s]; None where it is continuous.
         M: Mass matrix, shape (..., n, n).
         Fq: Shape (..., n, n).
         Fv: Shape (..., n, n).
@@ -34,10 +34,10 @@ class Coefficients:
             [1/(N·m) or 1/N], 0 if it has no bound; the error target - q [rad or m]; 1 where dry friction holds it, else 0;
             the back-EMF damping that is gone at that force [N·m·s/rad], as limits of current or torque hold it constant; the
             share of its slope by which a voltage acts that swings as far as the command, for the brushes.
-        law: The feedback; None for plants without.
-        period: Of its samples [s]; None where it is continuous.
     """
 
+    law: Gains | None
+    period: float | None
     M: Array
     Fq: Array
     Fv: Array
@@ -45,57 +45,45 @@ class Coefficients:
     Fu: Array
     I: Array  # noqa: E741  the field's letter for a current
     bounds: Array
-    law: Gains | None
-    period: float | None
 
     @classmethod
-    def of(cls, about: Linearization, dtype: type = float) -> Coefficients:
-        """Those of one linearisation; of one by expressions as arrays of objects."""
-        n, k, m = about.n, len(about.currents), len(about.u)
-        blocks = (about.M, about.Fq, about.Fv, about.Fi, about.Fu, about.I, _bounds(about))
-        widths = ((n, n), (n, n), (n, n), (n, k), (n, m), (k, 2 * n + k + m), (5, n))
-        arrays: list[Array] = [
-            np.array(rows, dtype=dtype).reshape(size) for rows, size in zip(blocks, widths, strict=True)
-        ]
-        law = None if about.law is None else gains(about.law, m, 2 * n + k, dtype)
-        command = about.plant.command
-        return cls(*_seven(arrays), law, None if law is None or command is None else command.period)
+    def of(cls, about: Linearization) -> Coefficients:
+        """Those of one linearisation."""
+        return cls.from_rows(about.plant, np.array(flat(about), dtype=float))
 
     @classmethod
-    def shaped(cls, shapes: Sequence[Sequence[int]], period: float | None) -> Coefficients:
-        """Zeros of these shapes, in the order of `arrays`."""
-        arrays = [np.zeros(shape) for shape in shapes]
-        return cls(*_seven(arrays), Gains(*arrays[7:]) if arrays[7:] else None, period)
-
-    @property
-    def arrays(self) -> tuple[Array, ...]:
-        """All arrays, those of the law last."""
-        return (self.M, self.Fq, self.Fv, self.Fi, self.Fu, self.I, self.bounds, *(self.law or ()))
-
-    def with_arrays(self, arrays: Sequence[Array]) -> Coefficients:
-        """The same structure with other arrays."""
-        law = None if self.law is None else Gains(*arrays[7:])
-        return Coefficients(*_seven(arrays), law, self.period)
+    def from_rows(cls, plant: Plant, rows: Array) -> Coefficients:
+        """Those of plants that differ from this one in numbers, by rows of them as of `flat`, shape (..., size)."""
+        sizes, command = shapes(plant), plant.command
+        parts: list[Any] = np.split(rows, np.cumsum([height * width for height, width in sizes[:-1]]), axis=-1)
+        arrays = [part.reshape(*rows.shape[:-1], *size) for part, size in zip(parts, sizes, strict=True)]
+        if not isinstance(command, Controller):
+            return cls(None, None, *arrays)
+        return cls(Gains(*arrays[7:]), command.period, *arrays[:7])
 
     def __getitem__(self, which: Any) -> Coefficients:
         """Some of the plants, by an index or mask of the leading axes."""
-        return self.with_arrays([array[which] for array in self.arrays])
-
-    def unflattened(self, rows: Array) -> Coefficients:
-        """Coefficients of this structure from rows of numbers, shape (..., size), in the order of `arrays`."""
-        return self.with_arrays(
-            [rows[..., first:end].reshape(*rows.shape[:-1], *like.shape) for like, first, end in self._places()]
-        )
-
-    def _places(self) -> Iterator[tuple[Array, int, int]]:
-        ends = np.cumsum([0, *(array.size for array in self.arrays)]).tolist()
-        return ((like, first, end) for like, (first, end) in zip(self.arrays, pairwise(ends), strict=True))
+        given = (self.M, self.Fq, self.Fv, self.Fi, self.Fu, self.I, self.bounds)
+        law = None if self.law is None else Gains(*(array[which] for array in self.law))
+        return Coefficients(law, self.period, *(array[which] for array in given))
 
 
-def _seven(arrays: Sequence[Array]) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
-    """The arrays of the plant, without those of its feedback."""
-    M, Fq, Fv, Fi, Fu, rates, bounds = arrays[:7]
-    return M, Fq, Fv, Fi, Fu, rates, bounds
+def shapes(plant: Plant) -> list[tuple[int, int]]:
+    """The shapes of the arrays of a plant's coefficients, those of its feedback last."""
+    n, k, command = plant.arm.n, len(plant.inductive), plant.command
+    x = 2 * n + k
+    sizes = [(n, n), (n, n), (n, n), (n, k), (n, n), (k, x + n), (5, n)]
+    if isinstance(command, Controller):
+        z = sum(slot != "samples" for slot in command.slots([joint.name for joint in plant.arm.joints]))
+        sizes += [(n, x), (n, z), (z, x), (z, z)]
+    return sizes
+
+
+def flat(about: Linearization) -> list[Scalar]:
+    """The coefficients of a linearisation, by numbers or by expressions, in order."""
+    law = () if about.law is None else (about.law.K, about.law.Kz, about.law.Z, about.law.Zz)
+    blocks = (about.M, about.Fq, about.Fv, about.Fi, about.Fu, about.I, _bounds(about), *law)
+    return [x for rows in blocks for row in rows for x in row]
 
 
 def _bounds(about: Linearization) -> list[list[Scalar]]:

@@ -1,10 +1,9 @@
-"""The modes that a step destabilises: of one plant as a list, of many as arrays."""
+"""The modes that a step destabilises."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,44 +18,15 @@ UNDAMPED = 0.1  # of the growth rate under the step: an oscillation whose decay 
 
 
 @dataclass(frozen=True)
-class DestabilisedMode:
-    """A mode that the step destabilises: stable or neutral in continuous time, growing under the step.
-
-    Attributes:
-        growth: Growth rate under the step, ln|μ| / h with μ its amplification factor [1/s].
-        rate: Its eigenvalue λ in continuous time [1/s].
-        h: Length of the step, or the sampling period [s].
-        joint: Index of the joint with the most kinetic energy in it.
-    """
-
-    growth: float
-    rate: complex
-    h: float
-    joint: int
-
-    @property
-    def decays(self) -> bool:
-        """Whether it decays in continuous time, however slowly."""
-        return self.rate.real < 0.0
-
-    @property
-    def is_undamped_oscillation(self) -> bool:
-        """Whether it is an oscillation, undamped or nearly so, that the step resolves but amplifies."""
-        return bool(is_swing(self.growth, self.rate, self.h))
-
-    @property
-    def frequency(self) -> float:
-        """Frequency of its oscillation [Hz]."""
-        return abs(self.rate.imag) / (2 * math.pi)
-
-
-@dataclass(frozen=True)
 class GrowthRates:
     """What a step does to the modes of plants, in arrays of shape (..., modes), slow modes first.
 
+    A mode that the step destabilises is stable or neutral in continuous time and grows under the step.
+
     Attributes:
-        growth: Growth rate under the step [1/s]; minus infinity for a mode that it does not destabilise.
-        rate: Eigenvalue in continuous time [1/s].
+        growth: Growth rate under the step, ln|μ| / h with μ its amplification factor [1/s]; minus infinity for a mode that the
+            step does not destabilise.
+        rate: Its eigenvalue λ in continuous time [1/s].
         h: Length of the step, or the sampling period [s].
         joint: Index of the joint with the most kinetic energy in the mode, of those that grow.
     """
@@ -66,28 +36,28 @@ class GrowthRates:
     h: float
     joint: npt.NDArray[np.int64]
 
-    def __getitem__(self, which: Any) -> GrowthRates:
-        """Those of some of the plants."""
-        return GrowthRates(self.growth[which], self.rate[which], self.h, self.joint[which])
-
     @property
     def swings(self) -> Mask:
-        """Which of them are undamped oscillations; see `DestabilisedMode`."""
-        return is_swing(self.growth, self.rate, self.h)
+        """Which of them count as undamped oscillations: such as the step resolves but amplifies."""
+        undamped = -self.rate.real <= UNDAMPED * self.growth
+        return np.asarray((self.h * np.abs(self.rate) <= RESOLVED) & undamped)
 
     @property
-    def modes(self) -> list[DestabilisedMode]:
-        """The modes of a single plant that grow, the fastest first."""
-        grows = [int(i) for i in np.flatnonzero(self.growth > -math.inf)]
-        found = [
-            DestabilisedMode(float(self.growth[i]), complex(self.rate[i]), self.h, int(self.joint[i])) for i in grows
-        ]
-        return sorted(found, key=lambda mode: -mode.growth)
+    def harms(self) -> Mask:
+        """Which are destabilised and no undamped oscillations."""
+        return np.asarray((self.growth > -math.inf) & ~self.swings)
 
+    def fastest(self, which: Mask) -> tuple[Array, Mask, npt.NDArray[np.int64]]:
+        """Growth rate of the fastest growing of some modes, minus infinity where there is none; whether it decays; its joint.
 
-def is_swing(growth: Any, rate: Any, h: float) -> Any:
-    """Whether a destabilised mode counts as an undamped oscillation: one that the step resolves but amplifies."""
-    return (h * abs(rate) <= RESOLVED) & (-rate.real <= UNDAMPED * growth)
+        It decays by its eigenvalue in continuous time, however slowly.
+        """
+        growth = np.where(which, self.growth, -math.inf)
+        at = growth.argmax(axis=-1)[..., None]
+        rate, decays, joint = (
+            np.take_along_axis(x, at, axis=-1)[..., 0] for x in (growth, self.rate.real < 0.0, self.joint)
+        )
+        return rate, decays, joint
 
 
 def matched(factors: Modes, expected: Modes) -> npt.NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""The stable equilibrium of an arm that nothing drives."""
+"""The stable equilibria of arms that nothing drives."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from armsim.plant import Linearization, Linearizer
 from armsim.stability.closed_loop import Array
 from armsim.stability.growth import Mask
 
@@ -18,31 +17,6 @@ AT_REST = 1e-9  # rad or m: convergence
 
 # mass matrices, stiffnesses and accelerations of the arms of these indices at rest at these positions
 Look = Callable[[npt.NDArray[np.int64], Array], tuple[Array, Array, Array]]
-
-
-def hanging(linearizer: Linearizer, q: list[float]) -> Linearization | None:
-    """The linearisation at a local minimum of potential energy, found from a pose; None if there is none.
-
-    Args:
-        linearizer: Of a plant without a command.
-        q: Joint positions to begin at [rad or m], n of them.
-
-    Raises:
-        LinAlgError: A mass matrix is not positive definite.
-    """
-    plant = linearizer.plant
-
-    def about(q: Array) -> Linearization:
-        return linearizer.at(0.0, plant.initial_state(q.tolist(), [0.0] * plant.arm.n))
-
-    def look(_: npt.NDArray[np.int64], q: Array) -> tuple[Array, Array, Array]:
-        found = about(q[0])
-        return np.array([found.M]), -np.array([found.Fq]), np.array([found.qdd])
-
-    at, found, failed = equilibria(look, np.array([q], dtype=float))
-    if failed[0]:
-        raise np.linalg.LinAlgError("the mass matrix is not positive definite")
-    return about(at[0]) if found[0] else None
 
 
 def equilibria(look: Look, start: Array) -> tuple[Array, Mask, Mask]:
@@ -62,12 +36,13 @@ def equilibria(look: Look, start: Array) -> tuple[Array, Mask, Mask]:
     found, failed = np.zeros(len(start), dtype=bool), np.zeros(len(start), dtype=bool)
     for _ in range(ROUNDS):
         M, K, qdd = look(left, at[left])
-        fine, lower = _factored(M, K, qdd)
+        fine = np.isfinite(np.concatenate([M, K, qdd[..., None]], axis=-1)).all(axis=(-2, -1))
+        inertias, axes = np.linalg.eigh(np.where(fine[:, None, None], M, 0.0))
+        fine &= inertias[:, 0] > 0.0
         failed[left[~fine]] = True
-        if not fine.all():
-            left, M, K, qdd = left[fine], M[fine], K[fine], qdd[fine]
-        back = np.linalg.inv(lower)
-        up = np.swapaxes(back, -1, -2)
+        left, M, K, qdd = left[fine], M[fine], K[fine], qdd[fine]
+        up = axes[fine] / np.sqrt(inertias[fine])[:, None, :]
+        back = np.swapaxes(up, -1, -2)
         stiffness, modes = np.linalg.eigh(back @ (K + np.swapaxes(K, -1, -2)) / 2 @ up)
         force = np.swapaxes(modes, -1, -2) @ back @ M @ qdd[..., None]
         least = 1e-6 * np.abs(stiffness).max(axis=-1, keepdims=True, initial=1e-12)
@@ -81,22 +56,3 @@ def equilibria(look: Look, start: Array) -> tuple[Array, Mask, Mask]:
         if not len(left):
             break
     return at, found, failed
-
-
-def _factored(M: Array, *rest: Array) -> tuple[Mask, Array]:
-    """Which mass matrices are positive definite, they and the rest finite; and the Cholesky factors of these."""
-    finite = [np.isfinite(array).reshape(len(array), -1).all(axis=-1) for array in (M, *rest)]
-    fine: Mask = np.asarray(np.all(finite, axis=0))
-    try:
-        return fine, np.asarray(np.linalg.cholesky(M[fine]), dtype=float)
-    except np.linalg.LinAlgError:
-        fine = fine & np.array([_is_definite(one) for one in M], dtype=bool)
-        return fine, np.asarray(np.linalg.cholesky(M[fine]), dtype=float)
-
-
-def _is_definite(M: Array) -> bool:
-    try:
-        np.linalg.cholesky(M)
-    except np.linalg.LinAlgError:
-        return False
-    return True

@@ -1,33 +1,41 @@
-"""The operating points at which a scenario is linearised, and the stability of a step there."""
+"""The operating points of a scenario, or of all its variants whose open numbers differ, and the plant linearised there.
+
+They are the start, the target, the stable equilibrium of an undriven arm, and every branch of its joints' loads. A stop is a
+point of its own, also where the target lies behind it: chatter is bounded, and no reason to refuse a step.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from armsim import sources
 from armsim.actuation import any_sticks, limit_torque
 from armsim.actuation.motor import back_emf_damping
+from armsim.compile import BatchKernel
 from armsim.control import Controller
-from armsim.expr import Scalar, either, where
+from armsim.expr import Function, Scalar, both, either, trace, where
 from armsim.formulas.formula import FormulaError
 from armsim.loading import Scenario
 from armsim.model import Arm
-from armsim.plant import Linearization, Linearizer, Plant, with_stop
+from armsim.plant import Linearizer, Plant, make_plant, with_stop
 from armsim.plant.statics import steady_state
-from armsim.stability.growth import DestabilisedMode, Modes
-from armsim.stability.hanging import hanging
-from armsim.stability.largest_step import largest_step
-from armsim.stability.step_modes import LinearPlant
+from armsim.stability.closed_loop import Array
+from armsim.stability.coefficients import Coefficients, flat, shapes
+from armsim.stability.growth import Mask
+from armsim.stability.hanging import equilibria
 
-# least real eigenvalue of an implicit step with which an engaged stop settles, below which it chatters; found by trial
-BOUNCE = {"velocity_implicit": -0.25, "implicit_midpoint": -0.5}
-GROWN = 1.0  # ln of the growth over a run, above which feedback is told of that does not stabilise its target
-NOTICED = 0.01  # ln of the growth over a run, below which it is negligible
+Make = Callable[[Sequence[Scalar]], Scenario]  # the scenario with scalars in place of its open numbers
+
 START, TARGET, REST, STOP = "at the start", "at the target", "where it hangs", "at a stop"
 SUPPLY = "at the supply's voltage"
+AT_START, AT_TARGET, ELSEWHERE = 0.0, 1.0, 2.0  # kinds of operating points
 
 
 class JointBranch(NamedTuple):
@@ -53,6 +61,194 @@ class JointBranch(NamedTuple):
         return joint.limit.stiffness, joint.limit.damping
 
 
+@dataclass(frozen=True)
+class Points:
+    """The operating points of variants that differ in numbers.
+
+    Attributes:
+        where: Of every point without a branch, in words.
+        there: Which variants have it, shape (points without a branch, variants).
+        branches: That joints are on at the further points.
+        coefficients: At every point, those without a branch first; leading axes (points, variants).
+    """
+
+    where: tuple[str, ...]
+    there: Mask
+    branches: tuple[JointBranch, ...]
+    coefficients: Coefficients
+
+
+class OperatingPoints:
+    """The operating points of one scenario, linearised on floats.
+
+    Args:
+        scenario: The scenario.
+        plant: Its plant.
+    """
+
+    def __init__(self, scenario: Scenario, plant: Plant) -> None:
+        self.scenario, self.plant = scenario, plant
+        self.branches = branches(plant)
+
+    @cached_property
+    def _linearizer(self) -> Linearizer:
+        return Linearizer(self.plant)
+
+    def at(self, values: Array, every: bool = True) -> tuple[Points, Mask]:
+        """The operating points of variants, and which variants have finite equations of motion; the points are those of these.
+
+        Args:
+            values: The open numbers, shape (variants, count).
+            every: Whether those where an arm hangs, and those on branches, are wanted; of an adaptive method they never are.
+        """
+        n, command = self.plant.arm.n, self.plant.command
+        every = every and self.plant.integrator.adaptive is None
+        kinds, names = [AT_START], [START]
+        if isinstance(command, Controller):
+            kinds, names = [*kinds, AT_TARGET], [*names, TARGET]
+        found = self._evaluated(values, kinds, np.zeros((len(values), n)))
+        finite: Mask = np.asarray(np.isfinite(found).all(axis=(0, -1)))
+        there = np.ones(found.shape[:2], dtype=bool)
+        there[1:] = (found[1:, :, :n] != found[:1, :, :n]).any(axis=-1)
+        if every and command is None and not any_sticks(self.plant.arm):
+            hanging, exists, failed = self._at_rest(values, found[0, :, :n])
+            found = np.concatenate([found, hanging])
+            there = np.concatenate([there, exists[None]])
+            names, finite = [*names, REST], finite & ~failed
+        if not finite.all():
+            found, there = found[:, finite], there[:, finite]
+        entered = self.branches if every else ()
+        return Points(tuple(names), there, entered, self._entered(found, entered)), finite
+
+    def _coefficients(self, rows: Array) -> Coefficients:
+        """The coefficients among the results of `_point`, shape (..., results)."""
+        return Coefficients.from_rows(self.plant, rows[..., 2 * (self.plant.arm.n + len(self.branches)) :])
+
+    def _entered(self, found: Array, entered: tuple[JointBranch, ...]) -> Coefficients:
+        """The coefficients by the results of `_point`, and on branches, which are entered from the start."""
+        n, free = self.plant.arm.n, len(found)
+        points = self._coefficients(np.concatenate([found, *[found[:1]] * len(entered)]) if entered else found)
+        for k, (i, on) in enumerate(entered):
+            stiffness, damping = found[0, :, 2 * (n + k) : 2 * (n + k + 1)].T
+            # the command's own slope is 1, or 0 if the supply limits it already, with the damping in Fv
+            slope = points.Fu[free + k, :, i, i] if on == SUPPLY else 1.0
+            points.Fq[free + k, :, i, i] -= stiffness
+            points.Fv[free + k, :, i, i] -= damping * slope
+            if on == SUPPLY:
+                points.Fu[free + k, :, :, i] = 0.0
+        return points
+
+    def _at_rest(self, values: Array, start: Array) -> tuple[Array, Mask, Mask]:
+        """The results of `_point` where the arms hang, shape (1, variants, results); which do; which have no mass matrix."""
+        n = self.plant.arm.n
+
+        def look(which: npt.NDArray[np.int64], q: Array) -> tuple[Array, Array, Array]:
+            (rows,) = self._evaluated(values[which], [ELSEWHERE], q)
+            given = self._coefficients(rows)
+            return given.M, -given.Fq, rows[:, n : 2 * n]
+
+        at, exists, without = equilibria(look, start)
+        return self._evaluated(values, [ELSEWHERE], np.where(exists[:, None], at, start)), exists, without
+
+    def _evaluated(self, values: Array, kinds: Sequence[float], q: Array) -> Array:
+        """The results of `_point` for every variant at points of these kinds, shape (kinds, variants, results).
+
+        They are not finite where the equations of motion have no finite value.
+        """
+
+        def results(kind: float, at: list[float]) -> list[Scalar]:
+            try:
+                return self._point(self.scenario, self._linearizer, kind, at)
+            except (ArithmeticError, FormulaError):
+                return [math.nan] * self.size
+
+        found = [results(kind, at) for kind in kinds for at in q.tolist()]
+        return np.array(found, dtype=float).reshape(len(kinds), len(q), self.size)
+
+    @property
+    def size(self) -> int:
+        """Number of results of `_point`."""
+        return 2 * (self.plant.arm.n + len(self.branches)) + sum(math.prod(shape) for shape in shapes(self.plant))
+
+    def _point(self, scenario: Scenario, linearizer: Linearizer, kind: Scalar, given: Sequence[Scalar]) -> list[Scalar]:
+        """One operating point in a steady state, on floats or expressions; at the start and the target stops are left out.
+
+        Args:
+            scenario: The scenario.
+            linearizer: Of its plant.
+            kind: Of the point.
+            given: Joint positions for the kind `ELSEWHERE`, n scalars.
+
+        Returns:
+            Joint positions, accelerations, stiffness and damping of the branches, and the coefficients.
+        """
+        plant = linearizer.plant
+        target, rates, t = list(scenario.initial_q), [0.0] * plant.arm.n, 0.0
+        if isinstance(plant.command, Controller):
+            target, rates, t = aimed_at(plant, plant.command, scenario.clock.steps * scenario.dt)
+        starts, aims = kind <= AT_START, kind <= AT_TARGET
+        places = zip(scenario.initial_q, target, given, strict=True)
+        q = [where(starts, start, where(aims, aim, elsewhere)) for start, aim, elsewhere in places]
+        speeds = zip(scenario.initial_qd, rates, strict=True)
+        qd = [where(starts, v, where(aims, rate, 0.0)) for v, rate in speeds]
+        t = where(starts, 0.0, where(aims, t, 0.0))
+        about = linearizer.at(t, steady_state(plant, t, q, qd))
+        for i, joint in enumerate(plant.arm.joints):
+            limit = joint.limit
+            if limit is not None and limit.stiffness is not None:
+                tau = limit_torque(limit, q[i], qd[i])
+                pushes = both(aims, either(tau > 0.0, tau < 0.0))
+                about = with_stop(about, i, -where(pushes, limit.stiffness, 0.0), -where(pushes, limit.damping, 0.0))
+        added = [x for branch in self.branches for x in branch.stiffness(plant.arm)]
+        return [*about.q, *about.qdd, *added, *flat(about)]
+
+
+class TracedPoints(OperatingPoints):
+    """The operating points of a scenario by its open numbers, which decide nothing of what there is: traced once, and compiled.
+
+    Args:
+        scenario: With numbers in place of them.
+        make: With scalars.
+        count: How many numbers are open.
+        key: Names all that `make` depends on, for the cache; without one, it is traced.
+    """
+
+    def __init__(self, scenario: Scenario, make: Make, count: int, key: str = "") -> None:
+        super().__init__(scenario, make_plant(scenario))
+        self.make, self.count = make, count
+        self._key = key and f"operating point {sources.digest(sources.LOADED)} {key}"
+
+    def traced(self) -> Function:
+        """`_point`, of the open numbers, the kind and positions."""
+
+        def point(*x: Scalar) -> list[Scalar]:
+            scenario = self.make(x[: self.count])
+            return self._point(scenario, Linearizer(make_plant(scenario)), x[self.count], x[self.count + 1 :])
+
+        names = [*(f"open{i}" for i in range(self.count)), "kind", *(f"q{i}" for i in range(self.plant.arm.n))]
+        return trace(point, names, "operating_point")
+
+    @cached_property
+    def kernel(self) -> BatchKernel | None:
+        """The compiled function; None where the equations of motion have no finite value, whatever the open numbers are."""
+        kernel = BatchKernel(self.traced, widths=[self.count + 1 + self.plant.arm.n], key=self._key)
+        try:
+            _ = kernel.code
+        except (ArithmeticError, FormulaError):
+            return None
+        return kernel
+
+    def _evaluated(self, values: Array, kinds: Sequence[float], q: Array) -> Array:
+        count, results = len(values), np.full((len(kinds), len(values), self.size), math.nan)
+        if self.kernel is not None:
+            args = np.empty((len(kinds), count, *self.kernel.widths))
+            args[..., : self.count] = values
+            args[..., self.count] = np.array(kinds)[:, None]
+            args[..., self.count + 1 :] = q
+            self.kernel([(args.ctypes.data, args.strides[1])], results.ctypes.data, len(kinds) * count)
+        return results
+
+
 def branches(plant: Plant) -> tuple[JointBranch, ...]:
     """The branches of a plant: its stops, and the motors with a supply that limits a commanded torque."""
     joints, command = plant.arm.joints, plant.command
@@ -65,151 +261,7 @@ def branches(plant: Plant) -> tuple[JointBranch, ...]:
     return (*stops, *supplies)
 
 
-def entered(about: Linearization, branch: JointBranch) -> Linearization:
-    """The linearisation with a joint on another branch."""
-    i = branch.joint
-    stiffness, damping = branch.stiffness(about.plant.arm)
-    if branch.where == STOP:
-        return with_stop(about, i, stiffness, damping)
-    # the command's own slope is 1, or 0 if the supply limits it already, with the damping in Fv
-    found = with_stop(about, i, stiffness, damping * about.Fu[i][i])
-    return replace(found, Fu=[[0.0 if j == i else x for j, x in enumerate(row)] for row in about.Fu])
-
-
-class OperatingPoint:
-    """A state about which the plant is linearised.
-
-    Args:
-        plant: The linearised plant.
-        where: In words.
-        period: Sampling period of its feedback [s]; None if that is continuous, or there is none.
-        duration: Of the run [s].
-        joint: The joint that is on another branch there, see `JointBranch`; None for none.
-    """
-
-    def __init__(
-        self, plant: LinearPlant, where: str, period: float | None, duration: float, joint: str | None = None
-    ) -> None:
-        self.plant, self.where, self.duration, self.joint = plant, where, duration, joint
-        self.period = period if plant.sampled else None
-
-    def destabilised(self, method: str, dt: float) -> list[DestabilisedMode]:
-        """The modes that the step destabilises by so much that it shows in the run, the fastest growing first."""
-        found = self.plant.destabilised(method, dt)
-        return [mode for mode in found if mode.growth * self.duration > NOTICED]
-
-    def destabilised_loop(self, method: str, dt: float) -> list[DestabilisedMode]:
-        """The same for the sampled closed loop; empty if the feedback is not sampled."""
-        if self.period is None:
-            return []
-        found = self.plant.destabilised_loop(method, dt, self.period)
-        return [mode for mode in found if mode.growth * self.duration > NOTICED]
-
-    def holds(self, method: str, dt: float) -> bool:
-        """Whether the step destabilises nothing but undamped oscillations, however short the run, nor makes the stop chatter."""
-        return all(mode.is_undamped_oscillation for mode in self.plant.destabilised(method, dt)) and not self._bounces(
-            method, dt
-        )
-
-    def longest(self, method: str) -> float:
-        """The largest stable step of a fixed-step method [s]: infinity without a limit, 0 if none is short enough."""
-        plant = self.plant
-        return largest_step(lambda h: plant.is_stable(method, h) and not self._bounces(method, h), plant.fastest)
-
-    def _bounces(self, method: str, dt: float) -> bool:
-        """Whether an implicit step reverses the motion into a stop so strongly that contact is lost and made again, for ever."""
-        if self.where != STOP or method not in BOUNCE:
-            return False
-        return bool(self.plant.least_real_eigenvalue(method, dt) < BOUNCE[method])
-
-    def takes(self, method: str, dt: float) -> bool:
-        """Whether a fixed-step method is stable at this step, undamped oscillations left aside."""
-        return all(
-            x.is_undamped_oscillation for x in [*self.destabilised(method, dt), *self.destabilised_loop(method, dt)]
-        )
-
-    @property
-    def settling_time(self) -> float:
-        """Settling time of the closed loop to 5 % [s], by its slowest stable mode; 0 if there is none."""
-        rates = self.plant.modes if self.period is None else self.plant.continuous_rates
-        decaying = -rates.real[rates.real < -NOTICED / self.duration]
-        return 3.0 / float(decaying.min()) if len(decaying) else 0.0
-
-    def unstable_feedback(self) -> tuple[float, int] | None:
-        """Growth rate [1/s] and joint of a motion that feedback leaves unstable, if it grows e-fold in the run; else None."""
-        rate, joint = self.plant.fastest_growing()
-        if self.period is not None and not self._grows(self.plant.loop_rates(self.period)):
-            return None  # the loop as it is sampled is the one that runs
-        return (rate, joint) if rate * self.duration > GROWN else None
-
-    def _grows(self, rates: Modes) -> bool:
-        """Whether a loop with these eigenvalues is unstable [1/s]."""
-        return float(rates.real.max(initial=0.0)) * self.duration > NOTICED
-
-    def longest_period(self) -> float | None:
-        """The longest stable sampling period [s], 0 if there is none; None where sampling destabilises nothing."""
-        if self.period is None:
-            return None
-
-        def harms(period: float) -> bool:
-            return self._grows(self.plant.loop_rates(period))
-
-        if self._grows(self.plant.continuous_rates) or not harms(self.period):
-            return None
-        low, high = self.period / 2, self.period
-        while harms(low):
-            low, high = low / 2, low
-            if low < 1e-6 * self.period:
-                return 0.0
-        while high - low > 1e-3 * low:
-            middle = (low + high) / 2
-            low, high = (low, middle) if harms(middle) else (middle, high)
-        return low
-
-
-def operating_points(scenario: Scenario, plant: Plant) -> list[OperatingPoint]:
-    """A scenario's operating points: the start, the target, the stable equilibrium of an undriven arm, and every branch.
-
-    A stop is a point of its own, also where the target lies behind it: chatter is bounded, and no reason to refuse a step.
-    Empty where the equations of motion have no finite value.
-    """
-    linearizer, command = Linearizer(plant), plant.command
-    duration = scenario.clock.steps * scenario.dt
-    period = None if command is None else command.period
-
-    try:
-        start = away_from_stops(linearizer, scenario.initial_q, scenario.initial_qd)
-        seen: list[tuple[Linearization, str, str | None]] = [(start, START, None)]
-        if isinstance(command, Controller) and command.aim(duration) != tuple(scenario.initial_q):
-            seen.append((away_from_stops(linearizer, *aimed_at(plant, command, duration)), TARGET, None))
-        for branch in branches(plant):
-            seen.append((entered(start, branch), branch.where, plant.arm.joints[branch.joint].name))
-        if command is None and not any_sticks(plant.arm):
-            rest = hanging(linearizer, list(scenario.initial_q))
-            if rest is not None:
-                seen.append((rest, REST, None))
-        found = [OperatingPoint(LinearPlant(near), where, period, duration, joint) for near, where, joint in seen]
-    except (ArithmeticError, FormulaError, np.linalg.LinAlgError):
-        return []
-    return found if all(np.isfinite(point.plant.matrix).all() for point in found) else []
-
-
 def aimed_at(plant: Plant, command: Controller, duration: float) -> tuple[list[Scalar], list[Scalar], float]:
     """Positions, velocities and time of the end of a controller's reference in a run; a target is there from the start on."""
     desired = command.reference.at(duration)
     return desired.q, desired.qd, duration if plant.follows else 0.0
-
-
-def away_from_stops(
-    linearizer: Linearizer, q: Sequence[Scalar], qd: Sequence[Scalar], t: Scalar = 0.0
-) -> Linearization:
-    """The linearisation at joint positions q, velocities qd and a time [s], in a steady state, without stops in contact."""
-    plant = linearizer.plant
-    found = linearizer.at(t, steady_state(plant, t, q, qd))
-    for i, joint in enumerate(plant.arm.joints):
-        limit = joint.limit
-        if limit is not None and limit.stiffness is not None:
-            tau = limit_torque(limit, q[i], qd[i])
-            pushes = either(tau > 0.0, tau < 0.0)
-            found = with_stop(found, i, -where(pushes, limit.stiffness, 0.0), -where(pushes, limit.damping, 0.0))
-    return found

@@ -11,7 +11,6 @@ from armsim.formulas.formula import FormulaError
 from armsim.integrate import METHODS
 from armsim.plant import Linearizer, Plant
 from armsim.stability.advice import is_judged
-from armsim.stability.growth import DestabilisedMode
 from armsim.stability.step_modes import LinearPlant, largest_stable_step
 
 LOOKS = 8  # states that are linearised, about
@@ -42,17 +41,13 @@ def remedy(plant: Plant, dt: float, states: Sequence[tuple[float, Sequence[float
             small = LinearPlant(linearizer.at(t, state))
             if not np.isfinite(small.matrix).all():
                 continue
-            unstable = {name: _unstable(small, name, dt) for name, method in METHODS.items() if method.step is not None}
+            found = {name: small.growing(name, dt) for name, method in METHODS.items() if method.step is not None}
         except (ArithmeticError, FormulaError, np.linalg.LinAlgError):
             continue
-        worst = unstable[plant.method]
-        if worst is not None:
-            hopeless = not worst.decays and small.amplifies_oscillations(plant.method)
-            most = 0.0 if hopeless else largest_stable_step(small, plant.method)
-            return {"dt": most, "methods": [name for name in METHODS if unstable.get(name) is None]}
+        unstable = {name: rates for name, rates in found.items() if rates.harms.any()}
+        if plant.method in unstable:
+            rates = unstable[plant.method]
+            _, decays, _ = rates.fastest(rates.harms)
+            most = largest_stable_step(small, plant.method, decays=bool(decays))
+            return {"dt": most, "methods": [name for name in METHODS if name not in unstable]}
     return None
-
-
-def _unstable(small: LinearPlant, method: str, dt: float) -> DestabilisedMode | None:
-    """The fastest growing mode that a step destabilises, undamped oscillations left aside; None if there is none."""
-    return next((mode for mode in small.destabilised(method, dt) if not mode.is_undamped_oscillation), None)

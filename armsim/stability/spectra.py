@@ -1,14 +1,17 @@
-"""Spectra and exponentials of matrices, of many at once."""
+"""Spectra of matrices, a bound on them, and exponentials, of many at once."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from armsim.stability.closed_loop import Array
-from armsim.stability.growth import Modes
+from armsim.stability.growth import Mask, Modes
 
 GROWING = 1e-6  # of the spectral radius: slower growth of a loop may be rounding, of zeros that coincide
 TERMS = 10  # of the exponential series
+LARGEST_LOG = 40.0  # of a bound, ln ‖X^k‖: powers beyond it are not computed
 
 
 def spectrum(matrices: Array) -> Modes:
@@ -39,3 +42,26 @@ def exponential(matrix: Array, t: float) -> Array:
     for i in range(int(halvings.max(initial=0.0))):
         total = np.where(i < halvings, total @ total, total)
     return total
+
+
+def is_bounded(matrices: Array, log_radius: float) -> Mask:
+    """Which matrices X are shown to have ln ρ(X) <= `log_radius`, shape (...), at a fraction of the cost of eigenvalues.
+
+    Of the others it is open. ρ(X)^k <= ‖X^k‖ (Frobenius norm) for k = 1, 2, 4, ...; the bound converges to ρ(X) by Gelfand's
+    formula.
+
+    Args:
+        matrices: Shape (..., size, size).
+        log_radius: Positive.
+    """
+    power = matrices.reshape(-1, *matrices.shape[-2:])
+    bounded: Mask = np.zeros(len(power), dtype=bool)
+    left, exponent = np.arange(len(power)), log_radius
+    while len(left) and exponent <= LARGEST_LOG:
+        square = np.einsum("kij,kij->k", power, power)
+        bounded[left[square <= math.exp(2 * exponent)]] = True
+        goes = (square > math.exp(2 * exponent)) & (square <= math.exp(2 * LARGEST_LOG))
+        if not goes.all():
+            left, power = left[goes], power[goes]
+        power, exponent = power @ power, 2 * exponent
+    return bounded.reshape(matrices.shape[:-2])

@@ -31,7 +31,7 @@ def advice_on(scenario: Scenario, plant: Plant) -> Advice:
         return _known(cache.load_json(name))
     except (LookupError, TypeError, ValueError):
         pass  # there is none, or something else
-    from armsim.stability.step_check import check_step
+    from armsim.stability.wording import check_step
 
     advice = check_step(scenario, plant)
     if name:
@@ -48,11 +48,6 @@ def _known(found: Any) -> Advice:
     refusal = None if found["refusal"] is None else Refusal(**found["refusal"])
     chattering, braked, loops = (dict(found[name]) for name in ("chattering", "braked", "loops"))
     return Advice(refusal, tuple(found["warnings"]), chattering, tuple(found["takers"]), braked, loops)
-
-
-def heeded(scenario: Scenario, plant: Plant, force: bool) -> Advice:
-    """The advice on a scenario's step, heeded; see `heed`."""
-    return heed(advice_on(scenario, plant), force)
 
 
 def heed(advice: Advice, force: bool) -> Advice:

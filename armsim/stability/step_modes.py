@@ -22,23 +22,16 @@ from armsim.plant.equations import Damped
 from armsim.plant.state import Further
 from armsim.stability.closed_loop import Array, as_continuous, with_feedback
 from armsim.stability.coefficients import Coefficients
-from armsim.stability.growth import RESOLVED, DestabilisedMode, GrowthRates, Modes, matched
-from armsim.stability.largest_step import LONGEST, largest_step
-from armsim.stability.spectra import exponential, fastest_growth, spectrum
+from armsim.stability.growth import RESOLVED, GrowthRates, Mask, Modes, matched
+from armsim.stability.spectra import exponential, spectrum
 
 NEUTRAL = 1e-7  # of the spectral radius: smaller real parts count as zero
 DRIFTING = 1e-5  # of the spectral radius: smaller eigenvalues are left aside, as rounding moves them
 ROUNDING = 1e-9  # error of an amplification factor by rounding
-
-KEPT = {
-    "accelerations",
-    "continuous_rates",
-    "currents",
-    "force",
-    "remembered",
-    "matrix",
-    "modes",
-}  # of a part of the plants
+CLOSENESS = 1e-4  # relative precision of a largest stable step
+SHORTEST, LONGEST = 1e-9, 10.0  # s: range of the search for largest stable steps
+# least real eigenvalue of an implicit step with which an engaged stop settles, below which it chatters; found by trial
+BOUNCE = {"velocity_implicit": -0.25, "implicit_midpoint": -0.5}
 
 # R(h λ), of methods that treat all modes alike; for the others exp(h λ) stands in, to match eigenvalues with modes
 STABILITY_FUNCTIONS: dict[str, Callable[[Modes], Modes]] = {
@@ -65,18 +58,19 @@ class LinearPlant(System):
         given = Coefficients.of(about) if isinstance(about, Linearization) else about
         self.coefficients, self.law = given, given.law
         self.sampled = given.law is not None and given.period is not None
-        *self.axes, self.n, m = given.Fu.shape
+        *self.axes, self.n, _ = given.Fu.shape
         k = given.I.shape[-2]
         z = 0 if self.law is None or self.sampled else self.law.Z.shape[-2]
         self.moving = 2 * self.n + z + k  # states that change within a step
-        self.size = self.moving + (m if self.sampled else 0)
+        self.size = self.moving + (self.n if self.sampled else 0)
         self.advanced = 2 * self.n + z  # of these, those that the method advances
         self.M = given.M
 
     def __getitem__(self, which: Any) -> LinearPlant:
         """Some of the plants, by an index or mask of the leading axes; what is known of them is kept."""
         some = LinearPlant(self.coefficients[which])
-        vars(some).update({name: x[which] for name, x in vars(self).items() if name in KEPT})
+        known = {name: x for name, x in vars(self).items() if isinstance(x, np.ndarray) and not name.startswith("_")}
+        vars(some).update({name: x[which] for name, x in known.items()})
         return some
 
     @cached_property
@@ -95,6 +89,34 @@ class LinearPlant(System):
         given = self.coefficients
         return LinearPlant(replace(given, Fu=given.Fu * given.bounds[..., 4, None, :]))
 
+    def chatter(self, h: float, cuts: bool = False) -> Array:
+        """How far joints move while commands chatter between their bounds [rad or m], the farthest, shape (...).
+
+        All bounds f that act for h seconds move the joints by |M⁻¹| f h². A step that is cut where a command meets its bound
+        leaves |k e + d v| <= f while the command is within its bounds; since e' = v, e then stays within f / k, and moves by
+        f / d h. The other joints follow by their inertia.
+
+        Args:
+            h: How long a bound acts [s]: a step, or the sampling period.
+            cuts: Whether steps are cut there.
+        """
+        given, n = self.coefficients, self.n
+        per_force, gone = given.bounds[..., 0, :], given.bounds[..., 3, :]
+        f = np.where(per_force > 0.0, 1.0 / np.where(per_force > 0.0, per_force, 1.0), 0.0)
+        way = (np.abs(np.linalg.inv(self.M)) @ f[..., None])[..., 0] * h * h
+        if not cuts or self.law is None or self.sampled:
+            return np.asarray(way.max(axis=-1))
+        slopes = -(given.Fu @ self.law.K)
+        k, d = (np.diagonal(slopes[..., i : i + n], axis1=-2, axis2=-1) for i in (0, n))
+        band = np.full(way.shape, np.inf)
+        for gain, time in ((k, 1.0), (d + gone, h)):
+            restores = (f > 0.0) & (gain > 0.0)
+            band = np.where(restores, np.minimum(band, time * f / np.where(restores, gain, 1.0)), band)
+        within = band < way
+        rows = np.where(within[..., None], np.eye(n), self.M)  # of a joint that follows: M a = 0
+        followed = np.abs(np.linalg.inv(rows)) @ np.where(within, band, 0.0)[..., None]
+        return np.asarray(np.minimum(way, followed[..., 0]).max(axis=-1))
+
     @cached_property
     def _identity(self) -> Array:
         return np.broadcast_to(np.eye(self.size), (*self.axes, self.size, self.size))
@@ -105,39 +127,42 @@ class LinearPlant(System):
         return x[..., :n, :], x[..., n : 2 * n, :], x[..., 2 * n : z, :], x[..., z : self.moving, :]
 
     @cached_property
-    def _own_and_commands(self) -> tuple[Array, Array]:
-        """Positions, velocities and currents, and the commands, by the state."""
+    def _own_and_commands(self) -> Array:
+        """Positions, velocities and currents, and the commands, by the state, shape (..., 2 n + k + m, size)."""
         q, v, z, currents = self._parts(self._identity)
         own = np.concatenate([q, v, currents], axis=-2)
-        if self.sampled:
-            return own, self._identity[..., self.moving :, :]
-        if self.law is None:
-            return own, np.zeros((*self.axes, self.coefficients.Fu.shape[-1], self.size))
-        return own, self.law.K @ own + self.law.Kz @ z
+        u = self._identity[..., self.moving :, :]
+        if not self.sampled:
+            u = np.zeros((*self.axes, self.n, self.size)) if self.law is None else self.law.K @ own + self.law.Kz @ z
+        return np.concatenate([own, u], axis=-2)
 
     @cached_property
     def force(self) -> Array:
         """Joint forces by the state, shape (..., n, size)."""
-        own, u = self._own_and_commands
         given = self.coefficients
-        return np.asarray(np.concatenate([given.Fq, given.Fv, given.Fi], axis=-1) @ own + given.Fu @ u)
+        slopes = np.concatenate([given.Fq, given.Fv, given.Fi, given.Fu], axis=-1)
+        return np.asarray(slopes @ self._own_and_commands)
 
     @cached_property
     def currents(self) -> Array:
         """Rates of the currents by the state, shape (..., k, size)."""
-        return np.asarray(self.coefficients.I @ np.concatenate(self._own_and_commands, axis=-2))
+        return np.asarray(self.coefficients.I @ self._own_and_commands)
 
     @cached_property
     def remembered(self) -> Array:
         """Rates of what the controller remembers, by the state, shape (..., z, size); none under sampled feedback."""
         if self.law is None or self.sampled:
             return np.zeros((*self.axes, 0, self.size))
-        return np.asarray(self.law.Z @ self._own_and_commands[0] + self.law.Zz @ self._parts(self._identity)[2])
+        own = self._own_and_commands[..., : -self.n, :]
+        return np.asarray(self.law.Z @ own + self.law.Zz @ self._parts(self._identity)[2])
 
     @cached_property
-    def rest(self) -> list[Array]:
+    def _constant(self) -> list[Array]:
         """The states that are constant within a step: currents advance by themselves."""
         return rows_of(self._identity[..., self.advanced :, :])
+
+    def _stacked(self, y: Motion) -> Array:
+        return np.stack([*y.q, *y.v, *y.z, *self._constant], axis=-2)
 
     @cached_property
     def accelerations(self) -> Array:
@@ -145,12 +170,12 @@ class LinearPlant(System):
         return np.asarray(np.linalg.solve(self.M, self.force), dtype=float)
 
     def _rates_of(self, t: float, y: Motion) -> Motion:
-        x = np.stack([*y.q, *y.v, *y.z, *self.rest], axis=-2)
+        x = self._stacked(y)
         return Motion(y.v, rows_of(self.accelerations @ x), rows_of(self.remembered @ x), [])
 
     def implicit_kick(self, t: float, y: Motion, h: float) -> Motion:
         """A kick implicit in the velocities, as of an arm; see `armsim.plant.equations.Damped`."""
-        x = np.stack([*y.q, *y.v, *y.z, *self.rest], axis=-2)
+        x = self._stacked(y)
         M = [[self.M[..., i, j, None] for j in range(i + 1)] for i in range(self.n)]
         by_own = np.diagonal(self.force[..., self.n : 2 * self.n], axis1=-2, axis2=-1)
         D = rows_of(np.maximum(-by_own, 0.0)[..., None])
@@ -174,11 +199,6 @@ class LinearPlant(System):
     def spectral_radius(self) -> Array:
         """The largest |λ| of A [1/s], shape (...)."""
         return np.asarray(np.abs(self.modes).max(axis=-1, initial=0.0))
-
-    @property
-    def fastest(self) -> float:
-        """The spectral radius of a single plant [1/s]."""
-        return float(self.spectral_radius)
 
     def step_matrix(self, method: str, h: float) -> Array:
         """The matrix of a step of h seconds, from state to state, shape (..., size, size)."""
@@ -204,10 +224,6 @@ class LinearPlant(System):
         rates = np.diagonal(by_own, axis1=-2, axis2=-1)[..., None]
         settled = currents - self.currents / rates  # the steady value of each
         return np.asarray(relaxed(currents, settled, np.exp(rates * h)))
-
-    def destabilised(self, method: str, h: float) -> list[DestabilisedMode]:
-        """The modes of a single plant that steps of h seconds destabilise, the fastest growing first."""
-        return self.growing(method, h).modes
 
     def growing(self, method: str, h: float, joints: bool = True) -> GrowthRates:
         """What steps of h seconds do to the modes; without joints by the stability function, where that is exact."""
@@ -247,16 +263,10 @@ class LinearPlant(System):
         period = self.coefficients.period
         return A if self.law is None or period is None else with_feedback(A, B, as_continuous(self.law, period))
 
-    def fastest_growing(self) -> tuple[float, int]:
-        """The largest real part of an eigenvalue of a single plant's continuous loop [1/s], and the joint of its mode."""
-        rates, shapes = np.linalg.eig(self.continuous_loop)
-        worst = int(rates.real.argmax())
-        return float(fastest_growth(rates)), int(self._joints(shapes[:, worst : worst + 1])[0])
-
-    def fastest_growing_sampled(self, period: float) -> int:
-        """The joint of the fastest growing mode of a single plant's sampled loop."""
-        factors, shapes = np.linalg.eig(self.loop(exponential(self.matrix, period)))
-        worst = int(np.abs(factors).argmax())
+    def leading_joint(self, loop: Array, sampled: bool) -> int:
+        """The joint of the fastest growing mode of a single plant's loop: of its system matrix, or from sample to sample."""
+        values, shapes = np.linalg.eig(loop)
+        worst = int((np.abs(values) if sampled else values.real).argmax())
         return int(self._joints(shapes[:, worst : worst + 1])[0])
 
     def _joints(self, shapes: Array) -> npt.NDArray[np.int64]:
@@ -266,12 +276,10 @@ class LinearPlant(System):
         )
         return np.asarray(speeds.argmax(axis=-2))
 
-    def destabilised_loop(self, method: str, h: float, period: float) -> list[DestabilisedMode]:
-        """As `destabilised`, of the sampled loop: its modes that are stable if the plant moves exactly between samples."""
-        return self.growing_loop(method, h, period).modes
-
-    def growing_loop(self, method: str, h: float, period: float, rates: Modes | None = None) -> GrowthRates:
+    def growing_loop(self, method: str, h: float, rates: Modes | None = None) -> GrowthRates:
         """As `growing`, of the sampled loop; `rates` are its `loop_rates`, if known."""
+        period = self.coefficients.period
+        assert period is not None
         rates = self.loop_rates(period) if rates is None else rates
 
         def stepped(plant: LinearPlant) -> Array:
@@ -331,23 +339,25 @@ class LinearPlant(System):
             joint[some] = np.take_along_axis(self[some]._joints(shapes), taken, axis=-1)
         return GrowthRates(growth, rates, h, joint)
 
-    def least_real_eigenvalue(self, method: str, h: float) -> Array:
-        """The least real eigenvalue of the step's matrix, shape (...); 0 if none is negative."""
+    def bounce(self, method: str, h: float) -> Mask:
+        """Whether an implicit step reverses the motion into a stop so strongly that contact is lost and made again, for ever.
+
+        Of plants with a stop engaged, shape (...).
+        """
+        if method not in BOUNCE:
+            return np.zeros(self.axes, dtype=bool)
         factors = spectrum(self.step_matrix(method, h)[..., : self.moving, : self.moving])
         real = np.where(np.abs(factors.imag) <= ROUNDING, factors.real, 0.0)
-        return np.asarray(real.min(axis=-1, initial=0.0))
+        return np.asarray(real.min(axis=-1, initial=0.0) < BOUNCE[method])
 
     def amplifies_oscillations(self, method: str) -> bool:
-        """Whether a method amplifies undamped oscillations at any step."""
-        short = RESOLVED / self.fastest / 2 if self.fastest else LONGEST
-        return any(mode.is_undamped_oscillation and not mode.decays for mode in self.destabilised(method, short))
+        """Whether a method amplifies undamped oscillations of a single plant at any step."""
+        fastest = float(self.spectral_radius)
+        found = self.growing(method, RESOLVED / fastest / 2 if fastest else LONGEST)
+        return bool((found.swings & ~(found.rate.real < 0.0)).any())
 
-    def is_stable(self, method: str, h: float) -> bool:
-        """Whether steps of h seconds destabilise no mode of a single plant, undamped oscillations left aside."""
-        return bool(self.are_stable(method, h))
-
-    def are_stable(self, method: str, h: float) -> npt.NDArray[np.bool_]:
-        """As `is_stable`, of each plant, shape (...)."""
+    def are_stable(self, method: str, h: float) -> Mask:
+        """Whether steps of h seconds destabilise no mode of each plant, undamped oscillations left aside, shape (...)."""
         found = self.growing(method, h, joints=False)
         harmless = (found.growth == -math.inf) | (found.swings & ~(found.rate.real < 0.0))
         return np.asarray(harmless.all(axis=-1))
@@ -367,18 +377,40 @@ def stable_steps(about: Linearization) -> dict[str, float]:
     small, found = LinearPlant(about), {}
     for name, method in METHODS.items():
         if method.step is not None:
-            found[name] = 0.0 if small.amplifies_oscillations(name) else largest_stable_step(small, name)
+            found[name] = largest_stable_step(small, name, decays=False)
     return found
 
 
-def largest_stable_step(plant: LinearPlant, method: str) -> float:
-    """The largest step that destabilises no mode, undamped oscillations left aside [s].
+def largest_stable_step(plant: LinearPlant, method: str, stop: bool = False, decays: bool = True) -> float:
+    """The largest step that destabilises no mode, undamped oscillations left aside, by bisection [s].
 
     Args:
-        plant: The linearised plant.
+        plant: A single linearised plant.
         method: A fixed-step method.
+        stop: Whether a stop is engaged, on which the step must not bounce either.
+        decays: Whether the motion in question is damped; if not, 0 for a method that amplifies undamped oscillations at any step.
 
     Returns:
         Infinity if there is no limit up to `LONGEST`, 0 if no step is short enough.
     """
-    return largest_step(lambda h: plant.is_stable(method, h), plant.fastest)
+
+    def holds(h: float) -> bool:
+        return bool(plant.are_stable(method, h)) and not (stop and plant.bounce(method, h))
+
+    if not decays and plant.amplifies_oscillations(method):
+        return 0.0
+    fastest = float(plant.spectral_radius)
+    low = min(RESOLVED / fastest, LONGEST) if fastest else LONGEST
+    while not holds(low):
+        low /= 2
+        if low < SHORTEST:
+            return 0.0
+    high = low
+    while holds(high):  # from below, as stability may return beyond the limit
+        if high >= LONGEST:
+            return math.inf
+        low, high = high, min(1.5 * high, LONGEST)
+    while high - low > CLOSENESS * low:
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low

@@ -1,7 +1,4 @@
-"""What the advice on a step would come to for many variants of a scenario, without its words.
-
-The criteria are those of `armsim.stability.step_check`, on arrays.
-"""
+"""The stability of a step at the operating points of variants of a scenario, on arrays; one run is a batch of one."""
 
 from __future__ import annotations
 
@@ -12,67 +9,61 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from armsim.actuation import sticks
 from armsim.integrate import METHODS
-from armsim.stability.chatter import chatter
+from armsim.loading import Scenario
+from armsim.plant import Plant
 from armsim.stability.closed_loop import Array
 from armsim.stability.growth import GrowthRates, Mask, Modes
-from armsim.stability.largest_step import CLOSENESS
-from armsim.stability.operating_points import BOUNCE, GROWN, NOTICED, REST, START, STOP, TARGET
-from armsim.stability.spectra import fastest_growth
-from armsim.stability.spectral_bound import is_bounded
-from armsim.stability.step_check import BLOWN_UP, CHATTER, DOUBTFUL, MARGIN
-from armsim.stability.step_modes import LinearPlant
-from armsim.stability.traced_points import Points
+from armsim.stability.operating_points import REST, START, STOP, TARGET, Points
+from armsim.stability.spectra import fastest_growth, is_bounded
+from armsim.stability.step_modes import CLOSENESS, LinearPlant, largest_stable_step
 
+GROWN = 1.0  # ln of the growth over a run, above which feedback is told of that does not stabilise its target
+NOTICED = 0.01  # ln of the growth over a run, below which it is negligible
+MARGIN = 1.2  # largest stable step over dt, below which a warning is given
+DOUBTFUL = 1.1  # dt over the largest stable step, up to which nonlinearity or friction may keep a run bounded
+BLOWN_UP = 7.0  # ln of the growth over a run, above which it is refused
 CLEARED = BLOWN_UP / 2  # ln of the growth over a run, up to which a bound clears a variant; half, for rounding
+CHATTER = 0.5  # of the way to the target, that saturated commands move a joint in a step, up to which they may chatter
 SHORTER = (1 + 2 * CLOSENESS, *(1.5**-k for k in range(1, 9)))  # of a step: where the search for the largest looks
 
 
 class Instabilities(NamedTuple):
-    """Where the step, or the sampled loop, is unstable; arrays of shape (points without a branch, variants).
+    """Where a step, or the sampled loop, is unstable; arrays of shape (points without a branch, variants).
 
     Attributes:
         unstable: Whether one of them is.
         by_samples: Whether it is the latter.
-        worst: Growth rate of the mode that grows fastest [1/s].
+        growth: Growth rate of the mode that grows fastest, undamped oscillations left aside [1/s].
         decays: Whether it decays in continuous time.
         joint: Its joint.
     """
 
     unstable: Mask
     by_samples: Mask
-    worst: Array
+    growth: Array
     decays: Mask
     joint: npt.NDArray[np.int64]
 
 
-class Times(NamedTuple):
-    """The times of a run [s], the same for all variants.
-
-    Attributes:
-        dt: Step.
-        duration: Of the run.
-        period: Sampling period of its feedback; None if that is continuous, or there is none.
-    """
-
-    dt: float
-    duration: float
-    period: float | None
-
-
-class VariantsCheck:
+class Verdicts:
     """The stability of a step at the operating points of variants.
 
     Args:
-        method: A fixed-step method.
-        times: Of the run.
+        scenario: One of the variants.
+        plant: Its plant, with a fixed-step method, or another, of which the feedback alone is judged.
         points: The operating points, the start first.
-        sticky: Which joints have dry friction.
+        joints: Whether the joints of all motions that grow are wanted.
     """
 
-    def __init__(self, method: str, times: Times, points: Points, sticky: tuple[bool, ...]) -> None:
-        self.method, self.times, self.points = method, times, points
-        self.sticky = np.array(sticky, dtype=bool)
+    def __init__(self, scenario: Scenario, plant: Plant, points: Points, joints: bool = False) -> None:
+        self.dt, self.duration = scenario.dt, scenario.clock.steps * scenario.dt
+        self.method, self.points, self.there = plant.method, points, points.there
+        self.adaptive = plant.integrator.adaptive is not None  # so that its steps are not judged
+        self.sticky = np.array([sticks(joint) for joint in plant.arm.joints], dtype=bool)
+        self.joints = joints or bool(self.sticky.any())  # else they matter to no refusal
+        self.period = points.coefficients.period
 
     @cached_property
     def free(self) -> LinearPlant:
@@ -84,180 +75,221 @@ class VariantsCheck:
         """The plants at the others."""
         return LinearPlant(self.points.coefficients[len(self.points.where) :])
 
-    @property
-    def period(self) -> float | None:
-        """Sampling period of the feedback [s], where there is one at these points."""
-        return self.times.period if self.free.sampled else None
-
     def may_refuse(self) -> Mask:
-        """Which variants the verdicts may refuse: those in which something may grow enough, whatever it is; shape (variants,)."""
-        dt, duration, period = self.times.dt, self.times.duration, self.period
+        """Which variants may be refused: those in which something may grow enough, whatever it is; shape (variants,)."""
         moving = self.free.moving
-        step = self.free.step_matrix(self.method, dt)
-        calm = is_bounded(step[..., :moving, :moving], CLEARED * dt / duration)
-        if period is not None:
-            in_loop = is_bounded(self._sampled_step(step), CLEARED * period / duration)
+        step = self.free.step_matrix(self.method, self.dt)
+        calm = is_bounded(step[..., :moving, :moving], CLEARED * self.dt / self.duration)
+        if self.period is not None:
+            loop = self.free.loop(np.linalg.matrix_power(step, max(1, round(self.period / self.dt))))
+            in_loop = is_bounded(loop, CLEARED * self.period / self.duration)
             falls = in_loop & ~calm  # commands held, an arm may fall whatever the step
             if falls.any():
-                growth = self.free[falls].growing(self.method, dt, False).growth
-                calm[falls] = (growth * duration <= CLEARED).all(axis=-1)
+                growth = self.free[falls].growing(self.method, self.dt, False).growth
+                calm[falls] = (growth * self.duration <= CLEARED).all(axis=-1)
             calm &= in_loop
-        return np.asarray((self.points.there & ~calm).any(axis=0))
+        return np.asarray((self.there & ~calm).any(axis=0))
 
-    def refused(self) -> tuple[Mask, Mask]:
-        """Which variants are refused; and of which that hangs on the largest stable step, not refused so far."""
-        return self._refused(self._instabilities)
+    def refuses(self) -> Mask:
+        """Which variants are refused, shape (variants,)."""
+        return np.zeros(self.there.shape[1], dtype=bool) if self.adaptive else np.asarray(self.refused.any(axis=0))
 
     def speaks(self) -> Mask:
-        """Of which variants there is anything to say, be it a refusal or a warning."""
-        there, step = self.points.there, self._step
-        swings = there & (self._shows(step) & step.swings).any(axis=-1)
-        near = there & self._harm(self.free.growing(self.method, MARGIN * self.times.dt, False)).any(axis=-1)
-        speaks: Mask = np.asarray((self._instabilities.unstable | swings | near).any(axis=0))
-        speaks = np.asarray(speaks | self.speaks_of_feedback())
-        if self.points.branches:
-            chatters = _disturbs(self.engaged.growing(self.method, self.times.dt, False)) | self._bounces()
-            speaks = np.asarray(speaks | (~_disturbs(step)[0] & chatters.any(axis=0)))
-        return speaks
-
-    def speaks_of_feedback(self) -> Mask:
-        """Of which variants there is anything to say of the feedback, by itself or by its sampling."""
-        there = self.points.there
-        speaks: Mask = np.zeros(there.shape[1], dtype=bool)
-        if self.free.law is not None:
-            last = self.points.where.index(TARGET)
-            grown = fastest_growth(self.free.continuous_rates) * self.times.duration > GROWN
-            if self.period is not None:
-                grown &= self._grows(self._loop_rates)
-            speaks |= np.where(there[last], grown[last], grown[0])
-        if self.period is not None:
-            seldom = self._grows(self._loop_rates) & ~self._grows(self.free.continuous_rates)
-            speaks |= (there & seldom).any(axis=0)
-        return speaks
+        """Of which variants there is anything to say, be it a refusal or a warning, shape (variants,)."""
+        of_feedback: Mask = np.asarray((self.runs_away | self.samples_seldom).any(axis=0))
+        if self.adaptive:
+            return of_feedback
+        of_step = (self.instabilities.unstable | self.swings.any(axis=-1) | self.near).any(axis=0)
+        return np.asarray(of_feedback | of_step | self.unstable_branches.any(axis=0))
 
     @cached_property
-    def _step(self) -> GrowthRates:
+    def step(self) -> GrowthRates:
         """What the step does to the modes."""
-        return self.free.growing(self.method, self.times.dt, joints=bool(self.sticky.any()))  # else it matters to none
+        return self.free.growing(self.method, self.dt, self.joints)
 
     @cached_property
-    def _loop_rates(self) -> Modes:
+    def loop_rates(self) -> Modes:
         """The eigenvalues of the exact sampled loops [1/s]."""
         assert self.period is not None
         return self.free.loop_rates(self.period)
 
     @cached_property
-    def _instabilities(self) -> Instabilities:
-        """The instabilities of the step, or else of the sampled loop."""
-        there, step = self.points.there, self._step
-        harm = self._harm(step)
-        by_samples: Mask = np.zeros_like(there)
-        worst, decays, joint = _fastest(step, harm)
+    def instabilities(self) -> Instabilities:
+        """The instabilities of the step, or else of the sampled loop, in which a mode unstable between samples is so too."""
+        return self._instabilities(self.method, self.step)
+
+    def _instabilities(self, method: str, step: GrowthRates) -> Instabilities:
+        harms = self.harms(step)
+        growth, decays, joint = step.fastest(harms)
+        unstable: Mask = np.asarray(harms.any(axis=-1))
+        by_samples: Mask = np.zeros_like(self.there)
         if self.period is not None:
-            loop = self.free.growing_loop(self.method, self.times.dt, self.period, self._loop_rates)
-            in_loop = self._harm(loop)
-            by_samples = np.asarray(~harm.any(axis=-1) & in_loop.any(axis=-1))
-            most, _, which = _fastest(loop, in_loop)
-            worst, joint = np.where(by_samples, most, worst), np.where(by_samples, which, joint)
-        return Instabilities(there & (harm.any(axis=-1) | by_samples), by_samples, worst, decays, joint)
+            loop = self.free.growing_loop(method, self.dt, self.loop_rates)
+            in_loop = self.harms(loop)
+            by_samples = np.asarray(~unstable & in_loop.any(axis=-1))
+            pairs = zip(loop.fastest(in_loop), (growth, decays, joint), strict=True)
+            growth, decays, joint = (np.where(by_samples, of_loop, of_step) for of_loop, of_step in pairs)
+        return Instabilities(self.there & (unstable | by_samples), by_samples, growth, decays, joint)
 
-    def _sampled_step(self, step: Array) -> Array:
-        """The sampled loops from sample to sample, by the matrices of a step."""
-        assert self.period is not None
-        flow = np.linalg.matrix_power(step, max(1, round(self.period / self.times.dt)))
-        return self.free.loop(flow)
+    def takes(self, method: str) -> Mask:
+        """In which variants a fixed-step method is stable at this step with no stop engaged, shape (variants,)."""
+        found = self._instabilities(method, self.free.growing(method, self.dt, False))
+        return np.asarray(~found.unstable.any(axis=0))
 
-    def _shows(self, found: GrowthRates) -> Mask:
+    @cached_property
+    def swings(self) -> Mask:
+        """Undamped oscillations that the step makes grow, shape (points without a branch, variants, modes)."""
+        return np.asarray(self.there[..., None] & self.shows(self.step) & self.step.swings)
+
+    @cached_property
+    def near(self) -> Mask:
+        """Where a step longer by `MARGIN` would be unstable, shape (points without a branch, variants)."""
+        longer = self.free.growing(self.method, MARGIN * self.dt, False)
+        return np.asarray(self.there & self.harms(longer).any(axis=-1))
+
+    @cached_property
+    def runs_away(self) -> Mask:
+        """Where feedback leaves a motion unstable, at the target or else the start, shape (points without a branch, variants)."""
+        where = self.points.where
+        judged = np.zeros_like(self.there)
+        if self.free.law is not None:
+            target = where.index(TARGET)
+            judged[target] = self.there[target]
+            judged[0] = ~judged[target]
+            judged &= fastest_growth(self.free.continuous_rates) * self.duration > GROWN
+            if self.period is not None:  # the loop as it is sampled is the one that runs
+                judged &= self.grows(self.loop_rates)
+        return judged
+
+    @cached_property
+    def samples_seldom(self) -> Mask:
+        """Where the sampling period is too long for a stable loop, shape (points without a branch, variants)."""
+        if self.period is None:
+            return np.zeros_like(self.there)
+        return self.there & self.grows(self.loop_rates) & ~self.grows(self.free.continuous_rates)
+
+    @cached_property
+    def unstable_branches(self) -> Mask:
+        """The branches on which the step is unstable, if it is stable at the start, shape (branches, variants)."""
+        found = np.zeros((len(self.points.branches), self.there.shape[1]), dtype=bool)
+        if len(found):
+            found |= ~self.step.harms[0].any(axis=-1) & ~self.holds(self.method)
+        return found
+
+    def holds(self, method: str) -> Mask:
+        """On which branches a step destabilises nothing but undamped oscillations, nor makes the stop chatter."""
+        stops = np.array([branch.where == STOP for branch in self.points.branches])[:, None]
+        harms = self.engaged.growing(method, self.dt, False).harms.any(axis=-1)
+        return np.asarray(~harms & ~(stops & self.engaged.bounce(method, self.dt)))
+
+    def shows(self, found: GrowthRates) -> Mask:
         """Which modes grow by so much that it shows in the run."""
-        return np.asarray(found.growth * self.times.duration > NOTICED)
+        return np.asarray(found.growth * self.duration > NOTICED)
 
-    def _harm(self, found: GrowthRates) -> Mask:
-        """Which of these are not undamped oscillations."""
-        return self._shows(found) & ~found.swings
+    def harms(self, found: GrowthRates) -> Mask:
+        """Which of these are no undamped oscillations."""
+        return self.shows(found) & found.harms
 
-    def _grows(self, rates: Modes) -> Mask:
-        """Whether a loop is unstable, by its eigenvalues."""
-        return np.asarray(rates.real.max(axis=-1, initial=0.0) * self.times.duration > NOTICED)
+    def grows(self, rates: Modes) -> Mask:
+        """Whether a loop is unstable, by its eigenvalues [1/s]."""
+        return np.asarray(rates.real.max(axis=-1, initial=0.0) * self.duration > NOTICED)
 
-    def _refused(self, found: Instabilities) -> tuple[Mask, Mask]:
-        """Which variants are refused, and of which that hangs on the largest stable step; see `StepCheck`."""
-        unstable, by_samples, worst, decays, joint = found
-        duration, where = self.times.duration, self.points.where
-        counts = unstable & (worst * duration > BLOWN_UP) & (np.array(where) != REST)[:, None]
-        held = self.points.coefficients.bounds[0, :, 2, :].astype(bool)  # at the start, shape (variants, n)
-        counts &= ~held[np.arange(held.shape[0]), joint]
-        if counts.any():
-            counts[counts] = ~self._are_bounded(counts, by_samples)
-        no = np.zeros(unstable.shape[1], dtype=bool)
-        if not counts.any():
-            return no, no
-        elsewhere = np.zeros_like(unstable)
-        for p in range(len(where)):
-            for other in range(len(where)):
-                if other != p:
-                    elsewhere[p] |= self.points.there[other] & ~unstable[other]
-        lasts = worst * (duration - self._settling_times()) > BLOWN_UP
-        stays = np.where((np.array(where) == TARGET)[:, None], lasts, ~elsewhere)
-        doubtful = (elsewhere & ~stays) | self.sticky[joint]
-        sure = counts & (~doubtful | by_samples)  # at half the step at most the sampled loop may be stable
-        refused = sure.any(axis=0)
-        open_ = counts & ~sure & ~refused
-        if open_.any():
-            stable = self.free[open_].are_stable(self.method, self.times.dt / DOUBTFUL)
-            too_long = np.zeros_like(open_)
-            too_long[open_] = ~stable
-            refused = refused | too_long.any(axis=0)
-            open_ &= ~too_long & ~refused
-        if open_.any():  # where shorter steps are stable too, the largest is no shorter than dt / DOUBTFUL
-            near = self.free[open_]
-            takes = [near.are_stable(self.method, self.times.dt / DOUBTFUL * part) for part in SHORTER]
-            open_[open_] = ~(decays[open_] & np.all(takes, axis=0))
-        return refused, np.asarray(open_.any(axis=0))
+    @cached_property
+    def refused(self) -> Mask:
+        """Which instabilities blow up the run, shape (points without a branch, variants).
 
-    def _are_bounded(self, which: Mask, by_samples: Mask) -> Mask:
-        """Whether saturated commands or brushes bound what grows, of some points of variants; see `StepCheck`."""
-        near, dt = self.free[which], self.times.dt
+        A step up to `DOUBTFUL` too long may not: where it is stable at the target, or where an undriven arm hangs, and the arm
+        leaves an unstable start, where it is stable at the start and the arm reaches an unstable target late, and where dry
+        friction arrests small motions.
+        Nor may one whose growth saturation bounds (`bounded`), friction (`held`) or brushes (`braked`). The equilibrium of an
+        undriven arm does not count, as the run may end far from it.
+        """
+        unstable, by_samples, growth, _, joint = self.instabilities
+        where = np.array(self.points.where)[:, None]
+        refused = unstable & (growth * self.duration > BLOWN_UP) & (where != REST) & ~self.held
+        for excused in (self.bounded, self.braked):
+            if refused.any():
+                refused[refused] = ~excused(refused)
+        if not refused.any():
+            return refused
+        calm = self.there & ~unstable
+        elsewhere = calm.sum(axis=0) > calm  # at another point
+        lasts = growth * (self.duration - self._settling_times()) > BLOWN_UP
+        stays = np.where(where == TARGET, lasts, ~elsewhere)
+        doubtful = refused & ((elsewhere & ~stays) | self.sticky[joint])
+        doubtful &= ~by_samples  # at half the step at most the sampled loop may be stable
+        if doubtful.any():
+            refused[doubtful] = self._are_too_long(doubtful)
+        return refused
+
+    def _are_too_long(self, which: Mask) -> Mask:
+        """At which of some instabilities dt is more than `DOUBTFUL` times the largest stable step."""
+        near, shortened = self.free[which], self.dt / DOUBTFUL
+        too_long = ~near.are_stable(self.method, shortened)
+        left = np.flatnonzero(~too_long)
+        if len(left):  # where shorter steps are stable too, the largest is no shorter than dt / DOUBTFUL
+            stable = np.all([near[left].are_stable(self.method, shortened * part) for part in SHORTER], axis=0)
+            for i in left[~(self.instabilities.decays[which][left] & stable)]:
+                p, k = np.argwhere(which)[i]
+                too_long[i] = self.dt > DOUBTFUL * self.largest_step(p, k)
+        return too_long
+
+    def largest_step(self, p: int, k: int) -> float:
+        """The largest stable step at a point of a variant without a branch [s]; 0 if there is none."""
+        found = self.instabilities
+        decays = bool(found.decays[p, k] or not found.unstable[p, k])
+        return largest_stable_step(self.free[p, k], self.method, decays=decays)
+
+    @property
+    def held(self) -> Mask:
+        """At which points dry friction holds the joint of a motion that grows, from the start."""
+        held = self.points.coefficients.bounds[0, :, 2, :].astype(bool)
+        return np.asarray(held[np.arange(len(held)), self.instabilities.joint])
+
+    def bounded(self, which: Mask) -> Mask:
+        """At which of some instabilities saturated commands bound the motion, to less than `CHATTER` of the way to the target.
+
+        Where the step is at most `MARGIN` too long they do so to a fraction of that bound, which may then be all of the way.
+        """
+        near, sampled = self.free[which], self.instabilities.by_samples[which]
         way = np.abs(self.points.coefficients.bounds[0, :, 1, :]).max(axis=-1, initial=0.0)
-        way, sampled = np.broadcast_to(way, which.shape)[which], by_samples[which]
-        part = np.where(near.are_stable(self.method, dt / MARGIN), 1.0, CHATTER)
-        bounded = chatter(near.coefficients, dt, METHODS[self.method].cuts) < part * way
-        if bounded.any():
-            bounded[bounded] = near[bounded].saturated.are_stable(self.method, dt)
-        if self.period is not None and sampled.any():
-            some = near[sampled]
-            found = some.saturated.growing_loop(self.method, dt, self.period)
-            calm = ~self._shows(found).any(axis=-1)
-            bounded[sampled] = calm & (chatter(some.coefficients, self.period) < CHATTER * way[sampled])
-        begins = np.broadcast_to((np.array(self.points.where) == START)[:, None], which.shape)[which]
-        braked = begins & ~sampled & (near.coefficients.bounds[..., 4, :] < 1.0).any(axis=-1)
-        if braked.any():
-            bounded[braked] |= near[braked].swinging.are_stable(self.method, dt)
+        way = np.broadcast_to(way, which.shape)[which]
+        part = np.where(~sampled & near.are_stable(self.method, self.dt / MARGIN), 1.0, CHATTER)
+        bounded = self.chatter(which) < part * way
+        for calm, some in ((self._calm, bounded & ~sampled), (self._calm_loop, bounded & sampled)):
+            if some.any():
+                bounded[some] = calm(near[some].saturated)
         return bounded
 
+    def _calm(self, plant: LinearPlant) -> Mask:
+        return plant.are_stable(self.method, self.dt)
+
+    def _calm_loop(self, plant: LinearPlant) -> Mask:
+        return np.asarray(~self.shows(plant.growing_loop(self.method, self.dt)).any(axis=-1))
+
+    def chatter(self, which: Mask) -> Array:
+        """How far saturated commands let joints chatter in the motions of some instabilities [rad or m]."""
+        near, sampled = self.free[which], self.instabilities.by_samples[which]
+        far = np.empty(len(sampled))
+        for some, h in ((~sampled, self.dt), (sampled, self.period)):
+            if some.any():
+                far[some] = near[some].chatter(h or self.dt, METHODS[self.method].cuts)
+        return far
+
+    def braked(self, which: Mask) -> Mask:
+        """At which of some instabilities brushes take so much of a voltage that swings as far as at the start that the swing
+        decays from there.
+        """
+        begins = np.broadcast_to((np.array(self.points.where) == START)[:, None], which.shape) & which
+        shares = self.points.coefficients.bounds[: len(which), :, 4, :]
+        some = begins & ~self.instabilities.by_samples & (shares < 1.0).any(axis=-1)
+        braked = np.zeros_like(which)
+        if some.any():
+            braked[some] = self._calm(self.free[some].swinging)
+        return braked[which]
+
     def _settling_times(self) -> Array:
-        """Settling times to 5 % [s], shape (points, variants); see `OperatingPoint.settling_time`."""
-        real = (self.free.modes if self.period is None else self.free.continuous_rates).real
-        slowest = np.where(real < -NOTICED / self.times.duration, -real, math.inf).min(axis=-1, initial=math.inf)
+        """Settling times of the closed loops to 5 % [s], by the slowest stable mode; 0 if there is none."""
+        rates = self.free.modes if self.period is None else self.free.continuous_rates
+        slowest = np.where(rates.real < -NOTICED / self.duration, -rates.real, math.inf).min(axis=-1, initial=math.inf)
         return np.asarray(3.0 / slowest)
-
-    def _bounces(self) -> Mask:
-        """Whether an implicit step reverses the motion into a stop, shape (branches, variants); see `OperatingPoint`."""
-        stops = np.array([branch.where == STOP for branch in self.points.branches])[:, None]
-        if self.method not in BOUNCE:
-            return np.zeros((len(stops), self.points.there.shape[1]), dtype=bool)
-        return np.asarray(
-            stops & (self.engaged.least_real_eigenvalue(self.method, self.times.dt) < BOUNCE[self.method])
-        )
-
-
-def _disturbs(found: GrowthRates) -> Mask:
-    """Whether a step destabilises more than undamped oscillations, however slowly it grows."""
-    return np.asarray(((found.growth > -math.inf) & ~found.swings).any(axis=-1))
-
-
-def _fastest(found: GrowthRates, which: Mask) -> tuple[Array, Mask, npt.NDArray[np.int64]]:
-    """Growth rate of the fastest growing of some modes, minus infinity where there is none; whether it decays; its joint."""
-    growth = np.where(which, found.growth, -math.inf)
-    fastest = growth.argmax(axis=-1)[..., None]
-    of_it = [np.take_along_axis(x, fastest, axis=-1)[..., 0] for x in (growth, found.rate.real < 0.0, found.joint)]
-    return of_it[0], of_it[1], of_it[2]

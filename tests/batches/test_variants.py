@@ -10,7 +10,7 @@ from armsim.loading import build_scenario, load_scenario_file
 from armsim.loading.open_numbers import open_numbers
 from armsim.plant import make_plant
 from armsim.stability.advice import Advice
-from armsim.stability.step_check import check_step
+from armsim.stability.wording import check_step
 
 COULOMB, KD = "robot.joints[0].friction.coulomb", "control.kd[0]"
 
@@ -70,15 +70,18 @@ def test_a_family_known_in_the_cache_is_advised_without_tracing(path, monkeypatc
     values = {path: [1.0, 47.0, 51.0]}
     opened = open_numbers(hardly_growing(0.0), values)
     matrix = opened.matrix(values)
-    first = Variants(opened, {}, matrix[0].tolist()).adviser.advice(matrix)
+    first = Variants(opened, {}, matrix[0].tolist()).adviser
+    refused, speaks = first.verdicts(matrix)
+    advice = [first.one(row) for row in matrix]
 
     def refuse(*args, **kwargs):
         raise AssertionError("traced")
 
-    monkeypatch.setattr("armsim.stability.traced_points.trace", refuse)
+    monkeypatch.setattr("armsim.stability.operating_points.trace", refuse)
     again = Variants(opened, {}, matrix[0].tolist()).adviser
-    assert again.refuses(matrix).tolist() == first.refused.tolist()
-    assert list(again.advice(matrix)) == list(first)
+    assert again.refuses(matrix).tolist() == refused.tolist()
+    assert np.array_equal(again.verdicts(matrix), (refused, speaks))
+    assert [again.one(row) for row in matrix] == advice
 
 
 def test_families_that_differ_in_what_is_not_open_share_no_operating_points():

@@ -251,7 +251,8 @@ def test_methods_that_locate_events_are_exact_across_the_knots_of_a_reference(fo
 
 def test_advice_looks_at_the_end_of_a_reference_as_at_a_target_that_is_held_there():
     from armsim.plant import make_plant
-    from armsim.stability.operating_points import TARGET, operating_points
+    from armsim.stability.operating_points import TARGET, OperatingPoints
+    from armsim.stability.step_modes import LinearPlant
 
     # limits that the way to the end would exceed, were it asked for at once
     law = {"law": "pid", "output": "torque", "kp": 100, "ki": 50, "kd": 10, "limit": 40}
@@ -261,6 +262,6 @@ def test_advice_looks_at_the_end_of_a_reference_as_at_a_target_that_is_held_ther
         made = read_scenario(
             scenario(None, control=control, initial={"q": [0.4, 0.2999]} if control is not followed else {})
         )
-        (point,) = (point for point in operating_points(made, make_plant(made)) if point.where == TARGET)
-        matrices.append(point.plant.matrix)
+        points, _ = OperatingPoints(made, make_plant(made)).at(np.zeros((1, 0)))
+        matrices.append(LinearPlant(points.coefficients[points.where.index(TARGET), 0]).matrix)
     assert np.array_equal(*matrices)

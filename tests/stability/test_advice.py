@@ -14,7 +14,8 @@ from armsim.integrate import METHODS
 from armsim.loading import read_scenario
 from armsim.plant import make_plant
 from armsim.stability.advice import Advice
-from armsim.stability.step_check import check_step
+from armsim.stability.many import StepAdviser
+from armsim.stability.wording import check_step
 
 FIXED = [name for name, method in METHODS.items() if method.step is not None]
 CALM = (
@@ -151,6 +152,34 @@ def test_a_step_hardly_too_long_is_let_pass_where_friction_may_stop_what_grows()
     assert "grows" in advice(pendulum(control=gains, **times)).refusal.expected
     (warning,) = said(pendulum(control=gains, joint=joint, **times))
     assert warning == "dt = 0.042 s is above the largest stable step of explicit_euler at the start, 0.0403 s"
+
+
+def test_a_target_that_is_reached_late_is_no_reason_to_refuse_a_step_that_is_hardly_too_long_there():
+    # rk4 takes 0.776 ms at the start and 0.737 ms at the target, where the loop settles within seconds
+    times = {"integrator.method": "rk4", "integrator.dt": 7.7e-4, "log.every": 7.7e-4}
+    assert advice("arm5_hold", {**times, "duration": 260 * 7.7e-4}).refusal is None
+    assert "0.000737 s with rk4" in advice("arm5_hold", {**times, "duration": 13000 * 7.7e-4}).refusal.expected
+
+
+def test_an_arm_that_begins_upside_down_is_warned_of_where_it_hangs_and_not_refused():
+    friction = {"friction": {"viscous": 9.81e-3}}  # det = 1 - h d + h² w²: explicit Euler takes 1 ms where it hangs
+    step = {"method": "explicit_euler", "dt": 2e-3}
+    found = advice(pendulum(joint=friction, initial={"q": ["pi/2 - 1e-3"]}, integrator=step, duration=2000))
+    assert found.refusal is None
+    assert found.warnings[0].startswith(
+        "dt = 0.002 s is above the largest stable step of explicit_euler where it hangs, 0.00"
+    )
+
+
+def test_an_arm_that_hangs_on_its_stop_is_judged_with_the_stop_engaged():
+    stop = {"initial": 0, "limits": {"lower": "-pi/4", "upper": "pi/2", "stiffness": 1e4, "damping": 15}}
+    step = {"method": "explicit_euler", "dt": 2e-3}  # det = 1 - h d + h² k: 1.5 ms
+    resting = pendulum(joint=stop, initial={"q": [0]}, integrator=step)
+    found = advice(resting)
+    assert found.warnings[0].startswith(
+        "dt = 0.002 s is above the largest stable step of explicit_euler where it hangs, 0.00"
+    )
+    assert StepAdviser(read_scenario(resting), lambda _: read_scenario(resting), 0).one(np.zeros(0)) == found
 
 
 # ---- margins
@@ -313,6 +342,12 @@ def test_a_step_that_spoils_a_sampled_loop_is_refused_though_nothing_grows_betwe
     assert swings[-1] > 100 * swings[0]
 
 
+def test_a_sampled_loop_that_the_step_spoils_is_refused_though_dry_friction_may_stop_what_grows_between_samples():
+    spoilt = sampled_slide(0.1, 0.1, "explicit_euler")
+    spoilt["robot"]["joints"][0]["friction"] = {"coulomb": 0.1}
+    assert "at most 0.05 s with explicit_euler" in advice(spoilt).refusal.expected
+
+
 def test_a_loop_that_is_unstable_however_often_it_samples_is_the_fault_of_its_gains():
     pushes = sampled_slide(0.1, 0.01, kd=-1.0)
     (warning,) = said(pushes)
@@ -350,7 +385,7 @@ def test_what_was_found_is_kept_and_not_worked_out_again(monkeypatch):
     def never(*_):
         raise AssertionError("worked out again")
 
-    monkeypatch.setattr("armsim.stability.step_check.check_step", never)
+    monkeypatch.setattr("armsim.stability.wording.check_step", never)
     assert armsim.simulate("arm5_hold", changed).advice == first
     assert armsim.simulate("arm5_hold", {**changed, "log.every": 5e-3}).advice == first
     with pytest.raises(AssertionError, match="worked out again"):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from armsim.loading import Scenario, build_scenario, load_scenario_file
@@ -15,7 +16,8 @@ from armsim.stability import step_modes
 from armsim.stability.advice import Advice
 from armsim.stability.many import BLOCK, StepAdviser
 from armsim.stability.method_choice import with_method
-from armsim.stability.step_check import check_step
+from armsim.stability.verdicts import Verdicts
+from armsim.stability.wording import check_step
 
 Make = Callable[[Sequence[Any]], Scenario]
 
@@ -33,6 +35,17 @@ def alone(make: Make, values: Sequence[float]) -> Advice:
 
 def adviser(make: Make, row: Sequence[float]) -> StepAdviser:
     return StepAdviser(make([float(x) for x in row]), make, len(row))
+
+
+class Found:
+    """The verdicts on many variants, and their advice in words."""
+
+    def __init__(self, asked: StepAdviser, values: npt.ArrayLike) -> None:
+        self.refused, self.speaks = asked.verdicts(values)
+        self._asked, self._values = asked, np.array(values, dtype=float)
+
+    def __getitem__(self, k: int) -> Advice:
+        return self._asked.one(self._values[k])
 
 
 def slide(**keys: Any) -> dict:
@@ -160,7 +173,7 @@ def test_every_variant_is_told_what_it_is_told_alone(case):
     make = opened(scenario, [*ranges], overrides)
     values = spread(count, *ranges.values())
     asked = adviser(make, values[0])
-    found = asked.advice(values)
+    found = Found(asked, values)
     expected = [alone(make, row) for row in values]
     assert found.refused.tolist() == [advice.refusal is not None for advice in expected]
     assert asked.refuses(values).tolist() == found.refused.tolist()
@@ -172,7 +185,7 @@ def test_every_variant_is_told_what_it_is_told_alone(case):
 
 def test_a_slide_is_refused_from_the_closed_forms_growth_on():
     values = spread(2 * BLOCK + 7, (1, 1e4), (0.1, 300))
-    found = adviser(opened(slide(), [*SLIDE]), values[0]).advice(values)
+    found = Found(adviser(opened(slide(), [*SLIDE]), values[0]), values)
     (k, d), h = values.T, 0.01
     rates, factors = (np.linalg.eigvals(rows) for rows in oscillators(k, d, h))
     growth = np.log(np.abs(factors)).max(axis=-1) / h  # by explicit Euler; det = 1 - h d + h² k
@@ -181,7 +194,7 @@ def test_a_slide_is_refused_from_the_closed_forms_growth_on():
     refused = (growth * 10 > 7.0) & ~swings
     borderline = np.abs(growth * 10 - 7.0) < 1e-6
     assert np.array_equal(found.refused[~borderline], refused[~borderline])
-    assert len(found) == len(values)
+    assert len(found.refused) == len(values)
     assert 100 < refused.sum() < len(values) - 100
     assert found.speaks[swings & (growth * 10 > 0.01)].all()
 
@@ -197,13 +210,13 @@ def test_some_variants_may_begin_at_their_target():
     scenario = {**slide(), "control": {**slide()["control"], "target": [0.1]}}
     make = opened(scenario, ["control.target[0]", "control.kp[0]"])
     values = [[target, kp] for target in (0.1, 0.2) for kp in (10.0, 1000.0, 4000.0, 9000.0)]
-    assert list(adviser(make, values[0]).advice(values)) == [alone(make, row) for row in values]
+    assert list(Found(adviser(make, values[0]), values)) == [alone(make, row) for row in values]
 
 
 def test_where_no_step_is_short_enough_a_variant_is_refused_though_friction_may_stop_it_at_a_slightly_shorter_one():
     make = opened(slide(joint=RUBS), ["control.kp[0]", "control.kd[0]"])
     values = [[(h_w / 0.01) ** 2, 0.0] for h_w in (0.49, 0.52, 0.6)]  # h |λ| > 0.5 is no swing that the step resolves
-    found = adviser(make, values[0]).advice(values)
+    found = Found(adviser(make, values[0]), values)
     assert found.refused.tolist() == [False, True, True]
     assert list(found) == [alone(make, row) for row in values]
 
@@ -212,14 +225,14 @@ def test_stops_are_not_blamed_where_the_step_is_unstable_without_them_however_sl
     hard = {"limits": {**STOP["limits"], "stiffness": 1e6}}
     make = opened(slide(joint=hard, duration=0.02), ["control.kd[0]"])
     values = [[0.999], [1.5]]  # explicit Euler is stable from h w² = 1 on
-    found = adviser(make, values[0]).advice(values)
+    found = Found(adviser(make, values[0]), values)
     assert found.speaks.tolist() == [False, True]
     assert list(found) == [alone(make, row) for row in values]
 
 
 def test_nothing_is_said_of_variants_without_finite_equations():
     make = opened("arm5_fall", ["initial.qd[0]"], {"integrator.dt": 1e-3, "log.every": 1e-2})
-    found = adviser(make, [0.0]).advice([[0.0], [1e200], [math.nan], [0.1]])
+    found = Found(adviser(make, [0.0]), [[0.0], [1e200], [math.nan], [0.1]])
     assert found.speaks.tolist() == [True, False, False, True]
     assert found.refused.tolist() == [True, False, False, True]
     assert found[1] == Advice()
@@ -228,7 +241,7 @@ def test_nothing_is_said_of_variants_without_finite_equations():
 def test_steps_out_of_all_bounds_are_refused_and_spoil_no_other_variant():
     make = opened(slide(control={**SAMPLED, "period": 1.0}), ["control.kp[0]", "robot.joints[0].friction.viscous"])
     values = [[1.0, 0.1], [1.0, 1e9], [1e300, 0.1], [1.0, 0.1]]
-    found = adviser(make, values[0]).advice(values)
+    found = Found(adviser(make, values[0]), values)
     assert found.refused.tolist()[:2] == [False, True]
     assert found.refused[3] == found.refused[0]
     assert found[3] == found[0] == alone(make, values[0])
@@ -237,28 +250,25 @@ def test_steps_out_of_all_bounds_are_refused_and_spoil_no_other_variant():
 def test_nothing_is_said_of_methods_that_choose_their_steps():
     for method in ("rk54", "rodas"):
         make = opened("arm5_hold", ["control.kp[0]"], {"integrator.method": method})
-        found = adviser(make, [60.0]).advice([[60.0], [6e5]])
+        found = Found(adviser(make, [60.0]), [[60.0], [6e5]])
         assert list(found) == [Advice(), Advice()]
 
 
 def test_nothing_is_said_of_dynamechs_motors():
     motors = {f"robot.joints[R{i}].motor.model": "dynamechs" for i in range(1, 6)}
     coarse = {**motors, "integrator.dt": 1e-3, "duration": 2e-3, "log.every": 1e-3}
-    assert list(adviser(opened("arm5_fall", ["initial.q[0]"], coarse), [0.0]).advice([[0.0]])) == [Advice()]
+    assert list(Found(adviser(opened("arm5_fall", ["initial.q[0]"], coarse), [0.0]), [[0.0]])) == [Advice()]
 
 
-def test_a_part_of_the_advice_is_the_advice_on_that_part():
-    make = opened(slide(), [*SLIDE])
-    values = spread(20, *SLIDE.values())
-    found = adviser(make, values[0]).advice(values)
-    assert list(found[5:8]) == [found[k] for k in (5, 6, 7)]
-    assert found[-1] == found[19]
-    assert len(adviser(make, values[0]).advice(np.zeros((0, 2)))) == 0
+def test_of_no_variants_there_are_no_verdicts():
+    asked = adviser(opened(slide(), [*SLIDE]), [100.0, 8.0])
+    refused, speaks = asked.verdicts(np.zeros((0, 2)))
+    assert len(refused) == len(speaks) == len(asked.refuses(np.zeros((0, 2)))) == 0
 
 
 def test_a_scenario_without_open_numbers_is_judged_too():
     make = opened("arm5_hold", [], {"integrator.dt": 1e-3})
-    found = adviser(make, []).advice(np.zeros((2, 0)))
+    found = Found(adviser(make, []), np.zeros((2, 0)))
     assert found.refused.tolist() == [True, True]
     assert found[1] == alone(make, [])
 
@@ -267,7 +277,7 @@ def test_a_variant_for_which_linear_algebra_fails_is_told_nothing_and_spoils_no_
     make = opened(slide(), [*SLIDE])
     values = spread(40, *SLIDE.values())
     asked = adviser(make, values[0])
-    whole, failing = asked.advice(values), int(np.flatnonzero(asked.refuses(values))[3])
+    whole, failing = Found(asked, values), int(np.flatnonzero(asked.refuses(values))[3])
     eigenvalues = step_modes.spectrum
 
     def spectrum(matrices):
@@ -278,7 +288,7 @@ def test_a_variant_for_which_linear_algebra_fails_is_told_nothing_and_spoils_no_
     monkeypatch.setattr(step_modes, "spectrum", spectrum)
     expected = np.where(np.arange(40) == failing, False, whole.refused)
     assert asked.refuses(values).tolist() == expected.tolist()
-    assert asked.advice(values).refused.tolist() == expected.tolist()
+    assert Found(asked, values).refused.tolist() == expected.tolist()
     assert asked.one(values[failing]) == Advice()
 
 
@@ -307,16 +317,16 @@ def test_progress_counts_every_variant_once(threads):
 def test_ctrl_c_stops_between_blocks(monkeypatch):
     values = spread(50 * BLOCK, *SLIDE.values())
     asked, judged = adviser(opened(slide(), [*SLIDE]), values[0]), []
-    look = asked._may_refuse
+    look = Verdicts.may_refuse
 
     def may_refuse(block):
-        judged.append(len(block))
+        judged.append(block)
         return look(block)
 
     def interrupt(done, total):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(asked, "_may_refuse", may_refuse)
+    monkeypatch.setattr(Verdicts, "may_refuse", may_refuse)
     with pytest.raises(KeyboardInterrupt):
         asked.refuses(values, interrupt)
     assert len(judged) < 50

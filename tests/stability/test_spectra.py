@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from armsim.stability.spectral_bound import is_bounded
+from armsim.stability.spectra import is_bounded
 
 
 def similar(eigenvalues: np.ndarray, size: int, seed: int = 1) -> np.ndarray:
