@@ -158,9 +158,7 @@ class StudyRuns:
         if isinstance(structure, str):
             raise UsageError(structure)
         matrix = structure.matrix({path: values[path] for path in self._open}, one=True)
-        for why in structure.refused(matrix).values():
-            raise UsageError(why)
-        return build_scenario(structure.file_with(matrix[0].tolist()))
+        return structure.scenario_with(matrix[0].tolist())
 
     def _is_structural(self, path: str, values: Values, written: Sequence[Mapping[str, Value]]) -> bool:
         """Whether a number cannot be left open but can be written in, where some of the words can."""
@@ -225,10 +223,8 @@ class StudyRuns:
         """
         written = {path: written_value(value) for path, value in zip(self.structural, key, strict=True)}
         overrides = {**self._overrides, **written}
-        made = OpenNumbers(load_scenario_file(self._scenario, overrides), (), {})
-        if self._first:
-            values = {path: _open_value(value) for path, value in self._first.items()}
-            made = open_numbers(self._scenario, values, overrides)
+        values = {path: _open_value(value) for path, value in self._first.items()}
+        made = open_numbers(self._scenario, values, overrides)
         for path, value in self._first.items():
             many = len(made.asked[path])
             if isinstance(value, tuple) and len(value) != many:

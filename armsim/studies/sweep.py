@@ -18,6 +18,7 @@ from armsim.simulation.run import Run
 from armsim.simulation.runner import Progress as SteppingProgress
 from armsim.simulation.simulate import simulate_into
 from armsim.studies.blocks import Blocks, Progress, local_blocks
+from armsim.studies.design import GRID
 from armsim.studies.results import stored_runs
 from armsim.studies.runs import StudyRuns
 from armsim.studies.study import Study, study_of
@@ -115,7 +116,10 @@ def run_study(
         from armsim.files.parquet import check_parquet
 
         check_parquet("table: parquet")
-    with study_folder(folder, name, study.definition(runs, where), lines, study.table, force) as made:
+    asked = {**study.design.definition(), "measure": list(runs.asked)}
+    asked |= {"table": study.table} if study.table != "csv" else {}
+    definition = study.definition(runs.files, where, asked, study.design.method != GRID)
+    with study_folder(folder, name, definition, lines, study.table, force) as made:
         if made.status != COMPLETE:
             try:
                 with (
@@ -158,7 +162,7 @@ def _finish(made: StudyFolder, study: Study, runs: StudyRuns) -> None:
     if study.table == "parquet":
         from armsim.studies.parquet import parquet_writer
 
-        convert = parquet_writer(study.axes, runs.measures)
+        convert = parquet_writer(study.design.axes, runs.measures)
     with interrupts_later():
         made.finish(convert)
 

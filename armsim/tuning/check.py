@@ -9,8 +9,8 @@ from armsim.files.faults import Fault
 from armsim.notebook import counted
 from armsim.studies.study import of_file
 from armsim.studies.study_file import StudyFile, load_study_file
-from armsim.tuning.task import of_file as tuning_of_file
-from armsim.tuning.tune import Task
+from armsim.tuning.task import Task
+from armsim.tuning.tuning import of_file as tuning_of_file
 
 
 def check_study(path_or_name: str | os.PathLike[str]) -> tuple[tuple[Fault, ...], list[str], list[str]]:

@@ -11,16 +11,17 @@ import numpy as np
 from armsim.control import ComputedTorque, Controller
 from armsim.errors import ArmsimError
 from armsim.formulas.quantity import Quantity
-from armsim.formulas.values import UNIFORM, Drawn, Values
+from armsim.formulas.values import Values
 from armsim.loading.resolved import resolved_robot
 from armsim.loading.scenario import Scenario
-from armsim.loading.scenario_file import MOST_DELAY, Given
+from armsim.loading.scenario_file import MOST_DELAY
 from armsim.spec.paths import path_text
-from armsim.studies.design import Rows
+from armsim.studies.design import Design, Rows
 from armsim.studies.runs import StudyRuns
-from armsim.tuning.objective import Condition, measures_of, outcome
+from armsim.studies.study import Study
+from armsim.tuning.objective import Condition, outcome
 from armsim.tuning.task import places_at
-from armsim.tuning.validation import PAYLOAD, is_unladen, mass_of
+from armsim.tuning.validation import PAYLOAD, is_unladen, mass_of, uniform
 
 FURTHEST = 16.0  # times, up and down
 COARSE = 12  # factors on either side at first
@@ -53,11 +54,9 @@ class Margin:
 
 
 def margins_of(
-    given: Given,
-    overrides: Mapping[str, Any],
+    study: Study,
     scenario: Scenario,
     numbers: Mapping[str, float],
-    axes: Mapping[str, Values],
     cases: Rows,
     conditions: Sequence[Condition],
     threads: int | None = None,
@@ -68,29 +67,23 @@ def margins_of(
     Runs are made whatever is said of their step: it is they that hold or do not.
 
     Args:
-        given: The scenario's file, or its content.
-        overrides: Values in place of the file's, by path.
+        study: Of whether cases hold, with the numbers.
         scenario: With these values, in no case.
         numbers: The numbers, by path.
-        axes: What the cases vary.
         cases: Those that hold, shape (cases, paths).
         conditions: When one holds.
         threads: How many.
         progress: Called with margins done, and all.
     """
-    taken = {*numbers, *axes, *(place for path in axes for place in places_at(given, path, overrides))}
+    axes = study.design.axes
+    taken = {*numbers, *axes, *(place for path in axes for place in places_at(scenario.file, path))}
     others = {path: value for path, value in {**_gains(scenario), **_masses(scenario)}.items() if path not in taken}
     factors = {path: value for path, value in {**numbers, **others}.items() if value != 0.0}
     payload = {PAYLOAD: 0.0} if is_unladen(scenario) and PAYLOAD not in taken else {}
     places = {**factors, **payload}
-    measures = measures_of(conditions)
-    overrides = {**overrides, **_own_model(scenario, axes)}
-    opened = {
-        path: Drawn(UNIFORM, 0.5 * abs(x), 1.5 * abs(x)) if x else Drawn(UNIFORM, 0.0, 1.0)
-        for path, x in places.items()
-    }
-    fixed = {path: value for path, value in overrides.items() if path not in places}
-    runs = StudyRuns(given, {**opened, **axes}, fixed, measures, threads, force_step=True)
+    study = study.over(study.design, _own_model(scenario, axes), force_step=True)
+    opened = {path: uniform(0.5 * abs(x), 1.5 * abs(x)) if x else uniform(0.0, 1.0) for path, x in places.items()}
+    runs = study.over(Design({**opened, **axes})).runs(threads)
     probe = _Probe(runs, places, cases, conditions)
     delayed = scenario.clock.sample_every is not None and DELAYED not in axes
     total = len(factors) + len(payload) + delayed
@@ -111,7 +104,7 @@ def margins_of(
         high, open_high = probe.furthest(path, ladder)
         take(Margin(path, MASS, 0.0, high, True, open_high))
     if delayed:
-        take(_delay(given, overrides, scenario, axes, cases, conditions, measures, threads))
+        take(_delay(study, scenario, cases, conditions, threads))
     return found
 
 
@@ -148,14 +141,7 @@ class _Probe:
 
 
 def _delay(
-    given: Given,
-    overrides: Mapping[str, Any],
-    scenario: Scenario,
-    axes: Mapping[str, Values],
-    cases: Rows,
-    conditions: Sequence[Condition],
-    measures: Sequence[str],
-    threads: int | None,
+    study: Study, scenario: Scenario, cases: Rows, conditions: Sequence[Condition], threads: int | None
 ) -> Margin:
     """How much more delay all cases hold with; whole periods, each of which has machine code of its own."""
     period = scenario.clock.at(scenario.clock.sample_every or 1)
@@ -163,9 +149,7 @@ def _delay(
 
     def holds(periods: int) -> bool:
         try:
-            runs = StudyRuns(
-                given, axes, {**overrides, DELAYED: (before + periods) * period}, measures, threads, force_step=True
-            )
+            runs = study.over(study.design, {DELAYED: (before + periods) * period}).runs(threads)
             return bool(outcome(runs, cases, conditions)[0].all())
         except ArmsimError:  # it would be beyond all delays
             return False
