@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice, product
@@ -82,19 +83,27 @@ class StudyRuns:
         self.threads, self._force_step = check_threads(threads), force_step
         words = {path: of.values for path, of in axes.items() if not isinstance(of, Drawn) and of.words}
         _refuse_many(words)
-        written = [dict(zip(words, key, strict=True)) for key in islice(product(*words.values()), MOST_STRUCTURES)]
-        self.structural = tuple(p for p, of in axes.items() if p in words or self._is_structural(p, of, written))
-        self._open = tuple(path for path in self.paths if path not in self.structural)
-        self._first = {path: first_value(axes[path]) for path in self._open}
-        self._lists = any(isinstance(value, tuple) for value in self._first.values())
         self.loop_s = 0.0
+        self._first = {path: first_value(values) for path, values in axes.items()}
         self._structures: dict[tuple[Value, ...], OpenNumbers | str] = {}
         self._kernels: dict[tuple[Value, ...], OpenScenario] = {}
+        self.structural = tuple(path for path in axes if path in words or _is_structure(path))
+        try:  # all others at once, as nearly always they can be
+            self._made(tuple(self._first[path] for path in self.structural))
+        except ArmsimError:
+            written = [dict(zip(words, key, strict=True)) for key in islice(product(*words.values()), MOST_STRUCTURES)]
+            closed = {path for path in self._open if not self._can_be_open(path, axes[path], written)}
+            self.structural = tuple(path for path in axes if path in closed or path in self.structural)
         self.results = self._find_measures(axes, tuple(measure))
 
     def __getstate__(self) -> dict[str, Any]:
         """All but machine code, so that a study goes to other processes."""
         return {**vars(self), "_kernels": {}}
+
+    @property
+    def _open(self) -> tuple[str, ...]:
+        """Those of the paths whose numbers are left open."""
+        return tuple(path for path in self.paths if path not in self.structural)
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -129,7 +138,8 @@ class StudyRuns:
             progress: Called with runs done and runs in all.
             first: Index of the first of them.
         """
-        values = np.asarray(rows, dtype=object if self.structural or self._lists else float)
+        lists = any(isinstance(value, tuple) for value in self._first.values())
+        values = np.asarray(rows, dtype=object if self.structural or lists else float)
         if values.ndim != 2 or values.shape[1] != len(self.paths):
             expected = f"shape (runs, {len(self.paths)})"
             raise UsageError.of("rows", expected, f"shape {values.shape}", "give a row of values for each run")
@@ -160,34 +170,22 @@ class StudyRuns:
         matrix = structure.matrix({path: values[path] for path in self._open}, one=True)
         return structure.scenario_with(matrix[0].tolist())
 
-    def _is_structural(self, path: str, values: Values, written: Sequence[Mapping[str, Value]]) -> bool:
-        """Whether a number cannot be left open but can be written in, where some of the words can."""
-        try:
-            if is_structure(parse_path(path)):
-                return True
-        except PathError as error:
-            raise UsageError.of(path, str(error), "another text", "correct the path") from None
+    def _can_be_open(self, path: str, values: Values, written: Sequence[Mapping[str, Value]]) -> bool:
+        """Whether a number can be left open where some of the words are written in; if not, it can itself be written in."""
         refused: ArmsimError | None = None
         for words in written:
             before = {**self._overrides, **words}
             try:
-                open_numbers(self._scenario, {path: _open_value(first_value(values))}, before)
-                return False
-            except UsageError as error:
-                if not isinstance(values, Drawn) and self._can_be_written(path, values, before):
-                    return True
+                open_numbers(self._scenario, {path: self._open_value(path)}, before)
+                return True
+            except ArmsimError as error:
                 refused = refused or error
-            except FileFaults as error:
-                refused = refused or error
+                if isinstance(error, UsageError) and not isinstance(values, Drawn):
+                    with suppress(ArmsimError):
+                        load_scenario_file(self._scenario, {**before, path: written_value(self._first[path])})
+                        return False
         assert refused is not None  # there is at least one combination of words, that of none
         raise _as_varied(refused, [path, *(path for words in written for path in words)])
-
-    def _can_be_written(self, path: str, values: Values, before: Mapping[str, Any]) -> bool:
-        try:
-            load_scenario_file(self._scenario, {**before, path: written_value(first_value(values))})
-        except ArmsimError:
-            return False
-        return True
 
     def _find_measures(self, axes: Mapping[str, Values], asked: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
         """The results of each measure that is asked for, in all structures together; all of these are tried."""
@@ -203,7 +201,9 @@ class StudyRuns:
         refused: ArmsimError | None = None
         for key in product(*lists.values()):
             try:
-                plant = plant_of_run(with_method(build_scenario(self._made(key).file)))
+                made = self._structures.get(key) or self._made(key)
+                assert isinstance(made, OpenNumbers)  # there is no other one yet
+                plant = plant_of_run(with_method(build_scenario(made.file)))
                 asked = asked or _usual(plant)
                 for name, one in zip(asked, measures_of(asked, plant), strict=True):
                     names[name] = tuple(dict.fromkeys((*names.get(name, ()), *one.names)))
@@ -223,15 +223,19 @@ class StudyRuns:
         """
         written = {path: written_value(value) for path, value in zip(self.structural, key, strict=True)}
         overrides = {**self._overrides, **written}
-        values = {path: _open_value(value) for path, value in self._first.items()}
-        made = open_numbers(self._scenario, values, overrides)
-        for path, value in self._first.items():
-            many = len(made.asked[path])
+        made = open_numbers(self._scenario, {path: self._open_value(path) for path in self._open}, overrides)
+        for path, indices in made.asked.items():
+            value, many = self._first[path], len(indices)
             if isinstance(value, tuple) and len(value) != many:
                 found, mend = f"{len(value)} in each list", f"give {many}, or one number, which all of them get"
                 raise UsageError.of(path, f"values for {counted(many, 'number')}", found, mend)
         self._structures[key] = made
         return made
+
+    def _open_value(self, path: str) -> Any:
+        """The value of the first run; see `open_numbers`."""
+        value = self._first[path]
+        return [list(value)] if isinstance(value, tuple) else value
 
     def _structure(self, key: tuple[Value, ...]) -> OpenNumbers | str:
         """A scenario with its structure, or why there is none."""
@@ -275,6 +279,18 @@ class StudyRuns:
         return whole
 
 
+def _is_structure(path: str) -> bool:
+    """Whether nothing at a path can be left open.
+
+    Raises:
+        UsageError: It is none.
+    """
+    try:
+        return is_structure(parse_path(path))
+    except PathError as error:
+        raise UsageError.of(path, str(error), "another text", "correct the path") from None
+
+
 def _refuse_many(structures: Mapping[str, Sequence[Value]]) -> None:
     """Refuse too many combinations of what is compiled anew for each."""
     counts = list(map(len, structures.values()))
@@ -297,11 +313,6 @@ def _as_varied(error: ArmsimError, paths: Sequence[str]) -> ArmsimError:
         return error
     varied = {source_of(path): Place(spelled(f"--vary {path}", f"vary {path}")) for path in paths}
     return FileFaults(replace(fault, where=varied.get(fault.where.source, fault.where)) for fault in error.faults)
-
-
-def _open_value(value: Value) -> Any:
-    """A value as that of the first run; see `open_numbers`."""
-    return [list(value)] if isinstance(value, tuple) else value
 
 
 def _usual(plant: Plant) -> tuple[str, ...]:
