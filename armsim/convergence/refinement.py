@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import takewhile
 
+import numpy as np
+
 from armsim.convergence.errors import MethodConvergence, Verdict, observed_order, settings
 from armsim.convergence.ladder import ladder
-from armsim.convergence.order_loss import is_smooth, order_losses
+from armsim.convergence.order_loss import order_losses
 from armsim.convergence.reference import (
     APART,
     TO_EXTRAPOLATE,
@@ -61,7 +63,6 @@ class Refinement:
         self.ends = self.began + budget
         self.seconds = 0.0
         self.given = given
-        self.smooth = is_smooth(self.base)
         self.ladder = ladder(self.base, method)
         self.fine: list[SettingRun] = []
         self.coarse: list[SettingRun] = []
@@ -83,8 +84,8 @@ class Refinement:
                 self._repeat_timing()
         except KeyboardInterrupt:
             self.verdict = "interrupted"
-        self.reference = self._reference() if self.smooth else self.given
-        if self.smooth and self.reference is not None:
+        self.reference = self._reference() if self.runs.smooth else self.given
+        if self.runs.smooth and self.reference is not None:
             self.reference = replace(self.reference, source=f"{self.reference.source} of {self.method}")
         self.seconds = now() - self.began
 
@@ -141,12 +142,12 @@ class Refinement:
         """The verdict when time is out."""
         if stalls and self.sensitivity is None and self._is_sensitive():
             return "sensitive"
-        unheld = not self.smooth and self.given is None and len(self._sound()) > 1
+        unheld = not self.runs.smooth and self.given is None and len(self._sound()) > 1
         return "unknown" if unheld or self._is_contradicted() else "budget"
 
     def _certified(self, verdict: Verdict) -> Verdict:
         """A verdict, if the reference of a scenario that is not smooth is good enough for it."""
-        if self.smooth or (self.given is not None and self.given.doubt <= MARGIN * self.accuracy):
+        if self.runs.smooth or (self.given is not None and self.given.doubt <= MARGIN * self.accuracy):
             return verdict
         return "sensitive" if self._is_sensitive() else "unknown"
 
@@ -256,8 +257,6 @@ class Refinement:
         sound = self._sound()
         if self.verdict in ("settled", "rounding", "unstable", "unknown") or len(sound) < 2:
             return None
-        import numpy as np
-
         last, before = sound[-1].answer, sound[-2].answer
         against = best.answer if best is not None and best.doubt <= MARGIN * self.accuracy else before
         assert last is not None

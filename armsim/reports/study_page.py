@@ -21,6 +21,7 @@ from armsim.simulation.run import Run
 from armsim.simulation.simulate import simulate
 from armsim.spec.study import GRID
 from armsim.studies.results import load_study
+from armsim.studies.runs import StudyRuns
 from armsim.studies.study import Study
 from armsim.viewing.page import Section
 from armsim.viewing.view import page_data
@@ -121,7 +122,7 @@ def _repeated(study: Study, found: Runs, index: int) -> Run:
     Raises:
         FileFaults: The scenario is not what it was.
     """
-    runs = study.runs(1)
+    runs = StudyRuns(study, 1)
     study.sources(runs.files)  # which refuses files that have changed
     return simulate(runs.scenario(list(study.values(index).values())), force_step=study.force_step)
 

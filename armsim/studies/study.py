@@ -18,7 +18,6 @@ from armsim.loading.checked import ScenarioFile
 from armsim.loading.scenario_file import Given
 from armsim.spec.study import FORMAT, MOST_SEED, TABLES
 from armsim.studies.design import GRID, Design
-from armsim.studies.runs import StudyRuns
 from armsim.studies.study_file import StudyFile, found_study, is_study, load_study_file
 from armsim.version import __version__
 
@@ -72,10 +71,6 @@ class Study:
             expected, where = f"the index of a run, from 0 to {count - 1}", spelled(f"--show {index}", "index")
             raise UsageError.of(where, expected, str(index), "take one of results.csv")
         return dict(zip(self.design.axes, self.design.rows(index, index + 1)[0].tolist(), strict=True))
-
-    def runs(self, threads: int | None = None) -> StudyRuns:
-        """What carries its runs out."""
-        return StudyRuns(self.scenario, self.design.axes, self.overrides, self.measure, threads, self.force_step)
 
     def sources(self, files: Sequence[ScenarioFile]) -> list[dict[str, str]]:
         """The files that scenarios were read from, as study.yaml has them.

@@ -107,7 +107,7 @@ def run_study(
 
         check_cluster(cluster, threads)
     count = study.design.count  # first: it may be refused
-    runs = study.runs(threads)
+    runs = StudyRuns(study, threads)
     by = check_measure(by, runs.measures)
     name = study.name or runs.files[0].name
     where = os.fspath(folder) if folder is not None else os.path.join("studies", "any")
@@ -187,7 +187,7 @@ def simulate_row(
         UsageError: There is no such run, or it is refused.
     """
     values = study.values(index)
-    runs = study.runs(1)
+    runs = StudyRuns(study, 1)
     scenario = runs.scenario([*values.values()])
     return simulate_into(
         folder, scenario, progress=progress, force_step=study.force_step, measure=runs.asked, force=force

@@ -11,6 +11,7 @@ from armsim.errors import ArmsimError
 from armsim.formulas.values import Values
 from armsim.loading.scenario import Scenario
 from armsim.studies.design import Rows
+from armsim.studies.runs import StudyRuns
 from armsim.studies.study import Study
 from armsim.tuning.objective import Condition, outcome
 
@@ -44,7 +45,7 @@ def causes_of(
     axes = study.design.axes
     for cause, finer in _finer(scenario, axes):
         try:
-            runs = study.over(study.design, finer, force_step=True).runs(threads)
+            runs = StudyRuns(study.over(study.design, finer, force_step=True), threads)
             right, refused = outcome(runs, _finely(chosen, axes, finer), conditions)
         except ArmsimError:
             right, refused = np.zeros(len(chosen), dtype=bool), np.ones(len(chosen), dtype=bool)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -83,8 +84,15 @@ def margins_of(
     places = {**factors, **payload}
     study = study.over(study.design, _own_model(scenario, axes), force_step=True)
     opened = {path: uniform(0.5 * abs(x), 1.5 * abs(x)) if x else uniform(0.0, 1.0) for path, x in places.items()}
-    runs = study.over(Design({**opened, **axes})).runs(threads)
-    probe = _Probe(runs, places, cases, conditions)
+    runs = StudyRuns(study.over(Design({**opened, **axes})), threads)
+
+    def held(path: str, values: Sequence[float]) -> int:
+        """With how many of the values, from the first on, all cases hold; of values that no arm has, none does."""
+        made = np.array([[*{**places, path: value}.values()] for value in values])
+        rows = np.hstack([np.repeat(made, len(cases), axis=0), np.tile(cases, (len(values), 1))])
+        right = outcome(runs, rows, conditions)[0].reshape(len(values), len(cases)).all(axis=1)
+        return int(np.logical_and.accumulate(right).sum())
+
     delayed = scenario.clock.sample_every is not None and DELAYED not in axes
     total = len(factors) + len(payload) + delayed
     found: list[Margin] = []
@@ -95,49 +103,35 @@ def margins_of(
             progress(len(found), total)
 
     for path, value in factors.items():
-        low, open_low = probe.furthest(path, [value * FURTHEST ** (-k / COARSE) for k in range(COARSE + 1)])
-        high, open_high = probe.furthest(path, [value * FURTHEST ** (k / COARSE) for k in range(COARSE + 1)])
+        low, open_low = _furthest(partial(held, path), [value * FURTHEST ** (-k / COARSE) for k in range(COARSE + 1)])
+        high, open_high = _furthest(partial(held, path), [value * FURTHEST ** (k / COARSE) for k in range(COARSE + 1)])
         take(Margin(path, FACTOR, low / value, high / value, open_low, open_high))
     for path in payload:
         least = LIGHTEST * mass_of(scenario)
         ladder = [0.0, *(least * FURTHEST ** (k / COARSE) for k in range(LADDER + 1))]
-        high, open_high = probe.furthest(path, ladder)
+        high, open_high = _furthest(partial(held, path), ladder)
         take(Margin(path, MASS, 0.0, high, True, open_high))
     if delayed:
         take(_delay(study, scenario, cases, conditions, threads))
     return found
 
 
-class _Probe:
-    """Tries other values of one number in all cases."""
+def _furthest(held: Callable[[Sequence[float]], int], ladder: Sequence[float]) -> tuple[float, bool]:
+    """The furthest value of a ladder up to which all cases hold, and whether it is the last one.
 
-    def __init__(
-        self, runs: StudyRuns, places: Mapping[str, float], cases: Rows, conditions: Sequence[Condition]
-    ) -> None:
-        self._runs, self._places, self._cases, self._conditions = runs, dict(places), cases, conditions
-
-    def furthest(self, path: str, ladder: Sequence[float]) -> tuple[float, bool]:
-        """The furthest value of a ladder, from the number itself on, up to which all cases hold; whether it is the last one."""
-        last = self._held(path, ladder) - 1
-        if last + 1 == len(ladder):
-            return ladder[-1], True
-        if last < 0:
-            return ladder[0], False
-        a, b = ladder[last], ladder[last + 1]
-        between = [a + (b - a) * k / (FINE + 1) for k in range(1, FINE + 1)]
-        more = self._held(path, between)
-        return (between[more - 1] if more else a), False
-
-    def _held(self, path: str, values: Sequence[float]) -> int:
-        """With how many of the values, from the first on, all cases hold; of values that no arm has, none does."""
-        place = list(self._places).index(path)
-        rows = np.tile(np.array([*self._places.values()]), (len(values), 1))
-        rows[:, place] = values
-        many = len(self._cases)
-        rows = np.hstack([np.repeat(rows, many, axis=0), np.tile(self._cases, (len(values), 1))])
-        right = outcome(self._runs, rows, self._conditions)[0].reshape(len(values), many).all(axis=1)
-        wrong = np.flatnonzero(~right)
-        return int(wrong[0]) if len(wrong) else len(values)
+    Args:
+        held: With how many values, from the first on, all cases hold.
+        ladder: From the number itself on.
+    """
+    last = held(ladder) - 1
+    if last + 1 == len(ladder):
+        return ladder[-1], True
+    if last < 0:
+        return ladder[0], False
+    a, b = ladder[last], ladder[last + 1]
+    between = [a + (b - a) * k / (FINE + 1) for k in range(1, FINE + 1)]
+    more = held(between)
+    return (between[more - 1] if more else a), False
 
 
 def _delay(
@@ -149,7 +143,7 @@ def _delay(
 
     def holds(periods: int) -> bool:
         try:
-            runs = study.over(study.design, {DELAYED: (before + periods) * period}).runs(threads)
+            runs = StudyRuns(study.over(study.design, {DELAYED: (before + periods) * period}), threads)
             return bool(outcome(runs, cases, conditions)[0].all())
         except ArmsimError:  # it would be beyond all delays
             return False

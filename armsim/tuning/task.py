@@ -12,6 +12,7 @@ from armsim.loading.scenario import Scenario
 from armsim.loading.settle import numbers_at
 from armsim.spec.study import MOST_CASES
 from armsim.studies.design import Design, Rows
+from armsim.studies.runs import StudyRuns
 from armsim.studies.study import Study
 from armsim.tuning.objective import Objective, condition_of, measures_of
 from armsim.tuning.search import most_trials
@@ -49,13 +50,14 @@ class Task:
         self.objective = Objective(tuning.minimise, tuple(map(condition_of, tuning.subject_to)), tuning.over)
         self._refuse_shared("--case", study.design)
         axes = {place: uniform(of.low, of.high) for place, of in self.sought.items()}
-        self.runs = study.over(Design({**axes, **study.design.axes}), measure=self.objective.measures).runs(threads)
+        design = Design({**axes, **study.design.axes})
+        self.runs = StudyRuns(study.over(design, measure=self.objective.measures), threads)
         self.objective.check(self.runs)
         self.cases = rows_of(study.design)
         scenario = self.uncased(self.start)
         self.conditions = conditions_of(tuning, scenario)
         self.test = test_of(tuning, scenario, self.runs.structural)
-        self.study(self.test or Design(), {}).runs(1)  # what could not be made is refused before the search
+        StudyRuns(self.study(self.test or Design(), {}), 1)  # what could not be made is refused before the search
         if self.test is not None:
             self._refuse_shared("--test", self.test)
             rows_of(self.test)

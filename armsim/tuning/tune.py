@@ -20,6 +20,7 @@ from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
 from armsim.spec.study import plain as plain_nodes
 from armsim.studies.design import Design
+from armsim.studies.runs import StudyRuns
 from armsim.studies.sweep import run_study
 from armsim.tuning.causes import causes_of
 from armsim.tuning.margins import Margin, margins_of
@@ -235,7 +236,7 @@ def _validate(task: Task, found: TuningResult, watch: Watch) -> TuningResult:
         study, rows = task.study(task.test, found.values), task.test.rows()[failing]
         causes = causes_of(study, scenario, rows, task.conditions, task.threads)
     study = task.study(tuning.study.design, found.values)
-    right = outcome(study.runs(task.threads), task.cases, task.conditions)[0]
+    right = outcome(StudyRuns(study, task.threads), task.cases, task.conditions)[0]
     kept = task.cases[right][:: max(1, -(-int(right.sum()) // MOST_MARGIN_CASES))]
     margins: list[Margin] = []
     if len(kept):

@@ -16,6 +16,7 @@ from armsim.errors import ArmsimError, FileFaults, UsageError
 from armsim.formulas.values import Drawn, Listed, parse_values
 from armsim.studies.design import Design
 from armsim.studies.runs import StudyRuns
+from armsim.studies.study import Study
 from armsim.studies.study_file import load_study_file
 
 BOX = {"a": parse_values("uniform:1:3"), "b": parse_values("normal:5:0.1"), "c": parse_values("10,20,40")}
@@ -209,4 +210,4 @@ def test_a_point_that_is_asked_for_alone_is_the_one_of_the_whole_grid(text):
 def test_too_many_combinations_of_structure_are_refused_in_words_that_stay_short():
     words = {f"control.feedforward{i}": ["none", "gravity"] for i in range(11)}
     with pytest.raises(UsageError, match=r"at most 1000 combinations of .*\n  found:    2 x 2 x 2"):
-        StudyRuns("two_link_hold", {path: parse_values(",".join(of)) for path, of in words.items()})
+        StudyRuns(Study("two_link_hold", Design({path: parse_values(",".join(of)) for path, of in words.items()})))
