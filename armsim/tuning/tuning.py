@@ -63,13 +63,14 @@ class Tuning:
             "over": self.over,
             "stages": [list(stage) for stage in self.stages],
             "method": self.method,
-            **({} if self.trials is None else {"trials": self.trials}),
+            "trials": self.trials,
             "seed": self.seed,
-            **({} if self.holds is None else {"holds": list(self.holds)}),
-            **({} if self.test is None else {"test": self.test.definition()}),
+            "holds": None if self.holds is None else list(self.holds),
+            "test": None if self.test is None else self.test.definition(),
         }
         cases = self.study.design
-        asked = {"tune": tune, **({"cases": cases.definition()} if cases.axes else {})}
+        asked = {"tune": {key: value for key, value in tune.items() if value is not None}}
+        asked |= {"cases": cases.definition()} if cases.axes else {}
         return self.study.definition(files, folder, asked, drawn=True)
 
 
