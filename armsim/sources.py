@@ -17,6 +17,7 @@ STARTED = time.time()
 
 # what machine code follows from, once the content of its plant is known: the text of the traced functions and of the printer
 TRACED = (
+    "clock.py",
     "expr",
     "spatial.py",
     "model",
@@ -29,6 +30,7 @@ TRACED = (
     "plant",
     "compile",
     "formulas",
+    "simulation/called.py",
     "simulation/loop_plan.py",
     "simulation/content.py",
 )

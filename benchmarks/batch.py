@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from statistics import median
 from typing import Any
@@ -21,8 +22,9 @@ from ports import bound, operation
 from timing import Task, in_turns, process, ratio
 
 import armsim
-from armsim.batches.block import Clock, Lanes
-from armsim.batches.variants import Family
+from armsim.batches.block import final_states
+from armsim.batches.variants import ENDS, Variants
+from armsim.clock import NEVER
 from armsim.compile.target import host
 from armsim.loading.open_numbers import open_numbers
 
@@ -65,19 +67,18 @@ class Case:
         spread = np.concatenate([[PATHS[path]] * len(places) for path, places in self.opened.asked.items()])
         self.values = file * (1 + spread * np.random.default_rng(1).uniform(-1, 1, (LANES, len(file))))
         measure = ["peak_torque", "iae"] if audit else []
-        self.family = Family(self.opened, {}, file.tolist(), measure, audit=audit)
-        self.loop = self.family.loop(lanes)
-        self.scalar = self.family.loop(1)
-        self.clock = Clock(STEPS, None, self.family.scenario.TIMERATIO)
+        self.variants = Variants(self.opened, {}, file.tolist(), measure, replace(ENDS, work=audit))
+        self.engine, self.scalar = self.variants.engine(lanes), self.variants.engine(1)
+        self.clock = replace(self.variants.scenario.clock, steps=STEPS, sample_every=None, log_every=NEVER)
 
     def lanes(self) -> None:
         """All arms in lanes on one core."""
-        Lanes(self.loop, self.family.plan, self.clock, lambda: False).run(self.values)
+        final_states(self.engine, self.clock, self.values, lambda: False)
 
     def one(self) -> None:
         """One arm by the scalar loop."""
-        clock = Clock(5 * STEPS, None, self.clock.TIMERATIO)
-        Lanes(self.scalar, self.family.plan, clock, lambda: False).run(self.values[:1])
+        clock = replace(self.clock, steps=5 * STEPS)
+        final_states(self.scalar, clock, self.values[:1], lambda: False)
 
     def threads(self, count: int) -> Task:
         """All arms by so many threads."""
@@ -87,13 +88,9 @@ class Case:
 
         def run() -> None:
             with ThreadPoolExecutor(count) as pool:
-                carry_out = Lanes(self.loop, self.family.plan, self.clock, lambda: False)
-                list(pool.map(type(carry_out).run, [self._fresh() for _ in parts], parts))
+                list(pool.map(lambda part: final_states(self.engine, self.clock, part, lambda: False), parts))
 
         return run
-
-    def _fresh(self) -> Lanes:
-        return Lanes(self.loop, self.family.plan, self.clock, lambda: False)
 
 
 def print_steps(rounds: int) -> None:
@@ -125,8 +122,8 @@ def print_steps(rounds: int) -> None:
     print()
     line(f"bound by vector instructions, {seconds * 1e9:.3f} ns each", "instructions", "ns an arm", "lanes/bound")
     for name, case in (("lanes, one core", full), ("lanes, without them", bare)):
-        found = bound(case.loop)
-        ns = found.operations * seconds * 1e9 / case.loop.lanes
+        found = bound(case.engine.loop)
+        ns = found.operations * seconds * 1e9 / case.engine.width
         least = min(times[name]) / arms[name] * 1e9
         cells = (f"{found.instructions}", f"{ns:.1f}", f"{least / ns:.2f}")
         line(f"  {name}: {found.registers}", *cells)
@@ -171,7 +168,7 @@ def print_widths(rounds: int) -> None:
     line("lanes", "median ns", "least ns", "spills")
     for lanes, case in cases.items():
         steps = [t / (LANES * STEPS) * 1e9 for t in times[str(lanes)]]
-        line(f"  {lanes}", f"{median(steps):.1f}", f"{min(steps):.1f}", f"{bound(case.loop).spills}")
+        line(f"  {lanes}", f"{median(steps):.1f}", f"{min(steps):.1f}", f"{bound(case.engine.loop).spills}")
 
 
 def print_study(rounds: int) -> None:

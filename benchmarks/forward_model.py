@@ -1,28 +1,47 @@
 """What a step of the forward model costs when it is called from Python.
 
-    python benchmarks/forward_model.py [--rounds 20]
+    python benchmarks/forward_model.py [--rounds 20] [--old OLD_PYTHON]
 
 Marks: a single call under 5 microseconds. The batch is per arm.
+
+With OLD_PYTHON, the interpreter of a virtual environment in which an older version is installed, only batches are timed, here and
+there in turns.
 """
 
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
 from statistics import median
 
 import numpy as np
-from timing import Task, in_turns
+from timing import Task, in_turns, ratio, seconds
 
 import armsim
 
 CALLS = 20_000
 LANES = 1024
+BATCHES = (1, 64, 512, 4096, 65_536)
+STEPS = 65_536  # of all arms of a batch together, in a task
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=20)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--old", metavar="OLD_PYTHON")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.serve:
+        serve()
+    elif given.old:
+        compare(given.old, given.rounds)
+    else:
+        print_calls(given.rounds)
+
+
+def print_calls(rounds: int) -> None:
+    """What calls with a state cost, and with some."""
     print(f"{'semi-implicit Euler':40}{'median':>10}{'least':>10}   us")
     for robot, output, inputs in (
         ("arm5", "voltage", [1.0, -6.0, 2.0, 0.5, 0.1]),
@@ -52,6 +71,51 @@ def main() -> None:
     for name, found in in_turns(tasks, rounds).items():
         label = f"arm5, {name}"
         print(f"{label:40}{median(found) / CALLS * 1e6:10.3f}{min(found) / CALLS * 1e6:10.3f}")
+
+
+def batches() -> dict[str, Task]:
+    """Steps of arm5, by how many at once."""
+    model = armsim.ForwardModel("arm5", dt=1e-3)
+    random = np.random.default_rng(0)
+    q, qd, volts = (random.uniform(-x, x, (max(BATCHES), 5)) for x in (1.0, 1.0, 9.0))
+    states = model.state(q, qd)
+
+    def task(count: int) -> Task:
+        some, inputs = states[:count], volts[:count]
+        return lambda: [model.step(some, inputs) for _ in range(STEPS // count)]
+
+    return {str(count): task(count) for count in BATCHES}
+
+
+def serve() -> None:
+    """Time the batch that a line on standard input names, line by line."""
+    tasks = batches()
+    for line in sys.stdin:
+        print(seconds(tasks[line.strip()]), flush=True)
+
+
+def compare(old: str, rounds: int) -> None:
+    """Time the batches in turns in two processes."""
+    servers = [
+        subprocess.Popen([python, __file__, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for python in (old, sys.executable)
+    ]
+
+    def ask(server: subprocess.Popen[str], count: str) -> float:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        print(count, file=server.stdin, flush=True)
+        return float(server.stdout.readline())
+
+    print(f"{'steps at once':>14}{'old, least':>12}{'new, least':>12}   ns a step{'ratio of least':>16}{'median':>9}")
+    for count in map(str, BATCHES):
+        times = [[ask(server, count) for server in servers] for _ in range(rounds + 1)][1:]
+        before, after = zip(*times, strict=True)
+        least = min(before), min(after)
+        cells = [f"{t / STEPS * 1e9:12.1f}" for t in least]
+        print(f"{count:>14}{''.join(cells)}{least[0] / least[1]:28.2f}{ratio(before, after):9.2f}")
+    for server in servers:
+        server.communicate()
 
 
 def questions(model: armsim.ForwardModel, inputs: np.ndarray) -> dict[str, Task]:

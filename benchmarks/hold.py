@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,9 +12,10 @@ from armsim.actuation.motor import viscous, voltage_gain
 from armsim.control import Controller
 from armsim.loading import Scenario, read_scenario
 from armsim.model import Arm
-from armsim.plant import make_plant
 from armsim.simulation.engine import NativeEngine
 from armsim.simulation.loop_plan import LoopPlan
+from armsim.simulation.row_log import RowsInMemory
+from armsim.simulation.runner import Job, Runner
 
 ROOT = Path(__file__).resolve().parent.parent
 SCENARIO = ROOT / "configs" / "arm5_hold.yaml"
@@ -67,12 +67,10 @@ class NativeHold:
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
-        self.plant = replace(make_plant(scenario), audit=True)  # as `armsim simulate` runs it
-        self.rows = (
-            ctypes.c_double * (len(self.plant.columns) * (scenario.clock.steps // scenario.clock.log_every + 1))
-        )()
-        self._plan = LoopPlan.of(self.plant, scenario.dt, steps=scenario.clock.steps)
-        self._kept = (ctypes.c_double * len(self._plan.kept))(*self._plan.kept)
+        plan = LoopPlan.of_run(scenario)
+        self.plant, self._plan = plan.plant, replace(plan, refinable=False)
+        self._log = RowsInMemory(len(plan.columns), scenario.clock.rows)
+        self.rows = self._log.rows
 
     @cached_property
     def engine(self) -> NativeEngine:
@@ -81,14 +79,12 @@ class NativeHold:
 
     def roll_out(self, steps: int) -> list[float]:
         """Joint positions [rad] after so many steps."""
-        case = self.scenario
-        start = self.plant.initial_state(case.initial_q, case.initial_qd)
-        state = (ctypes.c_double * len(start))(*start)
-        every = (case.log_every, case.sample_every or 1, case.TIMERATIO)
-        reached = self.engine.run(state, self.rows, self._kept, 0, steps, *every)
-        if reached != steps:
-            raise RuntimeError(f"the hold diverged at step {reached}")
-        return state[: self.plant.arm.n]
+        runner = Runner(self.engine, Job(self._plan, self.scenario.clock, self._plan.start_of(self.scenario)))
+        for _ in runner.until(steps, self._log):
+            pass
+        if not runner.lanes.alive:
+            raise RuntimeError(f"the hold diverged at step {runner.done}")
+        return runner.state[: self.plant.arm.n]
 
     def accelerations(self, q: list[float], qd: list[float]) -> list[float]:
         """Joint accelerations [rad/s²] by the same text on floats."""

@@ -8,14 +8,16 @@ import os
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from timing import in_turns, process, ratio
 
 import armsim
-from armsim.batches.block import Clock, Lanes
-from armsim.batches.simulate_many import check_threads
-from armsim.batches.variants import Family
+from armsim.batches.block import final_states
+from armsim.batches.variants import Variants
+from armsim.clock import NEVER
+from armsim.compile.threads import check_threads
 from armsim.loading.open_numbers import open_numbers
 from armsim.studies.study import study_of
 
@@ -47,15 +49,15 @@ def compared(case: str, runs: int, rounds: int) -> None:
     given = dict(zip(VARY, values.T, strict=True))
     opened = open_numbers(case, given, overrides)
     matrix = opened.matrix(given)
-    family = Family(opened, {}, matrix[0].tolist(), (measure,))
-    loop, scenario = family.loop(), family.scenario
-    clock = Clock(scenario.clock.steps, scenario.clock.sample_every, scenario.TIMERATIO)
+    variants = Variants(opened, {}, matrix[0].tolist(), (measure,))
+    engine, scenario = variants.engine(), variants.scenario
+    clock = replace(scenario.clock, log_every=NEVER)
     folders = itertools.count()
 
     def lanes() -> None:
         parts = [matrix[first : first + PART] for first in range(0, runs, PART)]
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(lambda part: Lanes(loop, family.plan, clock, lambda: False).run(part), parts))
+            list(pool.map(lambda part: final_states(engine, clock, part, lambda: False), parts))
 
     def sweep() -> None:
         armsim.sweep(case, VARY, overrides, measure, f"{case} {next(folders)}", random=runs)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 from threading import Thread
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armsim.compile import BatchKernel
-from armsim.errors import UsageError
+from armsim.compile.threads import check_threads
+from armsim.errors import ShapeError, UsageError
 from armsim.files.document import quoted
 
 Array = NDArray[np.float64]
 LEAST = 8192  # rows worth a thread: starting one takes as long as some thousand rows
+SHARE = 8  # parts of the rows for each thread: one that others hold up leaves some of its own to the rest
 NUMERIC = "fiub"  # numpy's kinds of real numbers
 
 
@@ -58,7 +58,33 @@ def brief(array: Array) -> str:
     return f"array of shape {array.shape}"
 
 
-def evaluate(kernel: BatchKernel, arrays: Sequence[Array], least: int = LEAST) -> Array:
+def row_array(name: str, values: ArrayLike | None, width: int) -> Array:
+    """Values as an array of doubles of shape (width,) or (m, width); see `number_array`.
+
+    Raises:
+        UsageError: They are no numbers.
+        ShapeError: The array has another shape; says both.
+    """
+    array = number_array(name, values)
+    if array.ndim not in (1, 2) or array.shape[-1] != width:
+        raise ShapeError(f"{name}: expected shape ({width},) or (m, {width}), found {array.shape}")
+    return array
+
+
+def row_count(name: str, arrays: Mapping[str, Array], one: bool = False) -> int | None:
+    """The number of rows of the arrays that have rows; None if none has, as must be where there is only one state.
+
+    Raises:
+        ShapeError: They differ.
+    """
+    rows = {len(array) for array in arrays.values() if array.ndim == 2}
+    if len(rows) > 1 or (one and rows):
+        shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
+        raise ShapeError(f"{name}: expected as many rows in each array, found {shapes}")
+    return rows.pop() if rows else None
+
+
+def evaluate(kernel: BatchKernel, arrays: Sequence[Array], threads: int | None = None, least: int = LEAST) -> Array:
     """A kernel's results for every row of arguments, shape (m, results); (1, results) if no array has rows.
 
     Rows are shared out among threads; the results do not depend on how many there are.
@@ -66,29 +92,29 @@ def evaluate(kernel: BatchKernel, arrays: Sequence[Array], least: int = LEAST) -
     Args:
         kernel: Takes as many columns from each array as its `widths` say.
         arrays: Doubles, each of shape (m, width), or (width,) for one row that all share.
+        threads: How many at most; as many as there are processors unless given.
         least: Number of rows worth a thread.
     """
     arrays = [x if x.strides[-1] == x.itemsize and x.flags.aligned else np.array(x, order="C") for x in arrays]
-    many = [len(x) for x in arrays if x.ndim == 2]
-    count = many[0] if many else 1
+    count = next((len(x) for x in arrays if x.ndim == 2), 1)
     results = np.empty((count, len(kernel.function.outputs)))
     args = [(x.ctypes.data, x.strides[0] if x.ndim == 2 else 0) for x in arrays]
     into, width = results.ctypes.data, results.strides[0]
+    several = 1 if count < 2 * least else min(check_threads(threads), count // least)
+    part = max(1, count if several == 1 else -(-count // (SHARE * several * kernel.lanes)) * kernel.lanes)
+    firsts = iter(range(0, count, part))
 
-    def part(first: int, last: int) -> None:
-        kernel([(at + first * stride, stride) for at, stride in args], into + first * width, last - first)
+    def work() -> None:
+        for first in firsts:
+            rest = [(at + first * stride, stride) for at, stride in args]
+            kernel(rest, into + first * width, min(part, count - first))
 
-    threads = min(processors(), count // least)
-    if threads < 2:
-        part(0, count)
-        return results
-    ends = [count * k // threads for k in range(threads + 1)]
     kernel.code  # noqa: B018  compiled once
-    others = [Thread(target=part, args=pair) for pair in pairwise(ends[1:])]
+    others = [Thread(target=work) for _ in range(1, several)]
     for other in others:
         other.start()
     try:
-        part(0, ends[1])
+        work()
     finally:
         for other in others:
             other.join()
@@ -99,8 +125,3 @@ def joined(arrays: Sequence[Array]) -> Array:
     """Arrays side by side, shape (m, sum of widths); those of one row repeat it."""
     rows = np.broadcast_shapes(*(x.shape[:-1] for x in arrays)) or (1,)
     return np.concatenate([np.broadcast_to(x, (*rows, x.shape[-1])) for x in arrays], axis=1)
-
-
-def processors() -> int:
-    """The number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from armsim import dynamics
 from armsim.actuation import drive_torques, limit_torques, motor_demands
 from armsim.arm.advance import Advanced, check_adaptive, check_durations, check_finite, diverged, motion, sound
-from armsim.arm.arrays import LEAST, brief, evaluate, joined, number_array
+from armsim.arm.arrays import LEAST, brief, evaluate, joined, row_array, row_count
 from armsim.arm.integration import check_tolerance
 from armsim.compile import BatchKernel
+from armsim.compile.threads import check_threads
 from armsim.errors import ShapeError, UsageError
 from armsim.expr import Scalar, finite_or_nan, leaves, trace
 from armsim.formulas.bounds import BOUNDS
@@ -49,6 +50,7 @@ def load_robot(
     robot: str | PathLike[str] | Mapping[str, Any],
     overrides: Mapping[str, Any] | None = None,
     engine: Literal["llvm", "python"] = "llvm",
+    threads: int | None = None,
 ) -> Robot:
     """The arm of a robot file, or a shipped one by its name.
 
@@ -57,12 +59,13 @@ def load_robot(
         overrides: Values in place of the file's, by path: {"joints[R2].motor.Kp": 12, "parameters.upper": 0.4}; None
             takes a key out.
         engine: "llvm" compiles each method when it is first called, "python" runs on floats.
+        threads: How many share the rows of many states; as many as there are processors unless given.
 
     Raises:
         FileFaults: The file cannot be used; says where and why.
     """
     arm, data = read_robot(robot, overrides)
-    return Robot(arm, engine, data)
+    return Robot(arm, engine, data, threads)
 
 
 class Robot:
@@ -80,16 +83,23 @@ class Robot:
         arm: The arm.
         engine: "llvm" or "python"; both give the same bits.
         data: Of its file, as `armsim.loading.load_robot_file` reads it; what the arm looks like is taken from it.
+        threads: How many share the rows of many states; as many as there are processors unless given.
     """
 
     def __init__(
-        self, arm: Arm, engine: Literal["llvm", "python"] = "llvm", data: dict[str, Any] | None = None
+        self,
+        arm: Arm,
+        engine: Literal["llvm", "python"] = "llvm",
+        data: dict[str, Any] | None = None,
+        threads: int | None = None,
     ) -> None:
         if engine not in ENGINES:
             raise UsageError(f"engine: expected one of {', '.join(ENGINES)}, found {engine!r}")
         self.arm = arm
         self.engine = engine
         self.data = data
+        check_threads(threads)
+        self._threads = threads
         self._kernels: dict[str, BatchKernel] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -174,7 +184,7 @@ class Robot:
         arrays = {key: self._given(key, x) for key, x in given.items()}
         for key, array in arrays.items():
             check_finite(key, array)
-        many = _rows("advance", arrays)
+        many = row_count("advance", arrays)
         if times.ndim and many not in (None, len(times)):
             raise ShapeError(f"advance: expected as many durations as rows, found {len(times)} and {many}")
         many = len(times) if times.ndim else many
@@ -266,10 +276,7 @@ class Robot:
         return np.zeros(self.arm.n) if values is None and name != "q" else self._array(name, values)
 
     def _array(self, name: str, values: ArrayLike | None) -> Array:
-        array = number_array(name, values)
-        n = self.arm.n
-        if array.ndim not in (1, 2) or array.shape[-1] != n:
-            raise ShapeError(f"{name}: expected shape ({n},) or (m, {n}), found {array.shape}")
+        array = row_array(name, values, self.arm.n)
         if name == "q" and array.size and not -LARGEST_POSITION <= array.min() <= array.max() <= LARGEST_POSITION:
             raise UsageError(f"q: expected positions up to {LARGEST_POSITION:g}, found {np.max(np.abs(array)):g}")
         return array
@@ -287,7 +294,7 @@ class Robot:
         """
         n = self.arm.n
         arrays = {key: self._given(key, x) for key, x in given.items()}
-        many = _rows(name, arrays)
+        many = row_count(name, arrays)
 
         def grouped(*x):
             return leaves(body(self.arm, *(x[i * n : (i + 1) * n] for i in range(len(arrays)))))
@@ -312,17 +319,4 @@ class Robot:
             widths = [array.shape[-1] for array in arrays]
             names = [f"x{i}" for i in range(sum(widths))]
             kernel = self._kernels[name] = BatchKernel(trace(sound, names, name), widths=widths)
-        return evaluate(kernel, arrays, least)
-
-
-def _rows(name: str, arrays: Mapping[str, Array]) -> int | None:
-    """The number of rows m of the arrays of shape (m, n); None if all are of shape (n,).
-
-    Raises:
-        ShapeError: Their numbers of rows differ.
-    """
-    rows = {array.shape[0] for array in arrays.values() if array.ndim == 2}
-    if len(rows) > 1:
-        shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
-        raise ShapeError(f"{name}: expected as many rows in each array, found {shapes}")
-    return rows.pop() if rows else None
+        return evaluate(kernel, arrays, self._threads, least)

@@ -40,7 +40,7 @@ def final_states(
     flat = np.ascontiguousarray(values, dtype=float).reshape(-1)
     job = Job(plan, clock, values=flat, count=runs)  # type: ignore[arg-type]  # a buffer of doubles
     runner = Runner(engine, job)
-    lanes, log = runner.lanes, RowTable(runner, runs) if plan.columns else None
+    lanes, log = runner.lanes, LaneRows(runner, runs) if plan.columns else None
     begun = _live(runner)[:runs].copy()
     for _ in runner.until(clock.steps, log):
         if stopped():
@@ -87,7 +87,7 @@ def divergence(plan: LoopPlan, clock: Clock, left: Departure) -> str:
     return f"{plant.slots[int(np.argmax(shares))]} left all bounds at {t:g} s"
 
 
-class RowTable:
+class LaneRows:
     """The rows of runs in vector lanes, as an array; see `armsim.simulation.lanes.RowRoom`.
 
     Args:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +19,7 @@ from armsim.batches.runs import REFUSED, ROWS, STEPS, Runs
 from armsim.batches.table_text import REASON, STATUS
 from armsim.batches.variants import ENDS, OpenScenario, Variants
 from armsim.clock import NEVER, Clock
+from armsim.compile.threads import check_threads
 from armsim.errors import UsageError
 from armsim.loading.open_numbers import open_numbers
 from armsim.simulation.engine import NativeEngine
@@ -90,23 +89,6 @@ def simulate_many(
     whole = batch.run(runs)
     seconds = {**batch.seconds, "total_s": time.perf_counter() - began}
     return replace(runs, whole=whole, warnings=batch.warnings, families=tuple(batch.families), seconds=seconds)
-
-
-def check_threads(threads: int | None) -> int:
-    """A number of threads; as many as there are processors for this process unless given.
-
-    Raises:
-        UsageError: It is less than 1.
-    """
-    if threads is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    try:
-        count = 0 if isinstance(threads, bool) else operator.index(threads)
-    except TypeError:
-        count = 0
-    if count < 1:
-        raise UsageError.of("threads", "how many, 1 or more", repr(threads), "leave it out to take all processors")
-    return count
 
 
 def _shaped(values: ArrayLike, runs: int) -> Array:

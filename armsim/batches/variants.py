@@ -66,7 +66,7 @@ class Variants:
     def made(self, values: Sequence[Scalar]) -> Made:
         """The plant of a variant, and the start of its run."""
         scenario = self.variant(values)
-        return self.plant(scenario), scenario.initial_q, scenario.initial_qd
+        return Made(self.plant(scenario), scenario.initial_q, scenario.initial_qd)
 
     def engine(self, lanes: int | None = None) -> NativeEngine:
         """Machine code for that many lanes, compiled once; for as many as suit the machine unless given."""

@@ -9,17 +9,20 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import islice
 
 from armsim.compile.environment import enter_and_leave
 from armsim.compile.ir import Module
 from armsim.compile.kernel import Compiled, compiled
 from armsim.compile.lower import lower
+from armsim.compile.schedule import scheduled
 from armsim.compile.tables import looked_up
 from armsim.compile.target import Target, host
-from armsim.expr import Expr, Function
+from armsim.expr import Function
 
 DOUBLE = 8  # bytes
+LINE = 8  # doubles in a cache line
+AHEAD = 2  # blocks
+INLINE = 2  # calls of a function that is inlined: a step and the row behind it then share what they have in common
 
 
 class BatchKernel:
@@ -28,7 +31,7 @@ class BatchKernel:
     Args:
         function: (scalars) to (scalars), or what traces it; with a key it is called only if the code is not in the cache.
         target: The machine to compile for.
-        lanes: Rows per vector; the target's own choice unless given. The results do not depend on it.
+        lanes: Rows per vector; as many as a register has doubles unless given. The results do not depend on it.
         widths: Numbers of columns of the arrays that hold the arguments, one after the other; a single array unless given.
         key: Names all that the function depends on, for the cache; without one, it is printed and its text is the key.
     """
@@ -43,7 +46,7 @@ class BatchKernel:
     ) -> None:
         self._make = (lambda: function) if isinstance(function, Function) else function
         self.target = target or host()
-        self.lanes = lanes or self.target.lanes
+        self.lanes = lanes or self.target.register
         self.widths = (len(self.function.inputs),) if widths is None else tuple(widths)
         self._key = key
 
@@ -55,7 +58,7 @@ class BatchKernel:
     @cached_property
     def ir(self) -> str:
         """LLVM IR of the vector loop."""
-        return _print(lower(self.function), self.widths, self.lanes, self.target)
+        return _print(lower(self.function, inline=INLINE), self.widths, self.lanes, self.target)
 
     @cached_property
     def code(self) -> Compiled:
@@ -80,80 +83,54 @@ class BatchKernel:
 
 
 def _print(function: Function, widths: Sequence[int], lanes: int, target: Target) -> str:
-    """The module: @map goes from block to block of rows; the last one, if it is not full, is computed on a copy."""
+    """The module: @map goes from block to block of rows. In a block that is not full, lanes repeat the last row."""
     module = Module(lanes)
-    groups = range(len(widths))
-    width = len(function.outputs)
-    live = function.live()
-    wanted = set(live)
-    names: dict[Expr, str] = {}
-    lines = []
-    inputs = iter(function.inputs)
-    for g in groups:
-        used = [(j, node) for j, node in enumerate(islice(inputs, widths[g])) if node in wanted]
-        columns = _columns(f"g{g}", f"%in{g}", f"%stride{g}", [j for j, _ in used], lanes)
-        lines += columns
-        names |= {node: f"%g{g}c{j}" for j, node in used}
-    lines += module.lines(live, names)
-    results = [module.operand(out, names) for out in function.outputs]
-    lines += _rows("%out", results, lanes)
-    declare, enter, leave = enter_and_leave(target.triple)
-    head = [*module.allocas(), f"  %scratch = alloca [{lanes * width} x double]"]
-    head += [f"  %scratch{g} = alloca [{lanes * widths[g]} x double]" for g in groups]
-    for g in groups:
-        head += [
+    pointers: list[str] = []
+    rows: list[str] = []
+    lines: list[str] = []
+    for lane in range(lanes):
+        rows += [f"  %k{lane} = add i64 %k, {lane}", f"  %r{lane} = call i64 @llvm.smin.i64(i64 %k{lane}, i64 %last)"]
+    columns: list[str] = []
+    for g, width in enumerate(widths):
+        pointers += [
             f"  %atp{g} = getelementptr i64, ptr %args, i64 {2 * g}",
             f"  %at{g} = load i64, ptr %atp{g}",
             f"  %base{g} = inttoptr i64 %at{g} to ptr",
             f"  %stepp{g} = getelementptr i64, ptr %args, i64 {2 * g + 1}",
             f"  %step{g} = load i64, ptr %stepp{g}",
         ]
-    begin, fill, meet = [], [], []
-    for g in groups:
-        begin += [
-            f"  %o{g} = mul i64 %k, %step{g}",
-            f"  %rows{g} = getelementptr i8, ptr %base{g}, i64 %o{g}",
-        ]
-        fill += [
-            f"  call void @copy(ptr %scratch{g}, ptr %rows{g}, i64 %step{g}, i64 {widths[g]}, i64 %last, i64 {lanes})"
-        ]
-        meet += [
-            f"  %in{g} = phi ptr [ %rows{g}, %rows ], [ %scratch{g}, %fill ]",
-            f"  %stride{g} = phi i64 [ %step{g}, %rows ], [ {DOUBLE * widths[g]}, %fill ]",
-        ]
-    module.add(COPY)
+        rows += _rows(f"g{g}", f"%base{g}", f"%step{g}", width, lanes)
+        for first in range(0, width, lanes):
+            columns += _load(lines, f"g{g}", first, min(lanes, width - first), lanes)
+    width = len(function.outputs)
+    rows += _rows("out", "%results", str(DOUBLE * width), width, lanes)
+    names = dict(zip(function.inputs, columns, strict=True))
+    lines += module.lines(scheduled(function.live(), lanes), names)
+    for first in range(0, width, lanes):
+        values = [module.operand(out, names) for out in function.outputs[first : first + lanes]]
+        _store(lines, "out", first, values, lanes)
+    declare, enter, leave = enter_and_leave(target.triple)
     module.add(
         "\n".join(
             [
                 declare,
+                "declare i64 @llvm.smin.i64(i64, i64)",
+                "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)",
                 "define void @map(ptr noalias %args, ptr noalias %results, i64 %count) {",
                 "entry:",
-                *head,
+                *module.allocas(),
+                *pointers,
                 *enter,
+                "  %last = sub i64 %count, 1",
                 "  br label %head",
                 "head:",
                 "  %k = phi i64 [ 0, %entry ], [ %next, %filled ]",
-                "  %left = sub i64 %count, %k",
-                "  %more = icmp sgt i64 %left, 0",
-                "  br i1 %more, label %rows, label %done",
-                "rows:",
-                "  %last = sub i64 %left, 1",
-                *begin,
-                f"  %ro = mul i64 %k, {DOUBLE * width}",
-                "  %own = getelementptr i8, ptr %results, i64 %ro",
-                f"  %full = icmp sge i64 %left, {lanes}",
-                "  br i1 %full, label %block, label %fill",
-                "fill:",
-                *fill,
-                "  br label %block",
+                "  %more = icmp slt i64 %k, %count",
+                "  br i1 %more, label %block, label %done",
                 "block:",
-                *meet,
-                "  %out = phi ptr [ %own, %rows ], [ %scratch, %fill ]",
+                *rows,
                 *lines,
                 f"  %next = add i64 %k, {lanes}",
-                "  br i1 %full, label %filled, label %rest",
-                "rest:",
-                f"  call void @copy(ptr %own, ptr %scratch, i64 {DOUBLE * width}, i64 {width}, i64 %last, i64 %left)",
                 "  br label %filled",
                 "filled:",
                 "  br label %head",
@@ -167,71 +144,63 @@ def _print(function: Function, widths: Sequence[int], lanes: int, target: Target
     return str(module)
 
 
-def _columns(name: str, base: str, stride: str, columns: Sequence[int], lanes: int) -> list[str]:
-    """Vectors {name}c{j} of columns j of a block of rows."""
-    lines = []
-    real = "double" if lanes == 1 else f"<{lanes} x double>"
-    for row in range(lanes):
-        lines.append(f"  %{name}o{row} = mul i64 {stride}, {row}")
-        lines.append(f"  %{name}p{row} = getelementptr i8, ptr {base}, i64 %{name}o{row}")
-    for j in columns:
-        before = "poison"
-        for row in range(lanes):
-            lines.append(f"  %{name}a{row}x{j} = getelementptr double, ptr %{name}p{row}, i64 {j}")
-            x = f"%{name}c{j}" if lanes == 1 else f"%{name}v{row}x{j}"
-            lines.append(f"  {x} = load double, ptr %{name}a{row}x{j}, align 8")
-            if lanes > 1:
-                after = f"%{name}c{j}" if row == lanes - 1 else f"%{name}i{row}x{j}"
-                lines.append(f"  {after} = insertelement {real} {before}, double {x}, i64 {row}")
-                before = after
+def _rows(name: str, base: str, stride: str, width: int, lanes: int) -> list[str]:
+    """Pointers {name}p{lane} to the rows of a block; those of the block after the next one are fetched meanwhile."""
+    lines = [f"  %{name}ahead = mul i64 {stride}, {AHEAD * lanes}"]
+    for lane in range(lanes):
+        lines.append(f"  %{name}o{lane} = mul i64 %r{lane}, {stride}")
+        lines.append(f"  %{name}p{lane} = getelementptr i8, ptr {base}, i64 %{name}o{lane}")
+        lines.append(f"  %{name}f{lane} = getelementptr i8, ptr %{name}p{lane}, i64 %{name}ahead")
+        for j in range(0, width, LINE):
+            lines.append(f"  %{name}f{lane}x{j} = getelementptr double, ptr %{name}f{lane}, i64 {j}")
+            lines.append(f"  call void @llvm.prefetch.p0(ptr %{name}f{lane}x{j}, i32 0, i32 3, i32 1)")
     return lines
 
 
-def _rows(base: str, values: Sequence[str], lanes: int) -> list[str]:
-    """Stores of vectors as the columns of a block of rows."""
-    lines = []
-    real = "double" if lanes == 1 else f"<{lanes} x double>"
-    for j, value in enumerate(values):
-        for row in range(lanes):
-            x = value
-            if lanes > 1:
-                x = f"%ro{row}x{j}"
-                lines.append(f"  {x} = extractelement {real} {value}, i64 {row}")
-            lines.append(f"  %rp{row}x{j} = getelementptr double, ptr {base}, i64 {row * len(values) + j}")
-            lines.append(f"  store double {x}, ptr %rp{row}x{j}, align 8")
-    return lines
+def _load(lines: list[str], name: str, first: int, count: int, lanes: int) -> Sequence[str]:
+    """Adjacent columns of the rows at {name}p{lane} as vectors."""
+    rows = [f"%{name}x{first}r{lane}" for lane in range(lanes)]
+    for lane, row in enumerate(rows):
+        at = f"{row}a"
+        lines.append(f"  {at} = getelementptr double, ptr %{name}p{lane}, i64 {first}")
+        lines.append(f"  {row}n = load {_real(count, lanes)}, ptr {at}, align 8")
+        lines.append(_shuffle(row, f"{row}n", "poison", count, [min(k, count) for k in range(lanes)]))
+    return _transposed(lines, f"%{name}x{first}", rows)[:count]
 
 
-# rows of `width` doubles, `count` of them, one after the other; those after the last one repeat it
-COPY = """define internal void @copy(ptr %to, ptr %from, i64 %stride, i64 %width, i64 %last, i64 %count) noinline {
-entry:
-  br label %row
-row:
-  %l = phi i64 [ 0, %entry ], [ %l1, %ended ]
-  %some = icmp slt i64 %l, %count
-  br i1 %some, label %begin, label %end
-begin:
-  %within = icmp slt i64 %l, %last
-  %at = select i1 %within, i64 %l, i64 %last
-  %offset = mul i64 %at, %stride
-  %source = getelementptr i8, ptr %from, i64 %offset
-  %first = mul i64 %l, %width
-  %target = getelementptr double, ptr %to, i64 %first
-  br label %column
-column:
-  %j = phi i64 [ 0, %begin ], [ %j1, %copied ]
-  %more = icmp slt i64 %j, %width
-  br i1 %more, label %copied, label %ended
-copied:
-  %px = getelementptr double, ptr %source, i64 %j
-  %x = load double, ptr %px
-  %py = getelementptr double, ptr %target, i64 %j
-  store double %x, ptr %py
-  %j1 = add i64 %j, 1
-  br label %column
-ended:
-  %l1 = add i64 %l, 1
-  br label %row
-end:
-  ret void
-}"""
+def _store(lines: list[str], name: str, first: int, values: Sequence[str], lanes: int) -> None:
+    """Vectors as adjacent columns of the rows at {name}p{lane}."""
+    count = len(values)
+    rows = _transposed(lines, f"%{name}x{first}", [*values, *["poison"] * (lanes - count)])
+    for lane, row in enumerate(rows):
+        at = f"%{name}x{first}a{lane}"
+        lines.append(_shuffle(f"{at}n", row, "poison", lanes, range(count)))
+        lines.append(f"  {at} = getelementptr double, ptr %{name}p{lane}, i64 {first}")
+        lines.append(f"  store {_real(count, lanes)} {at}n, ptr {at}, align 8")
+
+
+def _transposed(lines: list[str], name: str, vectors: Sequence[str]) -> Sequence[str]:
+    """As many vectors as they have elements transposed: in blocks of 2 x 2, then these blocks, ..."""
+    lanes, apart = len(vectors), 1
+    while apart < lanes:
+        turned = [f"{name}t{apart}x{i}" for i in range(lanes)]
+        for i in (i for i in range(lanes) if not i & apart):
+            pair = vectors[i], vectors[i + apart], lanes
+            left = [k + lanes - apart if k & apart else k for k in range(lanes)]
+            lines.append(_shuffle(turned[i], *pair, left))
+            lines.append(_shuffle(turned[i + apart], *pair, [k + apart for k in left]))
+        vectors, apart = turned, 2 * apart
+    return vectors
+
+
+def _shuffle(name: str, a: str, b: str, size: int, places: Sequence[int]) -> str:
+    """A vector of the elements at some places of two vectors of that size, one behind the other."""
+    if size == len(places) == 1:  # a single lane is no vector
+        return f"  {name} = select i1 true, double {a}, double {b}"
+    mask = ", ".join(f"i32 {place}" for place in places)
+    return f"  {name} = shufflevector <{size} x double> {a}, <{size} x double> {b}, <{len(places)} x i32> <{mask}>"
+
+
+def _real(count: int, lanes: int) -> str:
+    """Type of so many doubles of a row."""
+    return "double" if lanes == 1 else f"<{count} x double>"

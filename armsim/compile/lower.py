@@ -20,16 +20,18 @@ def lower(
     function: Function,
     pack: bool = False,
     first: int = 0,
+    inline: int = 1,
     elementary: Mapping[str, Callable[[Any], Any]] | None = None,
 ) -> Function:
-    """The same function in machine operations: sin, cos, exp, log and rounding expanded, functions with a single call inlined.
+    """The same function in machine operations: sin, cos, exp, log and rounding expanded, functions of few calls inlined.
 
-    A function that is called from several places stays one, and is lowered itself.
+    A function that is called from more places stays one, and is lowered itself.
 
     Args:
         function: The function as traced.
         pack: Vectorise sine and cosine of several angles in the lanes of one "pack" node; for scalar code.
         first: Number of leading outputs whose angles are packed among themselves.
+        inline: Most calls of a function that is inlined.
         elementary: What becomes of sin, cos, exp, log and rounding, in place of their expansion.
     """
     graph = Graph(function.graph.depth)
@@ -60,12 +62,12 @@ def lower(
 
         def call(inner: Function, args: list[Any]) -> list[Any]:
             where = max([graph, *(arg.graph for arg in args if isinstance(arg, Expr))], key=lambda g: g.depth)
-            if times[inner] == 1:
+            if times[inner] <= inline:
                 if pack:
                     known.update(_packed(where, inner, args, machine))
                 return replay(inner, args, machine, calls_of)
             if inner not in lowered:
-                lowered[inner] = lower(inner, pack, elementary=elementary)
+                lowered[inner] = lower(inner, pack, inline=inline, elementary=elementary)
             node = where.node("call", lowered[inner], *args)
             outs = enumerate(lowered[inner].outputs)
             return [where.node("out", node, i) if isinstance(out, Expr) else out for i, out in outs]

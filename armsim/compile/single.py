@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from math import inf
 
 from armsim.compile.environment import enter_and_leave
 from armsim.compile.ir import Module
@@ -21,15 +22,13 @@ class SingleKernel:
 
     Args:
         function: (scalars) to (scalars).
-        bounds: For each result the largest magnitude within bounds; None for no bound.
+        bounds: For each result the largest magnitude within bounds; inf for no bound.
         target: The machine to compile for.
     """
 
-    def __init__(
-        self, function: Function, bounds: Sequence[float | None] | None = None, target: Target | None = None
-    ) -> None:
+    def __init__(self, function: Function, bounds: Sequence[float] | None = None, target: Target | None = None) -> None:
         self.function = function
-        self.bounds = [None] * len(function.outputs) if bounds is None else list(bounds)
+        self.bounds = [inf] * len(function.outputs) if bounds is None else list(bounds)
         self.target = target or host()
 
     @cached_property
@@ -54,25 +53,22 @@ class SingleKernel:
         return function
 
 
-def _print(function: Function, bounds: Sequence[float | None], target: Target) -> str:
+def _print(function: Function, bounds: Sequence[float], target: Target) -> str:
     module = Module()
     names: dict[Expr, str] = {}
     lines = []
-    live = function.live()
-    wanted = set(live)
     for i, node in enumerate(function.inputs):
-        if node in wanted:
-            names[node] = f"%a{i}"
-            lines.append(f"  %ap{i} = getelementptr double, ptr %args, i64 {i}")
-            lines.append(f"  %a{i} = load double, ptr %ap{i}")
-    lines += module.lines(scheduled(live), names)
+        names[node] = f"%a{i}"
+        lines.append(f"  %ap{i} = getelementptr double, ptr %args, i64 {i}")
+        lines.append(f"  %a{i} = load double, ptr %ap{i}")
+    lines += module.lines(scheduled(function.live()), names)
     for i, out in enumerate(function.outputs):
         lines.append(f"  %rp{i} = getelementptr double, ptr %results, i64 {i}")
         lines.append(f"  store double {module.operand(out, names)}, ptr %rp{i}")
     first = "-1"
     module.declare("declare double @llvm.fabs.f64(double)")
     for i, bound in reversed(list(enumerate(bounds))):
-        if bound is None:
+        if bound == inf:
             continue
         value = module.operand(function.outputs[i], names)
         lines.append(f"  %bm{i} = call double @llvm.fabs.f64(double {value})")

@@ -66,11 +66,6 @@ class Target:
         features = f"{self._processor[1]},"
         return 8 if "+avx512f," in features else 4 if "+avx," in features else 2
 
-    @property
-    def lanes(self) -> int:
-        """Lanes of vector code for single functions: two registers of doubles."""
-        return 2 * self.register
-
     @cached_property
     def compact(self) -> bool:
         """Whether code is of the small code model and position-independent: it and its constants lie within 2 GB.

@@ -5,20 +5,21 @@ from __future__ import annotations
 import math
 from array import array as doubles
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armsim.arm.arrays import evaluate, number_array
+from armsim.arm.arrays import evaluate, number_array, row_array, row_count
 from armsim.arm.integration import check_dt, check_method, check_tolerance
 from armsim.arm.robot import Robot
 from armsim.compile import BatchKernel
 from armsim.compile.single import SingleKernel
+from armsim.compile.threads import check_threads
 from armsim.errors import Diverged, ShapeError, UsageError
-from armsim.expr import Expr, Function, Scalar, finite_or_nan, trace
+from armsim.expr import Expr, Function, Scalar, absolute, both, finite_or_nan, trace, where
 from armsim.integrate import METHODS
 from armsim.integrate.method import no_step, stall_of
 from armsim.loading import read_robot
@@ -83,6 +84,7 @@ class ForwardModel:
         external: Where k wrenches act, as in a scenario's `external` without force, moment and times: mappings
             {link: R5, point: [0, 0, 0], frame: world or link}.
         currents: Whether the currents of the electric motors are among the outputs.
+        threads: How many share the rows of many states; as many as there are processors unless given.
 
     Attributes:
         arm: The arm, n joints; with the numbers of the file where they are left open.
@@ -110,6 +112,7 @@ class ForwardModel:
         open: Sequence[str] = (),
         external: Sequence[Mapping[str, Any]] = (),
         currents: bool = False,
+        threads: int | None = None,
     ) -> None:
         self._numbers = OpenValues(OpenRobot(source_of(robot), open), target) if open else None
         self.open = () if self._numbers is None else self._numbers.robot.paths
@@ -125,6 +128,8 @@ class ForwardModel:
         self.tolerance = check_tolerance(self.method, rtol, atol)
         self._places = applied_wrenches(self.arm, external)
         self._currents = currents
+        check_threads(threads)
+        self._threads = threads
         more = {"values": len(self.open), "wrench": 6 * len(self._places)}
         self._more = {key: width for key, width in more.items() if width}  # numbers that a step takes besides
         self._target = target
@@ -183,13 +188,10 @@ class ForwardModel:
             expected = "joint positions, as the initial ones are left open"
             raise UsageError.of("q", expected, "none", "give the positions of the joints")
         given = {"q": self.arm.initial if q is None else q, "qd": qd, "inputs": inputs}
-        arrays = {key: np.zeros(n) if x is None else number_array(key, x) for key, x in given.items()}
-        for key, array in arrays.items():
-            if array.ndim not in (1, 2) or array.shape[-1] != n:
-                raise ShapeError(f"{key}: expected shape ({n},) or (m, {n}), found {array.shape}")
+        arrays = {key: np.zeros(n) if x is None else row_array(key, x, n) for key, x in given.items()}
         arrays |= self._open_arguments(values, wrench)
-        rows = _rows("state", arrays)
-        states = evaluate(self._batch("begin"), list(arrays.values()))
+        rows = row_count("state", arrays)
+        states = evaluate(self._batch("begin"), list(arrays.values()), self._threads)
         return states if rows is not None else states[0]
 
     def step(
@@ -234,9 +236,8 @@ class ForwardModel:
     def _once(self) -> Callable[..., Array]:
         """The compiled single step."""
         vector = self._vector
-        limits = dict(zip(vector.plant.slots, bounds(vector.plant), strict=True))
-        found = [math.inf if slot.source is None else limits[vector.plant.slots[slot.source]] for slot in vector.slots]
-        magnitudes = [None if limit == math.inf else limit for limit in found]
+        limits = bounds(vector.plant)
+        magnitudes = [math.inf if slot.source is None else limits[slot.source] for slot in vector.slots]
         call = SingleKernel(self.traced("step"), magnitudes, self._target).call
         if not self._more:
             return plain_step(call, self._size, self._n, self._step_other, self._divergence)
@@ -257,38 +258,19 @@ class ForwardModel:
             )
         more = self._open_arguments(values, wrench)
         arrays = {"state": states, "inputs": all_inputs, **more}
-        _rows("step", arrays, one)
+        row_count("step", arrays, one)
         if not one:
-            return self._step_batch(list(arrays.values()))
+            return evaluate(self._batch("step"), list(arrays.values()), self._threads)
         if "wrench" in more:
             more["wrench"] = more["wrench"].reshape(-1, 6)
         return self._once(states, all_inputs, **more)
-
-    def _step_batch(self, arrays: Sequence[Array]) -> Array:
-        after = evaluate(self._batch("step"), arrays)
-        own, limits = self._limits
-        sound = np.abs(after[:, own]) <= limits
-        if not sound.all():
-            after[~sound.all(axis=1)] = math.nan
-        return after
-
-    @cached_property
-    def _limits(self) -> tuple[slice | list[int], Array]:
-        """Where the vector holds states, and their bounds."""
-        limits = bounds(self._vector.plant)
-        own = [i for i, _ in self._vector.carried]
-        block = slice(own[0], own[-1] + 1) if own == list(range(own[0], own[-1] + 1)) else own
-        return block, np.array([limits[source] for _, source in self._vector.carried])
 
     def _open_arguments(self, values: ArrayLike | None, wrench: ArrayLike | None) -> dict[str, Array]:
         """Values and wrenches, checked, each of shape (width,) or (m, width); only those that a step of this model takes."""
         numbers, k = self._numbers, len(self._places)
         found = {}
         if numbers is not None:
-            array = number_array("values", numbers.robot.written if values is None else values)
-            p = len(self.open)
-            if array.ndim not in (1, 2) or array.shape[-1] != p:
-                raise ShapeError(f"values: expected shape ({p},) or (m, {p}), found {array.shape}")
+            array = row_array("values", numbers.robot.written if values is None else values, len(self.open))
             numbers.admit(array)
             found["values"] = array
         elif values is not None:
@@ -307,7 +289,7 @@ class ForwardModel:
         kernel = self._batches.get(name)
         if kernel is None:
             widths = [*self._widths(name).values()]
-            kernel = self._batches[name] = BatchKernel(self.traced(name), self._target, widths=widths)
+            kernel = self._batches[name] = BatchKernel(self.traced(name, bounded=True), self._target, widths=widths)
         return kernel
 
     def _widths(self, name: str) -> dict[str, int]:
@@ -315,8 +297,11 @@ class ForwardModel:
         n = self._n
         return ({"state": self._size, "u": n} if name == "step" else {"q": n, "qd": n, "u": n}) | self._more
 
-    def traced(self, name: str) -> Function:
-        """The plant's "step", or "begin" (its initial state), as a function of all the numbers of its arguments."""
+    def traced(self, name: str, bounded: bool = False) -> Function:
+        """The plant's "step", or "begin" (its initial state), as a function of all the numbers of its arguments.
+
+        A bounded step that leaves the bounds of a state is NaN.
+        """
         widths = self._widths(name)
 
         def body(*x):
@@ -326,6 +311,10 @@ class ForwardModel:
             if name == "step":
                 after = vector.plant.step(0.0, vector.state(given["state"], given["u"]), self.dt)
                 own = [given["state"][i] for i, _ in vector.carried]
+                if bounded:
+                    limits = bounds(vector.plant)
+                    within = [absolute(after[source]) <= limits[source] for _, source in vector.carried]
+                    own.append(where(reduce(both, within), 0.0, math.inf))
                 return finite_or_nan(vector.vector(0.0, after), [*own, *given["u"], *given.get("wrench", [])])
             state = vector.plant.initial_state(given["q"], given["qd"])
             return finite_or_nan(
@@ -373,16 +362,3 @@ class ForwardModel:
                 found = no_step(self.method, stalled)
                 mend = "check the inputs, or take a greater rtol or a shorter dt"
         return Diverged.of("step: the state diverged", "a state within all bounds", found, mend)
-
-
-def _rows(name: str, arrays: Mapping[str, Array], one: bool = False) -> int | None:
-    """The number of rows of the arrays that have rows; None if none has, as must be where there is only one state.
-
-    Raises:
-        ShapeError: They differ.
-    """
-    rows = {len(array) for array in arrays.values() if array.ndim == 2}
-    if len(rows) > 1 or (one and rows):
-        shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
-        raise ShapeError(f"{name}: expected as many rows in each array, found {shapes}")
-    return rows.pop() if rows else None

@@ -102,7 +102,8 @@ class Recording(Run):
             found = divergence_of(made)
             made.causes = {key: found[key] for key in ("growth", "motion", "stalled")}
             made.stable = found["stable"]
-        made.end = made.table[-1].tolist()
+        made.measures, made.estimated = {}, ""  # which a recording does not have
+        made.seconds, made.end = {"total_s": run.seconds["total_s"]}, made.table[-1].tolist()
         made.state = list(made.vector.state(made.end, made.end[len(made.slots) :]))
         return made
 

@@ -1,17 +1,17 @@
 """Running a scenario: from its file to its result, its energy balance and summary, and the folder that a run writes.
 
-An engine carries out steps, in machine code or on Python floats; a driver calls it chunk by chunk, for progress, Ctrl-C and the
-states before a divergence.
+A plan says what the loop over steps computes, a job adds times and start, an engine carries out steps, in machine code or on
+Python floats, and the runner loops over them, of one run or of many in vector lanes.
 
 What others use:
 
 - `simulate.simulate`: a run of a scenario; `armsim.simulate`; `simulate_into`: with its folder, written meanwhile; `advise`: the
   advice on its step alone; `simulate_unadvised`: a run whatever its step;
-- `row_log.LARGEST_LOG`: the memory that rows of recordings and of many runs at once may take;
+- `row_log.LARGEST_LOG`: the memory that rows of many runs at once may take;
 - `run.Run`: the result, with `save` and `summary`; `armsim.Run`; `saved_run.saved_run`: one from its folder;
 - `result.steps_chosen`, `summary.stepped`: the numbers of steps of an adaptive method, and of any run;
 - `engine.NativeEngine`, `make_engine`, `ENGINES`: engines by name; `bounds`, `BOUNDS`: where a run counts as diverged;
-- `driver.Driver`, `Progress`: the loop over steps, for recordings and replays too;
-- `energy_balance.balance`: the work done on an arm against the change of its energy;
+- `loop_plan.LoopPlan`, `runner.Job`, `Runner`: what is computed, for which runs, and the loop over steps;
+- `energy_balance.audit`: the work done on an arm against the change of its energy;
 - `step_error.StepError`: the estimated error of a run's motion, by a repetition (`step_doubling`) with half the step.
 """

@@ -126,7 +126,7 @@ class PythonEngine:
                 if plant.sampled and not plan.sampled_outside and clock.samples_at(k):
                     x = plant.sample(t, x)
                 due = k % clock.rare_every == 0
-                after, gathered = plan.stepped(plant, plan.made(())[1], t, x, kept.tolist(), rare=due)
+                after, gathered = plan.stepped(plan.made(()), t, x, kept.tolist(), rare=due)
                 kept[:] = memoryview(array("d", gathered))
                 if k % clock.log_every == 0:
                     row = [value + 0.0 for value in plan.row(plant, t, x)]  # 0 for -0
@@ -149,7 +149,7 @@ class PythonEngine:
         x, kept = lanes.state.run(0).tolist(), lanes.kept.run(0).tolist()
         try:
             x = plant.sample(t, x) if due and plant.sampled else x
-            results.fill(plan.measured(plant, plan.made(())[1], t, x, kept))
+            results.fill(plan.measured(plan.made(()), t, x, kept))
         except (ZeroDivisionError, FormulaError):
             results.fill([math.nan] * len(plan.results))
         return results

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from armsim import sources
 from armsim.compile import LoopBody
@@ -36,7 +36,19 @@ BOUNDS |= {
 
 SUMMARISED = "peak_torque"  # the measure that the summary of every run is made from
 
-Made = tuple[Plant, Sequence[Scalar], Sequence[Scalar]]  # plant, and joint positions and velocities at the start
+
+class Made(NamedTuple):
+    """What a run is made of.
+
+    Attributes:
+        plant: The plant.
+        q: Joint positions at the start [rad or m].
+        qd: Joint velocities at the start [rad/s or m/s].
+    """
+
+    plant: Plant
+    q: Sequence[Scalar]
+    qd: Sequence[Scalar] = ()
 
 
 def bounds(plant: Plant) -> list[float]:
@@ -256,20 +268,20 @@ class LoopPlan:
         names = [*state_names, *(f"kept{i}" for i in range(m)), *open_names]
 
         def cycle(t: Scalar, *x: Scalar) -> list[Scalar]:
-            plant, start, _ = self.made(x[n + m :])
+            made = self.made(x[n + m :])
             state, opened = x[:n], dict(zip(names, [t, *x], strict=True))
             if "slack" in opened:
-                slack, asked = opened["slack"], plant.tolerance
-                plant = replace(plant, tolerance=Tolerance(slack * asked.rtol, slack * asked.atol))
-            after, kept = self.stepped(plant, start, t, state, x[n : n + m], opened.get("dt", self.dt))
-            return [*after, *kept, *self.row(plant, t, state)]
+                slack, asked = opened["slack"], made.plant.tolerance
+                own = Tolerance(slack * asked.rtol, slack * asked.atol)
+                made = made._replace(plant=replace(made.plant, tolerance=own))
+            after, kept = self.stepped(made, t, state, x[n : n + m], opened.get("dt", self.dt))
+            return [*after, *kept, *self.row(made.plant, t, state)]
 
         def finish(t: Scalar, *x: Scalar) -> list[Scalar]:
-            plant, start, _ = self.made(x[n + m :])
-            return self.measured(plant, start, t, x[:n], x[n : n + m])
+            return self.measured(self.made(x[n + m :]), t, x[:n], x[n : n + m])
 
         def sample(t: Scalar, *x: Scalar) -> list[Scalar]:
-            return self.made(x[n:])[0].sample(t, x[:n])
+            return self.made(x[n:]).plant.sample(t, x[:n])
 
         def begin(*x: Scalar) -> list[Scalar]:
             plant, q, qd = self.made(x)
@@ -299,12 +311,11 @@ class LoopPlan:
         """The plant and the start for values of the open numbers."""
         if self.opened is not None:
             return self.opened.make(values[: len(self.open)])
-        return self.plant, [0.0] * self.plant.arm.n if self.start is None else self.start, []
+        return Made(self.plant, [0.0] * self.plant.arm.n if self.start is None else self.start)
 
     def stepped(
         self,
-        plant: Plant,
-        start: Sequence[Scalar],
+        made: Made,
         t: Scalar,
         state: Sequence[Scalar],
         kept: Sequence[Scalar],
@@ -315,41 +326,35 @@ class LoopPlan:
 
         Those that are rare stay as they are unless `rare`.
         """
-        part = self.dt / self.parts
+        plant, part = made.plant, self.dt / self.parts
         if self.parts == 1:
             after = plant.step(t, state, self.dt if dt is None else dt)
-            return after, self.updated(plant, start, t, state, kept, rare)
+            return after, self._updated(made, t, state, kept, rare)
 
         def body(k: Scalar, state: list[Scalar], kept: list[Scalar]) -> list[Any]:
             at = t + k * part
-            return [k + 1.0, plant.step(at, state, part), self.updated(plant, start, at, state, kept)]
+            return [k + 1.0, plant.step(at, state, part), self._updated(made, at, state, kept)]
 
         _, after, gathered = loop([0.0, list(state), list(kept)], body, lambda k, *_: k >= self.parts, self.parts)
         return after, gathered
 
-    def updated(
-        self,
-        plant: Plant,
-        start: Sequence[Scalar],
-        t: Scalar,
-        state: Sequence[Scalar],
-        kept: Sequence[Scalar],
-        rare: bool = True,
+    def _updated(
+        self, made: Made, t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar], rare: bool = True
     ) -> list[Scalar]:
         """The accumulators after the moment at time t; see `stepped`."""
-        moment = Moment(plant, t, state, self.dt / self.parts, start)
-        parts = self._parts(kept)
+        moment, parts = self._moment(made, t, state), self._parts(kept)
         due = len(parts) if rare or not self.rare_every else len(parts) - 1
         pairs = zip(self.measures[:due], parts[:due], strict=True)
         return leaves([*(measure.update(part, moment) for measure, part in pairs), *parts[due:]])
 
-    def measured(
-        self, plant: Plant, start: Sequence[Scalar], t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar]
-    ) -> list[Scalar]:
+    def measured(self, made: Made, t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar]) -> list[Scalar]:
         """The measures' results, where the run ends at time t."""
-        moment = Moment(plant, t, state, self.dt / self.parts, start)
+        moment = self._moment(made, t, state)
         parts = zip(self.measures, self._parts(kept), strict=True)
         return [x for measure, part in parts for x in measure.result(measure.update(part, moment), moment)]
+
+    def _moment(self, made: Made, t: Scalar, state: Sequence[Scalar]) -> Moment:
+        return Moment(made.plant, t, state, self.dt / self.parts, made.q)
 
     def _parts(self, kept: Sequence[Scalar]) -> list[Any]:
         structure = flatten([measure.begin() for measure in self.measures])[1]

@@ -20,6 +20,7 @@ from armsim.simulation.row_log import ArrayRows, Rows
 from armsim.simulation.row_totals import RowTotals
 from armsim.simulation.step_error import StepError
 from armsim.stability.advice import Advice
+from armsim.stability.departure import MotionRows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -225,15 +226,15 @@ class Result(Mapping[str, Any]):
             totals.add(block)
         return totals
 
-    def latest(self) -> tuple[list[float], dict[str, list[tuple[float, ...]]]]:
-        """Times [s] of the last rows, as many as memory holds, and quantities in them, a tuple for each row."""
+    def latest(self) -> MotionRows:
+        """The motion in the last rows, as many as memory holds."""
         assert isinstance(self.rows, ArrayRows)  # as of every run that has just been made
         first, rows = self.rows.latest()
-        width = self.rows.width
-        return self.t[first:].tolist(), {
-            quantity: list(zip(*(rows[i::width].tolist() for i in self._places(quantity)), strict=True))
+        q, qd, qdd = (
+            list(zip(*(rows[i :: self.rows.width].tolist() for i in self._places(quantity)), strict=True))
             for quantity in ("q", "qd", "qdd")
-        }
+        )
+        return MotionRows(self.t[first:].tolist(), q, qd, qdd)
 
     @cached_property
     def _by_heading(self) -> dict[str, Heading]:

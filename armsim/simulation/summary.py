@@ -90,10 +90,9 @@ def pace(summary: Mapping[str, Any]) -> float:
 
 def divergence_of(run: Result) -> dict[str, Any]:
     """The diagnosis of a diverged run, with its causes; see `armsim.stability.departure.causes`."""
-    times, latest = run.latest()
     n = run.plant.arm.n
     approach = [state[n : 2 * n] for state in run.approach]
-    found = causes(run.scenario, run.steps, approach, times, **latest)
+    found = causes(run.scenario, run.steps, approach, run.latest())
     return {
         "slot": run.fastest_to_diverge(),
         "landing" if run.scenario.adaptive else "step": run.steps,

@@ -11,6 +11,6 @@ What others use:
 - `advice.Advice`: that advice; `advice.listed`: names joined for a sentence;
 - `step_modes.stable_steps`: the largest stable step of every fixed-step method at a state;
 - `departure.causes`, `remedy.remedy`: how a run came to diverge, and which steps would have been stable there;
-- `divergence.LAST_STEPS`: how many states before a divergence the driver of a run keeps;
+- `divergence.LAST_STEPS`: how many states before a divergence the runner finds again;
 - `closed_loop.gains`, `with_feedback`: a linear system under linear feedback.
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armsim.loading import Scenario
 from armsim.stability.divergence import Rows, growth, linear_until
@@ -24,19 +24,30 @@ FAR = 4.0 * math.pi  # rad or m: least displacement of a runaway joint
 EXPLAINED = (0.2, 5.0)  # observed rate over qdd / qd, which is biased under sampled control: rows are taken at samples
 
 
-def causes(
-    scenario: Scenario, steps: int, approach: Rows, t: Sequence[float], q: Rows, qd: Rows, qdd: Rows
-) -> dict[str, dict[str, Any] | None]:
+class MotionRows(NamedTuple):
+    """A motion in rows.
+
+    Attributes:
+        t: Times [s], shape (rows,).
+        q: Joint positions [rad or m], shape (rows, n).
+        qd: Joint velocities [rad/s or m/s], likewise.
+        qdd: Joint accelerations [rad/s² or m/s²], likewise.
+    """
+
+    t: Sequence[float]
+    q: Rows
+    qd: Rows
+    qdd: Rows
+
+
+def causes(scenario: Scenario, steps: int, approach: Rows, course: MotionRows) -> dict[str, dict[str, Any] | None]:
     """The "growth" and "motion" of a diverged run's summary: how the step, and the motion before it, became unstable.
 
     Args:
         scenario: What was run.
         steps: Number of steps carried out within bounds.
         approach: Joint velocities of the last states within bounds, one step apart [rad/s or m/s], shape (states, n).
-        t: Times of the rows [s].
-        q: Joint positions in the rows [rad or m], shape (rows, n).
-        qd: Joint velocities in the rows [rad/s or m/s], shape (rows, n).
-        qdd: Joint accelerations in the rows [rad/s² or m/s²], shape (rows, n).
+        course: The motion up to there.
 
     Returns:
         growth: exponential growth in the last steps: joint, amplification factor of its velocity increments, `per` step or
@@ -50,9 +61,9 @@ def causes(
     began = math.inf  # when the step became unstable, if known [s]
     if found is not None and (found["since"] is not None or found["alternates"]):
         began = scenario.clock.at(known) if found["since"] is None else found["since"]
-    count = sum(time <= began for time in t)
-    count = linear_until(qd[:count], 0.0 if scenario.adaptive else scenario.dt)
-    motion = runaway(t[:count], q[:count], qd[:count], qdd[:count])
+    count = sum(time <= began for time in course.t)
+    count = linear_until(course.qd[:count], 0.0 if scenario.adaptive else scenario.dt)
+    motion = runaway(course.t[:count], course.q[:count], course.qd[:count], course.qdd[:count])
     if motion is not None:
         motion["joint"] = scenario.arm.joints[motion["joint"]].name
     return {"growth": found, "motion": motion}

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armsim.batches.runs import REFUSED, Runs
-from armsim.batches.simulate_many import Batch, Progress, check_threads
+from armsim.batches.simulate_many import Batch, Progress
 from armsim.batches.variants import PREPARING, OpenScenario
+from armsim.compile.threads import check_threads
 from armsim.errors import ArmsimError, FileFaults, UsageError, spelled
 from armsim.files.document import Place, clipped
 from armsim.files.faults import listed

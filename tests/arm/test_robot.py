@@ -7,6 +7,7 @@ import pytest
 
 import armsim
 from armsim import dynamics
+from armsim.arm.arrays import LEAST
 from armsim.arm.robot import Robot
 from armsim.errors import FileFaults, ShapeError, UsageError
 
@@ -49,6 +50,14 @@ def test_one_state_gives_what_its_row_among_many_gives(arm, states, question):
         one = parts(ask(*(state[k] for state in states[: QUESTIONS[question]])))
         for few, all_of_them in zip(one, many):
             np.testing.assert_array_equal(few, all_of_them[k])
+
+
+def test_threads_change_no_bit_of_many_states():
+    many = np.random.default_rng(4).uniform(-1, 1, (3, 3 * LEAST + 5, 5))
+    found = [armsim.load_robot("arm5", threads=threads).forward_dynamics(*many).tobytes() for threads in (1, 2, 3)]
+    assert found[1:] == found[:1] * 2
+    with pytest.raises(UsageError, match="threads"):
+        armsim.load_robot("arm5", threads=True)
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

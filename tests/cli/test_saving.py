@@ -193,7 +193,7 @@ def test_ctrl_c_while_saving_keeps_whole_rows(armsim, empty_folder, heeding, mon
 
 
 def test_ctrl_c_while_a_recording_is_saved_keeps_whole_samples_that_replay(armsim, empty_folder, heeding, monkeypatch):
-    monkeypatch.setattr(run_files, "BLOCK", 100 * 8 * 9)
+    monkeypatch.setattr(run_files, "BLOCK", 100 * 8 * 11)  # of rows of nine columns and two energies
     pressed_while(monkeypatch, CsvTable, "add", 4)
     stopped = armsim(*RECORD)
     record = yaml.safe_load((empty_folder / "out/run.yaml").read_text())

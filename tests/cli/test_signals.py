@@ -54,9 +54,7 @@ def ended(process):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize(
-    ("command", "table", "call"), [("simulate", "trajectory.csv", 2), ("record", "record.csv", 50)]
-)
+@pytest.mark.parametrize(("command", "table", "call"), [("simulate", "trajectory.csv", 2), ("record", "record.csv", 2)])
 @pytest.mark.handful(2)
 def test_a_run_keeps_the_rows_that_it_has(number, command, table, call, ended, armsim):
     done = ended(number, STEPS, call, command, "two_link_hold", *SHORT, "-o", "out")

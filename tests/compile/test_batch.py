@@ -60,14 +60,13 @@ def test_nothing_is_written_beside_the_results(count):
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 5])
-def test_threads_change_no_bit(monkeypatch, threads):
-    monkeypatch.setattr("armsim.arm.arrays.processors", lambda: threads)
+def test_threads_change_no_bit(threads):
     arrays = given(1003)
     alone = evaluate(BatchKernel(FUNCTION, widths=[3, 2]), arrays, least=10_000)
-    assert evaluate(BatchKernel(FUNCTION, widths=[3, 2]), arrays, least=10).tolist() == alone.tolist()
+    assert evaluate(BatchKernel(FUNCTION, widths=[3, 2]), arrays, threads, least=10).tolist() == alone.tolist()
     assert alone.tolist() == one_by_one(arrays)
     shared = [arrays[0][0], arrays[1]]
-    assert evaluate(BatchKernel(FUNCTION, widths=[3, 2]), shared, least=10).tolist() == one_by_one(shared)
+    assert evaluate(BatchKernel(FUNCTION, widths=[3, 2]), shared, threads, least=10).tolist() == one_by_one(shared)
 
 
 @pytest.mark.usefixtures("no_kernels")

@@ -15,6 +15,7 @@ import yaml
 
 import armsim
 from armsim import ForwardModel
+from armsim.arm.arrays import LEAST
 from armsim.compile.target import Target
 from armsim.control import OpenLoop
 from armsim.errors import Diverged, FileFaults, ShapeError, UsageError
@@ -110,6 +111,30 @@ def test_a_batch_has_the_bits_of_single_steps():
     assert states.tolist() == singles.tolist()
     assert model.step(np.empty((0, 18)), np.empty((0, 5))).shape == (0, 18)
     assert model.state(rng.uniform(-1, 1, (3, 5))).shape == (3, 18)
+
+
+def test_threads_change_no_bit_of_many_states():
+    many = 3 * LEAST + 5
+    q, qd, inputs = np.random.default_rng(5).uniform(-1, 1, (3, many, 5))
+    qd[7], inputs[-1] = 1e300, math.nan
+    found = []
+    for threads in (1, 2, 3):
+        model = ForwardModel("arm5", dt=DT, threads=threads)
+        states = model.state(q, qd)
+        found.append((states.tobytes(), model.step(states, inputs).tobytes()))
+    assert found[1:] == found[:1] * 2
+    assert np.flatnonzero(np.isnan(np.frombuffer(found[0][1])).reshape(many, -1).all(axis=1)).tolist() == [7, many - 1]
+    with pytest.raises(UsageError, match="threads"):
+        ForwardModel("arm5", dt=DT, threads=0)
+
+
+def test_a_few_hundred_states_start_no_thread(monkeypatch):
+    monkeypatch.setattr("armsim.arm.arrays.Thread", None)
+    model = ForwardModel("arm5", dt=DT, threads=4)
+    states = model.state(np.zeros((500, 5)))
+    assert model.step(states, np.ones((500, 5))).shape == (500, 18)
+    with pytest.raises(TypeError):
+        model.state(np.zeros((2 * LEAST, 5)))
 
 
 def test_a_step_depends_on_nothing_but_the_state_and_the_inputs():

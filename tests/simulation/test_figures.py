@@ -10,7 +10,7 @@ import pytest
 import armsim
 from armsim.measures import figures
 from armsim.measures.figures import every
-from armsim.simulation.loop_plan import LoopPlan, plant_of_run
+from armsim.simulation.loop_plan import LoopPlan
 from armsim.stability.method_choice import with_method
 
 SHORT = {"duration": 0.06, "integrator.dt": 1e-4, "log.every": 1e-4}
@@ -88,8 +88,7 @@ def test_the_start_of_a_run_is_no_part_of_its_code():
     keys = []
     for start in (0.1, 0.2):
         scenario = with_method(armsim.loading.scenario_of("arm5_hold", {"initial.q": [start] * 5}))
-        plant = plant_of_run(scenario)
-        keys.append(LoopPlan.of(plant, scenario.dt, (), scenario.initial_q, steps=scenario.clock.steps).key)
+        keys.append(LoopPlan.of_run(scenario).key)
     assert keys[0] == keys[1] != ""
 
 

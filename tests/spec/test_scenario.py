@@ -82,7 +82,9 @@ def test_forces_act_between_times_on_the_grid():
 
 
 def test_the_default_log_has_about_a_thousand_rows():
-    assert read_scenario({**BASE, "duration": 12.3456, "integrator": {"method": "rk4", "dt": 1e-4}}).log_every == 123
+    assert (
+        read_scenario({**BASE, "duration": 12.3456, "integrator": {"method": "rk4", "dt": 1e-4}}).clock.log_every == 123
+    )
 
 
 def test_an_integrator_that_is_left_out_is_picked_and_chooses_its_steps():
