@@ -179,6 +179,11 @@ def _written(values: Values) -> Any:
     return [written_value(value) for value in values.values]
 
 
+def crossed(rows: Array, cases: Rows) -> Rows:
+    """Each of some rows with each of some cases behind it, the cases fastest, shape (rows times cases, columns of both)."""
+    return np.hstack([np.repeat(rows, len(cases), axis=0), np.tile(cases, (len(rows), 1))])
+
+
 def _stacked(columns: Sequence[NDArray[Any]]) -> Rows:
     """Columns as rows, of objects where there are words or lists."""
     words = any(column.dtype == object for column in columns)

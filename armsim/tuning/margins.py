@@ -17,7 +17,7 @@ from armsim.loading.resolved import resolved_robot
 from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import MOST_DELAY
 from armsim.spec.paths import path_text
-from armsim.studies.design import Design, Rows
+from armsim.studies.design import Design, Rows, crossed
 from armsim.studies.runs import StudyRuns
 from armsim.studies.study import Study
 from armsim.tuning.objective import Condition, outcome
@@ -89,8 +89,7 @@ def margins_of(
     def held(path: str, values: Sequence[float]) -> int:
         """With how many of the values, from the first on, all cases hold; of values that no arm has, none does."""
         made = np.array([[*{**places, path: value}.values()] for value in values])
-        rows = np.hstack([np.repeat(made, len(cases), axis=0), np.tile(cases, (len(values), 1))])
-        right = outcome(runs, rows, conditions)[0].reshape(len(values), len(cases)).all(axis=1)
+        right = outcome(runs, crossed(made, cases), conditions)[0].reshape(len(values), len(cases)).all(axis=1)
         return int(np.logical_and.accumulate(right).sum())
 
     delayed = scenario.clock.sample_every is not None and DELAYED not in axes

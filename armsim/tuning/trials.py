@@ -15,6 +15,7 @@ from armsim.batches.table_text import heading
 from armsim.errors import UsageError
 from armsim.files.interrupts import interrupts_later
 from armsim.files.study_folder import StudyFolder
+from armsim.studies.design import crossed
 from armsim.studies.results import StoredRows, stored_runs
 from armsim.tuning.objective import Merit
 from armsim.tuning.task import Task
@@ -137,7 +138,7 @@ class Trials:
     def _try(self, stage: int, rows: Array) -> list[Merit]:
         """Carry out trials, and have their rows wait for being written."""
         many, cases = len(rows), len(self._task.cases)
-        found = self._task.runs(np.hstack([np.repeat(rows, cases, axis=0), np.tile(self._task.cases, (many, 1))]))
+        found = self._task.runs(crossed(rows, self._task.cases))
         if not found.whole:
             self.flush()
             raise Stopped
