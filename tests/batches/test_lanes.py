@@ -109,6 +109,19 @@ def test_the_number_of_lanes_changes_no_bit(mixed, varied, method):
             assert np.array_equal(other[name], ended[0][name], equal_nan=True), name
 
 
+def test_runs_that_are_stopped_on_their_way_have_neither_rows_nor_measures(mixed, varied):
+    values = varied(mixed(), 3, 4)
+    opened = open_numbers(mixed(), values)
+    matrix = opened.matrix(values)
+    variants = Variants(opened, {}, matrix[0].tolist(), ["iae"], replace(ENDS, rows=True))
+    ended = final_states(variants.engine(1), Clock(1, 1000, 2000, 4, 50), matrix, ("first",), lambda: True)
+    assert ended["status"].tolist() == ["interrupted"] * 3
+    assert (0 < ended["steps"]).all()
+    assert (ended["steps"] < 2000).all()
+    for name in ("rows", "first", "iae"):
+        assert np.isnan(ended[name]).all(), name
+
+
 def test_neither_threads_nor_order_nor_company_change_a_bit(mixed, varied):
     scenario = mixed()
     values = varied(scenario, 70, 5)

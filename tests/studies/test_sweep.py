@@ -292,6 +292,15 @@ def test_a_study_that_cannot_be_is_refused_before_a_folder_is_made(what):
     assert not re.search("out", " ".join(os.listdir()))
 
 
+def test_what_cannot_be_left_open_is_written_in_while_all_else_stays_open():
+    varied = {"robot.parameters.spare": [1, 2], "control.kp[0]": [20, 40]}  # the first: a key that the file lacks
+    found = armsim.sweep("two_link_hold", varied, SHORT, "iae", "spare")
+    assert found.notes[0].startswith("grouped by robot.parameters.spare, ")
+    alone = armsim.sweep("two_link_hold", {"control.kp[0]": [20, 40]}, SHORT, "iae", "alone")
+    assert alone.notes == ()
+    assert found["iae"].tolist() == 2 * alone["iae"].tolist()
+
+
 def test_a_delay_that_is_varied_acts_as_one_that_is_written_in():
     found = armsim.sweep("arm5_hold_pi", {"control.delay": [0, 2e-3, 5e-3]}, {"duration": 0.1}, "iae", "delays")
     runs = [
