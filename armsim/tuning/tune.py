@@ -18,6 +18,7 @@ from armsim.files.new_file import whole_file
 from armsim.files.study_folder import SUMMARY, TEST, TUNED, StudyFolder, study_folder
 from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
+from armsim.loading.scenario import Scenario
 from armsim.spec.study import plain as plain_nodes
 from armsim.studies.design import Design
 from armsim.studies.runs import StudyRuns
@@ -145,13 +146,14 @@ def run_tuning(
             ended = INTERRUPTED
             with interrupts_later():
                 trials.flush()
-        found = _result(task, trials, made, ended)
+        scenario = task.uncased(trials.best)
+        found = _result(task, trials, made, scenario, ended)
         if ended != COMPLETE:
             return found
         if not trials.merit.sound:
             raise _nothing(made.path, trials.table)
         try:
-            return _validate(task, found, watch)
+            return _validate(task, found, scenario, watch)
         except KeyboardInterrupt:
             return replace(found, status=INTERRUPTED)
 
@@ -182,7 +184,7 @@ def _search(task: Task, trials: Trials, made: StudyFolder) -> None:
             made.finish()
 
 
-def _result(task: Task, trials: Trials, made: StudyFolder, status: str) -> TuningResult:
+def _result(task: Task, trials: Trials, made: StudyFolder, scenario: Scenario, status: str) -> TuningResult:
     """What the search has found."""
     tuning = task.tuning
     return TuningResult(
@@ -198,7 +200,7 @@ def _result(task: Task, trials: Trials, made: StudyFolder, status: str) -> Tunin
         merit=trials.merit,
         trials=trials.table,
         conditions=tuple(one.text for one in task.conditions),
-        control=written_control(task.uncased(trials.best)),
+        control=written_control(scenario),
         tried=test_in_words(task.test),
         simulated=task.runs.loop_s,
     )
@@ -216,9 +218,9 @@ def _nothing(folder: str, trials: Runs) -> UsageError:
     return UsageError.of(folder, "a trial whose runs are complete", f"{trials.done} trials: {ended}{why}", mend)
 
 
-def _validate(task: Task, found: TuningResult, watch: Watch) -> TuningResult:
+def _validate(task: Task, found: TuningResult, scenario: Scenario, watch: Watch) -> TuningResult:
     """Write the tuned scenario; test it, find out why cases do not hold, and how far numbers may be off."""
-    tuning, scenario = task.tuning, task.uncased(found.values)
+    tuning = task.tuning
     changed = [*tuning.study.overrides, *task.sought]
     document = tuned_scenario(tuning.study.scenario, changed, scenario, found.folder)
     over = f", the {tuning.over} of {found.cases} cases" if found.cases > 1 else ""

@@ -16,6 +16,7 @@ import armsim
 from armsim.errors import UsageError
 from armsim.files import study_folder
 from armsim.files.claim import sole
+from armsim.loading import load_scenario_file
 from armsim.studies import blocks
 from armsim.studies.runs import StudyRuns
 from armsim.studies.study import study_of
@@ -290,6 +291,19 @@ def test_a_study_that_cannot_be_is_refused_before_a_folder_is_made(what):
     with pytest.raises((UsageError, armsim.FileFaults), match=words):
         armsim.sweep("two_link_hold", vary, overrides, measure, "out")
     assert not re.search("out", " ".join(os.listdir()))
+
+
+def test_a_scenario_of_which_several_numbers_are_varied_is_loaded_once(monkeypatch):
+    loaded = []
+
+    def counted(*arguments):
+        loaded.append(arguments)
+        return load_scenario_file(*arguments)
+
+    monkeypatch.setattr("armsim.loading.open_numbers.load_scenario_file", counted)
+    monkeypatch.setattr("armsim.studies.runs.load_scenario_file", counted)
+    armsim.sweep("two_link_hold", {"control.kp": [20, 40], "control.kd[1]": [1, 2]}, SHORT, "iae", "once")
+    assert len(loaded) == 1
 
 
 def test_what_cannot_be_left_open_is_written_in_while_all_else_stays_open():
