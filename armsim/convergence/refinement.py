@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 import numpy as np
@@ -32,18 +32,17 @@ LONGER = 2.5  # times as long as the last run the next one takes
 COMPANION = "rk4"  # measures the sensitivity where a fixed-step method is studied
 
 
+@dataclass(eq=False)
 class Refinement:
     """The runs of one method, and their verdict.
 
-    Args:
+    Attributes:
         runs: Of the scenario.
         method: The method studied.
         accuracy: The wanted one [rad or m].
         budget: Wall time [s].
         given: The reference of a scenario that is not smooth, on whose own convergence nothing can be built; None where it has
             none.
-
-    Attributes:
         fine: Runs from the first value on, from coarse to fine.
         coarse: Runs with larger values, from fine to coarse.
         verdict: See `MethodConvergence`.
@@ -52,23 +51,22 @@ class Refinement:
         seconds: Wall time of all runs [s].
     """
 
-    def __init__(
-        self, runs: SettingRuns, method: str, accuracy: float, budget: float, given: ReferenceSolution | None
-    ) -> None:
-        self.runs = runs
-        self.base = runs.base
-        self.method = method
-        self.accuracy = accuracy
-        self.began = now()
-        self.ends = self.began + budget
-        self.seconds = 0.0
-        self.given = given
-        self.ladder = ladder(self.base, method)
-        self.fine: list[SettingRun] = []
-        self.coarse: list[SettingRun] = []
-        self.verdict: Verdict = "budget"
-        self.reference: ReferenceSolution | None = None
-        self.sensitivity: Sensitivity | None = None
+    runs: SettingRuns
+    method: str
+    accuracy: float
+    budget: float
+    given: ReferenceSolution | None
+    fine: list[SettingRun] = field(default_factory=list)
+    coarse: list[SettingRun] = field(default_factory=list)
+    verdict: Verdict = "budget"
+    reference: ReferenceSolution | None = None
+    sensitivity: Sensitivity | None = None
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.began, self.base = now(), self.runs.base
+        self.ends = self.began + self.budget
+        self.ladder = ladder(self.base, self.method)
 
     @property
     def trials(self) -> list[SettingRun]:

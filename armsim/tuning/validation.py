@@ -134,22 +134,22 @@ class Split:
 
 def split_of(found: Runs, holds: NDArray[np.bool_]) -> Split | None:
     """The threshold that tells most of where cases hold; None where it tells little."""
-    best: tuple[float, Split] | None = None
-    many = len(holds)
-    for path in found.paths:
+    many, all_right = len(holds), int(holds.sum())
+    edge = max(1, int(LEAST_SPLIT * many))
+    k = np.arange(edge, many - edge + 1)  # cases below the threshold
+    least, best = 0.8 * (all_right * (many - all_right) / max(many, 1)), None
+    for path in found.paths if len(k) else ():
         column = found[path]
         if column.dtype == object:
             continue
         order = np.argsort(column, kind="stable")
-        right, x = np.cumsum(holds[order]), column[order]
-        total = int(right[-1])
-        for k in range(max(1, int(LEAST_SPLIT * many)), many - max(1, int(LEAST_SPLIT * many)) + 1):
-            if k == many or x[k - 1] == x[k]:
-                continue
-            below, above = int(right[k - 1]), total - int(right[k - 1])
-            impurity = below * (k - below) / k + above * (many - k - above) / (many - k)
-            if best is None or impurity < best[0]:
-                at = 0.5 * float(x[k - 1] + x[k])
-                best = impurity, Split(path, at, (below, k), (above, many - k))
-    whole = int(holds.sum()) * (many - int(holds.sum())) / many if many else 0.0
-    return best[1] if best is not None and best[0] < 0.8 * whole else None
+        x, below = column[order], np.cumsum(holds[order])[k - 1]
+        above = all_right - below
+        impurity = below * (k - below) / k + above * (many - k - above) / (many - k)
+        impurity[x[k - 1] == x[k]] = np.inf
+        i = int(np.argmin(impurity))
+        if impurity[i] < least:
+            at, split = 0.5 * float(x[k[i] - 1] + x[k[i]]), int(k[i])
+            least = impurity[i]
+            best = Split(path, at, (int(below[i]), split), (int(above[i]), many - split))
+    return best
