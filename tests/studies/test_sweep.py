@@ -306,6 +306,13 @@ def test_a_scenario_of_which_several_numbers_are_varied_is_loaded_once(monkeypat
     assert len(loaded) == 1
 
 
+def test_numbers_that_are_sound_together_alone_are_varied_together():
+    varied = {"control.period": [1e-3, 2e-3], "control.encoder.counts": [100, 200]}  # no encoder without a period
+    found = armsim.sweep("two_link_hold", varied, SHORT, "iae", "together")
+    last = {**SHORT, "control.period": 2e-3, "control.encoder.counts": 200}
+    assert found["iae"][-1] == armsim.simulate("two_link_hold", last, measure="iae").measure("iae")
+
+
 def test_what_cannot_be_left_open_is_written_in_while_all_else_stays_open():
     varied = {"robot.parameters.spare": [1, 2], "control.kp[0]": [20, 40]}  # the first: a key that the file lacks
     found = armsim.sweep("two_link_hold", varied, SHORT, "iae", "spare")
