@@ -57,7 +57,7 @@ def compared(case: str, runs: int, rounds: int) -> None:
     def lanes() -> None:
         parts = [matrix[first : first + PART] for first in range(0, runs, PART)]
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(lambda part: final_states(engine, clock, part, lambda: False), parts))
+            list(pool.map(lambda part: final_states(engine, clock, part, (), lambda: False), parts))
 
     def sweep() -> None:
         armsim.sweep(case, VARY, overrides, measure, f"{case} {next(folders)}", random=runs)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armsim.batches.runs import COMPLETE, DIVERGED, INTERRUPTED, REFUSED
+from armsim.batches.runs import COMPLETE, DIVERGED, INTERRUPTED, REFUSED, ROWS, STEPS
+from armsim.batches.table_text import REASON, STATUS
 from armsim.clock import Clock
 from armsim.integrate.method import no_step, stall_of
 from armsim.simulation.engine import NativeEngine
@@ -20,34 +21,19 @@ Array = NDArray[np.float64]
 ROOM = 2**25  # bytes of rows on their way
 
 
-@dataclass
-class FinalStates:
-    """Where runs have ended, one entry each.
+def final_states(
+    engine: NativeEngine, clock: Clock, values: Array, final: Sequence[str], stopped: Callable[[], bool]
+) -> dict[str, NDArray[Any]]:
+    """Carry out runs; where they have ended, as columns of a table of runs, with an entry for each run.
 
-    Attributes:
-        state: The state reached; of a diverged run the last one within bounds, shape (runs, states).
-        steps: Number of steps carried out.
-        results: Of the measures; NaN of a run that did not complete, shape (runs, results).
-        status: How they ended; those that could not begin are refused.
-        reason: Where a run diverged; empty for others.
-        rows: Shape (runs, rows, columns); NaN where a run has none.
-    """
-
-    state: Array
-    steps: NDArray[np.int64]
-    results: Array
-    status: NDArray[np.str_]
-    reason: NDArray[np.object_]
-    rows: Array
-
-
-def final_states(engine: NativeEngine, clock: Clock, values: Array, stopped: Callable[[], bool]) -> FinalStates:
-    """Carry out runs.
+    Those that could not begin are refused. Of a diverged run the states are the last within bounds; where a run has none they
+    are NaN, as are measures of a run that did not complete, and rows that a run has not.
 
     Args:
         engine: Of their variants.
         clock: When things happen.
         values: The open numbers, shape (runs, open).
+        final: Names of the first states.
         stopped: Whether to stop, asked about twenty times a second.
     """
     plan, runs = engine.plan, len(values)
@@ -60,21 +46,23 @@ def final_states(engine: NativeEngine, clock: Clock, values: Array, stopped: Cal
         if stopped():
             break
     live = _live(runner)[:runs]
-    final = FinalStates(
-        state=np.where(live[:, None], by_run(lanes.state)[:runs], np.nan),
-        steps=np.where(live, runner.done, 0),
-        results=np.full((runs, len(plan.results)), np.nan),
-        status=np.where(begun, INTERRUPTED, REFUSED),
-        reason=np.full(runs, "", dtype=object),
-        rows=np.empty((runs, 0, 0)) if log is None else log.end(live),
-    )
+    done = runner.done == clock.steps
+    rows = np.empty((runs, 0, 0)) if log is None else log.end(live)
+    status = np.where(begun, INTERRUPTED if not done else COMPLETE, REFUSED)
+    reason = np.full(runs, "", dtype=object)
+    steps = np.where(live, runner.done, 0)
+    state = np.full((runs, lanes.state.size), np.nan)
+    results = np.full((runs, len(plan.results)), np.nan)
+    if done:
+        state[live] = by_run(lanes.state)[:runs][live] + 0.0  # no signed zeros, as in rows
+        results[live] = by_run(runner.finish())[:runs][live] + 0.0
+    else:
+        rows[live] = np.nan
     for run, left in lanes.left.items():
-        final.state[run], final.steps[run] = left.before, left.step
-        final.status[run], final.reason[run] = DIVERGED, divergence(plan, clock, left)
-    if runner.done == clock.steps:
-        final.status[live] = COMPLETE
-        final.results[live] = by_run(runner.finish())[:runs][live] + 0.0  # no signed zeros, as in rows
-    return final
+        state[run], steps[run] = np.add(left.before, 0.0), left.step
+        status[run], reason[run] = DIVERGED, divergence(plan, clock, left)
+    found = {STATUS: status, REASON: reason, STEPS: steps, ROWS: rows}
+    return {**found, **dict(zip(final, state.T, strict=False)), **dict(zip(plan.results, results.T, strict=True))}
 
 
 def _live(runner: Runner) -> NDArray[np.bool_]:

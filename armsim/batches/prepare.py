@@ -57,8 +57,7 @@ class Prepared:
         self._scenario = OpenScenario(self._opened, measure, EVERYTHING)
         self._force_step = force_step
         file = np.array([[self._opened.number(place) for place in self._opened.places]])
-        ((written, _),) = self._opened.groups(file)
-        variants = self._scenario.variants(written, file[0].tolist())
+        variants = self._scenario.variants_of(file)
         variants.engine(lanes=1)
         variants.judge(file[0].tolist())
 
@@ -83,13 +82,11 @@ class Prepared:
         refused = self._opened.refused(matrix)
         if refused:
             raise UsageError(refused[0])
-        ((written, _),) = self._opened.groups(matrix)
-        row = matrix[0].tolist()
-        variants = self._scenario.variants(written, row)
+        variants = self._scenario.variants_of(matrix)
         engine = variants.engine(lanes=1)
         runner = Runner(engine, Job(variants.plan, variants.scenario.clock, values=matrix[0]))
         if not runner.lanes.alive:
-            raise UsageError(variants.undetermined(row))
+            raise UsageError(variants.undetermined(matrix[0].tolist()))
         if variants.adviser.refuses(matrix)[0]:
             heed(variants.adviser.one(matrix[0]), self._force_step)
         watch.lap("ready_s")

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armsim.batches.block import FinalStates, final_states
-from armsim.batches.runs import COMPLETE, DIVERGED, REFUSED, ROWS, STEPS, Runs
+from armsim.batches.block import final_states
+from armsim.batches.runs import REFUSED, ROWS, STEPS, Runs
 from armsim.batches.table_text import REASON, STATUS
 from armsim.batches.variants import ENDS, OpenScenario, Variants
 from armsim.clock import NEVER, Clock
@@ -29,7 +29,8 @@ from armsim.stability.step_advice import heed
 
 Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
-Part = tuple[NDArray[np.int64], FinalStates | None, float]  # runs whose step is not refused, their ends, s of advice
+Columns = Mapping[str, NDArray[Any]]
+Part = tuple[NDArray[np.int64], Columns | None, float]  # runs whose step is not refused, their ends, s of advice
 Waiting = dict[Future[Part], NDArray[np.int64]]  # by what comes of them, runs that are asked for
 WAIT = 0.05  # s between looks at Ctrl-C
 UNIT = 32  # blocks that a thread carries out at a time, at most
@@ -286,7 +287,7 @@ class Batch:
             judged = time.perf_counter() - began
             if not len(part):
                 return part, None, judged
-            return part, final_states(engine, clock, self.matrix[part], self.stop.is_set), judged
+            return part, final_states(engine, clock, self.matrix[part], self.final, self.stop.is_set), judged
 
         if len(members) == 1:  # which a thread would take longer to begin than to do
             self._keep(variants, members, simulate(members), threads=1)
@@ -332,17 +333,10 @@ class Batch:
         if runs and self.progress is not None:
             self.progress(self.done, self.total)
 
-    def _fill(self, variants: Variants, part: NDArray[np.int64], final: FinalStates) -> None:
+    def _fill(self, variants: Variants, part: NDArray[np.int64], found: Columns) -> None:
         """Enter where runs have ended."""
-        places = self.members[part]
-        found = {STATUS: final.status, REASON: final.reason, STEPS: final.steps, ROWS: final.rows}
-        ended = (final.status == COMPLETE) | (final.status == DIVERGED)
-        if not ended.all():
-            final.state[~ended], final.rows[~ended] = np.nan, np.nan
-        found |= zip(self.final, final.state.T + 0.0, strict=False)
-        found |= zip(variants.plan.results, final.results.T, strict=True)
         for name, values in found.items():
             if name in self.table:
-                self.table[name][places] = values
-        for i in np.flatnonzero(final.status == REFUSED).tolist():
+                self.table[name][self.members[part]] = values
+        for i in np.flatnonzero(found[STATUS] == REFUSED).tolist():
             self.refuse(int(part[i]), variants.undetermined(self.matrix[part[i]].tolist()))

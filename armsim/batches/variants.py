@@ -133,3 +133,8 @@ class OpenScenario:
             if key not in self._variants:
                 self._variants[key] = Variants(self.opened, written, values, self.measure, self.keep)
             return self._variants[key]
+
+    def variants_of(self, row: Array) -> Variants:
+        """The variants that values are one of, shape (1, places)."""
+        ((written, _),) = self.opened.groups(row)
+        return self.variants(written, row[0].tolist())

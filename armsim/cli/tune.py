@@ -82,8 +82,8 @@ def command(
     The same command goes on after a kill or Ctrl-C, and finds the same numbers to the bit. SCENARIO may be a study with `tune`.
     """
     from armsim.reports.tuning import report
-    from armsim.tuning.task import tuning_of
     from armsim.tuning.tune import Watch, run_tuning
+    from armsim.tuning.tuning import tuning_of
 
     if plot is not None:
         from armsim.figures.picture import check_picture

@@ -11,7 +11,6 @@ from typing import Any
 from armsim.arm.integration import real_number
 from armsim.convergence.adaptive_reference import adaptive_reference
 from armsim.convergence.errors import Convergence
-from armsim.convergence.order_loss import is_smooth
 from armsim.convergence.reference import ReferenceSolution, agreed
 from armsim.convergence.refinement import Refinement
 from armsim.convergence.runs import Look, SettingRuns, now
@@ -84,7 +83,7 @@ def converge(
     known: ReferenceSolution | None = None
     interrupted = False
     try:
-        if not is_smooth(base):
+        if not runs.smooth:
             known = adaptive_reference(runs, wanted, now() + budget)
     except KeyboardInterrupt:
         interrupted = True
@@ -96,7 +95,7 @@ def converge(
             made[-1].run()
         if made[-1].verdict == "interrupted":
             break
-    if is_smooth(base):
+    if runs.smooth:
         done = [refined for refined in made if refined.verdict in ("settled", "rounding")] or made
         known = agreed([refined.reference for refined in done if refined.reference is not None])
     found = Convergence(

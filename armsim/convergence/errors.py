@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from armsim.convergence.ladder import divisor_above
 from armsim.convergence.reference import LEAST_ORDER
 from armsim.convergence.sensitivity import ROUNDING
@@ -227,8 +229,6 @@ def settings(
         against: The reference; None if there is none.
         joints: Names of the joints.
     """
-    import numpy as np
-
     made: list[Setting] = []
     for trial in trials:
         error = joint = order = None

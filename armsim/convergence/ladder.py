@@ -5,31 +5,11 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import count
-from typing import Any, Protocol
+from typing import Any
 
 from armsim.loading import Scenario
 from armsim.spec.scenario import ADAPTIVE
 from armsim.spec.tolerance import LARGEST, LEAST
-
-
-class Ladder(Protocol):
-    """The values of the refined parameter.
-
-    Attributes:
-        knob: Its name: "dt" or "rtol".
-        own: The scenario's own value; None where it gives none.
-        coarser: Larger values than the first, from fine to coarse.
-    """
-
-    knob: str
-    own: float | None
-    coarser: list[float]
-
-    def finer(self, k: int) -> float | None:
-        """The k-th value, from coarse to fine; None below the least one."""
-
-    def integrator(self, value: float) -> dict[str, Any]:
-        """The `integrator` block of a scenario with that value."""
 
 
 class Steps:
@@ -40,6 +20,11 @@ class Steps:
     Args:
         scenario: Its dt comes first.
         method: A fixed-step method.
+
+    Attributes:
+        knob: The refined parameter: "dt" or "rtol".
+        own: The scenario's own value; None where it gives none.
+        coarser: Larger values than the first, from fine to coarse.
     """
 
     knob = "dt"
@@ -51,14 +36,16 @@ class Steps:
         self.coarser = [k * self.num / self.den for k in doubling_divisors(largest_step(scenario))]
 
     def finer(self, k: int) -> float | None:
+        """The k-th value, from coarse to fine; None below the least one."""
         return self.num / (self.den * divisor(k))
 
     def integrator(self, value: float) -> dict[str, Any]:
+        """The `integrator` block of a scenario with that value."""
         return {"method": self.method, "dt": value}
 
 
 class Tolerances:
-    """Relative tolerances, each a tenth of the one before; the absolute one in proportion.
+    """Relative tolerances, each a tenth of the one before, the absolute one in proportion; otherwise as `Steps`.
 
     Args:
         scenario: Its tolerance comes first; the default where its own method is not adaptive.
@@ -69,10 +56,9 @@ class Tolerances:
 
     def __init__(self, scenario: Scenario, method: str) -> None:
         self.method = method
-        first, absolute = (float(value) for value in (scenario.tolerance.rtol, scenario.tolerance.atol))
-        self.own = first if scenario.adaptive else None
-        self.first = first
-        self.share = absolute / first
+        self.first = float(scenario.tolerance.rtol)
+        self.own = self.first if scenario.adaptive else None
+        self.share = float(scenario.tolerance.atol) / self.first
         landings = scenario.adaptive and scenario.file.data["integrator"]["dt"] is not None
         self.landings = {"dt": scenario.dt} if landings else {}
         self.coarser = [value for k in range(1, 14) if (value := self._tens(k)) <= LARGEST]
@@ -94,7 +80,7 @@ def largest_step(scenario: Scenario) -> int:
     return math.gcd(scenario.jump_every, scenario.clock.log_every)
 
 
-def ladder(scenario: Scenario, method: str) -> Ladder:
+def ladder(scenario: Scenario, method: str) -> Steps | Tolerances:
     """The refined parameter of a method, for a scenario."""
     return Tolerances(scenario, method) if method in ADAPTIVE else Steps(scenario, method)
 

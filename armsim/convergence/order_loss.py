@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+
+from numpy.typing import NDArray
 
 from armsim.actuation import any_sticks
 from armsim.control import Controller, Pid, Reference
@@ -11,9 +12,6 @@ from armsim.integrate import METHODS
 from armsim.loading import Scenario
 from armsim.loading.signals import FormulaSignal, RecordedSignal
 from armsim.references import Formulas
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 NONSMOOTH = re.compile(r"\b(abs|sqrt|min|max)\b")  # functions in formulas that are not differentiable
 JUMPS = re.compile(r"\b(where|sign|step|pulse)\b")  # functions in formulas that may not be continuous

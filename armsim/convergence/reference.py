@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 TO_EXTRAPOLATE = 4  # answers: the last three extrapolate, and the three before estimate the error of that
 LEAST_ORDER, MOST_ORDER = 0.5, 12.0  # observed order, between which answers are extrapolated
@@ -55,8 +54,6 @@ class ReferenceSolution:
 
 def distance(a: NDArray, b: NDArray) -> float:
     """Largest difference of any joint position at any instant [rad or m]: the maximum norm."""
-    import numpy as np
-
     return float(np.abs(a - b).max())
 
 

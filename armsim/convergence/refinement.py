@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
+
+import numpy as np
 
 from armsim.convergence.errors import MethodConvergence, Verdict, observed_order, settings
 from armsim.convergence.ladder import ladder
-from armsim.convergence.order_loss import is_smooth, order_losses
+from armsim.convergence.order_loss import order_losses
 from armsim.convergence.reference import (
     APART,
     TO_EXTRAPOLATE,
@@ -30,18 +32,17 @@ LONGER = 2.5  # times as long as the last run the next one takes
 COMPANION = "rk4"  # measures the sensitivity where a fixed-step method is studied
 
 
+@dataclass(eq=False)
 class Refinement:
     """The runs of one method, and their verdict.
 
-    Args:
+    Attributes:
         runs: Of the scenario.
         method: The method studied.
         accuracy: The wanted one [rad or m].
         budget: Wall time [s].
         given: The reference of a scenario that is not smooth, on whose own convergence nothing can be built; None where it has
             none.
-
-    Attributes:
         fine: Runs from the first value on, from coarse to fine.
         coarse: Runs with larger values, from fine to coarse.
         verdict: See `MethodConvergence`.
@@ -50,24 +51,22 @@ class Refinement:
         seconds: Wall time of all runs [s].
     """
 
-    def __init__(
-        self, runs: SettingRuns, method: str, accuracy: float, budget: float, given: ReferenceSolution | None
-    ) -> None:
-        self.runs = runs
-        self.base = runs.base
-        self.method = method
-        self.accuracy = accuracy
-        self.began = now()
-        self.ends = self.began + budget
-        self.seconds = 0.0
-        self.given = given
-        self.smooth = is_smooth(self.base)
-        self.ladder = ladder(self.base, method)
-        self.fine: list[SettingRun] = []
-        self.coarse: list[SettingRun] = []
-        self.verdict: Verdict = "budget"
-        self.reference: ReferenceSolution | None = None
-        self.sensitivity: Sensitivity | None = None
+    runs: SettingRuns
+    method: str
+    accuracy: float
+    budget: float
+    given: ReferenceSolution | None
+    fine: list[SettingRun] = field(default_factory=list)
+    coarse: list[SettingRun] = field(default_factory=list)
+    verdict: Verdict = "budget"
+    reference: ReferenceSolution | None = None
+    sensitivity: Sensitivity | None = None
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.began, self.base = now(), self.runs.base
+        self.ends = self.began + self.budget
+        self.ladder = ladder(self.base, self.method)
 
     @property
     def trials(self) -> list[SettingRun]:
@@ -83,8 +82,8 @@ class Refinement:
                 self._repeat_timing()
         except KeyboardInterrupt:
             self.verdict = "interrupted"
-        self.reference = self._reference() if self.smooth else self.given
-        if self.smooth and self.reference is not None:
+        self.reference = self._reference() if self.runs.smooth else self.given
+        if self.runs.smooth and self.reference is not None:
             self.reference = replace(self.reference, source=f"{self.reference.source} of {self.method}")
         self.seconds = now() - self.began
 
@@ -141,12 +140,12 @@ class Refinement:
         """The verdict when time is out."""
         if stalls and self.sensitivity is None and self._is_sensitive():
             return "sensitive"
-        unheld = not self.smooth and self.given is None and len(self._sound()) > 1
+        unheld = not self.runs.smooth and self.given is None and len(self._sound()) > 1
         return "unknown" if unheld or self._is_contradicted() else "budget"
 
     def _certified(self, verdict: Verdict) -> Verdict:
         """A verdict, if the reference of a scenario that is not smooth is good enough for it."""
-        if self.smooth or (self.given is not None and self.given.doubt <= MARGIN * self.accuracy):
+        if self.runs.smooth or (self.given is not None and self.given.doubt <= MARGIN * self.accuracy):
             return verdict
         return "sensitive" if self._is_sensitive() else "unknown"
 
@@ -256,8 +255,6 @@ class Refinement:
         sound = self._sound()
         if self.verdict in ("settled", "rounding", "unstable", "unknown") or len(sound) < 2:
             return None
-        import numpy as np
-
         last, before = sound[-1].answer, sound[-2].answer
         against = best.answer if best is not None and best.doubt <= MARGIN * self.accuracy else before
         assert last is not None

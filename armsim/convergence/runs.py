@@ -8,9 +8,13 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import Any
 
+import numpy as np
+
+from armsim.convergence.order_loss import is_smooth
 from armsim.convergence.reference import SettingRun
 from armsim.loading import Scenario, read_scenario
 from armsim.simulation.run import Run
+from armsim.simulation.runner import Progress
 from armsim.simulation.simulate import simulate_unadvised
 
 Look = Callable[[str, str, float], None]  # method, refined parameter and its value, before a run
@@ -24,6 +28,9 @@ class SettingRuns:
         overrides: Values in place of the file's, by path.
         base: The scenario as read with them, its method picked.
         look: Called before every run.
+
+    Attributes:
+        smooth: Whether nothing in it can jump or bend within steps.
     """
 
     def __init__(
@@ -33,6 +40,7 @@ class SettingRuns:
         base: Scenario,
         look: Look | None,
     ) -> None:
+        self.smooth = is_smooth(base)
         own = {path: value for path, value in overrides.items() if path.partition(".")[0] != "integrator"}
         self.given = given
         self.overrides = {**own, "log.every": base.clock.at(base.clock.log_every)}
@@ -64,20 +72,20 @@ class SettingRuns:
         """
         if self.look is not None:
             self.look(integrator["method"], knob, integrator[knob])
-        began, late = math.inf, False
+        began = math.inf
 
         def watch(done: int, steps: int) -> None:
-            nonlocal began, late
+            nonlocal began
             began = min(began, now())
-            late = now() > min(ends, began + longest) and done < steps
-            if late:
-                raise KeyboardInterrupt
+            if now() > min(ends, began + longest) and done < steps:
+                raise TimeoutError
 
-        run = simulated(self.scenario(integrator), watch)
-        if late:
+        try:
+            run = simulated(self.scenario(integrator), watch)
+        except TimeoutError:
             return None
-        seconds = run.seconds["loop_s"]
-        return SettingRun(integrator[knob], _steps(run), seconds, _end(run), answer(run), _accelerations(run))
+        steps = run.steps if run.steps_chosen is None else run.steps_chosen[0]  # of an adaptive method, the accepted
+        return SettingRun(integrator[knob], steps, run.seconds["loop_s"], _end(run), answer(run), _accelerations(run))
 
 
 def now() -> float:
@@ -85,33 +93,20 @@ def now() -> float:
     return time.perf_counter()
 
 
-def simulated(scenario: Scenario, progress: Callable[[int, int], None] | None = None) -> Run:
+def simulated(scenario: Scenario, progress: Progress | None = None) -> Run:
     """Run a scenario whatever its step.
 
     Raises:
-        KeyboardInterrupt: It was interrupted, and not by `progress`.
+        KeyboardInterrupt: It was interrupted.
     """
-    stopped = False
-
-    def watch(done: int, steps: int) -> None:
-        nonlocal stopped
-        try:
-            if progress is not None:
-                progress(done, steps)
-        except KeyboardInterrupt:
-            stopped = True
-            raise
-
-    run = simulate_unadvised(scenario, watch)
-    if run.status == "interrupted" and not stopped:
+    run = simulate_unadvised(scenario, progress)
+    if run.status == "interrupted":
         raise KeyboardInterrupt
     return run
 
 
 def answer(run: Run) -> Any:
     """Joint positions at all rows, and at the end if no row is due there; None of a run that diverged."""
-    import numpy as np
-
     if run.status != "complete":
         return None
     if run.scenario.clock.steps % run.scenario.clock.log_every == 0:
@@ -121,20 +116,11 @@ def answer(run: Run) -> Any:
 
 def instants(run: Run) -> Any:
     """The times of `answer` [s]."""
-    import numpy as np
-
     return run.t if run.steps % run.scenario.clock.log_every == 0 else np.append(run.t, _end(run))
-
-
-def _steps(run: Run) -> int:
-    """Number of steps of a run; of an adaptive method those that it accepted."""
-    return run.steps if run.steps_chosen is None else run.steps_chosen[0]
 
 
 def _accelerations(run: Run) -> float:
     """Largest difference between the accelerations of a joint in two rows [rad/s² or m/s²]."""
-    import numpy as np
-
     return float(np.ptp(run.qdd, axis=0).max()) if run.status == "complete" else 0.0
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 PERTURBATION = 1e-9  # rad or m, of the initial positions
 SATURATED = 1e-3  # rad or m: beyond it growth is no longer exponential
@@ -53,8 +52,6 @@ def sensitivity(t: NDArray, first: NDArray, second: NDArray) -> Sensitivity:
         first: Joint positions of the motion [rad or m], shape (instants, n).
         second: Joint positions of the perturbed motion, likewise.
     """
-    import numpy as np
-
     apart = np.maximum.accumulate(np.abs(second - first).max(axis=1))
     parted = np.flatnonzero(apart > SATURATED)
     end = max(3, int(parted[0]) if len(parted) else len(t))

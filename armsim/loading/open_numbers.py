@@ -59,6 +59,18 @@ class OpenNumbers:
         """The scenario's file as if it had these numbers, one for each of `places`, which it would take."""
         return file_with_numbers(self.file, dict(zip(self.places, row, strict=True)))
 
+    def scenario_with(self, row: Sequence[float]) -> Scenario:
+        """The scenario with these numbers, one for each of `places`, as an ordinary one.
+
+        Raises:
+            UsageError: The files would not take them.
+        """
+        import numpy as np
+
+        for why in self.refused(np.array([row])).values():
+            raise UsageError(why)
+        return build_scenario(self.file_with(row))
+
     def matrix(self, given: Mapping[str, Any], one: bool = False) -> Array:
         """Values as an array, shape (m, places): one row for each run.
 

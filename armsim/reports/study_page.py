@@ -21,6 +21,7 @@ from armsim.simulation.run import Run
 from armsim.simulation.simulate import simulate
 from armsim.spec.study import GRID
 from armsim.studies.results import load_study
+from armsim.studies.runs import StudyRuns
 from armsim.studies.study import Study
 from armsim.viewing.page import Section
 from armsim.viewing.view import page_data
@@ -78,12 +79,12 @@ def study_page(
 def _asked(study: Study, found: Runs) -> str:
     """What a study asks, in lines."""
     scenario = study.scenario if isinstance(study.scenario, (str, PathLike)) else study.scenario.get("name", "in full")
-    count = f"{counted(found.count, 'run')}, {CHOSEN[study.method]}"
+    count = f"{counted(found.count, 'run')}, {CHOSEN[study.design.method]}"
     lines = [f"scenario {os.fspath(scenario)}"]
     lines += [wrapped(f"set      {path} = {value}") for path, value in study.overrides.items()]
-    lines.append(f"runs     {count}" + ("" if study.method == GRID else f", seed {study.seed}"))
+    lines.append(f"runs     {count}" + ("" if study.design.method == GRID else f", seed {study.design.seed}"))
     lines += [wrapped(f"measure  {', '.join(found.measures)}"), ""]
-    return "\n".join([*lines, table(["varied", "values"], [[path, str(of)] for path, of in study.axes.items()])])
+    return "\n".join([*lines, table(["varied", "values"], [[path, str(of)] for path, of in study.design.axes.items()])])
 
 
 def _reasons(found: Runs) -> Iterator[str]:
@@ -112,7 +113,7 @@ def _drawn(study: Study, found: Runs, by: str) -> Section:
     described = (
         f"{by} of {counted(found.done, 'run')} over {', '.join(found.paths)}; the table below has the best runs."
     )
-    return Section(title, "", png_of(study_figure(found, study.axes, by), DPI), described)
+    return Section(title, "", png_of(study_figure(found, study.design.axes, by), DPI), described)
 
 
 def _repeated(study: Study, found: Runs, index: int) -> Run:
@@ -121,8 +122,8 @@ def _repeated(study: Study, found: Runs, index: int) -> Run:
     Raises:
         FileFaults: The scenario is not what it was.
     """
-    runs = study.runs(1)
-    study.definition(runs, found.folder)  # which refuses files that have changed
+    runs = StudyRuns(study, 1)
+    study.sources(runs.files)  # which refuses files that have changed
     return simulate(runs.scenario(list(study.values(index).values())), force_step=study.force_step)
 
 

@@ -15,8 +15,8 @@ from armsim.reports.tuning import report
 from armsim.simulation.simulate import simulate
 from armsim.studies.results import folder_of
 from armsim.tuning.result import TuningResult
-from armsim.tuning.task import tuning_of
 from armsim.tuning.tune import run_tuning
+from armsim.tuning.tuning import tuning_of
 from armsim.viewing.page import Section
 from armsim.viewing.view import page_data
 
@@ -46,7 +46,7 @@ def tuning_page(
         )
     tuning = tuning_of(record)
     found = run_tuning(tuning, folder)
-    run = simulate(found.scenario, force_step=tuning.force_step)
+    run = simulate(found.scenario, force_step=tuning.study.force_step)
     above = [Section("What was found, and where it holds", report(found)), _drawn(found), Section("It in motion", "")]
     about = {
         "name": os.path.basename(os.path.abspath(folder)),

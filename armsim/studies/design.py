@@ -4,57 +4,77 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armsim.errors import UsageError, spelled
-from armsim.formulas.values import MOST_RUNS, NORMAL, Drawn, Listed, Values, combinations
+from armsim.formulas.values import MOST_RUNS, NORMAL, Drawn, Listed, Spaced, Values, combinations, written_value
 
 Array = NDArray[np.float64]
 Rows = NDArray[Any]  # floats, or objects where there are words or lists
 GRID, RANDOM, LATIN, SOBOL = "grid", "random", "latin", "sobol"
-DRAWN = (RANDOM, LATIN, SOBOL)
 MOST_LATIN = 10**7  # numbers that are in memory at once
 EDGE = 2.0**-53  # of the unit interval, beyond which a normal distribution has no finite quantile
 
 
-class Design(Protocol):
-    """The runs of a study by index.
+@dataclass(frozen=True)
+class Design:
+    """The runs of a study by index; one run if nothing is varied.
 
     Attributes:
-        count: How many.
-    """
-
-    count: int
-
-    def rows(self, first: int, last: int) -> Rows:
-        """The values of runs first <= i < last, shape (last - first, axes)."""
-        ...
-
-
-def design_of(axes: Mapping[str, Values], method: str = GRID, count: int | None = None, seed: int = 0) -> Design:
-    """The runs of a study.
-
-    Args:
         axes: What is varied, by path.
         method: "grid", or how runs are drawn: "random", "latin", "sobol".
-        count: How many are drawn.
+        asked: How many are drawn; None for a grid.
         seed: Of the draws.
-
-    Raises:
-        UsageError: A grid of a distribution, or too many runs.
     """
-    if method == GRID:
-        return Grid(axes)
-    if count is None or not 1 <= count <= MOST_RUNS:
-        raise UsageError.of(f"--{method}", f"how many runs, 1 to {MOST_RUNS}", str(count), f"write --{method} 1000")
-    if method == LATIN and count * len(axes) > MOST_LATIN:
-        found, mend = f"{count} runs of {len(axes)} values", "take --sobol, which fills space as evenly, or --random"
-        raise UsageError.of("--latin", f"at most {MOST_LATIN} values, which are in memory at once", found, mend)
-    return Sample(axes, method, count, seed)
+
+    axes: Mapping[str, Values] = field(default_factory=dict)
+    method: str = GRID
+    asked: int | None = None
+    seed: int = 0
+
+    @cached_property
+    def _points(self) -> Grid | Sample:
+        if self.method == GRID:
+            return Grid(self.axes)
+        count = self.asked
+        if count is None or not 1 <= count <= MOST_RUNS:
+            mend = f"write --{self.method} 1000"
+            raise UsageError.of(f"--{self.method}", f"how many runs, 1 to {MOST_RUNS}", str(count), mend)
+        if self.method == LATIN and count * len(self.axes) > MOST_LATIN:
+            found = f"{count} runs of {len(self.axes)} values"
+            mend = "take --sobol, which fills space as evenly, or --random"
+            raise UsageError.of("--latin", f"at most {MOST_LATIN} values, which are in memory at once", found, mend)
+        return Sample(self.axes, self.method, count, self.seed)
+
+    @property
+    def count(self) -> int:
+        """How many runs there are.
+
+        Raises:
+            UsageError: A grid of a distribution, or too many runs.
+        """
+        return self._points.count
+
+    def rows(self, first: int = 0, last: int | None = None) -> Rows:
+        """The values of runs first <= i < last, shape (last - first, axes).
+
+        Raises:
+            UsageError: See `count`.
+        """
+        return self._points.rows(first, self.count if last is None else last)
+
+    def definition(self) -> dict[str, Any]:
+        """The runs as a study file has them."""
+        sample = {"method": self.method, "runs": self.asked, "seed": self.seed}
+        return {
+            "vary": {path: _written(values) for path, values in self.axes.items()},
+            **({} if self.method == GRID else {"sample": sample}),
+        }
 
 
 class Grid:
@@ -80,8 +100,10 @@ class Grid:
 
     def rows(self, first: int, last: int) -> Rows:
         """See `Design`."""
+        if not self.shape:
+            return np.empty((last - first, 0))
         indices = np.unravel_index(np.arange(first, last), self.shape)
-        return stacked([values[i] for values, i in zip(self._columns, indices, strict=True)])
+        return _stacked([values[i] for values, i in zip(self._columns, indices, strict=True)])
 
 
 class Sample:
@@ -100,7 +122,7 @@ class Sample:
     def rows(self, first: int, last: int) -> Rows:
         """See `Design`."""
         points = self._unit(first, last)
-        return stacked([_quantiles(values, points[:, i]) for i, values in enumerate(self._axes)])
+        return _stacked([_quantiles(values, points[:, i]) for i, values in enumerate(self._axes)])
 
     def _unit(self, first: int, last: int) -> Array:
         """Points of the unit cube, shape (last - first, axes)."""
@@ -150,7 +172,19 @@ def _column(values: Listed) -> NDArray[Any]:
     return column
 
 
-def stacked(columns: Sequence[NDArray[Any]]) -> Rows:
+def _written(values: Values) -> Any:
+    """Values as a study file has them."""
+    if isinstance(values, (Spaced, Drawn)):
+        return str(values)
+    return [written_value(value) for value in values.values]
+
+
+def crossed(rows: Array, cases: Rows) -> Rows:
+    """Each of some rows with each of some cases behind it, the cases fastest, shape (rows times cases, columns of both)."""
+    return np.hstack([np.repeat(rows, len(cases), axis=0), np.tile(cases, (len(rows), 1))])
+
+
+def _stacked(columns: Sequence[NDArray[Any]]) -> Rows:
     """Columns as rows, of objects where there are words or lists."""
     words = any(column.dtype == object for column in columns)
     rows = np.empty((len(columns[0]), len(columns)), dtype=object if words else float)

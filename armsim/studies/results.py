@@ -100,7 +100,7 @@ def load_study(path: str | PathLike[str]) -> tuple[Study, Runs]:
             file, "the rows of the study", "no such file", f"run `armsim sweep {folder}/{RECORD}` again"
         )
     stored.look()
-    paths = tuple(study.axes)
+    paths = tuple(study.design.axes)
     names: list[str] = []
     with contextlib.suppress(UnicodeDecodeError, csv.Error):
         names = _headings(file)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice, product
@@ -24,7 +24,6 @@ from armsim.formulas.values import Drawn, Value, Values, first_value, written_va
 from armsim.loading import Scenario, build_scenario, load_scenario_file
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
-from armsim.loading.scenario_file import Given
 from armsim.loading.settle import is_structure
 from armsim.measures import measures_of
 from armsim.notebook import counted
@@ -32,6 +31,8 @@ from armsim.plant import Plant
 from armsim.simulation.loop_plan import plant_of_run
 from armsim.spec.paths import PathError, parse_path, source_of
 from armsim.stability.method_choice import with_method
+from armsim.studies.design import Design
+from armsim.studies.study import Study
 
 USUAL = ("iae", "settling_time", "overshoot")  # measures where none is asked for, under feedback to a goal
 USUAL_OTHERS = ("pose", "energy")
@@ -42,18 +43,14 @@ TOLD = 2  # faults of a structure, in the reason why its runs are refused
 class StudyRuns:
     """Runs of a scenario by the values of what is varied; called with rows of values, it gives measures.
 
-        runs = StudyRuns("arm5_hold", {"control.kp[0]": parse_values("20:400:20")}, measure=["iae"])
+        runs = StudyRuns(Study("arm5_hold", Design({"control.kp[0]": parse_values("20:400:20")}), measure=("iae",)))
         runs([[20.0], [40.0]])["iae"]
 
     Kernels are kept from call to call. What comes of a row depends on the row alone, to the bit.
 
     Args:
-        scenario: A scenario file, the name of a shipped one, or a file's content.
-        axes: What is varied, by path.
-        overrides: Values in place of the file's, by path.
-        measure: Names of measures; usual ones if there are none.
+        study: The scenario, what is varied and measured; of its design the axes.
         threads: How many; as many as there are processors unless given.
-        force_step: Run even with a step that is refused.
 
     Attributes:
         paths: What is varied.
@@ -66,36 +63,36 @@ class StudyRuns:
         UsageError: There is nothing at a path, or a measure is unknown.
     """
 
-    def __init__(
-        self,
-        scenario: Given,
-        axes: Mapping[str, Values],
-        overrides: Mapping[str, Any] | None = None,
-        measure: Sequence[str] = (),
-        threads: int | None = None,
-        force_step: bool = False,
-    ) -> None:
-        self._scenario = scenario if isinstance(scenario, Mapping) else os.fspath(scenario)
-        self._overrides, self.paths = dict(overrides or {}), tuple(axes)
-        both = next((path for path in self.paths if path in self._overrides), None)
+    def __init__(self, study: Study, threads: int | None = None) -> None:
+        axes = study.design.axes
+        self._study, self.paths = replace(study, design=Design(axes)), tuple(axes)  # without what was drawn
+        both = next((path for path in self.paths if path in study.overrides), None)
         if both is not None:
             raise UsageError.of(both, "either one value, or several that are varied", "both", "leave one of them out")
-        self.threads, self._force_step = check_threads(threads), force_step
+        self.threads = check_threads(threads)
         words = {path: of.values for path, of in axes.items() if not isinstance(of, Drawn) and of.words}
         _refuse_many(words)
-        written = [dict(zip(words, key, strict=True)) for key in islice(product(*words.values()), MOST_STRUCTURES)]
-        self.structural = tuple(p for p, of in axes.items() if p in words or self._is_structural(p, of, written))
-        self._open = tuple(path for path in self.paths if path not in self.structural)
-        self._first = {path: first_value(axes[path]) for path in self._open}
-        self._lists = any(isinstance(value, tuple) for value in self._first.values())
         self.loop_s = 0.0
+        self._first = {path: first_value(values) for path, values in axes.items()}
         self._structures: dict[tuple[Value, ...], OpenNumbers | str] = {}
         self._kernels: dict[tuple[Value, ...], OpenScenario] = {}
-        self.results = self._find_measures(axes, tuple(measure))
+        self.structural = tuple(path for path in axes if path in words or _is_structure(path))
+        try:  # all others at once, as nearly always they can be
+            self._made(tuple(self._first[path] for path in self.structural))
+        except ArmsimError:
+            written = [dict(zip(words, key, strict=True)) for key in islice(product(*words.values()), MOST_STRUCTURES)]
+            closed = {path for path in self._open if not self._can_be_open(path, axes[path], written)}
+            self.structural = tuple(path for path in axes if path in closed or path in self.structural)
+        self.results = self._find_measures()
 
     def __getstate__(self) -> dict[str, Any]:
         """All but machine code, so that a study goes to other processes."""
         return {**vars(self), "_kernels": {}}
+
+    @property
+    def _open(self) -> tuple[str, ...]:
+        """Those of the paths whose numbers are left open."""
+        return tuple(path for path in self.paths if path not in self.structural)
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -130,7 +127,8 @@ class StudyRuns:
             progress: Called with runs done and runs in all.
             first: Index of the first of them.
         """
-        values = np.asarray(rows, dtype=object if self.structural or self._lists else float)
+        lists = any(isinstance(value, tuple) for value in self._first.values())
+        values = np.asarray(rows, dtype=object if self.structural or lists else float)
         if values.ndim != 2 or values.shape[1] != len(self.paths):
             expected = f"shape (runs, {len(self.paths)})"
             raise UsageError.of("rows", expected, f"shape {values.shape}", "give a row of values for each run")
@@ -159,54 +157,43 @@ class StudyRuns:
         if isinstance(structure, str):
             raise UsageError(structure)
         matrix = structure.matrix({path: values[path] for path in self._open}, one=True)
-        for why in structure.refused(matrix).values():
-            raise UsageError(why)
-        return build_scenario(structure.file_with(matrix[0].tolist()))
+        return structure.scenario_with(matrix[0].tolist())
 
-    def _is_structural(self, path: str, values: Values, written: Sequence[Mapping[str, Value]]) -> bool:
-        """Whether a number cannot be left open but can be written in, where some of the words can."""
-        try:
-            if is_structure(parse_path(path)):
-                return True
-        except PathError as error:
-            raise UsageError.of(path, str(error), "another text", "correct the path") from None
+    def _can_be_open(self, path: str, values: Values, written: Sequence[Mapping[str, Value]]) -> bool:
+        """Whether a number can be left open where some of the words are written in; if not, it can itself be written in."""
         refused: ArmsimError | None = None
         for words in written:
-            before = {**self._overrides, **words}
+            before = {**self._study.overrides, **words}
             try:
-                open_numbers(self._scenario, {path: _open_value(first_value(values))}, before)
-                return False
-            except UsageError as error:
-                if not isinstance(values, Drawn) and self._can_be_written(path, values, before):
-                    return True
+                open_numbers(self._study.scenario, {path: self._open_value(path)}, before)
+                return True
+            except ArmsimError as error:
                 refused = refused or error
-            except FileFaults as error:
-                refused = refused or error
+                if isinstance(error, UsageError) and not isinstance(values, Drawn):
+                    with suppress(ArmsimError):
+                        load_scenario_file(self._study.scenario, {**before, path: written_value(self._first[path])})
+                        return False
         assert refused is not None  # there is at least one combination of words, that of none
         raise _as_varied(refused, [path, *(path for words in written for path in words)])
 
-    def _can_be_written(self, path: str, values: Values, before: Mapping[str, Any]) -> bool:
-        try:
-            load_scenario_file(self._scenario, {**before, path: written_value(first_value(values))})
-        except ArmsimError:
-            return False
-        return True
-
-    def _find_measures(self, axes: Mapping[str, Values], asked: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    def _find_measures(self) -> dict[str, tuple[str, ...]]:
         """The results of each measure that is asked for, in all structures together; all of these are tried."""
         lists: dict[str, Sequence[Value]] = {}
         for path in self.structural:
-            values = axes[path]
+            values = self._study.design.axes[path]
             if isinstance(values, Drawn):
                 mend = "give its values one by one"
                 raise UsageError.of(path, "a number that can be left open", "a part of the structure", mend)
             lists[path] = values.values
         _refuse_many(lists)
         names: dict[str, tuple[str, ...]] = {}
+        asked = self._study.measure
         refused: ArmsimError | None = None
         for key in product(*lists.values()):
             try:
-                plant = plant_of_run(with_method(build_scenario(self._made(key).file)))
+                made = self._structures.get(key) or self._made(key)
+                assert isinstance(made, OpenNumbers)  # there is no other one yet
+                plant = plant_of_run(with_method(build_scenario(made.file)))
                 asked = asked or _usual(plant)
                 for name, one in zip(asked, measures_of(asked, plant), strict=True):
                     names[name] = tuple(dict.fromkeys((*names.get(name, ()), *one.names)))
@@ -225,18 +212,20 @@ class StudyRuns:
             UsageError: There is nothing at a path, or lists have not as many numbers as it stands for.
         """
         written = {path: written_value(value) for path, value in zip(self.structural, key, strict=True)}
-        overrides = {**self._overrides, **written}
-        made = OpenNumbers(load_scenario_file(self._scenario, overrides), (), {})
-        if self._first:
-            values = {path: _open_value(value) for path, value in self._first.items()}
-            made = open_numbers(self._scenario, values, overrides)
-        for path, value in self._first.items():
-            many = len(made.asked[path])
+        overrides = {**self._study.overrides, **written}
+        made = open_numbers(self._study.scenario, {path: self._open_value(path) for path in self._open}, overrides)
+        for path, indices in made.asked.items():
+            value, many = self._first[path], len(indices)
             if isinstance(value, tuple) and len(value) != many:
                 found, mend = f"{len(value)} in each list", f"give {many}, or one number, which all of them get"
                 raise UsageError.of(path, f"values for {counted(many, 'number')}", found, mend)
         self._structures[key] = made
         return made
+
+    def _open_value(self, path: str) -> Any:
+        """The value of the first run; see `open_numbers`."""
+        value = self._first[path]
+        return [list(value)] if isinstance(value, tuple) else value
 
     def _structure(self, key: tuple[Value, ...]) -> OpenNumbers | str:
         """A scenario with its structure, or why there is none."""
@@ -274,10 +263,22 @@ class StudyRuns:
         matrix = structure.matrix(given) if given else np.empty((len(members), 0))
         with PREPARING:
             kernels = self._kernels.setdefault(key, OpenScenario(structure, self.asked))
-        batch = Batch(kernels, matrix, self.threads, progress, self._force_step, alone=True)
+        batch = Batch(kernels, matrix, self.threads, progress, self._study.force_step, alone=True)
         whole = batch.run(found, members, before)
         self.loop_s += batch.seconds["loop_s"]
         return whole
+
+
+def _is_structure(path: str) -> bool:
+    """Whether nothing at a path can be left open.
+
+    Raises:
+        UsageError: It is none.
+    """
+    try:
+        return is_structure(parse_path(path))
+    except PathError as error:
+        raise UsageError.of(path, str(error), "another text", "correct the path") from None
 
 
 def _refuse_many(structures: Mapping[str, Sequence[Value]]) -> None:
@@ -302,11 +303,6 @@ def _as_varied(error: ArmsimError, paths: Sequence[str]) -> ArmsimError:
         return error
     varied = {source_of(path): Place(spelled(f"--vary {path}", f"vary {path}")) for path in paths}
     return FileFaults(replace(fault, where=varied.get(fault.where.source, fault.where)) for fault in error.faults)
-
-
-def _open_value(value: Value) -> Any:
-    """A value as that of the first run; see `open_numbers`."""
-    return [list(value)] if isinstance(value, tuple) else value
 
 
 def _usual(plant: Plant) -> tuple[str, ...]:

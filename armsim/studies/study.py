@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 from armsim.errors import UsageError, spelled
@@ -14,12 +13,11 @@ from armsim.files.faults import refuse
 from armsim.files.shipped import shipped_path
 from armsim.files.source import find_file
 from armsim.files.yaml_reader import read_yaml
-from armsim.formulas.values import Drawn, Listed, Spaced, Values, listed, parse_values, written_value
+from armsim.formulas.values import Values, listed, parse_values
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.scenario_file import Given
 from armsim.spec.study import FORMAT, MOST_SEED, TABLES
-from armsim.studies.design import GRID, Design, design_of
-from armsim.studies.runs import StudyRuns
+from armsim.studies.design import GRID, Design
 from armsim.studies.study_file import StudyFile, found_study, is_study, load_study_file
 from armsim.version import __version__
 
@@ -32,12 +30,9 @@ class Study:
 
     Attributes:
         scenario: A scenario file, the name of a shipped one, or a file's content.
-        axes: What is varied, by path.
+        design: Its runs by index.
         overrides: Values in place of the file's for all runs, by path.
         measure: Names of measures; usual ones if there are none.
-        method: How runs are chosen: "grid", "random", "latin", "sobol".
-        count: How many runs are drawn; None for a grid.
-        seed: Of the draws.
         force_step: Whether runs are made even with a step that is refused.
         name: Of the study's folder; the scenario's unless given.
         table: Format of the results, "csv" or "parquet".
@@ -45,21 +40,25 @@ class Study:
     """
 
     scenario: Given
-    axes: Mapping[str, Values]
+    design: Design = Design()
     overrides: Mapping[str, Any] = field(default_factory=dict)
     measure: tuple[str, ...] = ()
-    method: str = GRID
-    count: int | None = None
-    seed: int = 0
     force_step: bool = False
     name: str = ""
     table: str = "csv"
     expected: tuple[tuple[str, str], ...] = ()
 
-    @cached_property
-    def design(self) -> Design:
-        """Its runs by index."""
-        return design_of(self.axes, self.method, self.count, self.seed)
+    def over(self, design: Design, values: Mapping[str, Any] | None = None, **changed: Any) -> Study:
+        """A study of other runs of the scenario.
+
+        Args:
+            design: The runs.
+            values: Further values in place of the file's; of what the runs vary there are none.
+            changed: Further attributes.
+        """
+        given = {**self.overrides, **(values or {})}
+        overrides = {path: value for path, value in given.items() if path not in design.axes}
+        return replace(self, design=design, overrides=overrides, **changed)
 
     def values(self, index: int) -> dict[str, Any]:
         """The values of a run by path.
@@ -71,38 +70,49 @@ class Study:
         if not 0 <= index < count:
             expected, where = f"the index of a run, from 0 to {count - 1}", spelled(f"--show {index}", "index")
             raise UsageError.of(where, expected, str(index), "take one of results.csv")
-        return dict(zip(self.axes, self.design.rows(index, index + 1)[0].tolist(), strict=True))
+        return dict(zip(self.design.axes, self.design.rows(index, index + 1)[0].tolist(), strict=True))
 
-    def runs(self, threads: int | None = None) -> StudyRuns:
-        """What carries its runs out."""
-        return StudyRuns(self.scenario, self.axes, self.overrides, self.measure, threads, self.force_step)
-
-    def definition(self, runs: StudyRuns, folder: str) -> dict[str, Any]:
-        """What study.yaml in a folder says of it: a study file, but for its results.
+    def sources(self, files: Sequence[ScenarioFile]) -> list[dict[str, str]]:
+        """The files that scenarios were read from, as study.yaml has them.
 
         Raises:
-            FileFaults: A file is not what it was when the study was made.
+            FileFaults: One is not what it was when the study was made.
         """
-        files = runs.files
-        drawn = {} if self.method == GRID else {
-            "sample": {"method": self.method, "runs": self.count, "seed": self.seed},
-        }  # fmt: skip
+        sources = {(os.path.basename(x.path), x.sha256): x.path for file in files for x in file.sources}
+        names = {name for name, _ in self.expected}
+        for (name, sha256), path in sources.items():
+            if name in names and (name, sha256) not in self.expected:
+                was, mend = "the file as it was when the study was made", "restore it, or make a new study"
+                raise refuse(Place(path), "", was, "another content", mend)
+        return [{"file": name, "sha256": sha256} for name, sha256 in sources]
+
+    def definition(
+        self, files: Sequence[ScenarioFile], folder: str, asked: Mapping[str, Any], drawn: bool
+    ) -> dict[str, Any]:
+        """What study.yaml in a folder says of it: a study file, but for its results.
+
+        Args:
+            files: Its scenario, in each of its structures.
+            folder: The folder.
+            asked: What is varied and measured, or sought.
+            drawn: Whether something is drawn.
+
+        Raises:
+            FileFaults: See `sources`.
+        """
         return {
             "format": FORMAT,
             "name": self.name or files[0].name,
-            "scenario": reference(self.scenario, folder),
-            **({"set": {path: plain_data(value) for path, value in self.overrides.items()}} if self.overrides else {}),
-            "vary": {path: written(values) for path, values in self.axes.items()},
-            **drawn,
-            "measure": list(runs.asked),
-            **({"table": self.table} if self.table != "csv" else {}),
+            "scenario": _reference(self.scenario, folder),
+            **({"set": plain_data(self.overrides)} if self.overrides else {}),
+            **asked,
             **({"force_step": True} if self.force_step else {}),
-            "versions": versions(bool(drawn)),
-            "sources": sources_of(files, self.expected),
+            "versions": _versions(drawn),
+            "sources": self.sources(files),
         }
 
 
-def versions(drawn: bool) -> dict[str, str]:
+def _versions(drawn: bool) -> dict[str, str]:
     """What decides the bits of a study: armsim, and what draws."""
     if not drawn:
         return {"armsim": __version__}
@@ -110,25 +120,6 @@ def versions(drawn: bool) -> dict[str, str]:
     import scipy
 
     return {"armsim": __version__, "numpy": numpy.__version__, "scipy": scipy.__version__}
-
-
-def sources_of(files: Sequence[ScenarioFile], expected: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
-    """The files that scenarios were read from, as study.yaml has them.
-
-    Args:
-        files: The scenarios.
-        expected: Names and SHA-256 of files that must be as they were.
-
-    Raises:
-        FileFaults: One of these is not.
-    """
-    sources = {(os.path.basename(x.path), x.sha256): x.path for file in files for x in file.sources}
-    names = {name for name, _ in expected}
-    for (name, sha256), path in sources.items():
-        if name in names and (name, sha256) not in expected:
-            was, mend = "the file as it was when the study was made", "restore it, or make a new study"
-            raise refuse(Place(path), "", was, "another content", mend)
-    return [{"file": name, "sha256": sha256} for name, sha256 in sources]
 
 
 def study_of(
@@ -150,19 +141,9 @@ def study_of(
     if not vary and isinstance(scenario, (str, os.PathLike)):
         read_yaml(find_file("configs", found_study(os.fspath(scenario))))  # that it is there, first
     drawn = {method: count for method, count in (sample or {}).items() if count is not None}
-    if is_study(scenario):
-        assert not isinstance(scenario, Mapping)  # or it is no study
-        told = {"--vary": vary, "--measure": measure, "--seed": seed is not None, "--force-step": force_step}
-        told |= {f"--{method}": True for method in drawn}
-        given = next((option for option, value in told.items() if value), None)
-        if given is not None:
-            where = spelled(given, given.removeprefix("--").replace("-", "_"))
-            mend = "write it into the file, or name a scenario"
-            raise UsageError.of(where, "a study file alone, which says what is varied and measured", "both", mend)
-        file = load_study_file(scenario)
-        if file.data["tune"] is not None:
-            mend = f"run `armsim tune {os.fspath(scenario)}`"
-            raise UsageError.of(os.fspath(scenario), "a study with `vary`", "one with `tune`", mend)
+    told = {"--vary": vary or None, "--measure": measure, "--seed": seed is not None, "--force-step": force_step}
+    file = file_alone(scenario, {**told, **{f"--{method}": True for method in drawn}}, "varied and measured")
+    if file is not None:
         study = of_file(file)
         return replace(study, overrides={**study.overrides, **(overrides or {})}, table=table or study.table)
     if len(drawn) > 1:
@@ -177,30 +158,60 @@ def study_of(
         raise UsageError.of("table", " or ".join(TABLES), str(table), "take one of them")
     method, count = next(iter(drawn.items()), (GRID, None))
     axes = varied(vary or {})
-    return Study(scenario, axes, overrides or {}, measure, method, count, seed or 0, force_step, table=table or "csv")
+    design = Design(axes, method, count, seed or 0)
+    return Study(scenario, design, overrides or {}, measure, force_step, table=table or "csv")
+
+
+def file_alone(scenario: Given, told: Mapping[str, Any], asked: str, tuned: bool = False) -> StudyFile | None:
+    """The study file that is named, and nothing beside it; None where a scenario is.
+
+    Args:
+        scenario: What is named.
+        told: What else is said, by option.
+        asked: What the file says, in words.
+        tuned: Whether it is to have `tune`, in place of `vary`.
+
+    Raises:
+        FileFaults: The study file cannot be used.
+        UsageError: Something else is said, or it is a study of the other kind.
+    """
+    if isinstance(scenario, Mapping) or not is_study(scenario):
+        return None
+    given = next((option for option, value in told.items() if value not in (None, False, ())), None)
+    if given is not None:
+        where = spelled(given, given.removeprefix("--").replace("-", "_"))
+        mend = "write it into the file, or name a scenario"
+        raise UsageError.of(where, f"a study file alone, which says what is {asked}", "both", mend)
+    file = load_study_file(scenario)
+    if (file.data["tune"] is not None) != tuned:
+        command, keys = ("sweep", ("tune", "vary")) if tuned else ("tune", ("vary", "tune"))
+        mend = f"run `armsim {command} {os.fspath(scenario)}`{', or add `tune` to it' if tuned else ''}"
+        raise UsageError.of(os.fspath(scenario), f"a study with `{keys[0]}`", f"one with `{keys[1]}`", mend)
+    return file
 
 
 def of_file(file: StudyFile) -> Study:
-    """The study that a file asks for."""
+    """The study that a file asks for; of a tuning its cases."""
     data = file.data
     return Study(
         file.scenario,
-        data["vary"],
+        design_of(data if data["tune"] is None else data["cases"]),
         file.overrides,
         tuple(data["measure"]),
-        *drawn_of(data["sample"]),
-        force_step=data["force_step"],
-        name=data["name"] or "",
-        table=data["table"],
-        expected=file.expected,
+        data["force_step"],
+        data["name"] or "",
+        data["table"],
+        file.expected,
     )
 
 
-def drawn_of(sample: Mapping[str, Any] | None) -> tuple[str, int | None, int]:
-    """How runs are drawn, how many, and the seed, from `sample` of a study file."""
-    if sample is None:
-        return GRID, None, 0
-    return sample["method"], int(sample["runs"].value), int(sample["seed"].value)
+def design_of(data: Mapping[str, Any] | None) -> Design:
+    """The runs that `vary` and `sample` of a study file ask for."""
+    if data is None:
+        return Design()
+    sample = data["sample"]
+    drawn = () if sample is None else (sample["method"], int(sample["runs"].value), int(sample["seed"].value))
+    return Design(data["vary"], *drawn)
 
 
 def varied(vary: Mapping[str, Any], option: str = "--vary") -> dict[str, Values]:
@@ -233,15 +244,7 @@ def _source(option: str, path: str, values: Any) -> str:
     return spelled(f"{option} {path}={values}", f"{option.removeprefix('--')} {path}")
 
 
-def written(values: Values) -> Any:
-    """Values as a study file has them."""
-    if isinstance(values, (Spaced, Drawn)):
-        return str(values)
-    assert isinstance(values, Listed)
-    return [written_value(value) for value in values.values]
-
-
-def reference(scenario: Given, folder: str) -> Any:
+def _reference(scenario: Given, folder: str) -> Any:
     """A scenario as a study file in a folder names it."""
     if isinstance(scenario, Mapping):
         return plain_data(scenario)

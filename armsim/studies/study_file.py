@@ -145,11 +145,11 @@ def _check_paths(study: StudyFile, key: str, root: Map, report: Report) -> None:
         vary = vary[step]
     study.places.update({path: place for path, (place, _) in node.entries.items()})
     structure = {path: of for path, of in vary.items() if is_structure(parse_path(path)) or getattr(of, "words", False)}
-    if any(isinstance(of, Drawn) for of in structure.values()):
-        for path, of in structure.items():
-            if isinstance(of, Drawn):
-                mend = "give its values one by one"
-                report.add(study.places[path], f"{key}.{path}", "a number that can be left open", "structure", mend)
+    drawn = [path for path, of in structure.items() if isinstance(of, Drawn)]
+    for path in drawn:
+        mend = "give its values one by one"
+        report.add(study.places[path], f"{key}.{path}", "a number that can be left open", "structure", mend)
+    if drawn:
         return
     words = _words_that_do(study, {path: of.values for path, of in structure.items()}, root, report)
     if words is None:
@@ -179,10 +179,6 @@ def _is_sound(study: StudyFile, words: Mapping[str, Any], root: Map, report: Rep
     try:
         if not isinstance(study.scenario, Mapping):
             read_yaml(find_file("configs", os.fspath(study.scenario)), streams=False)
-    except FileFaults as error:
-        report.faults += [_moved(fault, root) for fault in error.faults]
-        return False
-    try:
         load_scenario_file(study.scenario, {**study.overrides, **words})
     except FileFaults as error:
         report.faults += [_moved(fault, root) for fault in error.faults]

@@ -18,6 +18,7 @@ from armsim.simulation.run import Run
 from armsim.simulation.runner import Progress as SteppingProgress
 from armsim.simulation.simulate import simulate_into
 from armsim.studies.blocks import Blocks, Progress, local_blocks
+from armsim.studies.design import GRID
 from armsim.studies.results import stored_runs
 from armsim.studies.runs import StudyRuns
 from armsim.studies.study import Study, study_of
@@ -106,7 +107,7 @@ def run_study(
 
         check_cluster(cluster, threads)
     count = study.design.count  # first: it may be refused
-    runs = study.runs(threads)
+    runs = StudyRuns(study, threads)
     by = check_measure(by, runs.measures)
     name = study.name or runs.files[0].name
     where = os.fspath(folder) if folder is not None else os.path.join("studies", "any")
@@ -115,7 +116,10 @@ def run_study(
         from armsim.files.parquet import check_parquet
 
         check_parquet("table: parquet")
-    with study_folder(folder, name, study.definition(runs, where), lines, study.table, force) as made:
+    asked = {**study.design.definition(), "measure": list(runs.asked)}
+    asked |= {"table": study.table} if study.table != "csv" else {}
+    definition = study.definition(runs.files, where, asked, study.design.method != GRID)
+    with study_folder(folder, name, definition, lines, study.table, force) as made:
         if made.status != COMPLETE:
             try:
                 with (
@@ -158,7 +162,7 @@ def _finish(made: StudyFolder, study: Study, runs: StudyRuns) -> None:
     if study.table == "parquet":
         from armsim.studies.parquet import parquet_writer
 
-        convert = parquet_writer(study.axes, runs.measures)
+        convert = parquet_writer(study.design.axes, runs.measures)
     with interrupts_later():
         made.finish(convert)
 
@@ -183,7 +187,7 @@ def simulate_row(
         UsageError: There is no such run, or it is refused.
     """
     values = study.values(index)
-    runs = study.runs(1)
+    runs = StudyRuns(study, 1)
     scenario = runs.scenario([*values.values()])
     return simulate_into(
         folder, scenario, progress=progress, force_step=study.force_step, measure=runs.asked, force=force

@@ -10,10 +10,10 @@ import numpy as np
 from armsim.errors import ArmsimError
 from armsim.formulas.values import Values
 from armsim.loading.scenario import Scenario
-from armsim.loading.scenario_file import Given
 from armsim.studies.design import Rows
 from armsim.studies.runs import StudyRuns
-from armsim.tuning.objective import Condition, measures_of, outcome
+from armsim.studies.study import Study
+from armsim.tuning.objective import Condition, outcome
 
 TRIED = 24  # cases that do not hold
 FINER = 10  # times, of step and samples
@@ -22,13 +22,7 @@ DT, PERIOD = "integrator.dt", "control.period"
 
 
 def causes_of(
-    given: Given,
-    overrides: Mapping[str, Any],
-    scenario: Scenario,
-    axes: Mapping[str, Values],
-    rows: Rows,
-    conditions: Sequence[Condition],
-    threads: int | None = None,
+    study: Study, scenario: Scenario, rows: Rows, conditions: Sequence[Condition], threads: int | None = None
 ) -> dict[str, int]:
     """How many of some cases do not hold because of what.
 
@@ -36,11 +30,9 @@ def causes_of(
     sampling; all others by control: law, gains, limits of the drives. Of a case whose finer run is refused it is unknown.
 
     Args:
-        given: The scenario's file, or its content.
-        overrides: Values in place of the file's, by path.
-        scenario: With these values, in no case.
-        axes: What the cases vary.
-        rows: Their values, shape (cases, paths); `TRIED` of them are tried, evenly taken.
+        study: Of whether cases hold.
+        scenario: Its scenario, in no case.
+        rows: Values of the cases, shape (cases, paths); `TRIED` of them are tried, evenly taken.
         conditions: When one holds.
         threads: How many.
 
@@ -50,10 +42,10 @@ def causes_of(
     chosen = rows[np.unique(np.linspace(0, len(rows) - 1, min(TRIED, len(rows))).astype(int))]
     left, unknown = np.ones(len(chosen), dtype=bool), np.zeros(len(chosen), dtype=bool)
     found: dict[str, int] = {}
+    axes = study.design.axes
     for cause, finer in _finer(scenario, axes):
         try:
-            settings = {**overrides, **{path: value for path, value in finer.items() if path not in axes}}
-            runs = StudyRuns(given, axes, settings, measures_of(conditions), threads, force_step=True)
+            runs = StudyRuns(study.over(study.design, finer, force_step=True), threads)
             right, refused = outcome(runs, _finely(chosen, axes, finer), conditions)
         except ArmsimError:
             right, refused = np.zeros(len(chosen), dtype=bool), np.ones(len(chosen), dtype=bool)

@@ -7,10 +7,11 @@ import os
 from armsim.errors import ArmsimError, FileFaults, Refusal
 from armsim.files.faults import Fault
 from armsim.notebook import counted
+from armsim.studies.runs import StudyRuns
 from armsim.studies.study import of_file
 from armsim.studies.study_file import StudyFile, load_study_file
-from armsim.tuning.task import of_file as tuning_of_file
-from armsim.tuning.tune import Task
+from armsim.tuning.task import Task
+from armsim.tuning.tuning import of_file as tuning_of_file
 
 
 def check_study(path_or_name: str | os.PathLike[str]) -> tuple[tuple[Fault, ...], list[str], list[str]]:
@@ -30,7 +31,7 @@ def check_study(path_or_name: str | os.PathLike[str]) -> tuple[tuple[Fault, ...]
 
 def _study_notes(file: StudyFile) -> list[str]:
     study = of_file(file)
-    count, runs = study.design.count, study.runs(1)
+    count, runs = study.design.count, StudyRuns(study, 1)
     return [f"{counted(count, 'run')} of {len(runs.measures)} measures", *runs.notes()]
 
 

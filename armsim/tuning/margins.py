@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,17 @@ import numpy as np
 from armsim.control import ComputedTorque, Controller
 from armsim.errors import ArmsimError
 from armsim.formulas.quantity import Quantity
-from armsim.formulas.values import UNIFORM, Drawn, Values
+from armsim.formulas.values import Values
 from armsim.loading.resolved import resolved_robot
 from armsim.loading.scenario import Scenario
-from armsim.loading.scenario_file import MOST_DELAY, Given
+from armsim.loading.scenario_file import MOST_DELAY
 from armsim.spec.paths import path_text
-from armsim.studies.design import Rows
+from armsim.studies.design import Design, Rows, crossed
 from armsim.studies.runs import StudyRuns
-from armsim.tuning.objective import Condition, measures_of, outcome
+from armsim.studies.study import Study
+from armsim.tuning.objective import Condition, outcome
 from armsim.tuning.task import places_at
-from armsim.tuning.validation import PAYLOAD, is_unladen, mass_of
+from armsim.tuning.validation import PAYLOAD, is_unladen, mass_of, uniform
 
 FURTHEST = 16.0  # times, up and down
 COARSE = 12  # factors on either side at first
@@ -53,11 +55,9 @@ class Margin:
 
 
 def margins_of(
-    given: Given,
-    overrides: Mapping[str, Any],
+    study: Study,
     scenario: Scenario,
     numbers: Mapping[str, float],
-    axes: Mapping[str, Values],
     cases: Rows,
     conditions: Sequence[Condition],
     threads: int | None = None,
@@ -68,30 +68,30 @@ def margins_of(
     Runs are made whatever is said of their step: it is they that hold or do not.
 
     Args:
-        given: The scenario's file, or its content.
-        overrides: Values in place of the file's, by path.
+        study: Of whether cases hold, with the numbers.
         scenario: With these values, in no case.
         numbers: The numbers, by path.
-        axes: What the cases vary.
         cases: Those that hold, shape (cases, paths).
         conditions: When one holds.
         threads: How many.
         progress: Called with margins done, and all.
     """
-    taken = {*numbers, *axes, *(place for path in axes for place in places_at(given, path, overrides))}
+    axes = study.design.axes
+    taken = {*numbers, *axes, *(place for path in axes for place in places_at(scenario.file, path))}
     others = {path: value for path, value in {**_gains(scenario), **_masses(scenario)}.items() if path not in taken}
     factors = {path: value for path, value in {**numbers, **others}.items() if value != 0.0}
     payload = {PAYLOAD: 0.0} if is_unladen(scenario) and PAYLOAD not in taken else {}
     places = {**factors, **payload}
-    measures = measures_of(conditions)
-    overrides = {**overrides, **_own_model(scenario, axes)}
-    opened = {
-        path: Drawn(UNIFORM, 0.5 * abs(x), 1.5 * abs(x)) if x else Drawn(UNIFORM, 0.0, 1.0)
-        for path, x in places.items()
-    }
-    fixed = {path: value for path, value in overrides.items() if path not in places}
-    runs = StudyRuns(given, {**opened, **axes}, fixed, measures, threads, force_step=True)
-    probe = _Probe(runs, places, cases, conditions)
+    study = study.over(study.design, _own_model(scenario, axes), force_step=True)
+    opened = {path: uniform(0.5 * abs(x), 1.5 * abs(x)) if x else uniform(0.0, 1.0) for path, x in places.items()}
+    runs = StudyRuns(study.over(Design({**opened, **axes})), threads)
+
+    def held(path: str, values: Sequence[float]) -> int:
+        """With how many of the values, from the first on, all cases hold; of values that no arm has, none does."""
+        made = np.array([[*{**places, path: value}.values()] for value in values])
+        right = outcome(runs, crossed(made, cases), conditions)[0].reshape(len(values), len(cases)).all(axis=1)
+        return int(np.logical_and.accumulate(right).sum())
+
     delayed = scenario.clock.sample_every is not None and DELAYED not in axes
     total = len(factors) + len(payload) + delayed
     found: list[Margin] = []
@@ -102,60 +102,39 @@ def margins_of(
             progress(len(found), total)
 
     for path, value in factors.items():
-        low, open_low = probe.furthest(path, [value * FURTHEST ** (-k / COARSE) for k in range(COARSE + 1)])
-        high, open_high = probe.furthest(path, [value * FURTHEST ** (k / COARSE) for k in range(COARSE + 1)])
+        low, open_low = _furthest(partial(held, path), [value * FURTHEST ** (-k / COARSE) for k in range(COARSE + 1)])
+        high, open_high = _furthest(partial(held, path), [value * FURTHEST ** (k / COARSE) for k in range(COARSE + 1)])
         take(Margin(path, FACTOR, low / value, high / value, open_low, open_high))
     for path in payload:
         least = LIGHTEST * mass_of(scenario)
         ladder = [0.0, *(least * FURTHEST ** (k / COARSE) for k in range(LADDER + 1))]
-        high, open_high = probe.furthest(path, ladder)
+        high, open_high = _furthest(partial(held, path), ladder)
         take(Margin(path, MASS, 0.0, high, True, open_high))
     if delayed:
-        take(_delay(given, overrides, scenario, axes, cases, conditions, measures, threads))
+        take(_delay(study, scenario, cases, conditions, threads))
     return found
 
 
-class _Probe:
-    """Tries other values of one number in all cases."""
+def _furthest(held: Callable[[Sequence[float]], int], ladder: Sequence[float]) -> tuple[float, bool]:
+    """The furthest value of a ladder up to which all cases hold, and whether it is the last one.
 
-    def __init__(
-        self, runs: StudyRuns, places: Mapping[str, float], cases: Rows, conditions: Sequence[Condition]
-    ) -> None:
-        self._runs, self._places, self._cases, self._conditions = runs, dict(places), cases, conditions
-
-    def furthest(self, path: str, ladder: Sequence[float]) -> tuple[float, bool]:
-        """The furthest value of a ladder, from the number itself on, up to which all cases hold; whether it is the last one."""
-        last = self._held(path, ladder) - 1
-        if last + 1 == len(ladder):
-            return ladder[-1], True
-        if last < 0:
-            return ladder[0], False
-        a, b = ladder[last], ladder[last + 1]
-        between = [a + (b - a) * k / (FINE + 1) for k in range(1, FINE + 1)]
-        more = self._held(path, between)
-        return (between[more - 1] if more else a), False
-
-    def _held(self, path: str, values: Sequence[float]) -> int:
-        """With how many of the values, from the first on, all cases hold; of values that no arm has, none does."""
-        place = list(self._places).index(path)
-        rows = np.tile(np.array([*self._places.values()]), (len(values), 1))
-        rows[:, place] = values
-        many = len(self._cases)
-        rows = np.hstack([np.repeat(rows, many, axis=0), np.tile(self._cases, (len(values), 1))])
-        right = outcome(self._runs, rows, self._conditions)[0].reshape(len(values), many).all(axis=1)
-        wrong = np.flatnonzero(~right)
-        return int(wrong[0]) if len(wrong) else len(values)
+    Args:
+        held: With how many values, from the first on, all cases hold.
+        ladder: From the number itself on.
+    """
+    last = held(ladder) - 1
+    if last + 1 == len(ladder):
+        return ladder[-1], True
+    if last < 0:
+        return ladder[0], False
+    a, b = ladder[last], ladder[last + 1]
+    between = [a + (b - a) * k / (FINE + 1) for k in range(1, FINE + 1)]
+    more = held(between)
+    return (between[more - 1] if more else a), False
 
 
 def _delay(
-    given: Given,
-    overrides: Mapping[str, Any],
-    scenario: Scenario,
-    axes: Mapping[str, Values],
-    cases: Rows,
-    conditions: Sequence[Condition],
-    measures: Sequence[str],
-    threads: int | None,
+    study: Study, scenario: Scenario, cases: Rows, conditions: Sequence[Condition], threads: int | None
 ) -> Margin:
     """How much more delay all cases hold with; whole periods, each of which has machine code of its own."""
     period = scenario.clock.at(scenario.clock.sample_every or 1)
@@ -163,9 +142,7 @@ def _delay(
 
     def holds(periods: int) -> bool:
         try:
-            runs = StudyRuns(
-                given, axes, {**overrides, DELAYED: (before + periods) * period}, measures, threads, force_step=True
-            )
+            runs = StudyRuns(study.over(study.design, {DELAYED: (before + periods) * period}), threads)
             return bool(outcome(runs, cases, conditions)[0].all())
         except ArmsimError:  # it would be beyond all delays
             return False

@@ -15,11 +15,10 @@ from armsim.batches.table_text import heading
 from armsim.errors import UsageError
 from armsim.files.interrupts import interrupts_later
 from armsim.files.study_folder import StudyFolder
-from armsim.formulas.values import Interval
-from armsim.studies.design import Rows
+from armsim.studies.design import crossed
 from armsim.studies.results import StoredRows, stored_runs
-from armsim.studies.runs import StudyRuns
-from armsim.tuning.objective import Merit, Objective
+from armsim.tuning.objective import Merit
+from armsim.tuning.task import Task
 
 Array = NDArray[np.float64]
 STAGE = "stage"
@@ -44,14 +43,9 @@ class Trials:
     an undisturbed one's.
 
     Args:
-        runs: Runs by the numbers, then by what the cases vary.
-        sought: The numbers, each with its bounds.
-        start: Their values at first.
-        cases: The cases, shape (cases, paths).
-        objective: What is minimised.
+        task: What is tried.
         folder: Takes the rows.
-        most: How many there may be.
-        progress: Called with trials done, and `most`.
+        progress: Called with trials done, and how many there may be.
         tell: Called with the best trial so far, in words.
 
     Attributes:
@@ -62,19 +56,14 @@ class Trials:
 
     def __init__(
         self,
-        runs: StudyRuns,
-        sought: dict[str, Interval],
-        start: dict[str, float],
-        cases: Rows,
-        objective: Objective,
+        task: Task,
         folder: StudyFolder,
-        most: int,
         progress: Callable[[int, int], object] | None = None,
         tell: Callable[[str], object] | None = None,
     ) -> None:
-        self._runs, self._sought, self._cases, self._objective, self._folder = runs, sought, cases, objective, folder
-        self._most, self._progress, self._tell = most, progress, tell
-        self.best, self.merit = dict(start), Merit(math.inf, math.inf, 0)
+        self._task, self._sought, self._folder = task, task.sought, folder
+        self._progress, self._tell = progress, tell
+        self.best, self.merit = dict(task.start), Merit(math.inf, math.inf, 0)
         self.count = 0
         self._written = deque(StoredRows(folder.table, folder.rows) if folder.rows else ())
         self._waiting: list[Runs] = []
@@ -106,7 +95,7 @@ class Trials:
             of = self._sought[place]
             rows[:, names.index(place)] = [of.at(share) for share in shares[:, k].tolist()]
         found = [self._recall(stage, row) for row in rows[: len(self._written)]]
-        at_once = max(1, AT_ONCE // len(self._cases))
+        at_once = max(1, AT_ONCE // len(self._task.cases))
         for first in range(len(found), len(rows), at_once):
             found += self._try(stage, rows[first : first + at_once])
         for row, merit in zip(rows, found, strict=True):
@@ -114,7 +103,7 @@ class Trials:
                 self.merit, self.best = merit, dict(zip(self._sought, row.tolist(), strict=True))
         self.count += len(rows)
         if self._progress is not None:
-            self._progress(self.count, self._most)
+            self._progress(self.count, self._task.most)
         if self._tell is not None and math.isfinite(self.merit.objective):
             self._tell(f"best: {self.merit.objective:.5g}{' against conditions' if self.merit.violation else ''}")
         return np.array([merit.value for merit in found])
@@ -148,13 +137,13 @@ class Trials:
 
     def _try(self, stage: int, rows: Array) -> list[Merit]:
         """Carry out trials, and have their rows wait for being written."""
-        many, cases = len(rows), len(self._cases)
-        found = self._runs(np.hstack([np.repeat(rows, cases, axis=0), np.tile(self._cases, (many, 1))]))
+        many, cases = len(rows), len(self._task.cases)
+        found = self._task.runs(crossed(rows, self._task.cases))
         if not found.whole:
             self.flush()
             raise Stopped
         parts = [found.taken(slice(i * cases, (i + 1) * cases)) for i in range(many)]
-        merits = [self._objective.merit(part) for part in parts]
+        merits = [self._task.objective.merit(part) for part in parts]
         values = {STAGE: np.full(many, stage), **dict(zip(self._sought, rows.T, strict=True))}
         trials = Runs.blank(found.name, many, values, RESULTS, first=self._folder.rows + self._lines)
         for i, (merit, part) in enumerate(zip(merits, parts, strict=True)):

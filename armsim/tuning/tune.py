@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
@@ -12,28 +12,27 @@ from typing import Any
 import numpy as np
 
 from armsim.batches.runs import COMPLETE, INTERRUPTED, Runs
-from armsim.errors import FileFaults, UsageError, spelled
+from armsim.errors import FileFaults, UsageError
 from armsim.files.interrupts import interrupts_later
 from armsim.files.new_file import whole_file
 from armsim.files.study_folder import SUMMARY, TEST, TUNED, StudyFolder, study_folder
 from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
-from armsim.formulas.values import UNIFORM, Drawn, Interval
-from armsim.loading.open_numbers import open_numbers
 from armsim.loading.scenario import Scenario
 from armsim.spec.study import plain as plain_nodes
+from armsim.studies.design import Design
 from armsim.studies.runs import StudyRuns
-from armsim.studies.study import Study
 from armsim.studies.sweep import run_study
 from armsim.tuning.causes import causes_of
 from armsim.tuning.margins import Margin, margins_of
-from armsim.tuning.objective import Objective, condition_of, measures_of, met, outcome
+from armsim.tuning.objective import met, outcome
 from armsim.tuning.result import TuningResult
-from armsim.tuning.search import METHODS, most_trials
-from armsim.tuning.task import Cases, Tuning, places_at, tuning_of
+from armsim.tuning.search import METHODS
+from armsim.tuning.task import Task
 from armsim.tuning.trials import Stopped, Trials, trial_heading
 from armsim.tuning.tuned_file import COMMENT, tuned_scenario, write_tuned, written_control
-from armsim.tuning.validation import conditions_of, test_in_words, test_of
+from armsim.tuning.tuning import Tuning, tuning_of
+from armsim.tuning.validation import test_in_words
 
 Progress = Callable[[int, int], object]
 MOST_MARGIN_CASES = 64
@@ -122,74 +121,6 @@ class Watch:
     tell: Callable[[str], object] | None = None
 
 
-class Task:
-    """A tuning made ready: its numbers, its runs, its cases.
-
-    Raises:
-        FileFaults: The scenario cannot be run.
-        UsageError: There is no number at a path, or a measure is unknown.
-    """
-
-    def __init__(self, tuning: Tuning, threads: int | None = None) -> None:
-        self.tuning, self.threads = tuning, threads
-        opened = open_numbers(tuning.scenario, list(tuning.sought), tuning.overrides)
-        self.sought: dict[str, Interval] = {}
-        self.parts: dict[str, tuple[str, ...]] = {}
-        for path, indices in opened.asked.items():
-            self.parts[path] = tuple(opened.places[i] for i in indices)
-            self.sought |= dict.fromkeys(self.parts[path], tuning.sought[path])
-        self.start = {place: float(opened.number(place)) for place in self.sought}
-        self.objective = Objective(tuning.minimise, tuple(map(condition_of, tuning.subject_to)), tuning.over)
-        axes = {place: Drawn(UNIFORM, of.low, of.high) for place, of in self.sought.items()} | dict(tuning.cases.axes)
-        self._refuse_shared("--case", tuning.cases)
-        self.runs = StudyRuns(
-            tuning.scenario, axes, self.given(axes), self.objective.measures, threads, tuning.force_step
-        )
-        self.objective.check(self.runs)
-        self.cases = tuning.cases.rows
-        scenario = self.uncased(self.start)
-        self.conditions = conditions_of(tuning, scenario)
-        self.test = test_of(tuning, scenario, self.runs.structural)
-        self._try_test()
-        self.most = sum(most_trials(tuning.method, len(places), tuning.trials) for places in self.stages)
-
-    @property
-    def stages(self) -> list[tuple[str, ...]]:
-        """The numbers that are sought in each stage."""
-        return [tuple(place for path in stage for place in self.parts[path]) for stage in self.tuning.stages]
-
-    def given(self, axes: Collection[str], values: Mapping[str, float] | None = None) -> dict[str, Any]:
-        """The values that are set for all runs but by those of axes, and numbers."""
-        set_before = {path: value for path, value in self.tuning.overrides.items() if path not in axes}
-        return {**set_before, **(values or {})}
-
-    def _try_test(self) -> None:
-        """Refuse a test that could not be made, before the search is."""
-        axes = {} if self.test is None else self.test.axes
-        StudyRuns(self.tuning.scenario, axes, self.given(axes), measures_of(self.conditions), 1)
-        if self.test is not None:
-            self._refuse_shared("--test", self.test)
-            _ = self.test.rows  # too many are refused
-
-    def _refuse_shared(self, option: str, cases: Cases) -> None:
-        """Refuse cases of numbers that are sought."""
-        for path in cases.axes:
-            places = places_at(self.tuning.scenario, path, self.tuning.overrides)
-            shared = next((place for place in places if place in self.sought), None)
-            if shared is not None:
-                where = spelled(f"{option} {path}", option.removeprefix("--"))
-                raise UsageError.of(
-                    where, "a number that is not sought", f"{shared}, which is", "leave one of them out"
-                )
-
-    def uncased(self, values: Mapping[str, float]) -> Scenario:
-        """The scenario with numbers, in no case."""
-        tuning = self.tuning
-        axes = {place: Drawn(UNIFORM, of.low, of.high) for place, of in self.sought.items()}
-        runs = StudyRuns(tuning.scenario, axes, self.given(axes), ("duration",), 1, tuning.force_step)
-        return runs.scenario([*values.values()])
-
-
 def run_tuning(
     tuning: Tuning,
     folder: str | PathLike[str] | None = None,
@@ -200,14 +131,11 @@ def run_tuning(
     """Carry out a tuning; see `tune`."""
     watch = watch or Watch()
     task = Task(tuning, threads)
-    name = tuning.name or task.runs.files[0].name
     where = os.fspath(folder) if folder is not None else os.path.join("studies", "any")
     definition = tuning.definition(task.runs.files, where)
     _spare_sources(task, where)
-    with study_folder(folder, name, definition, trial_heading([*task.sought]), "csv", force) as made:
-        trials = Trials(
-            task.runs, task.sought, task.start, task.cases, task.objective, made, task.most, watch.trials, watch.tell
-        )
+    with study_folder(folder, task.name, definition, trial_heading([*task.sought]), "csv", force) as made:
+        trials = Trials(task, made, watch.trials, watch.tell)
         ended = COMPLETE
         if not made.rows:  # another tuning was here
             with contextlib.suppress(FileNotFoundError):
@@ -218,13 +146,14 @@ def run_tuning(
             ended = INTERRUPTED
             with interrupts_later():
                 trials.flush()
-        found = _result(task, trials, made, name, ended)
+        scenario = task.uncased(trials.best)
+        found = _result(task, trials, made, scenario, ended)
         if ended != COMPLETE:
             return found
         if not trials.merit.sound:
             raise _nothing(made.path, trials.table)
         try:
-            return _validate(task, found, watch)
+            return _validate(task, found, scenario, watch)
         except KeyboardInterrupt:
             return replace(found, status=INTERRUPTED)
 
@@ -255,12 +184,12 @@ def _search(task: Task, trials: Trials, made: StudyFolder) -> None:
             made.finish()
 
 
-def _result(task: Task, trials: Trials, made: StudyFolder, name: str, status: str) -> TuningResult:
+def _result(task: Task, trials: Trials, made: StudyFolder, scenario: Scenario, status: str) -> TuningResult:
     """What the search has found."""
     tuning = task.tuning
     return TuningResult(
         folder=made.path,
-        name=name,
+        name=task.name,
         status=status,
         minimise=tuning.minimise,
         over=tuning.over,
@@ -271,7 +200,7 @@ def _result(task: Task, trials: Trials, made: StudyFolder, name: str, status: st
         merit=trials.merit,
         trials=trials.table,
         conditions=tuple(one.text for one in task.conditions),
-        control=written_control(task.uncased(trials.best)),
+        control=written_control(scenario),
         tried=test_in_words(task.test),
         simulated=task.runs.loop_s,
     )
@@ -289,11 +218,11 @@ def _nothing(folder: str, trials: Runs) -> UsageError:
     return UsageError.of(folder, "a trial whose runs are complete", f"{trials.done} trials: {ended}{why}", mend)
 
 
-def _validate(task: Task, found: TuningResult, watch: Watch) -> TuningResult:
+def _validate(task: Task, found: TuningResult, scenario: Scenario, watch: Watch) -> TuningResult:
     """Write the tuned scenario; test it, find out why cases do not hold, and how far numbers may be off."""
-    tuning, scenario = task.tuning, task.uncased(found.values)
-    changed = [*tuning.overrides, *task.sought]
-    document = tuned_scenario(tuning.scenario, changed, scenario, found.folder)
+    tuning = task.tuning
+    changed = [*tuning.study.overrides, *task.sought]
+    document = tuned_scenario(tuning.study.scenario, changed, scenario, found.folder)
     over = f", the {tuning.over} of {found.cases} cases" if found.cases > 1 else ""
     comment = COMMENT.format(name=found.name, minimise=tuning.minimise, objective=found.objective, over=over)
     write_tuned(found.folder, document, comment)
@@ -306,18 +235,14 @@ def _validate(task: Task, found: TuningResult, watch: Watch) -> TuningResult:
     causes: dict[str, int] = {}
     failing = np.flatnonzero(~found.holds)
     if task.test is not None and len(failing):
-        given, axes = task.given(task.test.axes, found.values), task.test.axes
-        asked = tuning.scenario, given, scenario, axes, task.test.rows[failing], task.conditions
-        causes = causes_of(*asked, task.threads)
-    axes = tuning.cases.axes
-    given = task.given(axes, found.values)
-    own = StudyRuns(tuning.scenario, axes, given, measures_of(task.conditions), task.threads, tuning.force_step)
-    right = outcome(own, task.cases, task.conditions)[0]
+        study, rows = task.study(task.test, found.values), task.test.rows()[failing]
+        causes = causes_of(study, scenario, rows, task.conditions, task.threads)
+    study = task.study(tuning.study.design, found.values)
+    right = outcome(StudyRuns(study, task.threads), task.cases, task.conditions)[0]
     kept = task.cases[right][:: max(1, -(-int(right.sum()) // MOST_MARGIN_CASES))]
     margins: list[Margin] = []
     if len(kept):
-        numbers = found.values, axes, kept
-        margins = margins_of(tuning.scenario, given, scenario, *numbers, task.conditions, task.threads, watch.margins)
+        margins = margins_of(study, scenario, found.values, kept, task.conditions, task.threads, watch.margins)
     found = replace(found, causes=causes, held=int(right.sum()), margins=tuple(margins))
     text = yaml_text({**found.summary(), "causes": causes}, "What an armsim tuning came to.")
     with interrupts_later(), whole_file(os.path.join(found.folder, SUMMARY)) as file:
@@ -325,16 +250,15 @@ def _validate(task: Task, found: TuningResult, watch: Watch) -> TuningResult:
     return found
 
 
-def _test(task: Task, found: TuningResult, cases: Cases, watch: Watch) -> Runs:
+def _test(task: Task, found: TuningResult, cases: Design, watch: Watch) -> Runs:
     """Run the test, a study of the scenario with what was found.
 
     Raises:
         KeyboardInterrupt: Ctrl-C came.
     """
-    given = task.given(cases.axes, found.values)
-    measures = tuple(dict.fromkeys((task.tuning.minimise, *measures_of(task.conditions))))
-    draw = cases.method, cases.count, cases.seed
-    study = Study(task.tuning.scenario, cases.axes, given, measures, *draw, task.tuning.force_step, TEST)
+    study = task.study(cases, found.values)
+    measures = tuple(dict.fromkeys((task.tuning.minimise, *study.measure)))
+    study = replace(study, measure=measures, name=TEST, expected=())
     done = run_study(study, os.path.join(found.folder, TEST), task.threads, watch.test, force=True)
     if not done.whole:
         raise KeyboardInterrupt

@@ -13,11 +13,11 @@ from armsim.batches.runs import Runs
 from armsim.control import Constant, Controller
 from armsim.files.document import clipped
 from armsim.formulas.quantity import plain_number
-from armsim.formulas.values import UNIFORM, Drawn, Values
+from armsim.formulas.values import UNIFORM, Drawn, Listed, Spaced, Values
 from armsim.loading.scenario import Scenario
-from armsim.studies.design import SOBOL
+from armsim.studies.design import SOBOL, Design
 from armsim.tuning.objective import Condition, condition_of
-from armsim.tuning.task import Cases, Tuning, ranges_of, uniform
+from armsim.tuning.tuning import Tuning
 
 BAND = 0.05  # rad or m, within which a run holds where nothing else is said
 SETTLED = 0.8  # of the run, by which it must be within
@@ -41,7 +41,7 @@ def conditions_of(tuning: Tuning, scenario: Scenario) -> tuple[Condition, ...]:
     return tuple(map(condition_of, texts))
 
 
-def test_of(tuning: Tuning, scenario: Scenario, structural: Collection[str]) -> Cases | None:
+def test_of(tuning: Tuning, scenario: Scenario, structural: Collection[str]) -> Design | None:
     """The cases of the test: as asked; else drawn where the cases were, or poses and payloads; None if there are none.
 
     Args:
@@ -51,8 +51,25 @@ def test_of(tuning: Tuning, scenario: Scenario, structural: Collection[str]) -> 
     """
     if tuning.test is not None:
         return tuning.test
-    axes = ranges_of(tuning.cases.axes, structural) if tuning.cases.axes else _anywhere(tuning, scenario)
-    return Cases(axes, SOBOL, DRAWN, tuning.seed + 1) if axes else None
+    axes = {path: of if path in structural else _range(of) for path, of in tuning.study.design.axes.items()}
+    axes = axes or _anywhere(tuning, scenario)
+    return Design(axes, SOBOL, DRAWN, tuning.seed + 1) if axes else None
+
+
+def _range(of: Values) -> Values:
+    """Numbers as the interval that they span."""
+    if isinstance(of, Listed) and not of.words and not of.lists and len(of.values) > 1:
+        if not isinstance(of, Spaced):
+            numbers = [x for x in of.values if isinstance(x, float)]
+            return uniform(min(numbers), max(numbers))
+        if not of.values.log:
+            return uniform(*sorted((of.values.first, of.values.last)))
+    return of
+
+
+def uniform(low: float, high: float) -> Values:
+    """Numbers drawn between two ends."""
+    return Drawn(UNIFORM, low, high)
 
 
 def _anywhere(tuning: Tuning, scenario: Scenario) -> dict[str, Values]:
@@ -77,7 +94,7 @@ def _anywhere(tuning: Tuning, scenario: Scenario) -> dict[str, Values]:
     return found
 
 
-def test_in_words(cases: Cases | None) -> str:
+def test_in_words(cases: Design | None) -> str:
     """What the cases of a test vary."""
     return "" if cases is None else ", ".join(f"{path} {_in_words(of)}" for path, of in cases.axes.items())
 
@@ -117,22 +134,22 @@ class Split:
 
 def split_of(found: Runs, holds: NDArray[np.bool_]) -> Split | None:
     """The threshold that tells most of where cases hold; None where it tells little."""
-    best: tuple[float, Split] | None = None
-    many = len(holds)
-    for path in found.paths:
+    many, all_right = len(holds), int(holds.sum())
+    edge = max(1, int(LEAST_SPLIT * many))
+    k = np.arange(edge, many - edge + 1)  # cases below the threshold
+    least, best = 0.8 * (all_right * (many - all_right) / max(many, 1)), None
+    for path in found.paths if len(k) else ():
         column = found[path]
         if column.dtype == object:
             continue
         order = np.argsort(column, kind="stable")
-        right, x = np.cumsum(holds[order]), column[order]
-        total = int(right[-1])
-        for k in range(max(1, int(LEAST_SPLIT * many)), many - max(1, int(LEAST_SPLIT * many)) + 1):
-            if k == many or x[k - 1] == x[k]:
-                continue
-            below, above = int(right[k - 1]), total - int(right[k - 1])
-            impurity = below * (k - below) / k + above * (many - k - above) / (many - k)
-            if best is None or impurity < best[0]:
-                at = 0.5 * float(x[k - 1] + x[k])
-                best = impurity, Split(path, at, (below, k), (above, many - k))
-    whole = int(holds.sum()) * (many - int(holds.sum())) / many if many else 0.0
-    return best[1] if best is not None and best[0] < 0.8 * whole else None
+        x, below = column[order], np.cumsum(holds[order])[k - 1]
+        above = all_right - below
+        impurity = below * (k - below) / k + above * (many - k - above) / (many - k)
+        impurity[x[k - 1] == x[k]] = np.inf
+        i = int(np.argmin(impurity))
+        if impurity[i] < least:
+            at, split = 0.5 * float(x[k[i] - 1] + x[k[i]]), int(k[i])
+            least = impurity[i]
+            best = Split(path, at, (int(below[i]), split), (int(above[i]), many - split))
+    return best

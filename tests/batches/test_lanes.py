@@ -103,12 +103,26 @@ def test_the_number_of_lanes_changes_no_bit(mixed, varied, method):
     matrix = opened.matrix(values)
     variants = Variants(opened, {}, matrix[0].tolist(), ["iae", "peak_torque"], replace(ENDS, rows=True, work=True))
     clock = Clock(1, 1000, 2000, 4, 50)
-    ended = [final_states(variants.engine(lanes), clock, matrix, lambda: False) for lanes in (1, 2, 4, 8, 16)]
-    assert (ended[0].status == "complete").all()
+    slots = variants.plan.plant.slots
+    ended = [final_states(variants.engine(lanes), clock, matrix, slots, lambda: False) for lanes in (1, 2, 4, 8, 16)]
+    assert (ended[0]["status"] == "complete").all()
     for other in ended[1:]:
-        assert other.status.tolist() == ended[0].status.tolist()
-        for name in ("state", "steps", "results", "rows"):
-            assert np.array_equal(getattr(other, name), getattr(ended[0], name), equal_nan=True), name
+        assert other["status"].tolist() == ended[0]["status"].tolist()
+        for name in ("steps", "rows", *slots, *variants.plan.results):
+            assert np.array_equal(other[name], ended[0][name], equal_nan=True), name
+
+
+def test_runs_that_are_stopped_on_their_way_have_neither_rows_nor_measures(mixed, varied):
+    values = varied(mixed(), 3, 4)
+    opened = open_numbers(mixed(), values)
+    matrix = opened.matrix(values)
+    variants = Variants(opened, {}, matrix[0].tolist(), ["iae"], replace(ENDS, rows=True))
+    ended = final_states(variants.engine(1), Clock(1, 1000, 2000, 4, 50), matrix, ("first",), lambda: True)
+    assert ended["status"].tolist() == ["interrupted"] * 3
+    assert (ended["steps"] > 0).all()
+    assert (ended["steps"] < 2000).all()
+    for name in ("rows", "first", "iae"):
+        assert np.isnan(ended[name]).all(), name
 
 
 def test_neither_threads_nor_order_nor_company_change_a_bit(mixed, varied):

@@ -14,8 +14,9 @@ from scipy.stats import qmc
 import armsim
 from armsim.errors import ArmsimError, FileFaults, UsageError
 from armsim.formulas.values import Drawn, Listed, parse_values
-from armsim.studies.design import design_of
+from armsim.studies.design import Design
 from armsim.studies.runs import StudyRuns
+from armsim.studies.study import Study
 from armsim.studies.study_file import load_study_file
 
 BOX = {"a": parse_values("uniform:1:3"), "b": parse_values("normal:5:0.1"), "c": parse_values("10,20,40")}
@@ -47,7 +48,7 @@ def test_lists_of_numbers_are_values_of_paths_that_stand_for_several():
     values = parse_values("[60, pi/2], [80,40]")
     assert values == Listed(((60.0, np.pi / 2), (80.0, 40.0)))
     assert parse_values(str(values)) == values
-    assert design_of({"a": values, "b": parse_values("1,2")}).rows(0, 4).tolist() == [
+    assert Design({"a": values, "b": parse_values("1,2")}).rows(0, 4).tolist() == [
         [values.values[0], 1.0],
         [values.values[0], 2.0],
         [values.values[1], 1.0],
@@ -82,17 +83,17 @@ def test_values_that_are_none_are_refused_with_a_mend(text):
 
 @pytest.mark.parametrize("method", ["random", "latin", "sobol"])
 def test_a_run_has_the_same_values_whichever_block_it_is_in(method):
-    whole = design_of(BOX, method, 100, 7).rows(0, 100)
-    design = design_of(BOX, method, 100, 7)
+    whole = Design(BOX, method, 100, 7).rows(0, 100)
+    design = Design(BOX, method, 100, 7)
     parts = [design.rows(first, first + 10) for first in (0, 10, 50, 20, 30, 40, 60, 70, 80, 90)]
     order = [0, 10, 50, 20, 30, 40, 60, 70, 80, 90]
     np.testing.assert_array_equal(np.concatenate([parts[order.index(k)] for k in sorted(order)]), whole)
-    assert (design_of(BOX, method, 100, 8).rows(0, 100) != whole).any()
+    assert (Design(BOX, method, 100, 8).rows(0, 100) != whole).any()
 
 
 @pytest.mark.parametrize("method", ["random", "latin", "sobol"])
 def test_draws_have_their_distributions(method):
-    rows = design_of(BOX, method, 4096, 1).rows(0, 4096)
+    rows = Design(BOX, method, 4096, 1).rows(0, 4096)
     # Kolmogorov and Smirnov's test refuses one sound sample in a thousand at p = 1e-3
     assert stats.kstest(rows[:, 0], stats.uniform(1, 2).cdf).pvalue > 1e-3
     assert stats.kstest(rows[:, 1], stats.norm(5, 0.1).cdf).pvalue > 1e-3
@@ -104,12 +105,12 @@ def test_draws_have_their_distributions(method):
 
 
 def test_a_latin_hypercube_has_one_run_in_every_stratum():
-    rows = design_of(BOX, "latin", 50, 3).rows(0, 50)
+    rows = Design(BOX, "latin", 50, 3).rows(0, 50)
     assert sorted(np.floor((rows[:, 0] - 1) / 2 * 50).astype(int)) == list(range(50))
 
 
 def test_the_sobol_sequence_is_scipys():
-    rows = design_of({"a": BOX["a"], "d": parse_values("uniform:0:1")}, "sobol", 64, 5)
+    rows = Design({"a": BOX["a"], "d": parse_values("uniform:0:1")}, "sobol", 64, 5)
     points = qmc.Sobol(2, seed=5).random(64)
     np.testing.assert_array_equal(rows.rows(16, 64), (points * [2, 1] + [1, 0])[16:])
 
@@ -117,9 +118,9 @@ def test_the_sobol_sequence_is_scipys():
 def test_too_many_runs_and_too_large_a_hypercube_are_refused():
     lots = {name: parse_values("0:1:10000") for name in "abc"}
     with pytest.raises(UsageError, match="10000 x 10000 x 10000 of them"):
-        design_of(lots)
+        Design(lots).rows()
     with pytest.raises(UsageError, match="take --sobol"):
-        design_of(lots, "latin", 10**7)
+        Design(lots, "latin", 10**7).rows()
 
 
 def peak_of(call: Callable[[], object]) -> int:
@@ -187,8 +188,8 @@ def test_refused_counts_and_points_that_are_not_asked_for_take_no_memory():
         "words": lambda: armsim.sweep("two_link_hold", {"control.kp[0]": range(10**9)}),
         "cases": lambda: armsim.tune("two_link_hold", {"control.kp": "0:200"}, cases={"payload.mass": POINTS}),
         "drawn cases": lambda: armsim.tune("two_link_hold", {"control.kp": "0:200"}, cases=axes, draw_cases=10**9),
-        "few of many": lambda: design_of({path: parse_values(POINTS) for path in MANY}, "sobol", 10**9).rows(64, 128),
-        "a grid's count": lambda: design_of({"a": parse_values(POINTS), "b": parse_values("0:1:1000")}).count,
+        "few of many": lambda: Design({path: parse_values(POINTS) for path in MANY}, "sobol", 10**9).rows(64, 128),
+        "a grid's count": lambda: Design({"a": parse_values(POINTS), "b": parse_values("0:1:1000")}).count,
     }
     for call in tried.values():
         with contextlib.suppress(ArmsimError):
@@ -199,14 +200,14 @@ def test_refused_counts_and_points_that_are_not_asked_for_take_no_memory():
 @pytest.mark.parametrize("text", ["20:400:20", "log:1e-3:7:9", "-1:1:7", "5:1:9"])
 def test_a_point_that_is_asked_for_alone_is_the_one_of_the_whole_grid(text):
     values = parse_values(text).values
-    whole = design_of({"a": parse_values(text)}).rows(0, len(values))[:, 0].tolist()
+    whole = Design({"a": parse_values(text)}).rows(0, len(values))[:, 0].tolist()
     assert [values[i] for i in range(len(values))] == whole == list(values) == list(values[:])
     assert (values[-1], values[1:3]) == (whole[-1], tuple(whole[1:3]))
-    drawn = design_of({"a": parse_values(text)}, "random", 1000)
+    drawn = Design({"a": parse_values(text)}, "random", 1000)
     assert [drawn.rows(i, i + 1)[0, 0] for i in range(40)] == drawn.rows(0, 1000)[:40, 0].tolist()
 
 
 def test_too_many_combinations_of_structure_are_refused_in_words_that_stay_short():
     words = {f"control.feedforward{i}": ["none", "gravity"] for i in range(11)}
     with pytest.raises(UsageError, match=r"at most 1000 combinations of .*\n  found:    2 x 2 x 2"):
-        StudyRuns("two_link_hold", {path: parse_values(",".join(of)) for path, of in words.items()})
+        StudyRuns(Study("two_link_hold", Design({path: parse_values(",".join(of)) for path, of in words.items()})))

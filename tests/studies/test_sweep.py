@@ -16,6 +16,7 @@ import armsim
 from armsim.errors import UsageError
 from armsim.files import study_folder
 from armsim.files.claim import sole
+from armsim.loading import load_scenario_file
 from armsim.studies import blocks
 from armsim.studies.runs import StudyRuns
 from armsim.studies.study import study_of
@@ -290,6 +291,35 @@ def test_a_study_that_cannot_be_is_refused_before_a_folder_is_made(what):
     with pytest.raises((UsageError, armsim.FileFaults), match=words):
         armsim.sweep("two_link_hold", vary, overrides, measure, "out")
     assert not re.search("out", " ".join(os.listdir()))
+
+
+def test_a_scenario_of_which_several_numbers_are_varied_is_loaded_once(monkeypatch):
+    loaded = []
+
+    def counted(*arguments):
+        loaded.append(arguments)
+        return load_scenario_file(*arguments)
+
+    monkeypatch.setattr("armsim.loading.open_numbers.load_scenario_file", counted)
+    monkeypatch.setattr("armsim.studies.runs.load_scenario_file", counted)
+    armsim.sweep("two_link_hold", {"control.kp": [20, 40], "control.kd[1]": [1, 2]}, SHORT, "iae", "once")
+    assert len(loaded) == 1
+
+
+def test_numbers_that_are_sound_together_alone_are_varied_together():
+    varied = {"control.period": [1e-3, 2e-3], "control.encoder.counts": [100, 200]}  # no encoder without a period
+    found = armsim.sweep("two_link_hold", varied, SHORT, "iae", "together")
+    last = {**SHORT, "control.period": 2e-3, "control.encoder.counts": 200}
+    assert found["iae"][-1] == armsim.simulate("two_link_hold", last, measure="iae").measure("iae")
+
+
+def test_what_cannot_be_left_open_is_written_in_while_all_else_stays_open():
+    varied = {"robot.parameters.spare": [1, 2], "control.kp[0]": [20, 40]}  # the first: a key that the file lacks
+    found = armsim.sweep("two_link_hold", varied, SHORT, "iae", "spare")
+    assert found.notes[0].startswith("grouped by robot.parameters.spare, ")
+    alone = armsim.sweep("two_link_hold", {"control.kp[0]": [20, 40]}, SHORT, "iae", "alone")
+    assert alone.notes == ()
+    assert found["iae"].tolist() == 2 * alone["iae"].tolist()
 
 
 def test_a_delay_that_is_varied_acts_as_one_that_is_written_in():

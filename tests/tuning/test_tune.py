@@ -18,11 +18,13 @@ from scipy.optimize import minimize_scalar
 
 import armsim
 from armsim.errors import UsageError
+from armsim.studies.design import Design
+from armsim.studies.study import Study, varied
 from armsim.tuning.causes import CONTROL, SAMPLING, STEP, causes_of
 from armsim.tuning.objective import condition_of
 from armsim.tuning.search import METHODS, most_trials
-from armsim.tuning.task import tuning_of
-from armsim.tuning.tune import Task
+from armsim.tuning.task import Task
+from armsim.tuning.tuning import tuning_of
 
 J = 0.2
 SHORT = {"duration": 0.3, "integrator.dt": 5e-4}
@@ -243,9 +245,10 @@ CAUSES = {
 def test_why_a_case_does_not_hold_is_found_by_trying_it_without(joint, cause):
     changed, control = CAUSES[cause]
     scenario = joint(**changed, control=control)
-    axes = {"control.target[0]": armsim.studies.study.varied({"x": [0.5, 1.0]})["x"]}
-    told = causes_of(scenario, {}, armsim.loading.scenario_file.read_scenario(scenario), axes, np.array([[0.5], [1.0]]),
-                     [condition_of("settling_time(0.01) <= 5")])  # fmt: skip
+    axes = {"control.target[0]": varied({"x": [0.5, 1.0]})["x"]}
+    study = Study(scenario, Design(axes), measure=("settling_time(0.01)",))
+    read, rows = armsim.loading.scenario_file.read_scenario(scenario), np.array([[0.5], [1.0]])
+    told = causes_of(study, read, rows, [condition_of("settling_time(0.01) <= 5")])
     assert {name for name, count in told.items() if count} == {cause}
     assert told[cause] == 2
 
@@ -386,7 +389,7 @@ def test_the_reports_tune_and_the_robust_one_are_sound_and_as_the_pages_say():
     assert (scenario.dt, scenario.clock.steps, scenario.clock.sample_every) == (5e-4, 4000, 1)
     robust = Task(tuning_of("arm5_tune_robust"))
     assert len(robust.cases) == 144
-    assert robust.tuning.test.rows.shape == (500, 6)
+    assert robust.tuning.test.rows().shape == (500, 6)
 
 
 def test_the_robust_gains_hold_500_targets_and_payloads_they_were_not_tuned_at():
@@ -394,10 +397,10 @@ def test_the_robust_gains_hold_500_targets_and_payloads_they_were_not_tuned_at()
     block = page[page.index("```yaml\ncontrol:") + 8 :]
     gains = yaml.safe_load(block[: block.index("```")])["control"]
     tuning = tuning_of("arm5_tune_robust")
-    overrides = {**tuning.overrides, **{f"control.{key}": value for key, value in gains.items()}}
+    overrides = {**tuning.study.overrides, **{f"control.{key}": value for key, value in gains.items()}}
     test = tuning.test
     found = armsim.sweep(
-        tuning.scenario,
+        tuning.study.scenario,
         {path: str(of) for path, of in test.axes.items()},
         overrides,
         ["error", "settling_time(5e-3)"],
