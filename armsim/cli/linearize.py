@@ -32,6 +32,7 @@ Examples:
   armsim linearize arm5_hold --at 5      where it is after five seconds
   armsim linearize arm5_hold --at 5 --lqr q=100,r=1    gains to hold it there
   armsim linearize arm5_hold --at 5 --period 1e-3 -o linear.npz
+  armsim linearize arm5_hold_pi --target --bode R2 --plot r2.png
 """,
 )
 @scenario_argument
@@ -47,8 +48,12 @@ Examples:
     help="Gains that hold the pose with the least integral of q q² + r u²; X is one number, or one per joint with "
     "commas. qd=X weighs velocities.",
 )
+@click.option("--bode", metavar="JOINT", help="The frequency response of this joint's loop, broken at its command.")
+@click.option(
+    "--plot", metavar="FILE", help='Draw the Bode diagram of --bode. Takes matplotlib: pip install "armsim[plot]".'
+)
 @click.option("-o", "--output", metavar="FILE.npz", help="Write all matrices as numpy arrays: a new file.")
-@click.option("--force", is_flag=True, help="Let -o replace a file that exists.")
+@click.option("--force", is_flag=True, help="Let -o and --plot replace files that exist.")
 @click.option("--force-step", is_flag=True, help="Simulate with --at even if the step would blow up.")
 @json_option
 @quiet_option
@@ -60,6 +65,8 @@ def command(
     settings: Settings,
     period: str | None,
     lqr: str | None,
+    bode: str | None,
+    plot: str | None,
     output: str | None,
     force: bool,
     force_step: bool,
@@ -71,30 +78,49 @@ def command(
 
     The equations are dx/dt = A x + B u, y = C x + D u: x are positions, velocities and motor currents, u the commands, y
     positions, velocities and the tool's place, all as deviations from the state. A and B leave feedback out; the modes
-    are shown without and with it. A joint that dry friction holds is welded.
+    are shown without and with it. Where there is feedback, each joint's loop has its margins, the other loops closed. A joint
+    that dry friction holds is welded.
     """
     from armsim.files.array_file import check_array_file, write_arrays
+    from armsim.files.faults import suggestion
     from armsim.linear.linearize import linearize
     from armsim.linear.summary import arrays, summarize
 
     if output is not None:
         check_array_file(output, [scenario], force)
+    if plot is not None:
+        from armsim.figures.picture import check_picture
+
+        check_picture(plot, force)
+        if bode is None:
+            raise UsageError.of(
+                f"--plot {plot}", "--bode with it, whose diagram is drawn", "no joint", "add for example --bode R2"
+            )
     weights = None if lqr is None else lqr_weights(lqr)
     time = 0.0 if at is None else number_value("at", at)
     every = None if period is None else number_value("period", period)
     model = linearize(scenario, time, target, settings, force_step)
+    if bode is not None and bode not in model.loops:
+        raise UsageError.of(
+            f"--bode {bode}", "a joint under feedback", bode, suggestion(bode, model.loops, "joints are")
+        )
     regulator = None if weights is None else model.at_rest.lqr(**weights, period=every)
     every = model.period if every is None else every
     sampled = None if every is None else model.sampled(every)
     if output is not None:
         write_arrays(output, arrays(model, sampled, regulator))
-    summary = summarize(model, sampled, regulator)
+    summary = summarize(model, sampled, regulator, bode)
+    if plot and bode:
+        from armsim.figures.bode import plot_bode
+
+        plot_bode(plot, model.loops[bode], f"{model.scenario.name} near {model.place}: loop of {bode}")
     if as_json:
         print_json(summary)
     elif not quiet:
         from armsim.reports.linear import report
 
-        echo(report(summary, output, 10 if verbose else 4))
+        drawn = "" if plot is None else f"\ndrawn    {plot}"
+        echo(report(summary, output, 10 if verbose else 4) + drawn)
     return 0
 
 

@@ -5,7 +5,8 @@ What others use:
 - `plot.plot`: runs over time, `armsim.plot`; it takes what `drawn_run.drawn` takes: runs in memory, folders, tables;
 - `animation.animate`: an arm in motion, `armsim.animate`; `animation.check_animation` refuses before the work;
 - `robot_picture.draw`: a robot at a pose, `armsim.draw`;
-- `motion.plot_motion`, `comparison.plot_comparison`, `convergence.plot_convergence`, `motor.plot_motor`: `--plot` of commands;
+- `motion.plot_motion`, `comparison.plot_comparison`, `convergence.plot_convergence`, `motor.plot_motor`,
+  `bode.plot_bode`: `--plot` of commands;
 - `picture.check_picture`: refuses a picture that cannot be drawn, before any work is done;
 - `notebook.png`: what a notebook shows, asked for by `armsim.notebook`;
 - `style`: how all of it looks.

@@ -18,6 +18,7 @@ from armsim.errors import UsageError
 from armsim.expr import Scalar
 from armsim.formulas.bounds import BOUNDS
 from armsim.linear.feedback import closed_by
+from armsim.linear.loop import JointLoop
 from armsim.linear.lqr import Cost
 from armsim.linear.regulator import Regulator
 from armsim.linear.system import Array, LinearSystem
@@ -104,6 +105,16 @@ class LinearModel(LinearSystem):
         if law is None:
             return None
         return closed_by(self if self.period is None else self.sampled(), law, self.about.remembered)
+
+    @cached_property
+    def loops(self) -> dict[str, JointLoop]:
+        """The loop of every joint by its name, broken at its command, the other loops closed; none without feedback."""
+        law, closed = self.about.law, self.closed_loop
+        if law is None or closed is None:
+            return {}
+        stable = all(mode.rate.real <= 0.0 for mode in closed.modes())
+        loops = zip(self.about.plant.arm.joint_names, closed.B.T, -np.hstack([law.K, law.Kz]), strict=True)
+        return {name: JointLoop(closed.A + np.outer(B, C), B, C, closed.dt, stable) for name, B, C in loops}
 
     @cached_property
     def at_rest(self) -> LinearModel:

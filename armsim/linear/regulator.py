@@ -149,8 +149,7 @@ class Regulator:
         state = plant.parts(steady_state(plant, about.t, about.q, about.qd))
         feedback = Linearizer(plant).law_at(about.t, state)
         assert feedback is not None
-        names = command.slots([joint.name for joint in plant.arm.joints])
-        return closed_by(self._plant[0], feedback, [name for name in names if name != "samples"])
+        return closed_by(self._plant[0], feedback, replace(about, plant=plant, law=feedback).remembered)
 
     @property
     def extra_cost(self) -> float:
@@ -161,7 +160,7 @@ class Regulator:
         n, (plant, cost) = self.about.n, self._plant
         late = delayed(plant, self.delay), delayed_cost(cost, self.delay)
         own, best = cost_of(*late, self._diagonal), cost_of(*late, self.K)
-        if own is None or best is None or not is_stable(self.closed_by_joints):
+        if own is None or best is None or not self.closed_by_joints.stable:
             return math.inf
         return float(np.trace(own[:n, :n]) / np.trace(best[:n, :n]) - 1)
 
@@ -253,9 +252,3 @@ def _best_late(pair: LinearSystem, cost: Cost, K: Array, delay: int) -> Array:
         return K
     fine = {"xatol": 1e-7, "fatol": 1e-12 * spent(start)}
     return np.array(K * minimize(spent, start, method="Nelder-Mead", options=fine).x)
-
-
-def is_stable(system: LinearSystem) -> bool:
-    """Whether all eigenvalues decay."""
-    values = system.eigenvalues
-    return bool((values.real < 0.0).all() if system.dt is None else (np.abs(values) < 1.0).all())

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from armsim.linear.model import LinearModel
 from armsim.linear.modes import Mode
-from armsim.linear.regulator import Regulator, is_stable
+from armsim.linear.regulator import Regulator
 from armsim.linear.system import LinearSystem
 from armsim.stability.step_modes import stable_steps
 
 
-def summarize(model: LinearModel, sampled: LinearSystem | None, regulator: Regulator | None) -> dict[str, Any]:
+def summarize(
+    model: LinearModel, sampled: LinearSystem | None, regulator: Regulator | None, bode: str | None = None
+) -> dict[str, Any]:
     """A model as plain data: the `--json` of `armsim linearize`.
 
     Args:
         model: The model.
         sampled: The model in discrete time, if it is asked for.
         regulator: A regulator, if it is asked for.
+        bode: The joint whose loop's frequency response is asked for.
     """
     about, joints = model.about, model.about.plant.arm.joints
     return {
@@ -46,6 +50,8 @@ def summarize(model: LinearModel, sampled: LinearSystem | None, regulator: Regul
         "stable_steps": {name: None if math.isinf(h) else h for name, h in stable_steps(about).items()},
         "sampled": None if sampled is None else _system(sampled),
         "closed_loop": None if model.closed_loop is None else _system(model.closed_loop),
+        "margins": {name: asdict(loop.margins) for name, loop in model.loops.items()} or None,
+        "bode": None if bode is None else _bode(model, bode),
         "lqr": None if regulator is None else _regulator(regulator),
     }
 
@@ -92,6 +98,15 @@ def _mode(mode: Mode) -> dict[str, Any]:
     }
 
 
+def _bode(model: LinearModel, joint: str) -> dict[str, Any]:
+    """The response at 1, 2 and 5 of every decade about the crossovers."""
+    loop = model.loops[joint]
+    low, *_, high = loop.frequencies
+    every = (float(f"{digit}e{power}") for power in range(-20, 20) for digit in (1, 2, 5))
+    asked = [f for f in every if low <= f <= high]
+    return {"joint": joint, **{name: x.tolist() for name, x in loop.bode(asked)._asdict().items()}}
+
+
 def _regulator(regulator: Regulator) -> dict[str, Any]:
     extra, closed = regulator.extra_cost, regulator.closed()
     return {
@@ -101,7 +116,7 @@ def _regulator(regulator: Regulator) -> dict[str, Any]:
         "states": list(regulator.states),
         "currents": len(regulator.model.states) > 2 * regulator.about.n,
         "delay": regulator.delay,
-        "stable": is_stable(closed),
+        "stable": closed.stable,
         "modes": [_mode(mode) for mode in closed.modes()],
         "control": regulator.full_control,
         "joints": {

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from armsim.actuation import LIMITS
+from armsim.expr import absolute
 from armsim.measures.aggregates import (
     Final,
     First,
@@ -18,22 +19,17 @@ from armsim.measures.aggregates import (
     TimeOf,
 )
 from armsim.measures.disturbance import disturbance_peak, recovery_time
-from armsim.measures.effort import peak_winding_temperature, rms_current, rms_torque, winding_temperature
-from armsim.measures.energy import energy, energy_drawn, energy_fed_back, work_by
-from armsim.measures.kind import MeasureKind, Request
-from armsim.measures.limits import first_at, first_at_limit, first_at_stop, time_at, time_at_limit, time_at_stop
+from armsim.measures.drive import chatter, peak_torque, rms_rate_of_command, rms_torque
+from armsim.measures.effort import PeakWindingTemperature, WindingTemperature, rms_current, temperature
+from armsim.measures.energy import energy, exchanged, work_by
+from armsim.measures.kind import MeasureKind
+from armsim.measures.limits import beyond, first_while, limited, saturated, time_while
 from armsim.measures.measure import Measure, Quantities
 from armsim.measures.overshoot import overshoot
-from armsim.measures.peak_torque import peak_torque
 from armsim.measures.pose import pose
 from armsim.measures.rise import rise_time
 from armsim.measures.settling import settling_time
-from armsim.measures.tracking import error, iae, ise, itae, peak_error, peak_tool_error, rms_error, rms_tool_error
-
-
-def duration(request: Request) -> Measure:
-    """The time reached."""
-    return Final((request.name,), ("s",), lambda end: [end.t])
+from armsim.measures.tracking import error, integral, of_errors, of_tool_error
 
 
 def _of(kind: str) -> str:
@@ -41,7 +37,9 @@ def _of(kind: str) -> str:
 
 
 KINDS: dict[str, MeasureKind] = {
-    "duration": MeasureKind("the time reached", "s", duration, "arm"),
+    "duration": MeasureKind(
+        "the time reached", "s", lambda request: Final((request.name,), ("s",), lambda end: [end.t]), "arm"
+    ),
     "pose": MeasureKind(
         "the tool in the world at the end, as in trajectory.csv: `x_m` `y_m` `z_m` `qw` `qx` `qy` `qz`",
         "m, 1",
@@ -53,21 +51,33 @@ KINDS: dict[str, MeasureKind] = {
         "final error, target - q; of the arm the largest magnitude among its joints", "rad or m", error
     ),
     "iae": MeasureKind(
-        "integral of the absolute error |target - q|; of the arm the sum over its joints", "rad·s or m·s", iae
+        "integral of the absolute error |target - q|; of the arm the sum over its joints",
+        "rad·s or m·s",
+        integral("{}·s", lambda t, e: absolute(e)),
     ),
-    "ise": MeasureKind("integral of the squared error, likewise", "rad²·s or m²·s", ise),
-    "itae": MeasureKind("integral of time times absolute error, likewise", "rad·s² or m·s²", itae),
+    "ise": MeasureKind(
+        "integral of the squared error, likewise", "rad²·s or m²·s", integral("{}²·s", lambda t, e: e * e)
+    ),
+    "itae": MeasureKind(
+        "integral of time times absolute error, likewise",
+        "rad·s² or m·s²",
+        integral("{}·s²", lambda t, e: t * absolute(e)),
+    ),
     "rms_error": MeasureKind(
-        "root of the mean square of target - q over time; of the arm the largest of its joints'", "rad or m", rms_error
+        "root of the mean square of target - q over time; of the arm the largest of its joints'",
+        "rad or m",
+        of_errors(RootMeanSquare),
     ),
-    "peak_error": MeasureKind("largest |target - q|; of the arm the largest of its joints'", "rad or m", peak_error),
+    "peak_error": MeasureKind(
+        "largest |target - q|; of the arm the largest of its joints'", "rad or m", of_errors(Peak)
+    ),
     "rms_tool_error": MeasureKind(
         "root of the mean square of the distance from the tool to where it would be at the target",
         "m",
-        rms_tool_error,
+        of_tool_error(RootMeanSquare),
         "arm",
     ),
-    "peak_tool_error": MeasureKind("largest such distance", "m", peak_tool_error, "arm"),
+    "peak_tool_error": MeasureKind("largest such distance", "m", of_tool_error(Peak), "arm"),
     "rise_time": MeasureKind(
         "from when q is first a tenth of its way from start to goal to when it is first nine tenths of it; infinite if it"
         " never is, 0 without a way to go; of the arm the longest of its joints'",
@@ -91,18 +101,18 @@ KINDS: dict[str, MeasureKind] = {
         "time for which a limit of the drive acts: of the command, or of voltage, current, torque or speed of the motor;"
         " of the arm, on any joint",
         "s",
-        time_at_limit,
+        time_while(saturated),
     ),
-    "first_at_limit": MeasureKind("when one first acts; infinite if none does", "s", first_at_limit),
+    "first_at_limit": MeasureKind("when one first acts; infinite if none does", "s", first_while(saturated)),
     **{
-        f"{word}_at_{kind}_limit": MeasureKind(f"the same of {_of(kind)} alone", "s", make(kind))
+        f"{word}_at_{kind}_limit": MeasureKind(f"the same of {_of(kind)} alone", "s", make(limited(kind)))
         for kind in LIMITS
-        for word, make in (("time", time_at), ("first", first_at))
+        for word, make in (("time", time_while), ("first", first_while))
     },
     "time_at_stop": MeasureKind(
-        "time outside the joint's range, whether or not it has stops; of the arm, of any joint", "s", time_at_stop
+        "time outside the joint's range, whether or not it has stops; of the arm, of any joint", "s", time_while(beyond)
     ),
-    "first_at_stop": MeasureKind("when the joint is first outside; infinite if it never is", "s", first_at_stop),
+    "first_at_stop": MeasureKind("when the joint is first outside; infinite if it never is", "s", first_while(beyond)),
     "disturbance_peak": MeasureKind(
         "largest deviation of target - q from what it was when an external force began, over all of them; of the arm the"
         " largest of its joints'",
@@ -120,6 +130,17 @@ KINDS: dict[str, MeasureKind] = {
         "largest magnitude of `tau_motor`; of the arm one number per joint", "N·m or N", peak_torque
     ),
     "rms_torque": MeasureKind("root of its mean square over time, likewise", "N·m or N", rms_torque),
+    "rms_rate_of_command": MeasureKind(
+        "root of the mean square of the rate of the drive's command; sampled, of the jumps between samples over the period;"
+        " of the arm one number per joint",
+        "V/s, A/s, N·m/s or N/s",
+        rms_rate_of_command,
+    ),
+    "chatter": MeasureKind(
+        "total variation of the drive's command over the time: how far it goes in a second, up and down alike; likewise",
+        "V/s, A/s, N·m/s or N/s",
+        chatter,
+    ),
     "rms_current": MeasureKind(
         "root of the mean square of `current`, which heats the motor; of the arm one number per electric motor",
         "A",
@@ -128,9 +149,9 @@ KINDS: dict[str, MeasureKind] = {
     "winding_temperature": MeasureKind(
         "temperature of the motor's winding at the end, by its `thermal`; of the arm one number per motor that has it",
         "°C",
-        winding_temperature,
+        temperature(WindingTemperature),
     ),
-    "peak_winding_temperature": MeasureKind("highest temperature, likewise", "°C", peak_winding_temperature),
+    "peak_winding_temperature": MeasureKind("highest temperature, likewise", "°C", temperature(PeakWindingTemperature)),
     "work_motors": MeasureKind("work of motors and ideal drives on the arm", "J", work_by("motors"), "arm"),
     "work_friction": MeasureKind("work of friction of all kinds, not positive", "J", work_by("friction"), "arm"),
     "work_stops": MeasureKind("work of the joints' stops", "J", work_by("stops"), "arm"),
@@ -139,12 +160,12 @@ KINDS: dict[str, MeasureKind] = {
         "electrical energy that the motor draws: integral of the positive part of `power`; of the arm that of the sum of all"
         " motors' `power`, as one motor may feed another",
         "J",
-        energy_drawn,
+        exchanged(1.0),
     ),
     "energy_fed_back": MeasureKind(
         "electrical energy that it regenerates: of the negative part, as a positive number; of the arm likewise",
         "J",
-        energy_fed_back,
+        exchanged(-1.0),
     ),
 }
 

@@ -1,7 +1,8 @@
-"""What motors have to give: root mean squares of torques and currents, and the heat of their windings."""
+"""What motors have to give: root mean squares of currents, and the heat of their windings."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from armsim.actuation import winding
@@ -12,13 +13,6 @@ from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
 from armsim.model import Motor, Thermal
-
-
-def rms_torque(request: Request) -> Measure:
-    """The root mean square of the motor torque, felt at the joint, of every joint asked for."""
-    names = tuple(f"rms_torque_{joint.name}" for joint in request.joints)
-    units = tuple(joint.kind.force for joint in request.joints)
-    return RootMeanSquare(names, units, lambda now: [now.torques[i].motor for i in request.indices])
 
 
 def rms_current(request: Request) -> Measure:
@@ -88,14 +82,9 @@ class PeakWindingTemperature(WindingTemperature):
         return self._temperatures(kept.peaks, end)
 
 
-def winding_temperature(request: Request) -> Measure:
-    """The temperature of every winding asked for, at the end."""
-    return WindingTemperature(*_windings(request))
-
-
-def peak_winding_temperature(request: Request) -> Measure:
-    """Its highest temperature."""
-    return PeakWindingTemperature(*_windings(request))
+def temperature(measure: type[WindingTemperature]) -> Callable[[Request], Measure]:
+    """Makes a measure of every winding asked for."""
+    return lambda request: measure(*_windings(request))
 
 
 def _warm(now: Moment, i: int) -> tuple[Motor, Thermal]:

@@ -43,23 +43,17 @@ def work_by(source: str) -> Callable[[Request], Measure]:
     return lambda request: Work((request.name,), ("J",), source)
 
 
-def energy_drawn(request: Request) -> Measure:
-    """The energy that the supply gives."""
-    return _exchanged(request, 1.0)
+def exchanged(sign: float) -> Callable[[Request], Measure]:
+    """Makes the measure of the energy that the supply gives, or with the other sign takes back."""
 
+    def make(request: Request) -> Measure:
+        powered = request.powered(
+            "give the motors their constants, or ask for `work_motors`, the mechanical work of the drives"
+        )
 
-def energy_fed_back(request: Request) -> Measure:
-    """The energy that the supply takes back."""
-    return _exchanged(request, -1.0)
+        def flow(now: Moment) -> list[Scalar]:
+            return [maximum(sign * summed([now.torques[i].power for i in powered]), 0.0)]
 
+        return TimeIntegral((request.name,), ("J",), flow)
 
-def _exchanged(request: Request, sign: float) -> Measure:
-    powered = request.powered(
-        "give the motors their constants, or ask for `work_motors`, the mechanical work of the drives"
-    )
-
-    def flow(now: Moment) -> list[Scalar]:
-        powers = [now.torques[i].power for i in powered]
-        return [maximum(sign * summed(powers), 0.0)]
-
-    return TimeIntegral((request.name,), ("J",), flow)
+    return make

@@ -18,36 +18,27 @@ from armsim.model import Joint
 from armsim.plant import Plant
 
 Acts = Callable[[Moment], Sequence[Any]]  # a condition for each joint asked for
+Condition = Callable[[Request], Acts]
 
 
-def time_at_limit(request: Request) -> Measure:
-    """The time for which a limit of a drive acts."""
-    return _time(request, _saturated(request))
+def time_while(acting: Condition) -> Callable[[Request], Measure]:
+    """Makes the measure of the time for which a condition of any joint asked for holds."""
+
+    def make(request: Request) -> Measure:
+        acts = acting(request)
+        return TimeIntegral((request.name,), ("s",), lambda now: [where(reduce(either, acts(now)), 1.0, 0.0)])
+
+    return make
 
 
-def first_at_limit(request: Request) -> Measure:
-    """When one first acts."""
-    return _first(request, _saturated(request))
+def first_while(acting: Condition) -> Callable[[Request], Measure]:
+    """Makes the measure of when it first holds."""
 
+    def make(request: Request) -> Measure:
+        acts = acting(request)
+        return Smallest((request.name,), ("s",), lambda now: [where(reduce(either, acts(now)), now.t, inf)])
 
-def time_at_stop(request: Request) -> Measure:
-    """The time outside a joint's range."""
-    return _time(request, _beyond(request))
-
-
-def first_at_stop(request: Request) -> Measure:
-    """When a joint first leaves its range."""
-    return _first(request, _beyond(request))
-
-
-def time_at(kind: str) -> Callable[[Request], Measure]:
-    """Makes the measure of the time for which a limit of that kind acts, of `armsim.actuation.LIMITS`."""
-    return lambda request: _time(request, _of_kind(request, kind))
-
-
-def first_at(kind: str) -> Callable[[Request], Measure]:
-    """Makes the measure of when one first acts."""
-    return lambda request: _first(request, _of_kind(request, kind))
+    return make
 
 
 def limits_of(plant: Plant) -> list[tuple[str, ...]]:
@@ -62,24 +53,19 @@ def limits_of(plant: Plant) -> list[tuple[str, ...]]:
     ]
 
 
-def _saturated(request: Request) -> Acts:
+def saturated(request: Request) -> Acts:
+    """A limit of the drive acts."""
     return lambda now: [now.saturated[i] for i in request.indices]
 
 
-def _beyond(request: Request) -> Acts:
+def beyond(request: Request) -> Acts:
+    """The joint is outside its range."""
     return lambda now: [_outside(now.plant.arm.joints[i], now.x.q[i]) for i in request.indices]
 
 
-def _of_kind(request: Request, kind: str) -> Acts:
-    return lambda now: [now.limits[i].get(kind, False) for i in request.indices]
-
-
-def _time(request: Request, acts: Acts) -> Measure:
-    return TimeIntegral((request.name,), ("s",), lambda now: [where(reduce(either, acts(now)), 1.0, 0.0)])
-
-
-def _first(request: Request, acts: Acts) -> Measure:
-    return Smallest((request.name,), ("s",), lambda now: [where(reduce(either, acts(now)), now.t, inf)])
+def limited(kind: str) -> Condition:
+    """A limit of that kind acts, of `armsim.actuation.LIMITS`."""
+    return lambda request: lambda now: [now.limits[i].get(kind, False) for i in request.indices]
 
 
 def _outside(joint: Joint, q: Scalar) -> Any:

@@ -64,15 +64,19 @@ class Moment:
         return same
 
     @cached_property
+    def commands(self) -> list[Any]:
+        """The commands as they reach the drives; None where there are none."""
+        return self.plant.loads.commands(self.t, self.plant.motion_of(self.x), self.plant.held(self.t, self.x))
+
+    @cached_property
     def limits(self) -> list[dict[str, Any]]:
         """Which limits of its drive act on every joint: conditions by kind, of `armsim.actuation.LIMITS`, of those there are."""
         plant, command = self.plant, self.plant.command
         if command is None:
             return [{} for _ in plant.arm.joints]
-        commands = plant.loads.commands(self.t, plant.motion_of(self.x), plant.held(self.t, self.x))
         bounds = command.limit if isinstance(command, Controller) else (None,) * plant.arm.n
         found = []
-        for i, (joint, u, bound) in enumerate(zip(plant.arm.joints, commands, bounds, strict=True)):
+        for i, (joint, u, bound) in enumerate(zip(plant.arm.joints, self.commands, bounds, strict=True)):
             bounded = {} if bound is None else {"command": absolute(u) >= bound}
             found.append(bounded | acting_limits(joint, command.output, u, self.torques[i], self.x.qd[i]))
         return found

@@ -27,7 +27,7 @@ def report(summary: dict[str, Any], output: str | None, digits: int) -> str:
     closed = summary["closed_loop"]
     if closed is not None:
         every = "" if closed["dt"] is None else f", every {closed['dt']:g} s"
-        parts += ["", _modes(f"under its control{every}", closed, digits)]
+        parts += ["", _modes(f"under its control{every}", closed, digits), "", *_margins(summary["margins"], digits)]
     parts += ["", *_reach(summary)]
     if summary["unstable"]:
         under = "commands" if summary["driven"] else "torques"
@@ -36,6 +36,8 @@ def report(summary: dict[str, Any], output: str | None, digits: int) -> str:
     if summary["sampled"] is not None:
         parts.append(wrapped(f"sampled  every {summary['sampled']['dt']:g} s, commands held in between"))
     parts.append(f"written  {output}" if output else "matrices --json prints them, -o FILE.npz writes them")
+    if summary["bode"] is not None:
+        parts += ["", _bode(summary["bode"], digits)]
     if summary["lqr"] is not None:
         parts += ["", _lqr(summary["lqr"], summary["joints"])]
     return "\n".join(parts)
@@ -82,6 +84,27 @@ def _modes(heading: str, system: dict[str, Any], digits: int) -> str:
         rate = f"{number(real, digits)} ± {number(imag, digits)}i" if imag else number(real, digits)
         rows.append([mode["words"], rate, ", ".join(mode["joints"])])
     return table([heading, "rate 1/s", "mostly"], rows) if rows else f"{heading}: nothing can move"
+
+
+def _margins(margins: dict[str, Any], digits: int) -> list[str]:
+    rows: list[list[Cell]] = []
+    for name, found in margins.items():
+        row: list[Cell] = [name]
+        for key, unit in (("gain", "dB"), ("lower_gain", "dB"), ("phase", "deg")):
+            row += [(number(x, digits), in_) for x, in_ in zip(found[key], (unit, "Hz"))]
+        row.append((number(1e3 * found["delay"][0], digits), "ms"))
+        rows.append(row + [number(found[key][0], digits) for key in ("Ms", "Mt")])
+    headings = ["margins", "gain", "at", "lower gain", "at", "phase", "at", "delay", "Ms", "Mt"]
+    unstable = "! the closed loop is unstable: these are crossovers, and no margins"
+    return [table(headings, rows), *([] if found["stable"] else [unstable])]
+
+
+def _bode(bode: dict[str, Any], digits: int) -> str:
+    columns = zip(bode["frequencies"], bode["magnitude"], bode["phase"])
+    rows: list[list[Cell]] = [
+        [f"{f:g} Hz", (number(size, digits), "dB"), (number(phase, digits), "deg")] for f, size, phase in columns
+    ]
+    return table([f"loop of {bode['joint']}", "magnitude", "phase"], rows)
 
 
 def _reach(summary: dict[str, Any]) -> list[str]:

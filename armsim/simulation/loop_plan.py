@@ -13,11 +13,11 @@ from armsim.compile import LoopBody
 from armsim.expr import Scalar, flatten, leaves, loop, trace, unflatten, where
 from armsim.integrate import Tolerance
 from armsim.loading import Scenario
+from armsim.measures.drive import peak_torque
 from armsim.measures.figures import every, figures_of
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
-from armsim.measures.peak_torque import peak_torque
 from armsim.plant import Column, DynaMechsPlant, Plant, make_plant
 from armsim.simulation.called import is_called
 from armsim.simulation.content import content_of

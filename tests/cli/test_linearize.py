@@ -221,3 +221,77 @@ def test_a_method_that_feeds_an_undamped_swing_is_stable_at_no_step(armsim):
     )
     assert steps["rk4"] == pytest.approx(8**0.5 / fastest, rel=1e-3)
     assert steps["velocity_verlet"] == pytest.approx(2 / fastest, rel=1e-3)
+
+
+def test_margins_are_told_where_there_is_feedback(armsim):
+    out = armsim("linearize", "arm5_hold_pi", "--target").out
+    lines = next(part for part in out.split("\n\n") if part.startswith("margins")).splitlines()
+    assert lines[0].split() == ["margins", "gain", "at", "lower", "gain", "at", "phase", "at", "delay", "Ms", "Mt"]
+    assert lines[1].split() == ["dB", "Hz", "dB", "Hz", "deg", "Hz", "ms"]
+    found = library.linearize("arm5_hold_pi", target=True).loops["R2"].margins
+    shown = [x for limit in (found.gain, found.lower_gain, found.phase) for x in limit]
+    assert lines[3].split() == [
+        "R2",
+        *(f"{x:.4g}" for x in (*shown, 1e3 * found.delay.margin, found.Ms[0], found.Mt[0])),
+    ]
+    assert "-inf" in lines[2]
+    assert "margins" not in armsim("linearize", "two_link_swing").out
+
+
+def test_an_unstable_closed_loop_is_said_to_have_no_margins(armsim):
+    late = ("--target", "--set", "control.delay=20e-3", "--set", "control.kp=800")
+    done = armsim("linearize", "arm5_hold_pi", *late)
+    assert "! the closed loop is unstable: these are crossovers, and no margins\n" in done.out
+    found = json.loads(armsim("linearize", "arm5_hold_pi", *late, "--json").out)["margins"]["R1"]
+    assert (found["stable"], found["Ms"][0]) == (False, None)
+
+
+def test_the_response_of_a_loop_is_a_table_and_in_json(armsim):
+    asked = ("linearize", "two_link_hold", "--target", "--bode", "elbow")
+    loop = library.linearize("two_link_hold", target=True).loops["elbow"]
+    lines = armsim(*asked).out.split("\n\n")[-1].splitlines()
+    assert lines[0].split() == ["loop", "of", "elbow", "magnitude", "phase"]
+    assert [line.split()[0] for line in lines[1:6]] == ["0.02", "0.05", "0.1", "0.2", "0.5"]
+    _, size, phase = loop.bode([0.5])
+    assert lines[5].split() == ["0.5", "Hz", f"{size[0]:.4g}", "dB", f"{phase[0]:.4g}", "deg"]
+    found = json.loads(armsim(*asked, "--json").out)
+    assert found["bode"]["joint"] == "elbow"
+    assert found["bode"]["magnitude"] == loop.bode(found["bode"]["frequencies"]).magnitude.tolist()
+    assert found["margins"]["elbow"]["phase"] == list(loop.margins.phase)
+    none = json.loads(armsim("linearize", "two_link_swing", "--json").out)
+    assert (none["margins"], none["bode"]) == (None, None)
+
+
+@pytest.mark.parametrize("scenario", ["arm5_hold_pi", "two_link_hold", "puma560_hold"])
+def test_a_bode_diagram_is_a_picture(armsim, empty_folder, scenario):
+    pytest.importorskip("matplotlib")
+    joint = next(iter(library.linearize(scenario, target=True).loops))  # of the last one friction holds it
+    done = armsim("linearize", scenario, "--target", "--bode", joint, "--plot", "a.png")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.endswith("\ndrawn    a.png\n")
+    assert (empty_folder / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert armsim("linearize", scenario, "--target", "--bode", joint, "--plot", "a.png").code == 2
+    assert armsim("linearize", scenario, "--target", "--bode", joint, "--plot", "a.png", "--force", "-q").out == ""
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (
+            ("arm5_hold", "--bode", "r2"),
+            "--bode r2\n  expected: a joint under feedback\n  found:    r2\n  mend:     did you mean `R2`?\n",
+        ),
+        (
+            ("two_link_swing", "--bode", "elbow"),
+            "--bode elbow\n  expected: a joint under feedback\n  found:    elbow\n  mend:     leave it out\n",
+        ),
+        (
+            ("arm5_hold", "--plot", "a.png"),
+            "--plot a.png\n  expected: --bode with it, whose diagram is drawn\n  found:    no joint\n"
+            "  mend:     add for example --bode R2\n",
+        ),
+    ],
+)
+def test_a_loop_that_there_is_not_is_refused(armsim, empty_folder, asked, message):
+    done = armsim("linearize", *asked)
+    assert (done.code, done.out, done.err) == (2, "", message)

@@ -15,7 +15,15 @@ from armsim.plant import make_plant
 
 PUSHED = {"external": [{"link": "R2", "force": [0, 0, -5], "from": 0.01}]}
 WARM = {"robot.joints[1].motor.thermal": {"resistance": 1, "time_constant": 10}}
-PER_JOINT = ("peak_torque", "rms_torque", "rms_current", "winding_temperature", "peak_winding_temperature")
+PER_JOINT = (
+    "peak_torque",
+    "rms_torque",
+    "rms_rate_of_command",
+    "chatter",
+    "rms_current",
+    "winding_temperature",
+    "peak_winding_temperature",
+)
 
 
 @pytest.fixture(scope="module")
