@@ -73,12 +73,12 @@ class Case:
 
     def lanes(self) -> None:
         """All arms in lanes on one core."""
-        final_states(self.engine, self.clock, self.values, lambda: False)
+        final_states(self.engine, self.clock, self.values, (), lambda: False)
 
     def one(self) -> None:
         """One arm by the scalar loop."""
         clock = replace(self.clock, steps=5 * STEPS)
-        final_states(self.scalar, clock, self.values[:1], lambda: False)
+        final_states(self.scalar, clock, self.values[:1], (), lambda: False)
 
     def threads(self, count: int) -> Task:
         """All arms by so many threads."""
@@ -88,7 +88,7 @@ class Case:
 
         def run() -> None:
             with ThreadPoolExecutor(count) as pool:
-                list(pool.map(lambda part: final_states(self.engine, self.clock, part, lambda: False), parts))
+                list(pool.map(lambda part: final_states(self.engine, self.clock, part, (), lambda: False), parts))
 
         return run
 

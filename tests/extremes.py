@@ -198,10 +198,10 @@ def extreme(random: Random, kind: Number) -> Any:
     if random.random() < 0.25:
         worst = random.choice(WORST)
         return circle() if worst == "circle" else worst
-    decades = math.log10(kind.least), math.log10(kind.most)
+    decades = math.log10(kind.smallest), math.log10(kind.most)
     magnitude = random.choice([
-        0.0, kind.most, kind.most, kind.most * (1 + 1e-9), kind.most / random.uniform(1, 1000), kind.least,
-        kind.least * (1 - 1e-9), kind.least * random.uniform(1, 1000), 10.0 ** random.uniform(*decades),
+        0.0, kind.most, kind.most, kind.most * (1 + 1e-9), kind.most / random.uniform(1, 1000), kind.smallest,
+        kind.smallest * (1 - 1e-9), kind.smallest * random.uniform(1, 1000), 10.0 ** random.uniform(*decades),
         10.0 ** random.uniform(*decades), 10.0 ** random.uniform(-20, 20),
     ])  # fmt: skip
     return (
