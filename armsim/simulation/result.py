@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from armsim.clock import EXACT
+from armsim.control import Controller
 from armsim.errors import UsageError
 from armsim.integrate.method import Stall
 from armsim.loading import Scenario
@@ -252,7 +253,7 @@ class Result(Mapping[str, Any]):
         return 1 + len(self.columns)
 
     def __contains__(self, name: object) -> bool:
-        return name == "t_s" or name in self._by_heading
+        return name == "t_s" or name in self._by_heading or self._error(str(name)) is not None
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
@@ -267,10 +268,30 @@ class Result(Mapping[str, Any]):
         frame: DataFrame = pd.DataFrame(self.table, pd.Index(self.t, name="t_s"), self.columns, copy=True)
         return frame
 
+    def _error(self, name: str) -> tuple[str, float | str] | None:
+        """Of an error's name, `e_R1_rad`, the position and its constant target, or the column of its reference."""
+        position, command = f"q_{name[2:]}", self.scenario.command
+        found = self._by_heading.get(position)
+        if not name.startswith("e_") or found is None or not isinstance(command, Controller):
+            return None
+        column = self.setup.layout.columns[found.index]
+        if column.quantity != "q" or column.joint is None:
+            return None
+        reference = f"q_ref_{name[2:]}"
+        if reference in self._by_heading:
+            return position, reference
+        return position, float(command.target[column.joint]) * found.factor
+
     def __getitem__(self, name: str) -> np.ndarray:
-        """A column by its heading in the files, for example `run["tau_R2_Nm"]`, shape (rows,); `_deg` for degrees."""
+        """A column by its heading in the files, for example `run["tau_R2_Nm"]`, shape (rows,); `_deg` for degrees.
+
+        Besides, `run["e_R2_rad"]`: target or reference less position, under a controller.
+        """
         if name == "t_s":
             return self.t
+        if (error := self._error(name)) is not None:
+            position, wanted = error
+            return (self[wanted] if isinstance(wanted, str) else wanted) - self[position]
         found = self._by_heading.get(name)
         if found is None:
             import difflib
