@@ -15,6 +15,7 @@ from armsim.model import Arm
 from armsim.terminal.streams import echo
 
 Settings = dict[str, str | None]
+TURN = 1.001 * math.tau  # rad
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
 JOINT_OPTIONS = {
     "q": ("positions", "rad or m"),
@@ -54,7 +55,9 @@ def joint_option(name: str, what: str) -> Callable[[Any], Any]:
     return click.option(f"--{name}", metavar="X,X,...", help=what)
 
 
-q_option = joint_option("q", "Joint positions [rad or m], one per joint. [default: the initial pose]")
+q_option = joint_option(
+    "q", "Joint positions [rad or m], one per joint, such as 0.5,90deg. [default: the initial pose]"
+)
 qd_option = joint_option("qd", "Joint velocities [rad/s or m/s]. [default: 0]")
 
 
@@ -191,14 +194,16 @@ def settings_of(assigned: tuple[str, ...], unset: tuple[str, ...] = ()) -> Setti
 
 
 def joint_values(option: str, text: str | None, arm: Arm, degrees: bool = False) -> list[float]:
-    """The numbers of an option, one per joint; each may be a formula such as -pi/2. With degrees, converted to rad.
+    """The numbers of an option, one per joint; each a formula such as -pi/2, or with a unit. With degrees, converted to rad.
 
-    An option that is not given stands for the initial pose, or else for zeros.
+    An option that is not given stands for the initial pose, or else for zeros. A position of more than a turn is doubted.
 
     Raises:
         UsageError: There are not as many as joints, or one is beyond its bounds.
         FileFaults: One is not a number.
     """
+    from armsim.formulas.units import units_of, written_unit
+
     if text is None:
         return [float(joint.initial) if option == "q" else 0.0 for joint in arm.joints]
     names = ", ".join(arm.joint_names)
@@ -211,8 +216,9 @@ def joint_values(option: str, text: str | None, arm: Arm, degrees: bool = False)
             str(len(parts)),
             f"write for example --{option} {','.join(['0'] * arm.n)}",
         )
-    values = [number_value(option, part) for part in parts]
     what, unit = JOINT_OPTIONS[option]
+    units = [units_of(unit, [joint.kind.turns], None)[0] for joint in arm.joints]
+    values = [number_value(option, part, own) for part, own in zip(parts, units, strict=True)]
     if max(map(abs, values)) > (largest := BOUNDS[unit].largest):
         raise UsageError.of(
             f"--{option} {text}",
@@ -220,19 +226,41 @@ def joint_values(option: str, text: str | None, arm: Arm, degrees: bool = False)
             f"{max(values, key=abs):g}",
             "check the unit, and the decimal point",
         )
-    turns = [degrees and joint.kind.turns for joint in arm.joints]
-    return [math.radians(value) if turn else value for value, turn in zip(values, turns, strict=True)]
+    bare = [written_unit(part) is None for part in parts]
+    if option == "q" and not degrees:
+        for value, part, plain, joint in zip(values, parts, bare, arm.joints, strict=True):
+            if plain and joint.kind.name == "revolute" and abs(value) > TURN and "pi" not in part:
+                turns = f"{abs(value) / math.tau:.3g} turns"
+                doubt(f"--q: {joint.name} at {value:g} rad is {turns}; write {value:g}deg, or --deg if all are degrees")
+    turned = [degrees and plain and joint.kind.turns for plain, joint in zip(bare, arm.joints, strict=True)]
+    return [math.radians(value) if turn else value for value, turn in zip(values, turned, strict=True)]
 
 
-def number_value(option: str, text: str) -> float:
+def doubt(text: str) -> None:
+    """Print a warning on standard error, unless the command is quiet."""
+    context = click.get_current_context(silent=True)
+    if context is None or not context.params.get("quiet"):
+        echo(f"! {text}", err=True)
+
+
+def number_value(option: str, text: str, unit: str = "") -> float:
     """The number of an option, or the value of a formula such as -pi/2.
 
+    Args:
+        option: Its name.
+        text: As written.
+        unit: That it is converted to, if one may stand behind the number.
+
     Raises:
-        FileFaults: It is not a number.
+        FileFaults: It is not a number, or has another unit.
     """
     from armsim.formulas.formula import constant_value
+    from armsim.formulas.units import converted, written_unit
 
-    return constant_value(text.strip(), f"--{option}")
+    written = written_unit(text) if unit else None
+    if written is None or written[1].startswith("pi"):
+        return constant_value(text.strip(), f"--{option}")
+    return constant_value(text.strip(), f"--{option}", lambda _: converted(*written, [unit]))
 
 
 def tolerance_values(text: str | None) -> dict[str, float] | float | None:

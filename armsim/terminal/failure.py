@@ -19,6 +19,16 @@ from armsim.version import __version__
 COMPLETING = "_ARMSIM_COMPLETE"  # set by a shell that asks for completions
 REFUSED = 2
 INTERRUPTED = 130
+KEYS = {  # of scenarios, that are taken for options
+    "--duration": "duration=2",
+    "--dt": "integrator.dt=1e-4",
+    "--method": "integrator.method=rk4",
+    "--rtol": "integrator.rtol=1e-6",
+    "--period": "control.period=1e-3",
+    "--target": '"control.target[0]=0.5"',
+    "--kp": '"control.kp[0]=80"',
+    "--payload": "payload.mass=1",
+}
 OURS = "not your files' fault, but armsim's"
 
 
@@ -33,6 +43,9 @@ def told(error: BaseException) -> int:
             return 1
         return error.code or 0
     if isinstance(error, click.ClickException):
+        if isinstance(error, click.NoSuchOption) and error.option_name in KEYS and _takes_scenario(error.ctx):
+            error.message += f" It is a key of the scenario: write for example --set {KEYS[error.option_name]}."
+            error.possibilities = None
         text = io.StringIO()
         error.show(text)
         echo(text.getvalue(), err=True, nl=False)
@@ -48,6 +61,12 @@ def told(error: BaseException) -> int:
     message, code = _message(error)
     echo(message, err=True)
     return code
+
+
+def _takes_scenario(context: click.Context | None) -> bool:
+    """Whether a command takes a scenario, and --set."""
+    known = [] if context is None else [parameter.name for parameter in context.command.params]
+    return "scenario" in known and "assigned" in known
 
 
 def exit_code(code: int) -> int:
