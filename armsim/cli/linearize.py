@@ -13,6 +13,7 @@ from armsim.cli.options import (
     number_value,
     print_json,
     quiet_option,
+    read_scenario,
     scenario_argument,
     set_option,
     verbose_option,
@@ -82,7 +83,8 @@ def command(
     weights = None if lqr is None else lqr_weights(lqr)
     time = 0.0 if at is None else number_value("at", at)
     every = None if period is None else number_value("period", period)
-    model = linearize(scenario, time, target, settings, force_step)
+    read, doubts = read_scenario(scenario, settings, quiet or as_json)
+    model = linearize(read, time, target, None, force_step)
     regulator = None if weights is None else model.at_rest.lqr(**weights, period=every)
     every = model.period if every is None else every
     sampled = None if every is None else model.sampled(every)
@@ -90,7 +92,7 @@ def command(
         write_arrays(output, arrays(model, sampled, regulator))
     summary = summarize(model, sampled, regulator)
     if as_json:
-        print_json(summary)
+        print_json({**summary, "doubts": doubts})
     elif not quiet:
         from armsim.reports.linear import report
 

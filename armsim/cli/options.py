@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +14,11 @@ from armsim.formulas.bounds import BOUNDS
 from armsim.model import Arm
 from armsim.terminal.streams import echo
 
+if TYPE_CHECKING:
+    from armsim.loading import Scenario
+
 Settings = dict[str, str | None]
+Doubts = list[dict[str, str]]
 TURN = 1.001 * math.tau  # rad
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
 JOINT_OPTIONS = {
@@ -241,6 +245,34 @@ def doubt(text: str) -> None:
     context = click.get_current_context(silent=True)
     if context is None or not context.params.get("quiet"):
         echo(f"! {text}", err=True)
+
+
+def read_scenario(scenario: str, settings: Settings, quiet: bool) -> tuple[Scenario, Doubts]:
+    """A scenario, and the doubts about it; see `doubts_of`.
+
+    Raises:
+        FileFaults: It cannot be run.
+    """
+    from armsim.loading import read_scenario as read
+
+    made = read(scenario, settings)
+    return made, doubts_of(made, quiet)
+
+
+def doubts_of(scenario: Scenario, quiet: bool) -> Doubts:
+    """What `armsim check` would doubt about a scenario: printed on standard error unless quiet, and as plain data for JSON.
+
+    Shipped files are as their sources have them.
+    """
+    from armsim.arm.overview import said
+    from armsim.files.shipped import is_shipped
+    from armsim.loading.check import scenario_doubts
+    from armsim.reports.table import wrapped
+
+    found = [fault for fault in scenario_doubts(scenario) if not is_shipped(fault.where.source)]
+    for fault in [] if quiet else found:
+        echo(wrapped(f"! {fault.where}: {fault.path}: {fault.found}; {fault.mend}"), err=True)
+    return said(found)
 
 
 def number_value(option: str, text: str, unit: str = "") -> float:

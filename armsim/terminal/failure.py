@@ -44,8 +44,8 @@ def told(error: BaseException) -> int:
         return error.code or 0
     if isinstance(error, click.ClickException):
         if isinstance(error, click.NoSuchOption) and error.option_name in KEYS and _takes_scenario(error.ctx):
-            error.message += f" It is a key of the scenario: write for example --set {KEYS[error.option_name]}."
-            error.possibilities = None
+            mend = f"It is a key of the scenario: write for example --set {KEYS[error.option_name]}."
+            error = click.UsageError(f"No such option {error.option_name!r}. {mend}", error.ctx)
         text = io.StringIO()
         error.show(text)
         echo(text.getvalue(), err=True, nl=False)

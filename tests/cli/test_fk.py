@@ -68,8 +68,9 @@ def test_a_wrong_number_of_joints_is_refused(armsim):
 def test_angles_and_lengths_of_joints_may_have_units(armsim):
     turned = answer(armsim, "two_link", "--deg", "--q", "30,-45")["tool"]["position"]
     assert answer(armsim, "two_link", "--deg", "--q", "30 deg,-0.125rev")["tool"]["position"] == pytest.approx(turned)
-    rates = ("--qd", "360deg/s,-60rpm")
-    assert json.loads(armsim("inverse", "rr", "--q", "90deg,0", *rates, "--json").out)["qd"] == [math.tau, -math.tau]
+    both = [("--q", "90deg,0", "--qd", "360deg/s,-60rpm"), ("--q", "pi/2,0", "--qd", "2*pi,-2*pi")]
+    first, second = (json.loads(armsim("inverse", "rr", *state, "--json").out)["torque"] for state in both)
+    assert first == pytest.approx(second)
     wrong = armsim("fk", "rr", "--q", "0.1m,0")
     assert (wrong.code, wrong.out) == (2, "")
     assert "(`m` measures something else)\n  mend:     write the number in `rad` or `deg`\n" in wrong.err
