@@ -18,10 +18,13 @@ INCHES = (8.0, 5.0)
 MOST_LINES = 2000  # of parallel coordinates
 MOST_WORDS = 12  # at an axis
 MAP = "cividis"  # evenly bright, also to the colour-blind
+NONE: Mapping[str, str] = {}
 SHARE = 0.02  # of the largest values, which may be much larger, have the colour of those below
 
 
-def plot_study(found: Runs, axes: Mapping[str, Values], by: str, path: str | PathLike[str]) -> Any:
+def plot_study(
+    found: Runs, axes: Mapping[str, Values], by: str, path: str | PathLike[str], units: Mapping[str, str] = NONE
+) -> Any:
     """Draw a study into a picture; see `study_figure`.
 
     Args:
@@ -29,26 +32,29 @@ def plot_study(found: Runs, axes: Mapping[str, Values], by: str, path: str | Pat
         axes: What is varied.
         by: The measure.
         path: The picture; its suffix gives the format.
+        units: Of what is varied and of the measure, by name, as far as they have any.
 
     Raises:
         UsageError: It cannot be drawn or written.
     """
     check_picture(path)
-    figure = study_figure(found, axes, by)
+    figure = study_figure(found, axes, by, units)
     save(figure, path)
     return figure
 
 
-def study_figure(found: Runs, axes: Mapping[str, Values], by: str) -> Any:
+def study_figure(found: Runs, axes: Mapping[str, Values], by: str, units: Mapping[str, str] = NONE) -> Any:
     """A measure of a study over what is varied, as a figure of matplotlib; runs that failed are crosses, or empty.
 
     Args:
         found: The results.
         axes: What is varied.
         by: The measure.
+        units: See `plot_study`.
     """
+    label = with_unit(by, units)
     figure = new_figure(*INCHES)
-    drawn = [_Axis(name, axes[name], found[name]) for name in found.paths]
+    drawn = [_Axis(axes[name], found[name], with_unit(name, units)) for name in found.paths]
     values = np.where(found.complete, np.asarray(found[by], float), np.nan)
     values[~np.isfinite(values)] = np.nan
     lost = int(np.isnan(values).sum())
@@ -56,26 +62,31 @@ def study_figure(found: Runs, axes: Mapping[str, Values], by: str) -> Any:
     figure.suptitle(worded(f"{title}, {lost} of them without a value" if lost else title))
     axis = figure.subplots()
     if len(drawn) == 1:
-        _curve(axis, drawn[0], values, by)
+        _curve(axis, drawn[0], values, label)
     elif len(drawn) == 2:
-        _map(figure, axis, drawn, values, by)
+        _map(figure, axis, drawn, values, label)
     else:
-        _parallel(figure, axis, drawn, values, by)
+        _parallel(figure, axis, drawn, values, by, label)
     return figure
+
+
+def with_unit(name: str, units: Mapping[str, str]) -> str:
+    """A name as an axis has it: "payload.mass [kg]"."""
+    return f"{name} [{units[name]}]" if units.get(name) else name
 
 
 class _Axis:
     """What is varied, as numbers at an axis; words are counted.
 
     Attributes:
-        name: Its path.
+        label: Its path, with its unit.
         at: Where the runs are.
         log: Whether the axis is logarithmic.
         words: At 0, 1, ...; empty for numbers.
     """
 
-    def __init__(self, name: str, values: Values, column: NDArray[Any]) -> None:
-        self.name, self.words = name, list[str]()
+    def __init__(self, values: Values, column: NDArray[Any], label: str) -> None:
+        self.label, self.words = label, list[str]()
         self.log = isinstance(values, Spaced) and values.values.log
         if column.dtype == object:
             assert not isinstance(values, Drawn)  # whose values are numbers
@@ -87,7 +98,7 @@ class _Axis:
 
     def along(self, axis: Any, which: str) -> None:
         """Label the axis "x" or "y" of a panel."""
-        getattr(axis, f"set_{which}label")(worded(self.name))
+        getattr(axis, f"set_{which}label")(worded(self.label))
         if self.words:
             every = -(-len(self.words) // MOST_WORDS)
             at = range(0, len(self.words), every)
@@ -172,7 +183,7 @@ def _edges(at: NDArray[np.float64], log: bool) -> NDArray[np.float64]:
     return np.exp(edges) if log else edges
 
 
-def _parallel(figure: Any, axis: Any, along: Sequence[_Axis], values: NDArray[np.float64], by: str) -> None:
+def _parallel(figure: Any, axis: Any, along: Sequence[_Axis], values: NDArray[np.float64], by: str, label: str) -> None:
     from matplotlib.collections import LineCollection
 
     good = np.flatnonzero(np.isfinite(values))
@@ -198,9 +209,9 @@ def _parallel(figure: Any, axis: Any, along: Sequence[_Axis], values: NDArray[np
     axis.set_ylim(-0.08, 1.08)
     axis.set_yticks([])
     turn = {"rotation": 15, "ha": "right"} if len(along) > 4 else {}
-    axis.set_xticks(places, [worded(of.name, 30) for of in along], **turn)
+    axis.set_xticks(places, [worded(of.label, 30) for of in along], **turn)
     axis.spines[:].set_visible(False)
-    _bar(figure, axis, lines, by, values, high)
+    _bar(figure, axis, lines, label, values, high)
 
 
 def _bar(figure: Any, axis: Any, made: Any, by: str, values: NDArray[np.float64], high: float) -> None:

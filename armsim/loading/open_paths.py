@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from armsim.errors import UsageError
 from armsim.files.faults import Report
 from armsim.formulas.quantity import Context, Quantity
+from armsim.formulas.units import units_of
+from armsim.loading.checked import ScenarioFile
 from armsim.loading.settle import numbers_at, with_indices
+from armsim.model import JOINT_TYPES
 from armsim.spec.paths import EVERY, PathError, joint_index, parse_path, path_text
 
 STAND_IN = 0.5  # for a number that the file lacks: it means of none that something is absent, and few forbid it
@@ -45,7 +48,7 @@ def lacking(data: dict[str, Any], path: str) -> str:
         if isinstance(here, dict) and step in here:
             here = here[step]
         elif isinstance(here, list) and here:
-            names = [item.get("name") if isinstance(item, dict) else None for item in here]
+            names = [_name(item) for item in here]
             index = 0 if step == EVERY and isinstance(here[0], Quantity) else joint_index(step, names)
             if index is None:
                 return ""
@@ -100,6 +103,31 @@ def doubtful(data: dict[str, Any], places: Sequence[str]) -> dict[str, float]:
         if {"friction", "motor"}.intersection(steps) and here.value in (0.0, here.kind.default):
             found[place] = STAND_IN
     return found
+
+
+def units_at(file: ScenarioFile, paths: Iterable[str]) -> dict[str, str]:
+    """The units of the numbers at paths, or of the first of a list, by path; without those that have none, or several."""
+    data = {**file.data, "robot": file.robot.data}
+    turns = [JOINT_TYPES[joint["type"]].turns for joint in file.robot.data["joints"]]
+    control = file.data["control"] or {}
+    found: dict[str, str] = {}
+    for path in paths:
+        here: Any = data
+        for step in [*with_indices(data, parse_path(path)), EVERY]:
+            if isinstance(here, list):
+                here = here[0 if step == EVERY else joint_index(step, [_name(item) for item in here]) or 0]
+            elif isinstance(here, dict):
+                here = here.get(step)
+        if isinstance(here, Quantity):
+            owner = file.robot.data if path.startswith("robot.") else file.data
+            unit = unit_of(here, owner["units"]["angle"] == "deg")
+            units = units_of(unit, turns, control.get("output"), control.get("law") or "")
+            found |= {path: units[0]} if len(units) == 1 else {}
+    return found
+
+
+def _name(item: Any) -> Any:
+    return item.get("name") if isinstance(item, dict) else None
 
 
 def unit_of(quantity: Quantity, degrees: bool) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from armsim.errors import UsageError, spelled
+from armsim.errors import FileFaults, UsageError, spelled
 from armsim.files.document import Place
 from armsim.files.faults import refuse
 from armsim.files.shipped import shipped_path
@@ -16,8 +16,12 @@ from armsim.files.source import find_file
 from armsim.files.yaml_reader import read_yaml
 from armsim.formulas.values import Drawn, Listed, Spaced, Values, listed, parse_values, written_value
 from armsim.loading.checked import ScenarioFile
-from armsim.loading.scenario_file import Given
+from armsim.loading.open_paths import units_at
+from armsim.loading.scenario_file import Given, scenario_of
+from armsim.measures import measures_of
+from armsim.plant import make_plant
 from armsim.spec.study import FORMAT, MOST_SEED, TABLES
+from armsim.stability.method_choice import with_method
 from armsim.studies.design import GRID, Design, design_of
 from armsim.studies.runs import StudyRuns
 from armsim.studies.study_file import StudyFile, found_study, is_study, load_study_file
@@ -72,6 +76,15 @@ class Study:
             expected, where = f"the index of a run, from 0 to {count - 1}", spelled(f"--show {index}", "index")
             raise UsageError.of(where, expected, str(index), "take one of results.csv")
         return dict(zip(self.axes, self.design.rows(index, index + 1)[0].tolist(), strict=True))
+
+    def units(self, by: str) -> dict[str, str]:
+        """Units of what is varied, as far as numbers have one, and of a measure; by name. Those of run 0."""
+        try:
+            scenario = with_method(scenario_of(self.scenario, {**self.overrides, **self.values(0)}))
+            (measure,) = measures_of([by], make_plant(scenario))
+        except (FileFaults, UsageError):
+            return {}
+        return {**dict(zip(measure.names, measure.units, strict=True)), **units_at(scenario.file, self.axes)}
 
     def runs(self, threads: int | None = None) -> StudyRuns:
         """What carries its runs out."""

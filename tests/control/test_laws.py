@@ -419,7 +419,9 @@ def test_what_no_arm_has_is_refused_where_it_is_written():
             {},
             "control.encoder.on\n  expected: a motor on every joint\n  found:    no motor",
         ),
-        ({**pd, "delay": 1000}, {}, "control.delay\n  expected: at most 40 periods, 0.4 s"),
+        ({**pd, "delay": 1000}, {}, "control.delay\n  expected: at most 40 periods, 0.4 s\n  found:    1000 s\n"),
+        ({**pd, "delay": "10000 ms"}, {}, "at most 40 periods, 0.4 s\n  found:    10000 ms\n"),
+        ({**pd, "delay": "15 ms"}, {}, "control.period, 0.01 s\n  found:    15 ms\n  mend:     take 0.01 or 0.02 s"),
     ):
         with pytest.raises(FileFaults) as error:
             armsim.simulate(axis(control, **more))
