@@ -90,7 +90,7 @@ def command(
 
     wanted, allowed = number_value("accuracy", accuracy), number_value("budget", budget)
     status = None if quiet or as_json or not sys.stderr.isatty() else Status()
-    _, doubts = read_scenario(scenario, settings, quiet or as_json)
+    _, doubts = read_scenario(scenario, settings)
     found = converge(scenario, methods, settings, wanted, allowed, status, degrees)
     if status is not None:
         status.close()

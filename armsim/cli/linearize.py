@@ -83,7 +83,7 @@ def command(
     weights = None if lqr is None else lqr_weights(lqr)
     time = 0.0 if at is None else number_value("at", at)
     every = None if period is None else number_value("period", period)
-    read, doubts = read_scenario(scenario, settings, quiet or as_json)
+    read, doubts = read_scenario(scenario, settings)
     model = linearize(read, time, target, None, force_step)
     regulator = None if weights is None else model.at_rest.lqr(**weights, period=every)
     every = model.period if every is None else every

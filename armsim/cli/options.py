@@ -230,14 +230,15 @@ def joint_values(option: str, text: str | None, arm: Arm, degrees: bool = False)
             f"{max(values, key=abs):g}",
             "check the unit, and the decimal point",
         )
-    bare = [written_unit(part) is None for part in parts]
-    if option == "q" and not degrees:
-        for value, part, plain, joint in zip(values, parts, bare, arm.joints, strict=True):
-            if plain and joint.kind.name == "revolute" and abs(value) > TURN and "pi" not in part:
-                turns = f"{abs(value) / math.tau:.3g} turns"
-                doubt(f"--q: {joint.name} at {value:g} rad is {turns}; write {value:g}deg, or --deg if all are degrees")
-    turned = [degrees and plain and joint.kind.turns for plain, joint in zip(bare, arm.joints, strict=True)]
-    return [math.radians(value) if turn else value for value, turn in zip(values, turned, strict=True)]
+    for i, (part, joint) in enumerate(zip(parts, arm.joints, strict=True)):
+        if written_unit(part) is not None or not joint.kind.turns:
+            continue
+        if degrees:
+            values[i] = math.radians(values[i])
+        elif option == "q" and not joint.kind.has_pitch and abs(x := values[i]) > TURN and "pi" not in part:
+            turns = f"{abs(x) / math.tau:.3g} turns"
+            doubt(f"--q: {joint.name} at {x:g} rad is {turns}; write {x:g}deg, or --deg if all are degrees")
+    return values
 
 
 def doubt(text: str) -> None:
@@ -247,7 +248,7 @@ def doubt(text: str) -> None:
         echo(f"! {text}", err=True)
 
 
-def read_scenario(scenario: str, settings: Settings, quiet: bool) -> tuple[Scenario, Doubts]:
+def read_scenario(scenario: str, settings: Settings) -> tuple[Scenario, Doubts]:
     """A scenario, and the doubts about it; see `doubts_of`.
 
     Raises:
@@ -256,22 +257,19 @@ def read_scenario(scenario: str, settings: Settings, quiet: bool) -> tuple[Scena
     from armsim.loading import read_scenario as read
 
     made = read(scenario, settings)
-    return made, doubts_of(made, quiet)
+    return made, doubts_of(made)
 
 
-def doubts_of(scenario: Scenario, quiet: bool) -> Doubts:
-    """What `armsim check` would doubt about a scenario: printed on standard error unless quiet, and as plain data for JSON.
-
-    Shipped files are as their sources have them.
-    """
+def doubts_of(scenario: Scenario) -> Doubts:
+    """What `armsim check` would doubt about a scenario, printed, and as plain data; of shipped files nothing."""
     from armsim.arm.overview import said
     from armsim.files.shipped import is_shipped
     from armsim.loading.check import scenario_doubts
     from armsim.reports.table import wrapped
 
     found = [fault for fault in scenario_doubts(scenario) if not is_shipped(fault.where.source)]
-    for fault in [] if quiet else found:
-        echo(wrapped(f"! {fault.where}: {fault.path}: {fault.found}; {fault.mend}"), err=True)
+    for fault in found:
+        doubt(wrapped(f"{fault.where}: {fault.path}: {fault.found}; {fault.mend}"))
     return said(found)
 
 
@@ -284,15 +282,19 @@ def number_value(option: str, text: str, unit: str = "") -> float:
         unit: That it is converted to, if one may stand behind the number.
 
     Raises:
-        FileFaults: It is not a number, or has another unit.
+        FileFaults: It is not a number.
+        UsageError: It has another unit.
     """
-    from armsim.formulas.formula import constant_value
+    from armsim.formulas.formula import FormulaError, constant_value
     from armsim.formulas.units import converted, written_unit
 
     written = written_unit(text) if unit else None
     if written is None or written[1].startswith("pi"):
         return constant_value(text.strip(), f"--{option}")
-    return constant_value(text.strip(), f"--{option}", lambda _: converted(*written, [unit]))
+    try:
+        return converted(*written, [unit])
+    except FormulaError as error:
+        raise UsageError.of(f"--{option} {text.strip()}", f"a number in {unit}", error.problem, error.mend) from None
 
 
 def tolerance_values(text: str | None) -> dict[str, float] | float | None:

@@ -68,7 +68,7 @@ def command(
     from armsim.recording.record import record_into
 
     check_folder(output, force)
-    read, doubts = read_scenario(scenario, settings, quiet or as_json)
+    read, doubts = read_scenario(scenario, settings)
     with progress_bars("recording", "saving", not quiet and not as_json) as (progress, saving):
         recording, folder = record_into(output, read, None, progress, force_step, force, saving)
     made = recording.scenario

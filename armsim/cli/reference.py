@@ -66,7 +66,7 @@ def command(
         from armsim.figures.picture import check_picture
 
         check_picture(plot, force)
-    read, doubts = read_scenario(scenario, settings, quiet or as_json)
+    read, doubts = read_scenario(scenario, settings)
     planned = reference(read)
     if output is not None:
         try:

@@ -92,7 +92,7 @@ def command(
     from armsim.simulation.simulate import simulate_into
 
     check_folder(output, force)
-    read, doubts = read_scenario(scenario, settings, quiet or as_json)
+    read, doubts = read_scenario(scenario, settings)
     with progress_bars("simulating", "saving", not quiet and not as_json) as (progress, saving):
         run, folder = simulate_into(output, read, None, engine, progress, force_step, measures, force, degrees, saving)
     summary = {**run.summary(), "folder": str(folder)}

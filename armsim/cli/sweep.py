@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
 
 from armsim.cli.options import (
     SETTINGS,
-    Doubts,
     Settings,
     doubts_of,
     json_option,
@@ -18,7 +16,7 @@ from armsim.cli.options import (
     set_option,
     shipped,
 )
-from armsim.errors import Diverged, FileFaults, UsageError
+from armsim.errors import Diverged, UsageError
 from armsim.terminal.divergence import divergence
 from armsim.terminal.failure import INTERRUPTED
 from armsim.terminal.progress import progress_bar
@@ -104,7 +102,6 @@ def command(
     """
     from armsim.batches.runs import COMPLETE, check_measure
     from armsim.batches.runs import INTERRUPTED as CUT_SHORT
-    from armsim.loading import scenario_of
     from armsim.reports.study import LEADING, failures, leading, report
     from armsim.studies.study import study_of
     from armsim.studies.sweep import run_study
@@ -119,10 +116,7 @@ def command(
         check_picture(plot, force)
     with progress_bar("running", not quiet and not as_json) as bar:
         found = run_study(study, output, threads, bar, force, by, largest, None if bar is None else bar.tell, cluster)
-    doubts: Doubts = []
-    with suppress(FileFaults):  # of run 0, which are its own
-        settled = {**study.overrides, **study.values(0)}
-        doubts = doubts_of(scenario_of(study.scenario, settled), quiet or as_json)
+    doubts = [] if study.first is None else doubts_of(study.first)
     best = [] if quiet and not as_json else found.top(LEADING if top is None else top, by, largest)
     name = check_measure(by, found.measures)
     if as_json:

@@ -109,7 +109,7 @@ def command(
         )
         if moving is not None:
             moving.close()
-    doubts = doubts_of(scenario_of(tuning.scenario, tuning.overrides), quiet or as_json)
+    doubts = doubts_of(scenario_of(tuning.scenario, tuning.overrides))
     if as_json:
         print_json({**found.summary(), "doubts": doubts})
     elif not quiet:

@@ -109,23 +109,25 @@ class FunctionLaw(FeedbackLaw):
             UsageError: It returns no commands, or others when it is told the same again.
         """
 
-        def now_at(x: Sequence[Scalar]) -> tuple[Now, Kept]:
-            parts = [list(x[1 + k * self.n : 1 + (k + 1) * self.n]) for k in range(6)]
-            return Now(x[0], Seen(parts[0], parts[1]), Desired(*parts[2:5])), Kept(parts[5])
+        n = self.n
 
-        def asked(*x: Scalar) -> list[Scalar]:
+        def answer(shift: float, t: Scalar, x: Sequence[Scalar]) -> Any:
+            parts = [[shift + y for y in x[k * n : (k + 1) * n]] for k in range(6)]
+            return self._answer(Now(shift + t, Seen(parts[0], parts[1]), Desired(*parts[2:5])), Kept(parts[5]))
+
+        def asked(t: Scalar, *x: Scalar) -> list[Scalar]:
             try:
-                first, _, again = [self._answer(*now_at([shift + y for y in x])) for shift in (0.0, 1.0, 0.0)]
+                first, _, again = (answer(shift, t, x) for shift in (0.0, 1.0, 0.0))
             except Exception:  # whatever a function raises that asks an expression for its value
                 return []
             return [*self._commands(first), *self._commands(again)]
 
-        names = [f"x{i}" for i in range(1 + 6 * self.n)]
+        names = [f"x{i}" for i in range(1 + 6 * n)]
         if self.function is None:
             return True  # `command` refuses it
         traced = trace(asked, names, "law")
         values = replay(traced, [0.1 + 0.3 * i for i in range(len(names))])
-        self.check_repeated(values[: self.n], values[self.n :], "")
+        self.check_repeated(values[:n], values[n:], "")
         return bool(values)
 
     @property

@@ -131,20 +131,23 @@ def parse_formula(text: str, aggregates: Collection[str] = (), words: Collection
     return Formula(text, frozenset(parser.names), term, tuple(parser.found.values()))
 
 
-def constant_value(text: str, source: str, evaluate: Callable[[str], float] | None = None) -> float:
+def constant_value(text: str, source: str) -> float:
     """The value of a formula of numbers and pi.
 
     Args:
         text: The formula.
         source: What holds it, for the message: an option of the command line.
-        evaluate: Finds the value in place of the formula, or raises `FormulaError`: of a number with a unit.
 
     Raises:
         FileFaults: It is no such formula, or its value is not finite.
     """
     mend = ""
     try:
-        value = _constant(text) if evaluate is None else evaluate(text)
+        formula = parse_formula(text)
+        unknown = sorted(formula.names - {"pi"})
+        if unknown:
+            raise FormulaError(f"there is no `{unknown[0]}`")
+        value = formula.evaluate({})
         if math.isfinite(value):
             return value
         problem = "not a finite number"
@@ -152,14 +155,6 @@ def constant_value(text: str, source: str, evaluate: Callable[[str], float] | No
         problem, mend = error.problem, error.mend
     found = f'"{clipped(text)}" ({problem})'
     raise refuse(Place(source), "", "a number, or a formula such as -pi/2", found, mend or "correct the number")
-
-
-def _constant(text: str) -> float:
-    formula = parse_formula(text)
-    unknown = sorted(formula.names - {"pi"})
-    if unknown:
-        raise FormulaError(f"there is no `{unknown[0]}`")
-    return float(formula.evaluate({}))
 
 
 class _Parser:

@@ -48,7 +48,7 @@ def lacking(data: dict[str, Any], path: str) -> str:
         if isinstance(here, dict) and step in here:
             here = here[step]
         elif isinstance(here, list) and here:
-            names = [_name(item) for item in here]
+            names = [item.get("name") if isinstance(item, dict) else None for item in here]
             index = 0 if step == EVERY and isinstance(here[0], Quantity) else joint_index(step, names)
             if index is None:
                 return ""
@@ -106,28 +106,23 @@ def doubtful(data: dict[str, Any], places: Sequence[str]) -> dict[str, float]:
 
 
 def units_at(file: ScenarioFile, paths: Iterable[str]) -> dict[str, str]:
-    """The units of the numbers at paths, or of the first of a list, by path; without those that have none, or several."""
-    data = {**file.data, "robot": file.robot.data}
-    turns = [JOINT_TYPES[joint["type"]].turns for joint in file.robot.data["joints"]]
-    control = file.data["control"] or {}
-    found: dict[str, str] = {}
+    """The units of the numbers at paths, by path; without those that have none, or several."""
+    robot, control, found = file.robot.data, file.data["control"] or {}, dict[str, str]()
+    names = [joint["name"] for joint in robot["joints"]]
+    turns = [JOINT_TYPES[joint["type"]].turns for joint in robot["joints"]]
     for path in paths:
-        here: Any = data
-        for step in [*with_indices(data, parse_path(path)), EVERY]:
-            if isinstance(here, list):
-                here = here[0 if step == EVERY else joint_index(step, [_name(item) for item in here]) or 0]
+        here: Any = {**file.data, "robot": robot}
+        for step in [*parse_path(path), EVERY]:
+            if isinstance(here, list):  # of equal units
+                here = here[joint_index(step, names) or 0]
             elif isinstance(here, dict):
                 here = here.get(step)
         if isinstance(here, Quantity):
-            owner = file.robot.data if path.startswith("robot.") else file.data
+            owner = robot if path.startswith("robot.") else file.data
             unit = unit_of(here, owner["units"]["angle"] == "deg")
-            units = units_of(unit, turns, control.get("output"), control.get("law") or "")
+            units = units_of(unit, turns, control.get("output"), control.get("law", ""))
             found |= {path: units[0]} if len(units) == 1 else {}
     return found
-
-
-def _name(item: Any) -> Any:
-    return item.get("name") if isinstance(item, dict) else None
 
 
 def unit_of(quantity: Quantity, degrees: bool) -> str:

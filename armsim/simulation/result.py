@@ -253,7 +253,7 @@ class Result(Mapping[str, Any]):
         return 1 + len(self.columns)
 
     def __contains__(self, name: object) -> bool:
-        return name == "t_s" or name in self._by_heading or self._error(str(name)) is not None
+        return name == "t_s" or name in self._by_heading or self._wanted(str(name)) is not None
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
@@ -268,19 +268,14 @@ class Result(Mapping[str, Any]):
         frame: DataFrame = pd.DataFrame(self.table, pd.Index(self.t, name="t_s"), self.columns, copy=True)
         return frame
 
-    def _error(self, name: str) -> tuple[str, float | str] | None:
-        """Of an error's name, `e_R1_rad`, the position and its constant target, or the column of its reference."""
-        position, command = f"q_{name[2:]}", self.scenario.command
-        found = self._by_heading.get(position)
-        if not name.startswith("e_") or found is None or not isinstance(command, Controller):
+    def _wanted(self, name: str) -> Any:
+        """Of a tracking error, `e_R1_rad`, its column of the reference, or its constant target; None of any other name."""
+        heading, command, places = self._by_heading.get(f"q{name[1:]}"), self.scenario.command, self._places("q")
+        if name[:2] != "e_" or not isinstance(command, Controller) or heading is None or heading.index not in places:
             return None
-        column = self.setup.layout.columns[found.index]
-        if column.quantity != "q" or column.joint is None:
-            return None
-        reference = f"q_ref_{name[2:]}"
-        if reference in self._by_heading:
-            return position, reference
-        return position, float(command.target[column.joint]) * found.factor
+        reference = f"q_ref{name[1:]}"
+        followed = reference in self._by_heading
+        return self[reference] if followed else float(command.target[places.index(heading.index)]) * heading.factor
 
     def __getitem__(self, name: str) -> np.ndarray:
         """A column by its heading in the files, for example `run["tau_R2_Nm"]`, shape (rows,); `_deg` for degrees.
@@ -289,9 +284,9 @@ class Result(Mapping[str, Any]):
         """
         if name == "t_s":
             return self.t
-        if (error := self._error(name)) is not None:
-            position, wanted = error
-            return (self[wanted] if isinstance(wanted, str) else wanted) - self[position]
+        if (wanted := self._wanted(name)) is not None:
+            error: np.ndarray = wanted - self[f"q{name[1:]}"]
+            return error
         found = self._by_heading.get(name)
         if found is None:
             import difflib

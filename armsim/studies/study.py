@@ -17,6 +17,7 @@ from armsim.files.yaml_reader import read_yaml
 from armsim.formulas.values import Drawn, Listed, Spaced, Values, listed, parse_values, written_value
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.open_paths import units_at
+from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import Given, scenario_of
 from armsim.measures import measures_of
 from armsim.plant import make_plant
@@ -77,14 +78,20 @@ class Study:
             raise UsageError.of(where, expected, str(index), "take one of results.csv")
         return dict(zip(self.axes, self.design.rows(index, index + 1)[0].tolist(), strict=True))
 
+    @cached_property
+    def first(self) -> Scenario | None:
+        """The scenario of run 0; None where it is refused."""
+        try:
+            return with_method(scenario_of(self.scenario, {**self.overrides, **self.values(0)}))
+        except (FileFaults, UsageError):
+            return None
+
     def units(self, by: str) -> dict[str, str]:
         """Units of what is varied, as far as numbers have one, and of a measure; by name. Those of run 0."""
-        try:
-            scenario = with_method(scenario_of(self.scenario, {**self.overrides, **self.values(0)}))
-            (measure,) = measures_of([by], make_plant(scenario))
-        except (FileFaults, UsageError):
+        if self.first is None:
             return {}
-        return {**dict(zip(measure.names, measure.units, strict=True)), **units_at(scenario.file, self.axes)}
+        (measure,) = measures_of([by], make_plant(self.first))
+        return {**dict(zip(measure.names, measure.units, strict=True)), **units_at(self.first.file, self.axes)}
 
     def runs(self, threads: int | None = None) -> StudyRuns:
         """What carries its runs out."""

@@ -23,10 +23,7 @@ KEYS = {  # of scenarios, that are taken for options
     "--duration": "duration=2",
     "--dt": "integrator.dt=1e-4",
     "--method": "integrator.method=rk4",
-    "--rtol": "integrator.rtol=1e-6",
     "--period": "control.period=1e-3",
-    "--target": '"control.target[0]=0.5"',
-    "--kp": '"control.kp[0]=80"',
     "--payload": "payload.mass=1",
 }
 OURS = "not your files' fault, but armsim's"
@@ -43,7 +40,7 @@ def told(error: BaseException) -> int:
             return 1
         return error.code or 0
     if isinstance(error, click.ClickException):
-        if isinstance(error, click.NoSuchOption) and error.option_name in KEYS and _takes_scenario(error.ctx):
+        if isinstance(error, click.NoSuchOption) and error.option_name in KEYS and _takes_settings(error.ctx):
             mend = f"It is a key of the scenario: write for example --set {KEYS[error.option_name]}."
             error = click.UsageError(f"No such option {error.option_name!r}. {mend}", error.ctx)
         text = io.StringIO()
@@ -63,10 +60,9 @@ def told(error: BaseException) -> int:
     return code
 
 
-def _takes_scenario(context: click.Context | None) -> bool:
-    """Whether a command takes a scenario, and --set."""
-    known = [] if context is None else [parameter.name for parameter in context.command.params]
-    return "scenario" in known and "assigned" in known
+def _takes_settings(context: click.Context | None) -> bool:
+    """Whether a command takes a scenario and --set."""
+    return context is not None and {"scenario", "assigned"} <= {one.name for one in context.command.params}
 
 
 def exit_code(code: int) -> int:

@@ -73,7 +73,7 @@ def test_angles_and_lengths_of_joints_may_have_units(armsim):
     assert first == pytest.approx(second)
     wrong = armsim("fk", "rr", "--q", "0.1m,0")
     assert (wrong.code, wrong.out) == (2, "")
-    assert "(`m` measures something else)\n  mend:     write the number in `rad` or `deg`\n" in wrong.err
+    assert "`m` measures something else\n  mend:     write the number in `rad` or `deg`\n" in wrong.err
     assert "write * for products" in armsim("fk", "rr", "--q", "2pi,0").err
 
 
