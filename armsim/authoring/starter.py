@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
-from armsim.authoring.json_schema import json_schema
 from armsim.errors import UsageError
 from armsim.files.new_file import write_files
+from armsim.files.shipped import KINDS, shipped_folder
 from armsim.files.yaml_reader import parse_value
 from armsim.spec.kinds import NAME
 from armsim.spec.robot import FORMAT as ROBOT_FORMAT
@@ -44,7 +45,7 @@ def write_starter(folder: str, joints: int, convention: str) -> list[str]:
     texts = (
         robot_text(name, joints, convention),
         scenario_text(name, joints),
-        *(json.dumps(json_schema(kind), indent=2, ensure_ascii=False) + "\n" for kind in ("robot", "scenario")),
+        *(_schema_text(folder, kind) for folder, kind in KINDS.items()),
     )
     try:
         if os.path.lexists(folder):
@@ -53,6 +54,12 @@ def write_starter(folder: str, joints: int, convention: str) -> list[str]:
     except OSError as error:
         found = error.strerror or str(error)
         raise UsageError.of(folder, "a folder that can be made", found, "check the folder above it") from None
+
+
+def _schema_text(folder: str, kind: str) -> str:
+    """A schema that refers to the one of this installation."""
+    there = Path(shipped_folder(folder) or folder, f"{kind}.schema.json").absolute().as_uri()
+    return json.dumps({"title": f"armsim {kind}", "$ref": there}, indent=2) + "\n"
 
 
 def robot_text(name: str, joints: int, convention: str) -> str:

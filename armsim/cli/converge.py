@@ -16,6 +16,7 @@ from armsim.cli.options import (
     plot_option,
     print_json,
     quiet_option,
+    read_scenario,
     scenario_argument,
     set_option,
     verbose_option,
@@ -89,6 +90,7 @@ def command(
 
     wanted, allowed = number_value("accuracy", accuracy), number_value("budget", budget)
     status = None if quiet or as_json or not sys.stderr.isatty() else Status()
+    _, doubts = read_scenario(scenario, settings)
     found = converge(scenario, methods, settings, wanted, allowed, status, degrees)
     if status is not None:
         status.close()
@@ -97,7 +99,7 @@ def command(
 
         plot_convergence(plot, found)
     if as_json:
-        print_json(found.data())
+        print_json({**found.data(), "doubts": doubts})
     elif not quiet:
         from armsim.reports.convergence import report
 

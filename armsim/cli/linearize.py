@@ -13,6 +13,7 @@ from armsim.cli.options import (
     number_value,
     print_json,
     quiet_option,
+    read_scenario,
     scenario_argument,
     set_option,
     verbose_option,
@@ -99,7 +100,8 @@ def command(
     weights = None if lqr is None else lqr_weights(lqr)
     time = 0.0 if at is None else number_value("at", at)
     every = None if period is None else number_value("period", period)
-    model = linearize(scenario, time, target, settings, force_step)
+    read, doubts = read_scenario(scenario, settings)
+    model = linearize(read, time, target, None, force_step)
     if bode is not None and bode not in model.loops:
         raise UsageError.of(
             f"--bode {bode}", "a joint under feedback", bode, suggestion(bode, model.loops, "joints are")
@@ -115,7 +117,7 @@ def command(
 
         plot_bode(plot, model.loops[bode], f"{model.scenario.name} near {model.place}: loop of {bode}")
     if as_json:
-        print_json(summary)
+        print_json({**summary, "doubts": doubts})
     elif not quiet:
         from armsim.reports.linear import report
 

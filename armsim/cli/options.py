@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +14,12 @@ from armsim.formulas.bounds import BOUNDS
 from armsim.model import Arm
 from armsim.terminal.streams import echo
 
+if TYPE_CHECKING:
+    from armsim.loading import Scenario
+
 Settings = dict[str, str | None]
+Doubts = list[dict[str, str]]
+TURN = 1.001 * math.tau  # rad
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
 JOINT_OPTIONS = {
     "q": ("positions", "rad or m"),
@@ -54,7 +59,9 @@ def joint_option(name: str, what: str) -> Callable[[Any], Any]:
     return click.option(f"--{name}", metavar="X,X,...", help=what)
 
 
-q_option = joint_option("q", "Joint positions [rad or m], one per joint. [default: the initial pose]")
+q_option = joint_option(
+    "q", "Joint positions [rad or m], one per joint, such as 0.5,90deg. [default: the initial pose]"
+)
 qd_option = joint_option("qd", "Joint velocities [rad/s or m/s]. [default: 0]")
 
 
@@ -191,14 +198,16 @@ def settings_of(assigned: tuple[str, ...], unset: tuple[str, ...] = ()) -> Setti
 
 
 def joint_values(option: str, text: str | None, arm: Arm, degrees: bool = False) -> list[float]:
-    """The numbers of an option, one per joint; each may be a formula such as -pi/2. With degrees, converted to rad.
+    """The numbers of an option, one per joint; each a formula such as -pi/2, or with a unit. With degrees, converted to rad.
 
-    An option that is not given stands for the initial pose, or else for zeros.
+    An option that is not given stands for the initial pose, or else for zeros. A position of more than a turn is doubted.
 
     Raises:
         UsageError: There are not as many as joints, or one is beyond its bounds.
         FileFaults: One is not a number.
     """
+    from armsim.formulas.units import units_of, written_unit
+
     if text is None:
         return [float(joint.initial) if option == "q" else 0.0 for joint in arm.joints]
     names = ", ".join(arm.joint_names)
@@ -211,8 +220,9 @@ def joint_values(option: str, text: str | None, arm: Arm, degrees: bool = False)
             str(len(parts)),
             f"write for example --{option} {','.join(['0'] * arm.n)}",
         )
-    values = [number_value(option, part) for part in parts]
     what, unit = JOINT_OPTIONS[option]
+    units = [units_of(unit, [joint.kind.turns], None)[0] for joint in arm.joints]
+    values = [number_value(option, part, own) for part, own in zip(parts, units, strict=True)]
     if max(map(abs, values)) > (largest := BOUNDS[unit].largest):
         raise UsageError.of(
             f"--{option} {text}",
@@ -220,19 +230,72 @@ def joint_values(option: str, text: str | None, arm: Arm, degrees: bool = False)
             f"{max(values, key=abs):g}",
             "check the unit, and the decimal point",
         )
-    turns = [degrees and joint.kind.turns for joint in arm.joints]
-    return [math.radians(value) if turn else value for value, turn in zip(values, turns, strict=True)]
+    for i, (part, joint) in enumerate(zip(parts, arm.joints, strict=True)):
+        if written_unit(part) is not None or not joint.kind.turns:
+            continue
+        if degrees:
+            values[i] = math.radians(values[i])
+        elif option == "q" and not joint.kind.has_pitch and abs(x := values[i]) > TURN and "pi" not in part:
+            doubt(
+                f"--q: {joint.name} at {x:g} rad is {abs(x) / math.tau:.3g} turns; "
+                f"write {x:g}deg, or --deg if all are degrees"
+            )
+    return values
 
 
-def number_value(option: str, text: str) -> float:
+def doubt(text: str) -> None:
+    """Print a warning on standard error, unless the command is quiet."""
+    if not click.get_current_context().params.get("quiet"):
+        echo(f"! {text}", err=True)
+
+
+def read_scenario(scenario: str, settings: Settings) -> tuple[Scenario, Doubts]:
+    """A scenario, and the doubts about it; see `doubts_of`.
+
+    Raises:
+        FileFaults: It cannot be run.
+    """
+    from armsim.loading import read_scenario as read
+
+    made = read(scenario, settings)
+    return made, doubts_of(made)
+
+
+def doubts_of(scenario: Scenario) -> Doubts:
+    """What `armsim check` would doubt about a scenario, printed, and as plain data; of shipped files nothing."""
+    from armsim.arm.overview import said
+    from armsim.files.shipped import is_shipped
+    from armsim.loading.check import scenario_doubts
+    from armsim.reports.table import wrapped
+
+    found = [fault for fault in scenario_doubts(scenario) if not is_shipped(fault.where.source)]
+    for fault in found:
+        doubt(wrapped(f"{fault.where}: {fault.path}: {fault.found}; {fault.mend}"))
+    return said(found)
+
+
+def number_value(option: str, text: str, unit: str = "") -> float:
     """The number of an option, or the value of a formula such as -pi/2.
+
+    Args:
+        option: Its name.
+        text: As written.
+        unit: That it is converted to, if one may stand behind the number.
 
     Raises:
         FileFaults: It is not a number.
+        UsageError: It has another unit.
     """
-    from armsim.formulas.formula import constant_value
+    from armsim.formulas.formula import FormulaError, constant_value
+    from armsim.formulas.units import converted, written_unit
 
-    return constant_value(text.strip(), f"--{option}")
+    written = written_unit(text) if unit else None
+    if written is None or written[1].startswith("pi"):
+        return constant_value(text.strip(), f"--{option}")
+    try:
+        return converted(*written, [unit])
+    except FormulaError as error:
+        raise UsageError.of(f"--{option} {text.strip()}", f"a number in {unit}", error.problem, error.mend) from None
 
 
 def tolerance_values(text: str | None) -> dict[str, float] | float | None:

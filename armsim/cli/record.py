@@ -15,6 +15,7 @@ from armsim.cli.options import (
     picture_options,
     print_json,
     quiet_option,
+    read_scenario,
     scenario_argument,
     set_option,
     verbose_option,
@@ -67,12 +68,13 @@ def command(
     from armsim.recording.record import record_into
 
     check_folder(output, force)
+    read, doubts = read_scenario(scenario, settings)
     with progress_bars("recording", "saving", not quiet and not as_json) as (progress, saving):
-        recording, folder = record_into(output, scenario, settings, progress, force_step, force, saving)
+        recording, folder = record_into(output, read, None, progress, force_step, force, saving)
     made = recording.scenario
     summary = recording.summary() | {"folder": str(folder)}
     if as_json:
-        print_json(summary)
+        print_json({**summary, "doubts": doubts})
     elif not quiet:
         echo(_report(summary, recording.inputs.shape[1], verbose))
     draw_run(folder, plot, None, False, quiet or as_json)

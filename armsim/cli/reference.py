@@ -11,6 +11,7 @@ from armsim.cli.options import (
     json_option,
     print_json,
     quiet_option,
+    read_scenario,
     scenario_argument,
     set_option,
     verbose_option,
@@ -65,7 +66,8 @@ def command(
         from armsim.figures.picture import check_picture
 
         check_picture(plot, force)
-    planned = reference(scenario, settings)
+    read, doubts = read_scenario(scenario, settings)
+    planned = reference(read)
     if output is not None:
         try:
             planned.save(output, degrees)
@@ -76,7 +78,7 @@ def command(
 
         plot_reference(planned, plot, degrees)
     if as_json:
-        print_json({**as_data(planned, degrees), "file": output})
+        print_json({**as_data(planned, degrees), "file": output, "doubts": doubts})
     elif not quiet:
         echo(report(planned, degrees, verbose))
         if output is not None:

@@ -13,6 +13,7 @@ from armsim.cli.options import (
     picture_options,
     print_json,
     quiet_option,
+    read_scenario,
     scenario_argument,
     set_option,
     verbose_option,
@@ -91,15 +92,14 @@ def command(
     from armsim.simulation.simulate import simulate_into
 
     check_folder(output, force)
+    read, doubts = read_scenario(scenario, settings)
     with progress_bars("simulating", "saving", not quiet and not as_json) as (progress, saving):
-        run, folder = simulate_into(
-            output, scenario, settings, engine, progress, force_step, measures, force, degrees, saving
-        )
+        run, folder = simulate_into(output, read, None, engine, progress, force_step, measures, force, degrees, saving)
     summary = {**run.summary(), "folder": str(folder)}
     if as_json:
         from armsim.reports.simulation import in_degrees
 
-        print_json(in_degrees(summary) if degrees else summary)
+        print_json({**(in_degrees(summary) if degrees else summary), "doubts": doubts})
     elif not quiet:
         from armsim.reports.simulation import report
         from armsim.simulation.folder import tables_of

@@ -9,6 +9,7 @@ import click
 from armsim.cli.options import (
     SETTINGS,
     Settings,
+    doubts_of,
     json_option,
     print_json,
     quiet_option,
@@ -115,19 +116,22 @@ def command(
         check_picture(plot, force)
     with progress_bar("running", not quiet and not as_json) as bar:
         found = run_study(study, output, threads, bar, force, by, largest, None if bar is None else bar.tell, cluster)
+    doubts = [] if study.first is None else doubts_of(study.first)
     best = [] if quiet and not as_json else found.top(LEADING if top is None else top, by, largest)
     name = check_measure(by, found.measures)
     if as_json:
         status = COMPLETE if found.whole else CUT_SHORT
         about = {"folder": found.folder, "status": status, "runs": found.done, "of": found.count}
-        print_json({**about, "ended": found.tally, "by": name, "top": best, "notes": list(found.notes)})
+        print_json(
+            {**about, "ended": found.tally, "by": name, "top": best, "notes": list(found.notes), "doubts": doubts}
+        )
     elif not quiet:
         echo("\n".join(filter(None, [report(found), failures(found)])))
         echo(leading(found, best, name, largest))
     if plot is not None:
         from armsim.figures.study import plot_study
 
-        plot_study(found, study.design.axes, name, plot)
+        plot_study(found, study.design.axes, name, plot, study.unit(name))
         if not quiet and not as_json:
             echo(f"drawn    {plot}")
     return 0 if found.whole else INTERRUPTED

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from armsim.cli.options import SETTINGS, Settings, json_option, print_json, quiet_option, set_option, shipped
+from armsim.cli.options import SETTINGS, Settings, doubts_of, json_option, print_json, quiet_option, set_option, shipped
 from armsim.cli.sweep import assigned_values
 from armsim.errors import UsageError
 from armsim.terminal.failure import INTERRUPTED
@@ -81,6 +81,7 @@ def command(
 
     The same command goes on after a kill or Ctrl-C, and finds the same numbers to the bit. SCENARIO may be a study with `tune`.
     """
+    from armsim.loading import scenario_of
     from armsim.reports.tuning import report
     from armsim.tuning.tune import Watch, run_tuning
     from armsim.tuning.tuning import tuning_of
@@ -108,8 +109,9 @@ def command(
         )
         if moving is not None:
             moving.close()
+    doubts = doubts_of(scenario_of(tuning.study.scenario, tuning.study.overrides))
     if as_json:
-        print_json(found.summary())
+        print_json({**found.summary(), "doubts": doubts})
     elif not quiet:
         echo(report(found))
     if plot is not None and found.trials.done:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-from armsim.figures.overlay import INCHES, MOST, draw_pair, finish
+from armsim.figures.overlay import INCHES, MOST, draw_pair, finish, labelled
 from armsim.figures.picture import check_picture, save
 from armsim.figures.style import new_figure, worded
 from armsim.recording.comparison import Comparison
@@ -35,7 +35,7 @@ def plot_comparison(path: str | PathLike[str], comparison: Comparison, title: st
         first, second = comparison.first[:, i], comparison.second[:, i]
         draw_pair(left, right, column.unit, names, [(t, first), (t, second)], [(t, second - first)])
         what = " ".join(filter(None, [column.quantity if column.of else "", column.of])) or column.heading
-        left.set_ylabel(worded(f"{what} [{column.unit}]" if column.unit else what, 30))
+        left.set_ylabel(labelled(what, column.unit))
     more = len(chosen) - MOST
     finish(figure, axes, f"{more} more columns are not drawn" if more > 0 else "")
     save(figure, path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from armsim.figures.style import BLACK, DASHES, GREY, MARKS, PALETTE, marked, ne
 
 MOST = 12  # quantities in one picture
 INCHES = (11.0, 1.8)  # width, and height of a quantity
+TALL = 20  # letters of a line along that height
 SHARE = 1e-6  # least height of a panel of differences, as a share of the values' own
 KINDS = ("q", "tau_motor", "qd")  # what is drawn unless columns are named, as far as there is room
 
@@ -49,7 +51,7 @@ def draw_runs(runs: Sequence[DrawnRun], columns: Sequence[str] = (), degrees: bo
     for i, ((left, right), (panel, curve)) in enumerate(zip(axes, shared, strict=True)):
         values = [found[own[i]] for found, own in zip(curves, sums, strict=True)]
         draw_pair(left, right, panel.unit, names, values, [found[i] for found in apart])
-        left.set_ylabel(worded(named(panel, curve), 30))
+        left.set_ylabel(named(panel, curve))
     finish(figure, axes, "" if left_out <= 0 else f"{left_out} more quantities are not drawn; name --columns to choose")
     return figure
 
@@ -96,15 +98,22 @@ def finish(figure: Any, axes: Any, note: str = "") -> None:
     figure.align_ylabels(axes[:, 0])
     figure.align_ylabels(axes[:, 1])
     lines, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(lines, labels, loc="outside upper left", ncols=1 if max(map(len, labels)) > 40 else 3, frameon=False)
+    abreast = int(INCHES[0] / (0.7 + 0.09 * max(map(len, labels))))
+    figure.legend(lines, labels, loc="outside upper left", ncols=max(1, min(3, abreast)), frameon=False)
     if note:
         figure.supxlabel(note, fontsize="small", color=GREY)
 
 
 def named(panel: Panel, curve: Curve) -> str:
-    """What the axis of one curve says: "q R1 [rad]"."""
+    """What the axis of one curve says: "q R1 [rad]"; a long one in two lines, as it stands beside the panel."""
     what = f"{panel.kind} {curve.of}" if panel.joints or curve.of != panel.kind else panel.kind
-    return f"{what} [{panel.unit}]" if panel.unit else what
+    return labelled(what, panel.unit)
+
+
+def labelled(what: str, unit: str) -> str:
+    """A name and a unit along the height of a panel: in one line, or in two where it would reach beyond."""
+    line = f"{what} [{unit}]" if unit else what
+    return worded(line if len(line) <= TALL else line.replace(" [", "\n["), TALL)
 
 
 def _of_run(k: int, times: Array) -> dict[str, Any]:
@@ -129,6 +138,9 @@ def _quantities(run: DrawnRun, columns: Sequence[str], unit: str) -> list[tuple[
         found = [panel for kind in KINDS for panel in default if panel.kind == kind]
         found += [panel for panel in default if panel.kind not in ("error", "energy", *KINDS)]
     pairs = [(panel, curve) for panel in found for curve in panel.curves]
+    if columns:
+        followed = [(replace(panel, kind=f"{panel.kind}_ref"), panel.references) for panel in found]
+        pairs += [(panel, curve) for panel, references in followed for curve in references if curve.value.terms]
     if columns or len(pairs) <= MOST:
         return pairs
     whole = [pair for pair in pairs if pair[0].kind == found[0].kind]

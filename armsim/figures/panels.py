@@ -89,18 +89,14 @@ class Panel:
 
 @dataclass(frozen=True)
 class _Column:
-    """A column of a run: its quantity, joint or part, and unit, and what it is multiplied by to be in that unit."""
+    """A column of a run: its quantity, joint or part, its unit, and its value in that unit."""
 
     heading: str
     kind: str
     of: str
     unit: str
-    factor: float
+    value: Sum
     reference: bool = False
-
-    @property
-    def value(self) -> Sum:
-        return Sum(((self.heading, self.factor),))
 
 
 @dataclass
@@ -137,7 +133,7 @@ class Panels:
             if kind == "energy":
                 made += self._energy()
             elif kind == "error":
-                made += self._errors()
+                made += self._panels(self._errors())
             else:
                 made += self._panels([column for column in self._columns if column.kind == kind])
         return made or self._panels(self._columns)
@@ -148,13 +144,16 @@ class Panels:
         Raises:
             UsageError: A pattern names none.
         """
-        wanted = []
+        wanted: list[_Column] = []
+        known = [*self._columns, *self._errors()]
         for pattern in patterns:
-            named = [c for c in self._columns if any(fnmatchcase(name, pattern) for name in _names(c))]
+            named = [c for c in known if any(fnmatchcase(name, pattern) for name in _names(c))]
             if not named:
-                known = [column.heading for column in self._columns]
                 where = spelled(f"--columns {pattern}", f"columns: {pattern!r}")
-                mend = suggestion(pattern, known) + "\npatterns such as q_* take all that begin so"
+                mend = (
+                    suggestion(pattern, [column.heading for column in known])
+                    + "\npatterns such as q_* take all that begin so"
+                )
                 raise UsageError.of(where, f"columns of {self.run.name}", "none of this name", mend)
             wanted += [column for column in named if column not in wanted]
         return self._panels(wanted)
@@ -169,7 +168,7 @@ class Panels:
             unit, factor = f"deg{unit[3:]}", math.degrees(1.0)
         elif unit.startswith("deg") and self.unit == "rad":
             unit, factor = f"rad{unit[3:]}", math.radians(1.0)
-        return _Column(heading, kind, of, unit, factor, reference)
+        return _Column(heading, kind, of, unit, Sum(((heading, factor),)), reference)
 
     def _panels(self, columns: Sequence[_Column]) -> list[Panel]:
         """A panel for every quantity and unit."""
@@ -211,13 +210,13 @@ class Panels:
         turn = math.degrees(1.0) if unit.startswith("deg") else 1.0
         return [turn * x for x in bounds(kind, self.arm.joints[i], None if limits is None else limits[i], output)]
 
-    def _errors(self) -> list[Panel]:
-        """Reference or target less position."""
-        made: dict[str, list[Curve]] = {}
+    def _errors(self) -> list[_Column]:
+        """Reference or target less position: `e_R1_rad`."""
+        made = []
         for column in self._columns:
             if column.kind != "q" or column.reference or column.of not in self.joints:
                 continue
-            minus = ((column.heading, -column.factor),)
+            minus = column.value.scaled(-1.0).terms
             reference = next((c for c in self._columns if c.reference and (c.kind, c.of) == ("q", column.of)), None)
             target = self._target(column.of, column.unit)
             if reference is not None:
@@ -226,8 +225,8 @@ class Panels:
                 error = Sum(minus, target)
             else:
                 continue
-            made.setdefault(column.unit, []).append(Curve(column.of, error, self._look(column.of)))
-        return [Panel("error", unit, tuple(curves)) for unit, curves in made.items()]
+            made.append(_Column(column.heading.replace("q", "e", 1), "error", column.of, column.unit, error))
+        return made
 
     def _energy(self) -> list[Panel]:
         """Kinetic and potential energy, and their sum; what the audit leaves unexplained is said above."""
@@ -282,7 +281,7 @@ def audit_note(audit: Mapping[str, Any]) -> str:
 
 
 def _of_joint(kind: str) -> bool:
-    return kind == "prev_qd" or any(kind == known.prefix for known in KINDS.values() if known.prefix)
+    return kind in ("prev_qd", "error") or any(kind == known.prefix for known in KINDS.values() if known.prefix)
 
 
 def _names(column: _Column) -> list[str]:

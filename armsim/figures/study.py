@@ -21,7 +21,7 @@ MAP = "cividis"  # evenly bright, also to the colour-blind
 SHARE = 0.02  # of the largest values, which may be much larger, have the colour of those below
 
 
-def plot_study(found: Runs, axes: Mapping[str, Values], by: str, path: str | PathLike[str]) -> Any:
+def plot_study(found: Runs, axes: Mapping[str, Values], by: str, path: str | PathLike[str], unit: str = "") -> Any:
     """Draw a study into a picture; see `study_figure`.
 
     Args:
@@ -29,24 +29,27 @@ def plot_study(found: Runs, axes: Mapping[str, Values], by: str, path: str | Pat
         axes: What is varied.
         by: The measure.
         path: The picture; its suffix gives the format.
+        unit: Of the measure.
 
     Raises:
         UsageError: It cannot be drawn or written.
     """
     check_picture(path)
-    figure = study_figure(found, axes, by)
+    figure = study_figure(found, axes, by, unit)
     save(figure, path)
     return figure
 
 
-def study_figure(found: Runs, axes: Mapping[str, Values], by: str) -> Any:
+def study_figure(found: Runs, axes: Mapping[str, Values], by: str, unit: str = "") -> Any:
     """A measure of a study over what is varied, as a figure of matplotlib; runs that failed are crosses, or empty.
 
     Args:
         found: The results.
         axes: What is varied.
         by: The measure.
+        unit: Its unit.
     """
+    label = f"{by} [{unit}]" if unit else by
     figure = new_figure(*INCHES)
     drawn = [_Axis(name, axes[name], found[name]) for name in found.paths]
     values = np.where(found.complete, np.asarray(found[by], float), np.nan)
@@ -56,11 +59,11 @@ def study_figure(found: Runs, axes: Mapping[str, Values], by: str) -> Any:
     figure.suptitle(worded(f"{title}, {lost} of them without a value" if lost else title))
     axis = figure.subplots()
     if len(drawn) == 1:
-        _curve(axis, drawn[0], values, by)
+        _curve(axis, drawn[0], values, label)
     elif len(drawn) == 2:
-        _map(figure, axis, drawn, values, by)
+        _map(figure, axis, drawn, values, label)
     else:
-        _parallel(figure, axis, drawn, values, by)
+        _parallel(figure, axis, drawn, values, label)
     return figure
 
 

@@ -40,6 +40,11 @@ def shipped_path(kind: str, name: str) -> str | None:
     return path if path is not None and os.path.isfile(path) else None
 
 
+def is_shipped(path: str) -> bool:
+    """Whether a file came with armsim."""
+    return os.path.dirname(os.path.abspath(path)) in map(shipped_folder, KINDS)
+
+
 def looks_like_a_file(text: str) -> bool:
     """Whether someone who writes this means a file, not the name of something shipped."""
     return "/" in text or os.sep in text or text.endswith(ENDINGS)

@@ -121,7 +121,7 @@ def one_row(data: dict[str, Any], duration: float) -> Iterator[Fault]:
             every.place,
             "log.every",
             f"a time between rows of {duration:g} s at most, the duration",
-            f"{every.text} s: only the first row is written",
+            f"{every.of('s')}: only the first row is written",
             f"write for example `every: {duration / 1000:g}`, or leave it out",
         )
 

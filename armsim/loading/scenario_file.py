@@ -210,13 +210,13 @@ def _check_times(data: dict[str, Any], path: str, context: Context) -> dict[str,
     later = None if delay is None else steps("control.delay", 0)
     if delay is not None and later and period and later % period:
         near = sorted({period * (later // period), period * (later // period + 1)})
-        mend = f"take {' or '.join(f'{count * dt:g}' for count in near)}"
+        mend = f"take {' or '.join(f'{count * dt:g}' for count in near)}{' s' if delay.unit else ''}"
         expected = f"a whole multiple of control.period, {period * dt:g} s"
-        context.report.add(delay.place, join(path, "control.delay"), expected, f"{delay.text} s", mend)
+        context.report.add(delay.place, join(path, "control.delay"), expected, delay.of("s"), mend)
     if delay is not None and later and period and later > MOST_DELAY * period:
         expected = f"at most {MOST_DELAY} periods, {MOST_DELAY * period * dt:g} s"
         mend = "make it shorter, or the period longer"
-        context.report.add(delay.place, join(path, "control.delay"), expected, f"{delay.text} s", mend)
+        context.report.add(delay.place, join(path, "control.delay"), expected, delay.of("s"), mend)
     return {"dt": dt, "duration": duration, "log": every, "period": period, "delay": later, "external": spans}
 
 

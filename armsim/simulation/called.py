@@ -27,17 +27,23 @@ def under_function(scenario: Scenario, function: LawFunction) -> Scenario:
     return replace(scenario, command=replace(command, law=replace(command.law, function=function)))
 
 
+def law_of(plant: Plant) -> FunctionLaw | None:
+    """A plant's law where it is a Python function."""
+    law = getattr(plant.command, "law", None)
+    return law if isinstance(law, FunctionLaw) else None
+
+
 def is_called(plant: Plant) -> bool:
     """Whether a plant's law is a function that cannot be traced.
 
     Raises:
-        UsageError: It is one, and the control is continuous.
+        UsageError: It is one, and the control is continuous; or the function does not repeat its answers.
     """
-    command = plant.command
-    if not isinstance(command, Controller) or not isinstance(command.law, FunctionLaw) or command.law.traceable:
+    law = law_of(plant)
+    if law is None or law.traceable:
         return False
-    if command.period is None:
-        found = "continuous control by a function that branches on numbers, or calls what takes numbers alone"
-        mend = "set `control.period`; or write it with armsim.expr's where, clip, sin, ..., so that it can be traced"
-        raise UsageError.of("control.period", "a sample time, at which the function is called", found, mend)
-    return True
+    if plant.sampled:
+        return True
+    found = "continuous control by a function that branches on numbers, or calls what takes numbers alone"
+    mend = "set `control.period`; or write it with armsim.expr's where, clip, sin, ..., so that it can be traced"
+    raise UsageError.of("control.period", "a sample time, at which the function is called", found, mend)

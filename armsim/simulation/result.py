@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from armsim.clock import EXACT
+from armsim.control import Controller
 from armsim.errors import UsageError
 from armsim.integrate.method import Stall
 from armsim.loading import Scenario
@@ -252,7 +253,7 @@ class Result(Mapping[str, Any]):
         return 1 + len(self.columns)
 
     def __contains__(self, name: object) -> bool:
-        return name == "t_s" or name in self._by_heading
+        return name == "t_s" or name in self._by_heading or self._wanted(str(name)) is not None
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
@@ -267,10 +268,25 @@ class Result(Mapping[str, Any]):
         frame: DataFrame = pd.DataFrame(self.table, pd.Index(self.t, name="t_s"), self.columns, copy=True)
         return frame
 
+    def _wanted(self, name: str) -> Any:
+        """Of a tracking error, `e_R1_rad`, its column of the reference, or its constant target; None of any other name."""
+        heading, command, places = self._by_heading.get(f"q{name[1:]}"), self.scenario.command, self._places("q")
+        if name[:2] != "e_" or not isinstance(command, Controller) or heading is None or heading.index not in places:
+            return None
+        if f"q_ref{name[1:]}" in self._by_heading:
+            return self[f"q_ref{name[1:]}"]
+        return float(command.target[places.index(heading.index)]) * heading.factor
+
     def __getitem__(self, name: str) -> np.ndarray:
-        """A column by its heading in the files, for example `run["tau_R2_Nm"]`, shape (rows,); `_deg` for degrees."""
+        """A column by its heading in the files, for example `run["tau_R2_Nm"]`, shape (rows,); `_deg` for degrees.
+
+        Besides, `run["e_R2_rad"]`: target or reference less position, under a controller.
+        """
         if name == "t_s":
             return self.t
+        if (wanted := self._wanted(name)) is not None:
+            error: np.ndarray = wanted - self[f"q{name[1:]}"]
+            return error
         found = self._by_heading.get(name)
         if found is None:
             import difflib

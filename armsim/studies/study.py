@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
-from armsim.errors import UsageError, spelled
+from armsim.errors import FileFaults, UsageError, spelled
 from armsim.files.document import Place
 from armsim.files.faults import refuse
 from armsim.files.shipped import shipped_path
@@ -15,8 +16,12 @@ from armsim.files.source import find_file
 from armsim.files.yaml_reader import read_yaml
 from armsim.formulas.values import Values, listed, parse_values
 from armsim.loading.checked import ScenarioFile
-from armsim.loading.scenario_file import Given
+from armsim.loading.scenario import Scenario
+from armsim.loading.scenario_file import Given, scenario_of
+from armsim.measures import measures_of
+from armsim.plant import make_plant
 from armsim.spec.study import FORMAT, MOST_SEED, TABLES
+from armsim.stability.method_choice import with_method
 from armsim.studies.design import GRID, Design
 from armsim.studies.study_file import StudyFile, found_study, is_study, load_study_file
 from armsim.version import __version__
@@ -71,6 +76,19 @@ class Study:
             expected, where = f"the index of a run, from 0 to {count - 1}", spelled(f"--show {index}", "index")
             raise UsageError.of(where, expected, str(index), "take one of results.csv")
         return dict(zip(self.design.axes, self.design.rows(index, index + 1)[0].tolist(), strict=True))
+
+    @cached_property
+    def first(self) -> Scenario | None:
+        """The scenario of run 0; None where it is refused."""
+        try:
+            return with_method(scenario_of(self.scenario, {**self.overrides, **self.values(0)}))
+        except (FileFaults, UsageError):
+            return None
+
+    def unit(self, by: str) -> str:
+        """The unit of a measure; empty where it has none, or run 0 is refused."""
+        units = () if self.first is None else measures_of([by], make_plant(self.first))[0].units
+        return units[0] if len(units) == 1 else ""
 
     def sources(self, files: Sequence[ScenarioFile]) -> list[dict[str, str]]:
         """The files that scenarios were read from, as study.yaml has them.

@@ -19,6 +19,12 @@ from armsim.version import __version__
 COMPLETING = "_ARMSIM_COMPLETE"  # set by a shell that asks for completions
 REFUSED = 2
 INTERRUPTED = 130
+KEYS = {  # of scenarios, that are taken for options
+    "--duration": "duration=2",
+    "--dt": "integrator.dt=1e-4",
+    "--period": "control.period=1e-3",
+    "--payload": "payload.mass=1",
+}
 OURS = "not your files' fault, but armsim's"
 
 
@@ -33,6 +39,9 @@ def told(error: BaseException) -> int:
             return 1
         return error.code or 0
     if isinstance(error, click.ClickException):
+        if isinstance(error, click.NoSuchOption) and error.option_name in KEYS and _takes_settings(error.ctx):
+            mend = f"It is a key of the scenario: write for example --set {KEYS[error.option_name]}."
+            error = click.UsageError(f"No such option {error.option_name!r}. {mend}", error.ctx)
         text = io.StringIO()
         error.show(text)
         echo(text.getvalue(), err=True, nl=False)
@@ -48,6 +57,11 @@ def told(error: BaseException) -> int:
     message, code = _message(error)
     echo(message, err=True)
     return code
+
+
+def _takes_settings(context: click.Context | None) -> bool:
+    """Whether a command takes a scenario and --set."""
+    return context is not None and {"scenario", "assigned"} <= {one.name for one in context.command.params}
 
 
 def exit_code(code: int) -> int:

@@ -2,6 +2,9 @@
 
 import json
 import math
+import urllib.parse
+import urllib.request
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -68,7 +71,12 @@ def test_its_schemas_are_those_that_its_first_lines_name(tmp_path):
     for kind in ("robot", "scenario"):
         first = (folder / f"{kind}.yaml").read_text(encoding="utf-8").splitlines()[0]
         assert first == f"# yaml-language-server: $schema={kind}.schema.json"
-        assert json.loads((folder / f"{kind}.schema.json").read_text(encoding="utf-8"))["title"] == f"armsim {kind}"
+        text = (folder / f"{kind}.schema.json").read_text(encoding="utf-8")
+        assert len(text) < 1000  # it refers to the schema of the installation
+        reference = urllib.parse.urlsplit(json.loads(text)["$ref"])
+        assert reference.scheme == "file"
+        there = Path(urllib.request.url2pathname(reference.path)).read_text(encoding="utf-8")
+        assert json.loads(there)["title"] == f"armsim {kind}"
 
 
 @pytest.mark.parametrize("name", ["no", "null", "yes", "e1", "x.y-z"])

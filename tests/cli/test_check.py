@@ -146,3 +146,37 @@ def test_a_law_that_is_a_python_function_is_no_fault(armsim, empty_folder):
     assert ended.code == 0
     assert "its law is a Python function" in ended.out
     assert ended.out.endswith("mine.yaml: a sound scenario\n")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("simulate", "-o", "run"),
+        ("record", "--set", "inputs.period=1e-3", "-o", "run"),
+        ("sweep", "--vary", "duration=0.01,0.02", "-o", "study"),
+        ("linearize",),
+        ("converge", "--accuracy", "1"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_commands_that_run_a_file_say_what_check_doubts_about_it(armsim, empty_folder, command):
+    """On standard error, once; in JSON; not where the command is quiet, nor about what is shipped."""
+    name, *more = command
+    (empty_folder / "mine.yaml").write_text(
+        "format: armsim/scenario/1\nname: mine\nrobot: rr\nduration: 0.01\nintegrator: {method: rk4, dt: 1e-3}\n"
+        "inputs: {torque: [0, 0]}\ninitial: {q: [90, 0]}\n"
+    )
+    expected = "! mine.yaml:7:15: initial.q[0]: 90 rad; write degrees with"
+    armsim(name, "mine.yaml", *more)
+    again = ("--force",) if "-o" in more else ()
+    said = armsim(name, "mine.yaml", *more, *again)
+    assert said.err.startswith(expected)
+    assert said.err.count("initial.q[0]") == 1
+    (doubt,) = json.loads(armsim(name, "mine.yaml", *more, *again, "--json").out)["doubts"]
+    assert (doubt["path"], doubt["found"]) == ("initial.q[0]", "90 rad")
+    assert armsim(name, "mine.yaml", *more, *again, "--quiet").err == ""
+
+
+def test_what_is_shipped_is_not_doubted_where_it_is_run(armsim):
+    assert "warning" in armsim("check", "puma560_fall").out
+    assert armsim("simulate", "puma560_fall", "--set", "duration=0.01").err == ""

@@ -63,3 +63,23 @@ def test_a_wrong_number_of_joints_is_refused(armsim):
     wrong = armsim("fk", "rr", "--q", "1")
     assert (wrong.code, wrong.out) == (2, "")
     assert "expected: 2 numbers separated by commas, one per joint (R1, R2)" in wrong.err
+
+
+def test_angles_and_lengths_of_joints_may_have_units(armsim):
+    turned = answer(armsim, "two_link", "--deg", "--q", "30,-45")["tool"]["position"]
+    assert answer(armsim, "two_link", "--deg", "--q", "30 deg,-0.125rev")["tool"]["position"] == pytest.approx(turned)
+    both = [("--q", "90deg,0", "--qd", "360deg/s,-60rpm"), ("--q", "pi/2,0", "--qd", "2*pi,-2*pi")]
+    first, second = (json.loads(armsim("inverse", "rr", *state, "--json").out)["torque"] for state in both)
+    assert first == pytest.approx(second)
+    wrong = armsim("fk", "rr", "--q", "0.1m,0")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "`m` measures something else\n  mend:     write the number in `rad` or `deg`\n" in wrong.err
+    assert "write * for products" in armsim("fk", "rr", "--q", "2pi,0").err
+
+
+def test_a_joint_that_would_turn_many_times_is_doubted(armsim):
+    doubted = armsim("fk", "rr", "--q", "90,0")
+    assert doubted.code == 0
+    assert doubted.err == "! --q: R1 at 90 rad is 14.3 turns; write 90deg, or --deg if all are degrees\n"
+    for sure in (("90deg,0",), ("6.28,-2*pi",), ("9*pi,0",), ("90,0", "--deg"), ("90,0", "-q")):
+        assert armsim("fk", "rr", "--q", *sure).err == ""

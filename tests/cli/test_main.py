@@ -87,6 +87,15 @@ def test_an_unknown_option_is_refused_with_2(armsim, name):
     assert "--quiet" in wrong.err
 
 
+@pytest.mark.parametrize("name", ["simulate", "record", "sweep", "tune", "converge", "linearize", "reference"])
+def test_a_key_of_the_scenario_that_is_taken_for_an_option_is_told_as_a_setting(armsim, name):
+    wrong = armsim(name, "arm5_hold", "--duration", "2")
+    assert (wrong.code, wrong.out) == (2, "")
+    last = "Error: No such option '--duration'. It is a key of the scenario: write for example --set duration=2."
+    assert wrong.err.splitlines()[-1] == last
+    assert "--set integrator.dt=1e-4." in armsim(name, "arm5_hold", "--dt=1e-4").err
+
+
 @pytest.mark.parametrize("name", ["simulate", "inverse", "forward", "fk", "inertia", "info"])
 def test_a_missing_argument_is_refused_with_2(armsim, name):
     wrong = armsim(name)

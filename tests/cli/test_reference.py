@@ -52,7 +52,7 @@ def test_an_arm_that_begins_beside_its_reference_is_told(armsim):
 
 def test_json_has_all_of_it_and_degrees_where_they_are_asked_for(armsim):
     plain, turned = (json.loads(armsim("reference", "arm5_move", "--json", *more).out) for more in ((), ("--deg",)))
-    assert list(plain) == ["scenario", "end", "duration", "joints", "exceeded", "file"]
+    assert list(plain) == ["scenario", "end", "duration", "joints", "exceeded", "file", "doubts"]
     (first, *_) = plain["joints"]
     keys = ["joint", "first", "last", "least", "greatest", "beside", "peak_speed", "peak_acceleration", "peak_torque"]
     assert list(first) == keys

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import random
 from typing import Any
 
 import hypothesis
@@ -19,6 +21,8 @@ from armsim.plant import make_plant
 
 INERTIA = 0.5 + 2.0 * 0.3**2  # kg·m², of the axis below
 STEP = {"method": "rk4", "dt": 1e-3}
+
+TICKS = itertools.count()
 
 
 def axis(
@@ -415,7 +419,9 @@ def test_what_no_arm_has_is_refused_where_it_is_written():
             {},
             "control.encoder.on\n  expected: a motor on every joint\n  found:    no motor",
         ),
-        ({**pd, "delay": 1000}, {}, "control.delay\n  expected: at most 40 periods, 0.4 s"),
+        ({**pd, "delay": 1000}, {}, "control.delay\n  expected: at most 40 periods, 0.4 s\n  found:    1000 s\n"),
+        ({**pd, "delay": "10000 ms"}, {}, "at most 40 periods, 0.4 s\n  found:    10000 ms\n"),
+        ({**pd, "delay": "15 ms"}, {}, "control.period, 0.01 s\n  found:    15 ms\n  mend:     take 0.01 or 0.02 s"),
     ):
         with pytest.raises(FileFaults) as error:
             armsim.simulate(axis(control, **more))
@@ -471,6 +477,67 @@ def test_a_function_that_looks_a_number_up_is_called():
     table = dict.fromkeys(range(6), 2.0)
     run = armsim.simulate(python, law=lambda told: [table[round(told.t / 1e-2)]])
     assert math.isclose(run.qd[-1, 0], 2.0 * 0.05 / INERTIA, rel_tol=1e-12)
+
+
+def test_a_function_that_asks_armsim_is_called():
+    """A point mass on a weightless bar holds its pose by the arm's own gravity torque, to rounding."""
+    held = {**axis({"law": "python", "target": [0.3], "period": 1e-2}, 0.1), "initial": pose(0.3)}
+    held["robot"]["gravity"] = [0, -9.81, 0]
+    robot = armsim.load_robot(held["robot"])
+    run = armsim.simulate(held, law=lambda told: robot.gravity_torque(told.q))
+    assert robot.gravity_torque([0.3])[0] > 0.1
+    assert np.abs(run.q[:, 0] - 0.3).max() < 1e-12
+
+
+def test_an_error_of_a_function_that_is_called_comes_out_with_the_law_named():
+    def looked_up(told):
+        return [{0: 1.0}[round(told.t / 1e-2)]]
+
+    python = axis({"law": "python", "target": [0.3], "period": 1e-2}, 0.05)
+    with pytest.raises(KeyError) as error:
+        armsim.simulate(python, law=looked_up)
+    assert error.value.__notes__ == ["raised by the law looked_up at t = 0.01 s"]
+
+
+class Impure:
+    """Laws that depend on more than what they are told."""
+
+    def __init__(self):
+        self.calls, self.sum, self.last = 0, 0.0, None
+
+    def counting(self, told):
+        self.calls += 1
+        return [self.calls * 1e-3]
+
+    def random(self, told):
+        return [random.random()]
+
+    def clock(self, told):
+        return [1e-9 * next(TICKS)]
+
+    def summing(self, told):
+        self.sum = self.sum + told.e[0]
+        return [self.sum]
+
+    def differing(self, told):
+        last, self.last = self.last, told.q[0]
+        return [0.0 if last is None else told.q[0] - last + 1.0]
+
+
+@pytest.mark.parametrize("called", [False, True])
+@pytest.mark.parametrize("name", ["counting", "random", "clock", "summing", "differing"])
+def test_a_function_that_depends_on_more_than_it_is_told_is_refused(name, called):
+    """Traced or called, and at rest at its target, where nothing shows at the first sample."""
+    law = getattr(Impure(), name)
+
+    def branching(told):
+        return law(told) if told.t >= 0.0 else [0.0]
+
+    branching.__name__ = name
+    python = axis({"law": "python", "target": [0.0], "period": 1e-2}, 0.1, inputs={"torque": [0.1]})
+    refusal = f"law {name}\n  expected: the same commands whenever it is told the same\n"
+    with pytest.raises(armsim.UsageError, match=refusal):
+        armsim.simulate(python, law=branching if called else law)
 
 
 def test_sampled_back_calculation_is_steady_however_short_its_tracking_time():

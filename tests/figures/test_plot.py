@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import sys
 from itertools import chain
@@ -231,6 +232,33 @@ def test_several_runs_are_drawn_with_their_differences(tmp_path):
     assert figure.axes[1].get_title(loc="right") == "at most 1e−9 rad"
     assert figure.axes[3].get_title(loc="right") == "no difference"
     assert np.ptp(figure.axes[1].get_ylim()) >= 1e-6  # not blown up
+
+
+def test_references_and_tracking_errors_of_two_controllers_belong_in_one_picture():
+    t = np.linspace(0.0, 1.0, 5)
+    first, second = (motion({"q_J0_rad": k * t, "q_ref_J0_rad": t}) for k in (0.5, 0.9))
+    assert [axis.get_ylabel() for axis in plot([first, second], columns="q_ref*").axes][::2] == ["q_ref J0 [rad]"]
+    left, right = plot([first, second], columns="e_*").axes
+    assert left.get_ylabel() == "error J0 [rad]"
+    assert [line.get_ydata() for line in left.lines] == [pytest.approx(0.5 * t), pytest.approx(0.1 * t)]
+    assert right.lines[0].get_ydata() == pytest.approx(-0.4 * t)
+    held = plot(motion({"q_J0_deg": t}, control={"target": [np.radians(7.0)]}), columns="e_J0")
+    assert curve(held.axes[0], "J0")[1] == pytest.approx(7.0 - t)
+
+
+def test_labels_of_several_runs_neither_touch_each_other_nor_leave_the_picture():
+    t, longest = np.linspace(0.0, 1.0, 5), "a_joint_whose_name_is_long"
+    robot = arm(2)
+    robot["joints"][0]["name"] = longest
+    columns = {f"tau_friction_{name}_Nm": t for name in (longest, "J1")} | {f"qd_ref_{longest}_rad_s": t}
+    about = {"name": "x" * 38, "duration": 1.0, "robot": robot}
+    made = [columns_over_time("x" * 38 + f"{k}", {"t_s": t, **columns}, about) for k in range(3)]
+    figure = plot(made, columns="*")
+    figure.draw_without_rendering()
+    assert figure.legends[0].get_window_extent().x1 <= figure.bbox.x1
+    for column in (figure.axes[::2], figure.axes[1::2]):
+        boxes = [axis.yaxis.label.get_window_extent() for axis in column]
+        assert all(lower.y1 < upper.y0 for upper, lower in itertools.pairwise(boxes))
 
 
 def test_differences_are_taken_at_the_times_of_the_first_and_in_its_unit():

@@ -10,7 +10,7 @@ from armsim.formulas.values import parse_values
 
 pytest.importorskip("matplotlib")
 
-from armsim.figures.study import plot_study
+from armsim.figures.study import plot_study, study_figure
 
 
 def made(columns: dict, values) -> Runs:
@@ -56,3 +56,16 @@ def test_more_make_parallel_coordinates_words_among_them(tmp_path):
     assert len(panel.collections[0].get_segments()) == 50
     assert panel.lines[0].get_label() == f"least cost, run {np.argmin(values)}"
     assert {"rk4", "rodas"} <= {text.get_text() for text in panel.texts}
+
+
+def test_the_axis_of_a_measure_has_its_unit(tmp_path):
+    from armsim.studies.study import study_of
+
+    study = study_of("arm5_hold", {"control.kp[R2]": "20,40"})
+    assert [study.unit(name) for name in ("iae", "peak_error_R2", "duration*iae")] == ["rad·s", "rad", ""]
+    columns = {"a": np.array([0.0, 1.0]), "b": np.array([1.0, 2.0])}
+    axes = {name: parse_values("0,1") for name in columns}
+    curve = plot_study(made({"a": columns["a"]}, [1.0, 2.0]), axes, "cost", tmp_path / "a.png", "rad·s")
+    assert (curve.axes[0].get_xlabel(), curve.axes[0].get_ylabel()) == ("a", "cost [rad·s]")
+    _, bar = study_figure(made(columns, [1.0, 2.0]), axes, "cost", "rad·s").axes
+    assert bar.get_ylabel() == "cost [rad·s]"

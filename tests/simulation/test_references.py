@@ -99,6 +99,21 @@ def test_rows_have_positions_and_velocities_of_the_reference_only_where_it_moves
     assert not any("_ref_" in column for column in armsim.simulate(still).columns)
 
 
+def test_the_tracking_error_is_a_column_of_the_library_alone():
+    run = armsim.simulate(scenario(FORMS["minimum_jerk"][0]))
+    held = armsim.simulate("arm5_hold", overrides={"duration": 0.01})
+    name = next(name for name in run.columns if name.startswith("q_ref_"))
+    error = name.replace("q_ref", "e")
+    assert np.array_equal(run[error], run[name] - run[name.replace("q_ref", "q")])
+    assert np.array_equal(held["e_R1_deg"], np.degrees(held.scenario.command.target[0]) - held["q_R1_deg"])
+    for one, known in ((run, error), (held, "e_R1_rad")):
+        assert known in one
+        assert known not in one.columns
+        assert known not in list(one)
+    free = armsim.simulate("arm5_fall", overrides={"duration": 0.01})
+    assert not [name for name in free if name.replace("q", "e", 1) in free and name.startswith("q_")]
+
+
 def test_computed_torque_with_the_exact_model_tracks_within_the_error_of_the_integrator():
     run = armsim.simulate(scenario({"via": [[0.5, -0.5]], "times": [0.5]}, integrator={"method": "rk4", "dt": 1e-4}))
     for name in ("shoulder", "elbow"):
