@@ -46,7 +46,9 @@ def test_the_data_sheet_makes_a_sound_robot(files):
     assert (checked.faults, checked.warnings) == ((), ())
 
 
-@pytest.mark.parametrize(("command", "shown"), OUTPUT.findall(MOTORS + LINEAR + YOUR_ARM + ASSIGNMENT + DERIVE + ACCURACY))
+@pytest.mark.parametrize(
+    ("command", "shown"), OUTPUT.findall(MOTORS + LINEAR + YOUR_ARM + ASSIGNMENT + DERIVE + ACCURACY)
+)
 @pytest.mark.handful(2)
 def test_a_command_prints_what_the_page_shows(files, capsys, command, shown):
     cli.main(shlex.split(command)[1:], prog_name="armsim", standalone_mode=False)

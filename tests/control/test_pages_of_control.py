@@ -38,4 +38,7 @@ def test_counts_of_a_sliding_joint_are_per_revolution_of_its_motor_or_per_metre_
     arm = read_robot(GANTRY)[0]  # a screw of 10 mm a revolution
     assert step_of(arm, 0, 1000.0, on_motor) == pytest.approx(step, rel=1e-15)
     page = " ".join((Path(__file__).parents[2] / "docs" / "control.md").read_text(encoding="utf-8").split())
-    assert "With `on: motor`, `counts` are those of a revolution of the motor, of joints that turn and joints that slide" in page
+    assert (
+        "With `on: motor`, `counts` are those of a revolution of the motor, of joints that turn and joints that slide"
+        in page
+    )
