@@ -6,7 +6,9 @@ import json
 import os
 from collections.abc import Iterator
 
+from armsim.authoring import table_arm
 from armsim.authoring.json_schema import json_schema
+from armsim.authoring.table_arm import Row
 from armsim.errors import UsageError
 from armsim.files.new_file import write_files
 from armsim.files.yaml_reader import parse_value
@@ -22,13 +24,17 @@ DENSITY = 3  # kg per m of link
 FILES = ("robot.yaml", "scenario.yaml", "robot.schema.json", "scenario.schema.json")
 
 
-def write_starter(folder: str, joints: int, convention: str) -> list[str]:
+def write_starter(
+    folder: str, joints: int, convention: str, flat: bool = False, table: list[Row] | None = None
+) -> list[str]:
     """Write a new folder with a robot, a scenario and their schemas for editors; its name is the robot's.
 
     Args:
         folder: The folder, which must not exist.
         joints: Their number, 1 to `MOST`.
         convention: Of the robot's frames, one of `CONVENTIONS`.
+        flat: Whether its links are rods in a vertical plane.
+        table: The rows of its DH table, if there is one.
 
     Returns:
         The files' paths.
@@ -41,9 +47,13 @@ def write_starter(folder: str, joints: int, convention: str) -> list[str]:
     if not NAME.fullmatch(name) or len(name) > 60:
         expected = "a name of letters, digits, `_`, `-` and `.`, starting with a letter"
         raise UsageError.of("NAME", expected, repr(name or folder), "choose another name, for example my_arm")
+    rows = table_arm.planar(joints, convention) if flat else table
+    made = (robot_text(name, joints, convention), scenario_text(name, joints))
+    if rows is not None:
+        written = _as_text(name)
+        made = table_arm.robot_text(written, rows, convention, flat), table_arm.scenario_text(written, rows)
     texts = (
-        robot_text(name, joints, convention),
-        scenario_text(name, joints),
+        *made,
         *(json.dumps(json_schema(kind), indent=2, ensure_ascii=False) + "\n" for kind in ("robot", "scenario")),
     )
     try:

@@ -1,0 +1,186 @@
+"""An arm from a Denavit-Hartenberg table, or in a plane: its lengths and masses are parameters, l1 and m1."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from armsim.files.document import Place
+from armsim.files.faults import refuse
+from armsim.files.source import open_table
+from armsim.formulas.formula import constant_value
+from armsim.formulas.quantity import plain_number
+
+MOST_BYTES = 100_000
+HEADINGS = {  # of a table's columns, as books name them
+    "a": r"a|r|length",
+    "alpha": r"alpha|α|twist",
+    "d": r"d",
+    "theta": r"theta|θ|ϑ|angle|q",
+}
+UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "rad": 1.0, "deg": math.radians(1), "°": math.radians(1)}
+VARIABLE = re.compile(r"(?<![a-z])(variable|var|theta|θ|ϑ|q|d)[_ ]?\{?[0-9₀-₉i]*\}?\*?(?![a-z])|^\*$", re.IGNORECASE)
+MASS, RADIUS, LENGTH = 1.0, 0.05, 0.5  # kg, m, m: to begin with
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table.
+
+    Attributes:
+        a: Length [m].
+        alpha: Twist [rad].
+        d: Offset [m].
+        theta: Angle [rad].
+        slides: Whether d is the variable, theta otherwise.
+    """
+
+    a: float
+    alpha: float = 0.0
+    d: float = 0.0
+    theta: float = 0.0
+    slides: bool = False
+
+
+def planar(joints: int, convention: str) -> list[Row]:
+    """The rows of an arm in a plane."""
+    rows = [Row(LENGTH)] * joints
+    return [Row(0.0), *rows[1:]] if convention == "mdh" else rows
+
+
+def read_table(path: str, degrees: bool) -> list[Row]:
+    """The rows of a DH table: a heading with `a`, `alpha`, `d` and `theta`, each with its unit if it has one, and a row a joint.
+
+    Columns are separated by bars, tabs, semicolons, commas or blanks; those of other names are left out. The variable's cell may
+    be empty, or a name such as `q1`, with an offset `q1 + 90`. A joint slides where `d` has such a name and `theta` has none.
+
+    Args:
+        path: The file.
+        degrees: Whether angles whose heading has no unit are degrees, rather than radians.
+
+    Raises:
+        FileFaults: A column is missing, or a cell is no number.
+    """
+    with open_table(path, "a DH table", MOST_BYTES) as file:
+        text = file.read().decode("utf-8-sig", "replace").replace("−", "-").replace("π", "pi")
+    lines = [(i, line) for i, line in enumerate(text.splitlines(), 1) if re.search(r"\w", line)]
+    separator = next((sign for sign in "|\t;," if lines and sign in lines[0][1]), None)
+    table = [(f"{path}:{i}", _cells(line, separator)) for i, line in lines]
+    columns = _columns(table[0][1], degrees) if table else {}
+    missing = [key for key in HEADINGS if key not in columns]
+    if missing or len(table) < 2:
+        found = f"no column {', '.join(missing)}" if missing else "no row"
+        mend = "write a first line such as `a [mm], alpha [deg], d [mm], theta [deg]`"
+        raise refuse(Place(path), "", "a heading with a, alpha, d and theta, and a row a joint", found, mend)
+    return [_row(source, cells, columns) for source, cells in table[1:]]
+
+
+def _cells(line: str, separator: str | None) -> list[str]:
+    cells = (line.strip().strip("|") if separator == "|" else line).split(separator)
+    return [cell.strip(' \t"$') for cell in cells]
+
+
+def _columns(headings: list[str], degrees: bool) -> dict[str, tuple[int, float]]:
+    """Where the columns are, and their units."""
+    columns = {}
+    for k, heading in enumerate(headings):
+        words = re.sub(r"[\[\](){}_/]", " ", heading.lower()).split() or [""]
+        for key, names in HEADINGS.items():
+            if re.fullmatch(rf"({names})[i0-9-]*", words[0]):
+                default = math.radians(1) if degrees and key in ("alpha", "theta") else 1.0
+                columns[key] = k, next((UNITS[word] for word in words[1:] if word in UNITS), default)
+    return columns
+
+
+def _row(source: str, cells: list[str], columns: dict[str, tuple[int, float]]) -> Row:
+    texts = {key: re.sub("°|deg", "", cells[k] if k < len(cells) else "") for key, (k, _) in columns.items()}
+    slides = bool(VARIABLE.search(texts["d"])) and not VARIABLE.search(texts["theta"])
+    variable = "d" if slides else "theta"
+    texts[variable] = VARIABLE.sub("0", texts[variable])
+    values = {key: unit * constant_value(texts[key] or "0", source) for key, (_, unit) in columns.items()}
+    return Row(**{key: float(f"{x:.15g}") for key, x in values.items()}, slides=slides)
+
+
+def robot_text(name: str, rows: list[Row], convention: str, flat: bool) -> str:
+    """A robot file of such rows: every link a ball halfway to the next frame, or a rod where all is in a plane.
+
+    Args:
+        name: Of the robot, as YAML has it.
+        rows: Of its table.
+        convention: Of the rows.
+        flat: Whether the arm is in a vertical plane.
+    """
+    n, ahead = len(rows), convention == "mdh"  # there a and alpha of a row are those of the link before
+    lengths: dict[str, float] = {}
+    entries = []
+    for i, row in enumerate(rows, 1):
+        named = {"a": "0", "alpha": _angle(row.alpha), "d": "0", "theta": _angle(row.theta)}
+        for key, parameter, length in (("a", f"l{i - ahead}", row.a), ("d", f"d{i}", row.d)):
+            if length:
+                named[key], lengths[parameter] = parameter, length
+        entries.append(named)
+    if flat:
+        lengths[f"l{n}"] = LENGTH
+    joints = []
+    for i, (row, named) in enumerate(zip(rows, entries, strict=True), 1):
+        if flat:
+            body = f"rod: {{axis: x, length: l{i}, mass: m{i}, center: [{'' if ahead else '-'}0.5*l{i}, 0, 0]}}"
+        else:
+            center = _middle(rows[i:], entries[i:], 0.5) if ahead else _middle(rows[i - 1 :], entries[i - 1 :], -0.5)
+            body = f"sphere: {{radius: r, mass: m{i}, center: [{', '.join(center)}]}}"
+        joints += [f"  - name: J{i}", f"    type: {'prismatic' if row.slides else 'revolute'}"]
+        joints += [f"    {convention}: {{{', '.join(f'{key}: {text}' for key, text in named.items())}}}"]
+        joints += [f"    bodies: [{{{body}}}]"]
+    parameters = {**lengths, **{f"m{i}": MASS for i in range(1, n + 1)}, **({} if flat else {"r": RADIUS}), "g": 9.81}
+    lines = [
+        "# yaml-language-server: $schema=robot.schema.json",
+        f"# {'Rods in a plane' if flat else 'Balls halfway between frames'}: change masses and their places to yours.",
+        "# A key that is left out (a motor, limits, friction) is absent. `armsim derive` keeps parameters as symbols.",
+        "format: armsim/robot/1",
+        f"name: {name}",
+        f"gravity: {'[0, -g, 0]' if flat else '[0, 0, -g]'}",
+        f"convention: {convention}",
+        "parameters:                         # m, kg, m/s²",
+        *(f"  {parameter}: {plain_number(value)}" for parameter, value in parameters.items()),
+        "joints:                             # from base to tip",
+        *joints,
+        *([f"tool: {{xyz: [l{n}, 0, 0]}}"] if flat and ahead else []),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _angle(x: float) -> str:
+    """An angle in radians; multiples of 15° as such."""
+    part = Fraction(round(x * 12 / math.pi), 12)
+    if not part or not math.isclose(x, part * math.pi):
+        return plain_number(x)
+    return re.sub(r"\b1\*|/1$", "", f"{part.numerator}*pi/{part.denominator}")
+
+
+def _middle(rows: list[Row], entries: list[dict[str, str]], half: float) -> list[str]:
+    """The middle between the frames of the first row: in the frame before it if half is 0.5, in its own if it is -0.5."""
+    if not rows:
+        return ["0"] * 3  # where the last link of modified DH ends is not in the table
+    a, d, alpha = entries[0]["a"], entries[0]["d"], rows[0].alpha
+    parts = ((half, a), (-0.5 * math.sin(alpha), d), (half * math.cos(alpha), d))
+    return ["0" if x == "0" or abs(factor) < 1e-9 else f"{factor:.12g}*{x}" for factor, x in parts]
+
+
+def scenario_text(name: str, rows: list[Row]) -> str:
+    """A scenario beside the robot's file: computed torque takes the arm to another pose and holds it there."""
+    return f"""\
+# yaml-language-server: $schema=scenario.schema.json
+format: armsim/scenario/1
+name: {name}
+robot: robot.yaml                   # beside this file
+duration: 3 s
+control:                            # by the model of the arm; kp and kd are those of each joint by itself
+  law: computed_torque
+  output: torque
+  kp: 25
+  kd: 10
+  target: [{", ".join("0.1" if row.slides else "0.5" for row in rows)}]
+log: {{every: 10 ms}}
+"""
