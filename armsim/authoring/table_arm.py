@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
+from armsim.errors import LF
 from armsim.files.document import Place
 from armsim.files.faults import refuse
 from armsim.files.source import open_table
@@ -112,43 +113,46 @@ def robot_text(name: str, rows: list[Row], convention: str, flat: bool) -> str:
         convention: Of the rows.
         flat: Whether the arm is in a vertical plane.
     """
-    n, ahead = len(rows), convention == "mdh"  # there a and alpha of a row are those of the link before
-    lengths: dict[str, float] = {}
-    entries = []
+    n, ahead = len(rows), convention == "mdh"  # there a row has the length of the link before
+    parameters = {f"l{i - ahead}": row.a for i, row in enumerate(rows, 1)}
+    parameters |= {f"l{n}": LENGTH} if flat else {}
+    parameters |= {f"d{i}": row.d for i, row in enumerate(rows, 1)}
+    lengths = [parameter for parameter, value in parameters.items() if value]
+
+    def times(factor: float, length: str) -> str:
+        return f"{factor:.12g}*{length}" if length in lengths and abs(factor) > 1e-9 else "0"
+
+    joints = ""
     for i, row in enumerate(rows, 1):
-        named = {"a": "0", "alpha": _angle(row.alpha), "d": "0", "theta": _angle(row.theta)}
-        for key, parameter, length in (("a", f"l{i - ahead}", row.a), ("d", f"d{i}", row.d)):
-            if length:
-                named[key], lengths[parameter] = parameter, length
-        entries.append(named)
-    if flat:
-        lengths[f"l{n}"] = LENGTH
-    joints = []
-    for i, (row, named) in enumerate(zip(rows, entries, strict=True), 1):
-        if flat:
-            body = f"rod: {{axis: x, length: l{i}, mass: m{i}, center: [{'' if ahead else '-'}0.5*l{i}, 0, 0]}}"
-        else:
-            center = _middle(rows[i:], entries[i:], 0.5) if ahead else _middle(rows[i - 1 :], entries[i - 1 :], -0.5)
-            body = f"sphere: {{radius: r, mass: m{i}, center: [{', '.join(center)}]}}"
-        joints += [f"  - name: J{i}", f"    type: {'prismatic' if row.slides else 'revolute'}"]
-        joints += [f"    {convention}: {{{', '.join(f'{key}: {text}' for key, text in named.items())}}}"]
-        joints += [f"    bodies: [{{{body}}}]"]
-    parameters = {**lengths, **{f"m{i}": MASS for i in range(1, n + 1)}, **({} if flat else {"r": RADIUS}), "g": 9.81}
-    lines = [
-        "# yaml-language-server: $schema=robot.schema.json",
-        f"# {'Rods in a plane' if flat else 'Balls halfway between frames'}: change masses and their places to yours.",
-        "# A key that is left out (a motor, limits, friction) is absent. `armsim derive` keeps parameters as symbols.",
-        "format: armsim/robot/1",
-        f"name: {name}",
-        f"gravity: {'[0, -g, 0]' if flat else '[0, 0, -g]'}",
-        f"convention: {convention}",
-        "parameters:                         # m, kg, m/s²",
-        *(f"  {parameter}: {plain_number(value)}" for parameter, value in parameters.items()),
-        "joints:                             # from base to tip",
-        *joints,
-        *([f"tool: {{xyz: [l{n}, 0, 0]}}"] if flat and ahead else []),
-    ]
-    return "\n".join(lines) + "\n"
+        step, half = i + ahead, 0.5 if ahead else -0.5  # the row that leads along the link, and which way
+        alpha = rows[step - 1].alpha if step <= n else 0.0
+        x, y, z = (
+            times(half, f"l{i}"),
+            times(-0.5 * math.sin(alpha), f"d{step}"),
+            times(half * math.cos(alpha), f"d{step}"),
+        )
+        a, d = (length if length in lengths else "0" for length in (f"l{i - ahead}", f"d{i}"))
+        shape = f"rod: {{axis: x, length: l{i}" if flat else "sphere: {radius: r"
+        joints += f"""\
+  - name: J{i}
+    type: {"prismatic" if row.slides else "revolute"}
+    {convention}: {{a: {a}, alpha: {_angle(row.alpha)}, d: {d}, theta: {_angle(row.theta)}}}
+    bodies: [{{{shape}, mass: m{i}, center: [{x}, {y}, {z}]}}}}]
+"""
+    return f"""\
+# yaml-language-server: $schema=robot.schema.json
+# {"Rods in a plane" if flat else "Balls halfway between frames"}: change masses and their places to yours.
+# A key that is left out (a motor, limits, friction) is absent. `armsim derive` keeps parameters as symbols.
+format: armsim/robot/1
+name: {name}
+gravity: {"[0, -g, 0]" if flat else "[0, 0, -g]"}
+convention: {convention}
+parameters:                         # m, kg, m/s²
+  g: 9.81{"" if flat else f"{LF}  r: {RADIUS}"}
+{LF.join(f"  {length}: {plain_number(parameters[length])}" for length in lengths)}
+{LF.join(f"  m{i}: {MASS}" for i in range(1, n + 1))}
+joints:                             # from base to tip
+{joints}{f"tool: {{xyz: [l{n}, 0, 0]}}{LF}" if flat and ahead else ""}"""
 
 
 def _angle(x: float) -> str:
@@ -157,15 +161,6 @@ def _angle(x: float) -> str:
     if not part or not math.isclose(x, part * math.pi):
         return plain_number(x)
     return re.sub(r"\b1\*|/1$", "", f"{part.numerator}*pi/{part.denominator}")
-
-
-def _middle(rows: list[Row], entries: list[dict[str, str]], half: float) -> list[str]:
-    """The middle between the frames of the first row: in the frame before it if half is 0.5, in its own if it is -0.5."""
-    if not rows:
-        return ["0"] * 3  # where the last link of modified DH ends is not in the table
-    a, d, alpha = entries[0]["a"], entries[0]["d"], rows[0].alpha
-    parts = ((half, a), (-0.5 * math.sin(alpha), d), (half * math.cos(alpha), d))
-    return ["0" if x == "0" or abs(factor) < 1e-9 else f"{factor:.12g}*{x}" for factor, x in parts]
 
 
 def scenario_text(name: str, rows: list[Row]) -> str:
