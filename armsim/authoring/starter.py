@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 
 from armsim.authoring import table_arm
 from armsim.authoring.json_schema import json_schema
 from armsim.authoring.table_arm import Row
-from armsim.errors import UsageError
+from armsim.errors import LF, UsageError
 from armsim.files.new_file import write_files
 from armsim.files.yaml_reader import parse_value
 from armsim.spec.kinds import NAME
@@ -18,6 +17,13 @@ from armsim.spec.scenario import FORMAT as SCENARIO_FORMAT
 
 MOST = 10  # joints
 CONVENTIONS = ("mdh", "dh")
+MOTOR = """\
+    motor: &motor                   # by its data sheet; all at the motor, before the gear
+      Kp: 50 mN*m/A                 # torque constant; the back-EMF constant Ke is the same unless given
+      Ra: 0.5 ohm                   # armature resistance
+      gear: 100                     # turns of the motor per turn of the joint
+      rotor_inertia: 100 g*cm^2
+      limits: {voltage: 24 V, current: 10 A}"""
 LINKS = {1: 400, 2: 400, 3: 400, 4: 270, 5: 200, 6: 160, 7: 130, 8: 110, 9: 100, 10: 90}  # mm, by the number of joints
 COLUMN = 300  # mm, of arms with more than one joint
 DENSITY = 3  # kg per m of link
@@ -78,28 +84,38 @@ def robot_text(name: str, joints: int, convention: str) -> str:
         "mdh": "Craig's modified DH: a and alpha lead from the link before to the joint; a link's frame is at its joint",
         "dh": "standard DH: a and alpha lead beyond the joint; a link's frame is at its far end",
     }
-    lines = [
-        "# yaml-language-server: $schema=robot.schema.json",
-        f"# {_arm_in_words(joints)}",
-        "# Change the numbers to those of your arm. A key that is left out (a motor, limits, friction) is not there.",
-        "# Numbers are SI, or have their unit behind them: 35 mm, 90 deg, 69 g*cm^2, 3000 rpm.",
-        f"# `armsim check {FILES[0]}` says what is wrong or doubtful, `armsim info {FILES[0]}` what follows.",
-        f"format: {ROBOT_FORMAT}",
-        f"name: {_as_text(name)}",
-        "gravity: [0, 0, -9.81]              # m/s²: the world's z axis points up",
-        f"# {where[convention]}",
-        f"convention: {convention}",
-    ]
-    if joints == 1:
-        lines += ["base:                               # tilted, so that the joint's axis lies flat"]
-        lines += [f"  xyz: [0, 0, {COLUMN} mm]", "  rpy: [90 deg, 0, 0]"]
-    lines += ["", "joints:                             # from base to tip"]
-    for i in range(1, joints + 1):
-        lines += [*_joint(i, joints, convention), ""]
-    tip = {"mdh": f"{length} mm", "dh": "0"}[convention]
-    lines += [f"tool: {{xyz: [{tip}, 0, 0]}}".ljust(36) + "# in the last link's frame"]
-    lines += ["payload: {mass: 500 g}              # at the tool"]
-    return "\n".join(lines) + "\n"
+    tilted = (
+        ""
+        if joints > 1
+        else f"""\
+base:                               # tilted, so that the joint's axis lies flat
+  xyz: [0, 0, {COLUMN} mm]
+  rpy: [90 deg, 0, 0]
+"""
+    )
+    tip = f"tool: {{xyz: [{_far(length, convention)}, 0, 0]}}"
+    return f"""\
+# yaml-language-server: $schema=robot.schema.json
+# {_arm_in_words(joints)}
+# Change the numbers to those of your arm. A key that is left out (a motor, limits, friction) is not there.
+# Numbers are SI, or have their unit behind them: 35 mm, 90 deg, 69 g*cm^2, 3000 rpm.
+# `armsim check {FILES[0]}` says what is wrong or doubtful, `armsim info {FILES[0]}` what follows.
+format: {ROBOT_FORMAT}
+name: {_as_text(name)}
+gravity: [0, 0, -9.81]              # m/s²: the world's z axis points up
+# {where[convention]}
+convention: {convention}
+{tilted}
+joints:                             # from base to tip
+{"".join(_joint(i, joints, convention) for i in range(1, joints + 1))}\
+{tip:36}# in the last link's frame
+payload: {{mass: 500 g}}              # at the tool
+"""
+
+
+def _far(length: int, convention: str) -> str:
+    """Where a link ends in its own frame."""
+    return f"{length} mm" if convention == "mdh" else "0"
 
 
 def _as_text(name: str) -> str:
@@ -115,33 +131,27 @@ def _arm_in_words(joints: int) -> str:
     return f"An arm of {joints} joints: a turning column, and {several} in a vertical plane."
 
 
-def _joint(i: int, joints: int, convention: str) -> Iterator[str]:
-    """The lines of joint i, counted from 1."""
-    length, column = LINKS[joints], i == 1 and joints > 1
-    pose = _pose(joints)[i - 1]
-    told = i == 1  # the comments on keys
-    yield f"  - name: J{i}".ljust(36) + (
+def _joint(i: int, joints: int, convention: str) -> str:
+    """The lines of joint i, counted from 1; those of the first say what keys mean."""
+    column = i == 1 and joints > 1
+    turns = f"  - name: J{i}".ljust(36) + (
         "# turns the arm about the vertical" if column else "# lifts all that is beyond it"
     )
-    yield _noted("    type: revolute", "or prismatic, screw", told)
-    yield f"    {convention}: {_row(i, joints, convention)}"
-    yield _noted(f"    initial: {pose} deg", "where the arm is given", told)
-    yield _noted("    limits: {lower: -170 deg, upper: 170 deg}", "with a stiffness, they are stops", told)
-    yield _noted("    friction: {viscous: 0.1 N*m*s/rad}", "and `coulomb`, which is dry", told)
-    yield _noted("    bodies:", "what the link is made of, in its own frame", told)
-    yield f"      - cylinder: {_link(i, joints, convention)}"
-    if not column and i < joints:
-        far = {"mdh": f"{length} mm", "dh": "0"}[convention]
-        yield _noted(f"      - point: {{mass: 400 g, center: [{far}, 0, 0]}}", "the next joint's motor", i == 2)
-    if i > 1:
-        yield _noted("    motor: *motor", "the same; write its own keys where it differs", i == 2)
-        return
-    yield "    motor: &motor                   # by its data sheet; all at the motor, before the gear"
-    yield "      Kp: 50 mN*m/A                 # torque constant; the back-EMF constant Ke is the same unless given"
-    yield "      Ra: 0.5 ohm                   # armature resistance"
-    yield "      gear: 100                     # turns of the motor per turn of the joint"
-    yield "      rotor_inertia: 100 g*cm^2"
-    yield "      limits: {voltage: 24 V, current: 10 A}"
+    point = f"      - point: {{mass: 400 g, center: [{_far(LINKS[joints], convention)}, 0, 0]}}"
+    carried = "" if column or i == joints else _noted(point, "the next joint's motor", i == 2)
+    motor = _noted("    motor: *motor", "the same; write its own keys where it differs", i == 2) if i > 1 else MOTOR
+    return f"""\
+{turns}
+{_noted("    type: revolute", "or prismatic, screw", i == 1)}
+    {convention}: {_row(i, joints, convention)}
+{_noted(f"    initial: {_pose(joints)[i - 1]} deg", "where the arm is given", i == 1)}
+{_noted("    limits: {lower: -170 deg, upper: 170 deg}", "with a stiffness, they are stops", i == 1)}
+{_noted("    friction: {viscous: 0.1 N*m*s/rad}", "and `coulomb`, which is dry", i == 1)}
+{_noted("    bodies:", "what the link is made of, in its own frame", i == 1)}
+      - cylinder: {_link(i, joints, convention)}
+{carried}{LF if carried else ""}{motor}
+
+"""
 
 
 def _noted(line: str, note: str, told: bool) -> str:

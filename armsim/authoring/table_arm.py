@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from fractions import Fraction
 
 from armsim.errors import LF
 from armsim.files.document import Place
@@ -136,7 +135,7 @@ def robot_text(name: str, rows: list[Row], convention: str, flat: bool) -> str:
         joints += f"""\
   - name: J{i}
     type: {"prismatic" if row.slides else "revolute"}
-    {convention}: {{a: {a}, alpha: {_angle(row.alpha)}, d: {d}, theta: {_angle(row.theta)}}}
+    {convention}: {{a: {a}, alpha: {_degrees(row.alpha)}, d: {d}, theta: {_degrees(row.theta)}}}
     bodies: [{{{shape}, mass: m{i}, center: [{x}, {y}, {z}]}}}}]
 """
     return f"""\
@@ -147,6 +146,7 @@ format: armsim/robot/1
 name: {name}
 gravity: {"[0, -g, 0]" if flat else "[0, 0, -g]"}
 convention: {convention}
+units: {{angle: deg}}
 parameters:                         # m, kg, m/s²
   g: 9.81{"" if flat else f"{LF}  r: {RADIUS}"}
 {LF.join(f"  {length}: {plain_number(parameters[length])}" for length in lengths)}
@@ -155,12 +155,8 @@ joints:                             # from base to tip
 {joints}{f"tool: {{xyz: [l{n}, 0, 0]}}{LF}" if flat and ahead else ""}"""
 
 
-def _angle(x: float) -> str:
-    """An angle in radians; multiples of 15° as such."""
-    part = Fraction(round(x * 12 / math.pi), 12)
-    if not part or not math.isclose(x, part * math.pi):
-        return plain_number(x)
-    return re.sub(r"\b1\*|/1$", "", f"{part.numerator}*pi/{part.denominator}")
+def _degrees(angle: float) -> str:
+    return plain_number(round(math.degrees(angle), 12))
 
 
 def scenario_text(name: str, rows: list[Row]) -> str:
