@@ -140,13 +140,13 @@ def test_a_run_draws_itself(run):
     assert [axes.get_ylabel() for axes in drawn.axes] == [axes.get_ylabel() for axes in asked.axes]
 
 
-def test_a_table_of_runs_shows_ten_and_says_how_many_there_are():
+def test_a_table_of_runs_shows_ten_and_its_title_says_how_many_there_are():
     many = armsim.simulate_many(
         "two_link_hold", {"control.kp[0]": np.linspace(50, 60, 12)}, {"duration": 0.01}, measure="iae"
     )
     found = Cells(many._repr_html_())
     assert found.texts[0] == repr(many)
-    assert {"run", "control.kp[0]", "iae", "status", "complete", "and 2 more"} <= set(found.texts)
+    assert {"run", "control.kp[0]", "iae", "status", "complete"} <= set(found.texts)
     assert "q_shoulder_rad" not in found.texts
     assert found.tags.count("tr") == 11
 
@@ -161,8 +161,8 @@ def test_a_linear_model_shows_its_modes():
 def test_equations_are_typeset():
     pytest.importorskip("sympy", reason="sympy is not installed")
     shown = armsim.derive("two_link")._repr_latex_()
-    assert shown.startswith("$$\n\\begin{aligned}\n")
-    assert shown.endswith("\n\\end{aligned}\n$$")
+    assert shown.startswith("$$\\begin{aligned}")
+    assert shown.endswith("\\end{aligned}$$")
     assert all(f"{name} &=" in shown for name in ("r_{1}", "M_{11}", "C_{12}", "g_{2}"))
     assert "p_{1}" not in shown  # the tool is left out
 

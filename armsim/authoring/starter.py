@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 from armsim.authoring import table_arm
 from armsim.authoring.json_schema import json_schema
@@ -132,47 +133,33 @@ def _arm_in_words(joints: int) -> str:
 
 
 def _joint(i: int, joints: int, convention: str) -> str:
-    """The lines of joint i, counted from 1; those of the first say what keys mean."""
-    column = i == 1 and joints > 1
-    turns = f"  - name: J{i}".ljust(36) + (
-        "# turns the arm about the vertical" if column else "# lifts all that is beyond it"
-    )
-    point = f"      - point: {{mass: 400 g, center: [{_far(LINKS[joints], convention)}, 0, 0]}}"
-    carried = "" if column or i == joints else _noted(point, "the next joint's motor", i == 2)
-    motor = _noted("    motor: *motor", "the same; write its own keys where it differs", i == 2) if i > 1 else MOTOR
-    return f"""\
-{turns}
-{_noted("    type: revolute", "or prismatic, screw", i == 1)}
+    """The lines of joint i, counted from 1; where a key comes first, a comment says what it means."""
+    moves = "turns the arm about the vertical" if i == 1 and joints > 1 else "lifts all that is beyond it"
+    keys = f"""
+    type: revolute                  # or prismatic, screw
     {convention}: {_row(i, joints, convention)}
-{_noted(f"    initial: {_pose(joints)[i - 1]} deg", "where the arm is given", i == 1)}
-{_noted("    limits: {lower: -170 deg, upper: 170 deg}", "with a stiffness, they are stops", i == 1)}
-{_noted("    friction: {viscous: 0.1 N*m*s/rad}", "and `coulomb`, which is dry", i == 1)}
-{_noted("    bodies:", "what the link is made of, in its own frame", i == 1)}
+{f"    initial: {_pose(joints)[i - 1]} deg":36}# where the arm is given
+    limits: {{lower: -170 deg, upper: 170 deg}}  # with a stiffness, they are stops
+    friction: {{viscous: 0.1 N*m*s/rad}}  # and `coulomb`, which is dry
+    bodies:                         # what the link is made of, in its own frame
       - cylinder: {_link(i, joints, convention)}
-{carried}{LF if carried else ""}{motor}
-
 """
-
-
-def _noted(line: str, note: str, told: bool) -> str:
-    """A line, with a comment where it is wanted."""
-    return f"{line}  ".ljust(36) + f"# {note}" if told else line
+    point = f"      - point: {{mass: 400 g, center: [{_far(LINKS[joints], convention)}, 0, 0]}}  # the next joint's motor{LF}"
+    last = "    motor: *motor                   # the same; write its own keys where it differs"
+    last = last if i == joints else point + last
+    keys = keys if i == 1 else re.sub(" +#.*", "", keys)
+    last = MOTOR if i == 1 else last if i == 2 else re.sub(" +#.*", "", last)
+    return f"{f'  - name: J{i}':36}# {moves}{keys}{last}{LF}{LF}"
 
 
 def _row(i: int, joints: int, convention: str) -> str:
     """The DH parameters of joint i."""
-    length = LINKS[joints]
-    if joints == 1:
-        return (
-            "{a: 0, alpha: 0, d: 0, theta: 0}"
-            if convention == "mdh"
-            else f"{{a: {length} mm, alpha: 0, d: 0, theta: 0}}"
-        )
+    length, column = f"{LINKS[joints]} mm", i == 1 and joints > 1
+    d = f"{COLUMN} mm" if column else 0
     if convention == "dh":
-        a, alpha, d = (0, "90 deg", f"{COLUMN} mm") if i == 1 else (f"{length} mm", 0, 0)
+        a, alpha = (0, "90 deg") if column else (length, 0)
     else:
-        a = f"{length} mm" if i > 2 else 0
-        alpha, d = "90 deg" if i == 2 else 0, f"{COLUMN} mm" if i == 1 else 0
+        a, alpha = length if i > 2 else 0, "90 deg" if i == 2 else 0
     return f"{{a: {a}, alpha: {alpha}, d: {d}, theta: 0}}"
 
 
@@ -182,9 +169,8 @@ def _link(i: int, joints: int, convention: str) -> str:
         axis, center = ("z", f"0, 0, -{COLUMN // 2} mm") if convention == "mdh" else ("y", f"0, -{COLUMN // 2} mm, 0")
         return f"{{axis: {axis}, height: {COLUMN} mm, radius: 50 mm, mass: 2 kg, center: [{center}]}}"
     length = LINKS[joints]
-    middle = {"mdh": length // 2, "dh": -(length // 2)}[convention]
-    mass = f"{DENSITY * length} g"
-    return f"{{axis: x, height: {length} mm, radius: 30 mm, mass: {mass}, center: [{middle} mm, 0, 0]}}"
+    middle = length // 2 if convention == "mdh" else -(length // 2)
+    return f"{{axis: x, height: {length} mm, radius: 30 mm, mass: {DENSITY * length} g, center: [{middle} mm, 0, 0]}}"
 
 
 def _pose(joints: int) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from armsim.errors import LF
 from armsim.files.document import Place
@@ -20,13 +20,12 @@ HEADINGS = {  # of a table's columns, as books name them
     "d": r"d",
     "theta": r"theta|θ|ϑ|angle|q",
 }
-UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "rad": 1.0, "deg": math.radians(1), "°": math.radians(1)}
+UNITS = {"m": 1.0, "mm": 0.001, "rad": 1.0, "deg": math.radians(1), "°": math.radians(1)}
 VARIABLE = re.compile(r"(?<![a-z])(variable|var|theta|θ|ϑ|q|d)[_ ]?\{?[0-9₀-₉i]*\}?\*?(?![a-z])|^\*$", re.IGNORECASE)
-MASS, RADIUS, LENGTH = 1.0, 0.05, 0.5  # kg, m, m: to begin with
+LENGTH = 0.5  # m, of a link in a plane, to begin with
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A row of a table.
 
     Attributes:
@@ -65,21 +64,16 @@ def read_table(path: str, degrees: bool) -> list[Row]:
     """
     with open_table(path, "a DH table", MOST_BYTES) as file:
         text = file.read().decode("utf-8-sig", "replace").replace("−", "-").replace("π", "pi")
-    lines = [(i, line) for i, line in enumerate(text.splitlines(), 1) if re.search(r"\w", line)]
-    separator = next((sign for sign in "|\t;," if lines and sign in lines[0][1]), None)
-    table = [(f"{path}:{i}", _cells(line, separator)) for i, line in lines]
+    heading = text.lstrip().partition(LF)[0]
+    separator = next((sign for sign in "|\t;," if sign in heading), None)
+    lines = [(f"{path}:{i}", line) for i, line in enumerate(text.splitlines(), 1) if re.search(r"\w", line)]
+    table = [(source, [cell.strip(' \t"$') for cell in line.split(separator)]) for source, line in lines]
     columns = _columns(table[0][1], degrees) if table else {}
-    missing = [key for key in HEADINGS if key not in columns]
-    if missing or len(table) < 2:
-        found = f"no column {', '.join(missing)}" if missing else "no row"
+    if len(columns) < len(HEADINGS) or len(table) < 2:
+        found = f"columns {', '.join(columns) or 'of other names'}; rows: {len(table[1:])}"
         mend = "write a first line such as `a [mm], alpha [deg], d [mm], theta [deg]`"
         raise refuse(Place(path), "", "a heading with a, alpha, d and theta, and a row a joint", found, mend)
     return [_row(source, cells, columns) for source, cells in table[1:]]
-
-
-def _cells(line: str, separator: str | None) -> list[str]:
-    cells = (line.strip().strip("|") if separator == "|" else line).split(separator)
-    return [cell.strip(' \t"$') for cell in cells]
 
 
 def _columns(headings: list[str], degrees: bool) -> dict[str, tuple[int, float]]:
@@ -99,8 +93,8 @@ def _row(source: str, cells: list[str], columns: dict[str, tuple[int, float]]) -
     slides = bool(VARIABLE.search(texts["d"])) and not VARIABLE.search(texts["theta"])
     variable = "d" if slides else "theta"
     texts[variable] = VARIABLE.sub("0", texts[variable])
-    values = {key: unit * constant_value(texts[key] or "0", source) for key, (_, unit) in columns.items()}
-    return Row(**{key: float(f"{x:.15g}") for key, x in values.items()}, slides=slides)
+    values = {key: round(unit * constant_value(texts[key] or "0", source), 15) for key, (_, unit) in columns.items()}
+    return Row(**values, slides=slides)
 
 
 def robot_text(name: str, rows: list[Row], convention: str, flat: bool) -> str:
@@ -148,9 +142,9 @@ gravity: {"[0, -g, 0]" if flat else "[0, 0, -g]"}
 convention: {convention}
 units: {{angle: deg}}
 parameters:                         # m, kg, m/s²
-  g: 9.81{"" if flat else f"{LF}  r: {RADIUS}"}
+  g: 9.81{"" if flat else f"{LF}  r: 0.05"}
 {LF.join(f"  {length}: {plain_number(parameters[length])}" for length in lengths)}
-{LF.join(f"  m{i}: {MASS}" for i in range(1, n + 1))}
+{LF.join(f"  m{i}: 1" for i in range(1, n + 1))}
 joints:                             # from base to tip
 {joints}{f"tool: {{xyz: [l{n}, 0, 0]}}{LF}" if flat and ahead else ""}"""
 

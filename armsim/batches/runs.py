@@ -107,9 +107,7 @@ class Runs(Mapping[str, NDArray[Any]]):
         names = [name for name in self if name not in (*self.final, REASON)]
         columns = [self[name][:SHOWN].tolist() for name in names]
         rows = zip(map(str, range(self.first, self.first + SHOWN)), *columns, strict=False)
-        return html_table(
-            repr(self), ["run", *names], rows, [f"and {self.done - SHOWN} more"] if self.done > SHOWN else ()
-        )
+        return html_table(repr(self), ["run", *names], rows)
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """The values of a path, a final position or velocity by its heading, a measure, "status" or "reason", shape (m,)."""

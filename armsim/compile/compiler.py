@@ -7,10 +7,8 @@ standard input does, so that none is left of an armsim that was killed.
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -71,18 +69,13 @@ def object_code(binding: Any, ir: str, order: Order) -> bytes:
     return bytes(machine(binding, order).emit_object(module))
 
 
-def expected(ir: str) -> float:
-    """About how long it takes to compile a module of LLVM IR [s]."""
-    return len(ir) / RATE
-
-
-def compiled_apart(ir: str, order: Order, progress: Callable[[int, int], object] | None = None) -> bytes | None:
+def compiled_apart(ir: str, order: Order, progress: Any = None) -> bytes | None:
     """The same code, from a process of its own; None where there can be none, or it fails, for whatever reason.
 
     Args:
         ir: A module of LLVM IR.
         order: What to compile it for.
-        progress: Called every `LOOK` with the looks so far, and with about how many there will be.
+        progress: Called, unless None, every `LOOK` with the looks so far, and with about how many there will be.
 
     Raises:
         KeyboardInterrupt: Ctrl-C, and the process is ended.
@@ -100,7 +93,7 @@ def compiled_apart(ir: str, order: Order, progress: Callable[[int, int], object]
         process = subprocess.Popen([sys.executable, "-I", "-S", __file__], creationflags=flags, **piped)  # type: ignore[call-overload]
     except OSError:
         return None
-    looks, about = 0, math.ceil(expected(ir) / LOOK)
+    looks, about = 0, int(len(ir) / RATE / LOOK)
     order_pipe, process.stdin = process.stdin, None  # which stays open: the process ends with it
     try:
         order_pipe.write(head + b"\n" + text)

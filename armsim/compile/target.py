@@ -90,8 +90,7 @@ class Target:
         """Object code for a module of LLVM IR; Ctrl-C is heard after a second at most."""
         binding = llvm()
         if len(ir) > compiler.LONG:
-            seconds = compiler.expected(ir)
-            with shown(f"compiling the equations of motion, once, about {seconds:.0f} s") as progress:
+            with shown(f"compiling the equations of motion, once, about {len(ir) / compiler.RATE:.0f} s") as progress:
                 code = compiler.compiled_apart(ir, self._order, progress)
             if code is not None:
                 return code

@@ -64,9 +64,9 @@ def blocks(d: Derivation, everything: bool) -> list[Block]:
 
 def typeset(d: Derivation) -> str:
     """The constants and M, C, g as a formula for notebooks."""
-    parts = takewhile(lambda block: block.title != "Energies", _closed(d, everything=False))
+    parts = takewhile(lambda block: block.title != "Energies", _closed(d, False))
     lines = _math([equation for block in parts for equation in block.equations])
-    return "\n".join(["$$", r"\begin{aligned}", *lines, r"\end{aligned}", "$$"])
+    return rf"$$\begin{{aligned}}{''.join(lines)}\end{{aligned}}$$"
 
 
 def _coordinates(d: Derivation) -> Block:

@@ -55,8 +55,8 @@ class LinearSystem:
         return f"{type(self).__name__}({self._sizes})"
 
     def _repr_html_(self) -> str:
-        rows = [(", ".join(mode.joints), mode.words, mode.rate.real, mode.rate.imag) for mode in self.modes()]
-        return html_table(repr(self), ["mode of", "in words", "Re λ [1/s]", "Im λ [1/s]"], rows)
+        rows = [(", ".join(mode.joints), mode.words, mode.rate.real) for mode in self.modes()]
+        return html_table(repr(self), ["mode of", "in words", "Re λ [1/s]"], rows)
 
     @property
     def _sizes(self) -> str:

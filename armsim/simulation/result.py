@@ -118,7 +118,7 @@ class Result(Mapping[str, Any]):
 
     def plot(self, columns: str | Sequence[str] = (), degrees: bool = False) -> Any:
         """The run over time, a figure of matplotlib; see `armsim.plot`, which writes it, too."""
-        return pictures.figures().plot(self, columns=columns, degrees=degrees)
+        return pictures.figures().plot(self, None, columns, degrees)
 
     def __repr__(self) -> str:
         ran = f"{self.scenario.brief}, {self.status}"

@@ -74,7 +74,7 @@ def test_radians_and_formulas_are_those_of_the_page_in_either_convention(tmp_pat
     [
         ("a alpha d theta\n0.25 90 0 0\n", True),
         ("| i | a_{i-1} [mm] | α_{i-1} [deg] | d_i | θ_i |\n| - | - | - | - | - |\n| 1 | 250 | 90 | 0 | θ₁ |\n", False),
-        ("alpha(rad);a(cm);theta;d\npi/2;25;q1;0\n", False),
+        ("alpha(rad);a(mm);theta;d\npi/2;250;q1;0\n", False),
         ('"theta","d","a_mm","alpha_deg"\n"","0","250","90°"\n', False),
     ],
 )
@@ -98,9 +98,9 @@ def test_a_variable_in_d_slides_and_offsets_stay(tmp_path):
 @pytest.mark.parametrize(
     ("text", "where", "words"),
     [
-        ("a,alpha,d\n0,0,0\n", "table.csv", "no column theta"),
-        ("a,alpha,d,theta\n", "table.csv", "no row"),
-        ("", "table.csv", "no column a, alpha, d, theta"),
+        ("a,alpha,d\n0,0,0\n", "table.csv", "columns a, alpha, d; rows: 1"),
+        ("a,alpha,d,theta\n", "table.csv", "columns a, alpha, d, theta; rows: 0"),
+        ("", "table.csv", "columns of other names; rows: 0"),
         ("a,alpha,d,theta\n0,0,0,q1\nl1,0,0,q2\n", "table.csv:3", "there is no `l1`"),
         ("a,alpha,d,theta\n0,0,d1,q1\n", "table.csv:2", "there is no `d1`"),
     ],
