@@ -9,6 +9,8 @@ Public names are imported when they are first used, so that `import armsim` cost
 
 from __future__ import annotations
 
+from armsim import pictures
+
 TYPE_CHECKING = False  # as type checkers know it; typing itself would take longer to import than all else here
 if TYPE_CHECKING:
     from armsim.arm.planned import reference
@@ -121,6 +123,15 @@ _HOMES = {
     "TuningResult": "tuning.result",
     "tune": "tuning.tune",
 }
+
+
+def _figures():
+    from armsim.figures import notebook
+
+    return notebook
+
+
+pictures.figures = _figures
 
 
 def __dir__() -> list[str]:

@@ -78,6 +78,10 @@ class ArmsimError(Exception):
 
     exit_code = 2
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in place of a traceback."""
+        return [f"{type(self).__name__}: {self}"]
+
     @classmethod
     def of(cls, where: str, expected: str | None = None, found: str | None = None, mend: str | None = None) -> Self:
         """The error with a `Refusal`'s text."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from types import ModuleType
 
-from armsim.errors import ArmsimError, UsageError, visible
+from armsim.errors import UsageError, visible
 from armsim.escaping import in_html
 
 SHORT = 5  # significant digits
@@ -35,24 +35,6 @@ def html_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[Cell
         lines.append(f"<tr><th>{in_html(cell(first))}</th>{values}</tr>")
     below = "".join(f"<div>{in_html(note)}</div>" for note in notes)
     return f"<div><b>{in_html(title)}</b><table>{''.join(lines)}</table>{below}</div>"
-
-
-def image_html(shown: object) -> str:
-    """The picture of a run or a robot in HTML; empty where matplotlib is missing, or it cannot be drawn.
-
-    Figures are above what they draw; so this, which is below, asks for them by name, and only in a notebook.
-    """
-    import base64
-    from importlib import import_module
-    from importlib.util import find_spec
-
-    if find_spec("matplotlib") is None:
-        return ""
-    try:
-        png = import_module("armsim.figures.notebook").png(shown)
-    except ArmsimError:
-        return ""
-    return f'<img alt="its picture" src="data:image/png;base64,{base64.b64encode(png).decode()}">'
 
 
 def counted(count: int, noun: str) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 DOCS = Path(__file__).parent
 IMAGES = DOCS / "images"
-PAGES = (DOCS.parent / "README.md", DOCS / "assignment.md", DOCS / "tuning.md")
+PAGES = (DOCS / "view.md", DOCS.parent / "README.md", DOCS / "assignment.md", DOCS / "tuning.md")
 
 
 def images(page: str) -> set[str]:

@@ -130,10 +130,47 @@ def test_a_run_and_a_robot_show_their_pictures(run):
 
 
 def test_without_matplotlib_tables_alone_are_shown(run, monkeypatch):
-    import importlib.util
-
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
     assert "<img" not in run._repr_html_() + armsim.load_robot("rr")._repr_html_()
+
+
+def test_a_run_draws_itself(run):
+    pytest.importorskip("matplotlib")
+    drawn, asked = run.plot(columns="q_*", degrees=True), armsim.plot(run, columns="q_*", degrees=True)
+    assert [axes.get_ylabel() for axes in drawn.axes] == [axes.get_ylabel() for axes in asked.axes]
+
+
+def test_a_table_of_runs_shows_ten_and_its_title_says_how_many_there_are():
+    many = armsim.simulate_many(
+        "two_link_hold", {"control.kp[0]": np.linspace(50, 60, 12)}, {"duration": 0.01}, measure="iae"
+    )
+    found = Cells(many._repr_html_())
+    assert found.texts[0] == repr(many)
+    assert {"run", "control.kp[0]", "iae", "status", "complete"} <= set(found.texts)
+    assert "q_shoulder_rad" not in found.texts
+    assert found.tags.count("tr") == 11
+
+
+def test_a_linear_model_shows_its_modes():
+    model = armsim.linearize("two_link_hold")
+    found = Cells(model._repr_html_())
+    assert found.texts[0] == repr(model)
+    assert {mode.words for mode in model.modes()} <= set(found.texts)
+
+
+def test_equations_are_typeset():
+    pytest.importorskip("sympy", reason="sympy is not installed")
+    shown = armsim.derive("two_link")._repr_latex_()
+    assert shown.startswith("$$\\begin{aligned}")
+    assert shown.endswith("\\end{aligned}$$")
+    assert all(f"{name} &=" in shown for name in ("r_{1}", "M_{11}", "C_{12}", "g_{2}"))
+    assert "p_{1}" not in shown  # the tool is left out
+
+
+def test_an_error_shows_its_message_without_a_traceback():
+    with pytest.raises(armsim.UsageError) as refused:
+        armsim.simulate("arm5_hold", {"duration": 0.01}, measure="nothing")
+    assert refused.value._render_traceback_() == [f"UsageError: {refused.value}"]
 
 
 def test_columns_are_those_of_the_table(run):
@@ -318,6 +355,7 @@ NOTEBOOK = (
     "run = armsim.simulate('arm5_hold', {'duration': 0.1})\nrun",
     "get_ipython().Completer.complete(line_buffer='run[\"q_R', cursor_pos=8)[1]",
     "'q_R1_rad' in run, run.to_pandas().shape == run.table.shape",
+    "run.plot()",
     "run.save('out')\nrun.save('out')",
 )
 
@@ -335,11 +373,13 @@ def test_a_notebook_shows_tables_completes_columns_and_is_told_in_python(tmp_pat
     book = new_notebook(cells=[new_code_cell(text) for text in NOTEBOOK])
     client = nbclient.NotebookClient(book, timeout=300, allow_errors=True, resources={"metadata": {"path": tmp_path}})
     client.execute()
-    robot, run, completed, known, refused = (cell.outputs[-1] for cell in book.cells)
+    robot, run, completed, known, drawn, refused = (cell.outputs[-1] for cell in book.cells)
     for shown, title in ((robot, "arm5: 5 joints"), (run, "arm5_hold: 0.1 s of arm5")):
         assert title in shown.data["text/html"]
         assert "\n" not in shown.data["text/plain"]
     assert "q_R1_rad" in completed.data["text/plain"]
     assert known.data["text/plain"] == "(True, True)"
+    assert "image/png" in drawn.data
+    assert refused.traceback == [f"UsageError: {refused.evalue}"]
     assert refused.ename == "UsageError"
     assert "add force=True to replace the run" in refused.evalue

@@ -19,10 +19,14 @@ from armsim.loading.check import check
 from armsim.recording.measured_log import read_log
 
 DOCS = Path(__file__).parent.parent / "docs"
-MOTORS, FRICTION, LINEAR, BATCHES, YOUR_ARM, ASSIGNMENT, DERIVE = (
+MOTORS, FRICTION, LINEAR, BATCHES, YOUR_ARM, ASSIGNMENT, DERIVE, ACCURACY, FILES, LOGS, IN_PYTHON = (
     (DOCS / f"{name}.md").read_text(encoding="utf-8")
-    for name in ("motors", "friction", "linear", "batches", "your-arm", "assignment", "derive")
+    for name in (
+        *("motors", "friction", "linear", "batches", "your-arm", "assignment", "derive"),
+        *("accuracy", "files", "logs", "python"),
+    )
 )
+LINE_BY_LINE = FILES.split("## A robot file, line by line")[1].split("```yaml\n")[1].split("```")[0]
 FILE = re.compile(r"^<!-- file: (\S+) -->\n```yaml\n(.*?)^```", re.DOTALL | re.MULTILINE)
 OUTPUT = re.compile(r"^<!-- output: (.+?) -->\n```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -42,7 +46,9 @@ def test_the_data_sheet_makes_a_sound_robot(files):
     assert (checked.faults, checked.warnings) == ((), ())
 
 
-@pytest.mark.parametrize(("command", "shown"), OUTPUT.findall(MOTORS + LINEAR + YOUR_ARM + ASSIGNMENT + DERIVE))
+@pytest.mark.parametrize(
+    ("command", "shown"), OUTPUT.findall(MOTORS + LINEAR + YOUR_ARM + ASSIGNMENT + DERIVE + ACCURACY)
+)
 @pytest.mark.handful(2)
 def test_a_command_prints_what_the_page_shows(files, capsys, command, shown):
     cli.main(shlex.split(command)[1:], prog_name="armsim", standalone_mode=False)
@@ -50,7 +56,8 @@ def test_a_command_prints_what_the_page_shows(files, capsys, command, shown):
 
 
 def steady(text):
-    """An output without the speed of the run, which differs from machine to machine."""
+    """An output without speeds and times, which differ from machine to machine."""
+    text = re.sub(r" +[\d.]+ m?s$", " ...", text, flags=re.MULTILINE)
     return re.sub(r"^speed  .*$", "speed ...", text, flags=re.MULTILINE)
 
 
@@ -95,7 +102,7 @@ def test_the_controller_of_your_arm_holds_it_as_the_page_says(files):
 def test_every_further_command_of_your_arm_runs(files, capsys):
     Path("motion.csv").write_text("t_s,q_waist_rad,q_shoulder_rad,q_elbow_rad\n0,0,0,-1\n1,.1,.2,-1\n2,.2,.5,-1\n")
     commands = re.findall(r"`(armsim [^`]+)`", YOUR_ARM.split("## From here")[1])
-    assert len(commands) == 3
+    assert len(commands) == 6
     for command in [*commands, "armsim linearize hold.yaml --at 3 --lqr q=100,r=1", "armsim info my_arm.yaml"]:
         assert not cli.main(shlex.split(command)[1:], prog_name="armsim", standalone_mode=False), command
 
@@ -229,3 +236,57 @@ def test_images_are_drawn_by_commands_that_stand_beside_them_and_are_small():
     images = list(read["IMAGES"].iterdir())
     assert {image.name for image in images} == shown
     assert sum(image.stat().st_size for image in images) < 1e6
+
+
+def test_the_robot_that_is_gone_through_line_by_line_is_sound(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("my_arm.yaml").write_text(LINE_BY_LINE, encoding="utf-8")
+    checked = check("my_arm.yaml")
+    assert (checked.faults, checked.warnings) == ((), ())
+
+
+def test_the_fault_of_the_robot_line_by_line_is_what_armsim_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert LINE_BY_LINE.count("mass: 1.0") == 1
+    Path("my_arm.yaml").write_text(LINE_BY_LINE.replace("mass: 1.0", "mass: -1.0"), encoding="utf-8")
+    (fault,) = check("my_arm.yaml").faults
+    assert f"```text\n{fault}\n```" in FILES
+
+
+def test_recording_replaying_and_comparing_go_as_the_page_says(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    def run(command: str) -> tuple[int, str]:
+        program, *args = shlex.split(command)
+        assert program == "armsim"
+        code = cli.main(args, prog_name="armsim", standalone_mode=False)
+        return code or 0, capsys.readouterr().out
+
+    # what the section takes for granted: two runs, and the log of an arm
+    Path("my_arm.yaml").write_text(LINE_BY_LINE, encoding="utf-8")
+    Path("sway.yaml").write_text(
+        "format: armsim/scenario/1\nrobot: my_arm.yaml\nduration: 1\nintegrator: {method: rk4, dt: 1e-4}\n"
+        "inputs: {voltage: [2*sin(3*t)], period: 1e-2}\n"
+    )
+    for command in ("simulate arm5_hold", "simulate arm5_hold", "record sway.yaml -o sway"):
+        assert run(f"armsim {command} -q")[0] == 0
+    Path("sway", "record.csv").rename("log.csv")
+
+    section = LOGS.split("## Record, replay, compare\n")[1].split("\n## ")[0]
+    (commands,) = re.findall(r"^```sh\n(.*?)^```", section, re.DOTALL | re.MULTILINE)
+    done = {command: run(command) for command in commands.splitlines()}
+    assert [code for code, _ in done.values()] == [0] * len(done)
+    words = ("samples", "equal to the bit", "within the tolerance", "drifts", "equal to the bit")
+    for (command, (_, out)), word in zip(done.items(), words, strict=True):
+        assert word in out, command
+
+
+def test_the_python_of_its_page_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(compile("".join(PYTHON.findall(IN_PYTHON)), "python.md", "exec"), names)
+    assert names["tau"].shape == (5,)
+    assert names["state"].shape == names["model"].state(names["q"]).shape
+    assert names["run"]["tau_R2_Nm"].shape == names["run"].t.shape
+    assert names["many"]["iae"].shape == (1000,)
+    assert Path("results", "run.yaml").is_file()

@@ -149,7 +149,7 @@ def imports_of(path: Path) -> set[str]:
     return found
 
 
-def test_what_is_traced_imports_nothing_that_is_left_out_but_errors_and_the_words_of_faults():
+def test_what_is_traced_imports_nothing_that_is_left_out_but_errors_the_words_of_faults_and_progress():
     inside = [
         p
         for place in sources.TRACED
@@ -159,6 +159,6 @@ def test_what_is_traced_imports_nothing_that_is_left_out_but_errors_and_the_word
     outside = {name for name in imported if not any(name == room or name.startswith(f"{room}/") for room in ROOMS)}
     modules = {name for name in outside if (PACKAGE / f"{name}.py").is_file()}
     rooms = {name for name in outside if (PACKAGE / name).is_dir()}
-    assert modules == {"errors", "door", "sources", "files/faults", "files/document"}
+    assert modules == {"errors", "door", "sources", "progress", "files/faults", "files/document"}
     # a scenario is loaded before its plant, whose content is in the key
     assert rooms <= {"loading", "files", "simulation"}

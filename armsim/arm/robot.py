@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armsim import dynamics
+from armsim import dynamics, pictures
 from armsim.actuation import drive_torques, limit_torques, motor_demands
 from armsim.arm.advance import Advanced, check_adaptive, check_durations, check_finite, diverged, motion, sound
 from armsim.arm.arrays import LEAST, brief, evaluate, joined, row_array, row_count
@@ -111,9 +111,8 @@ class Robot:
 
     def _repr_html_(self) -> str:
         from armsim.arm.robot_table import robot_html
-        from armsim.notebook import image_html
 
-        return robot_html(self.arm) + image_html(self)
+        return robot_html(self.arm) + pictures.figures().image_html(self)
 
     @property
     def joints(self) -> list[str]:

@@ -2,5 +2,5 @@
 
 What others use:
     json_schema: `json_schema`, of either format, for editors.
-    starter: `write_starter`, an arm to begin with.
+    starter: `write_starter`, an arm to begin with. table_arm: `read_table`, one from a DH table.
 """

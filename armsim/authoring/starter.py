@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+import re
 from pathlib import Path
 
-from armsim.errors import UsageError
+from armsim.authoring import table_arm
+from armsim.authoring.table_arm import Row
+from armsim.errors import LF, UsageError
 from armsim.files.new_file import write_files
 from armsim.files.shipped import KINDS, shipped_folder
 from armsim.files.yaml_reader import parse_value
@@ -17,19 +19,30 @@ from armsim.spec.scenario import FORMAT as SCENARIO_FORMAT
 
 MOST = 10  # joints
 CONVENTIONS = ("mdh", "dh")
+MOTOR = """\
+    motor: &motor                   # by its data sheet; all at the motor, before the gear
+      Kp: 50 mN*m/A                 # torque constant; the back-EMF constant Ke is the same unless given
+      Ra: 0.5 ohm                   # armature resistance
+      gear: 100                     # turns of the motor per turn of the joint
+      rotor_inertia: 100 g*cm^2
+      limits: {voltage: 24 V, current: 10 A}"""
 LINKS = {1: 400, 2: 400, 3: 400, 4: 270, 5: 200, 6: 160, 7: 130, 8: 110, 9: 100, 10: 90}  # mm, by the number of joints
 COLUMN = 300  # mm, of arms with more than one joint
 DENSITY = 3  # kg per m of link
 FILES = ("robot.yaml", "scenario.yaml", "robot.schema.json", "scenario.schema.json")
 
 
-def write_starter(folder: str, joints: int, convention: str) -> list[str]:
+def write_starter(
+    folder: str, joints: int, convention: str, flat: bool = False, table: list[Row] | None = None
+) -> list[str]:
     """Write a new folder with a robot, a scenario and their schemas for editors; its name is the robot's.
 
     Args:
         folder: The folder, which must not exist.
         joints: Their number, 1 to `MOST`.
         convention: Of the robot's frames, one of `CONVENTIONS`.
+        flat: Whether its links are rods in a vertical plane.
+        table: The rows of its DH table, if there is one.
 
     Returns:
         The files' paths.
@@ -42,9 +55,13 @@ def write_starter(folder: str, joints: int, convention: str) -> list[str]:
     if not NAME.fullmatch(name) or len(name) > 60:
         expected = "a name of letters, digits, `_`, `-` and `.`, starting with a letter"
         raise UsageError.of("NAME", expected, repr(name or folder), "choose another name, for example my_arm")
+    rows = table_arm.planar(joints, convention) if flat else table
+    made = (robot_text(name, joints, convention), scenario_text(name, joints))
+    if rows is not None:
+        written = _as_text(name)
+        made = table_arm.robot_text(written, rows, convention, flat), table_arm.scenario_text(written, rows)
     texts = (
-        robot_text(name, joints, convention),
-        scenario_text(name, joints),
+        *made,
         *(_schema_text(folder, kind) for folder, kind in KINDS.items()),
     )
     try:
@@ -75,28 +92,38 @@ def robot_text(name: str, joints: int, convention: str) -> str:
         "mdh": "Craig's modified DH: a and alpha lead from the link before to the joint; a link's frame is at its joint",
         "dh": "standard DH: a and alpha lead beyond the joint; a link's frame is at its far end",
     }
-    lines = [
-        "# yaml-language-server: $schema=robot.schema.json",
-        f"# {_arm_in_words(joints)}",
-        "# Change the numbers to those of your arm. A key that is left out (a motor, limits, friction) is not there.",
-        "# Numbers are SI, or have their unit behind them: 35 mm, 90 deg, 69 g*cm^2, 3000 rpm.",
-        f"# `armsim check {FILES[0]}` says what is wrong or doubtful, `armsim info {FILES[0]}` what follows.",
-        f"format: {ROBOT_FORMAT}",
-        f"name: {_as_text(name)}",
-        "gravity: [0, 0, -9.81]              # m/s²: the world's z axis points up",
-        f"# {where[convention]}",
-        f"convention: {convention}",
-    ]
-    if joints == 1:
-        lines += ["base:                               # tilted, so that the joint's axis lies flat"]
-        lines += [f"  xyz: [0, 0, {COLUMN} mm]", "  rpy: [90 deg, 0, 0]"]
-    lines += ["", "joints:                             # from base to tip"]
-    for i in range(1, joints + 1):
-        lines += [*_joint(i, joints, convention), ""]
-    tip = {"mdh": f"{length} mm", "dh": "0"}[convention]
-    lines += [f"tool: {{xyz: [{tip}, 0, 0]}}".ljust(36) + "# in the last link's frame"]
-    lines += ["payload: {mass: 500 g}              # at the tool"]
-    return "\n".join(lines) + "\n"
+    tilted = (
+        ""
+        if joints > 1
+        else f"""\
+base:                               # tilted, so that the joint's axis lies flat
+  xyz: [0, 0, {COLUMN} mm]
+  rpy: [90 deg, 0, 0]
+"""
+    )
+    tip = f"tool: {{xyz: [{_far(length, convention)}, 0, 0]}}"
+    return f"""\
+# yaml-language-server: $schema=robot.schema.json
+# {_arm_in_words(joints)}
+# Change the numbers to those of your arm. A key that is left out (a motor, limits, friction) is not there.
+# Numbers are SI, or have their unit behind them: 35 mm, 90 deg, 69 g*cm^2, 3000 rpm.
+# `armsim check {FILES[0]}` says what is wrong or doubtful, `armsim info {FILES[0]}` what follows.
+format: {ROBOT_FORMAT}
+name: {_as_text(name)}
+gravity: [0, 0, -9.81]              # m/s²: the world's z axis points up
+# {where[convention]}
+convention: {convention}
+{tilted}
+joints:                             # from base to tip
+{"".join(_joint(i, joints, convention) for i in range(1, joints + 1))}\
+{tip:36}# in the last link's frame
+payload: {{mass: 500 g}}              # at the tool
+"""
+
+
+def _far(length: int, convention: str) -> str:
+    """Where a link ends in its own frame."""
+    return f"{length} mm" if convention == "mdh" else "0"
 
 
 def _as_text(name: str) -> str:
@@ -112,54 +139,34 @@ def _arm_in_words(joints: int) -> str:
     return f"An arm of {joints} joints: a turning column, and {several} in a vertical plane."
 
 
-def _joint(i: int, joints: int, convention: str) -> Iterator[str]:
-    """The lines of joint i, counted from 1."""
-    length, column = LINKS[joints], i == 1 and joints > 1
-    pose = _pose(joints)[i - 1]
-    told = i == 1  # the comments on keys
-    yield f"  - name: J{i}".ljust(36) + (
-        "# turns the arm about the vertical" if column else "# lifts all that is beyond it"
-    )
-    yield _noted("    type: revolute", "or prismatic, screw", told)
-    yield f"    {convention}: {_row(i, joints, convention)}"
-    yield _noted(f"    initial: {pose} deg", "where the arm is given", told)
-    yield _noted("    limits: {lower: -170 deg, upper: 170 deg}", "with a stiffness, they are stops", told)
-    yield _noted("    friction: {viscous: 0.1 N*m*s/rad}", "and `coulomb`, which is dry", told)
-    yield _noted("    bodies:", "what the link is made of, in its own frame", told)
-    yield f"      - cylinder: {_link(i, joints, convention)}"
-    if not column and i < joints:
-        far = {"mdh": f"{length} mm", "dh": "0"}[convention]
-        yield _noted(f"      - point: {{mass: 400 g, center: [{far}, 0, 0]}}", "the next joint's motor", i == 2)
-    if i > 1:
-        yield _noted("    motor: *motor", "the same; write its own keys where it differs", i == 2)
-        return
-    yield "    motor: &motor                   # by its data sheet; all at the motor, before the gear"
-    yield "      Kp: 50 mN*m/A                 # torque constant; the back-EMF constant Ke is the same unless given"
-    yield "      Ra: 0.5 ohm                   # armature resistance"
-    yield "      gear: 100                     # turns of the motor per turn of the joint"
-    yield "      rotor_inertia: 100 g*cm^2"
-    yield "      limits: {voltage: 24 V, current: 10 A}"
-
-
-def _noted(line: str, note: str, told: bool) -> str:
-    """A line, with a comment where it is wanted."""
-    return f"{line}  ".ljust(36) + f"# {note}" if told else line
+def _joint(i: int, joints: int, convention: str) -> str:
+    """The lines of joint i, counted from 1; where a key comes first, a comment says what it means."""
+    moves = "turns the arm about the vertical" if i == 1 and joints > 1 else "lifts all that is beyond it"
+    keys = f"""
+    type: revolute                  # or prismatic, screw
+    {convention}: {_row(i, joints, convention)}
+{f"    initial: {_pose(joints)[i - 1]} deg":36}# where the arm is given
+    limits: {{lower: -170 deg, upper: 170 deg}}  # with a stiffness, they are stops
+    friction: {{viscous: 0.1 N*m*s/rad}}  # and `coulomb`, which is dry
+    bodies:                         # what the link is made of, in its own frame
+      - cylinder: {_link(i, joints, convention)}
+"""
+    point = f"      - point: {{mass: 400 g, center: [{_far(LINKS[joints], convention)}, 0, 0]}}  # the next joint's motor{LF}"
+    last = "    motor: *motor                   # the same; write its own keys where it differs"
+    last = last if i == joints else point + last
+    keys = keys if i == 1 else re.sub(" +#.*", "", keys)
+    last = MOTOR if i == 1 else last if i == 2 else re.sub(" +#.*", "", last)
+    return f"{f'  - name: J{i}':36}# {moves}{keys}{last}{LF}{LF}"
 
 
 def _row(i: int, joints: int, convention: str) -> str:
     """The DH parameters of joint i."""
-    length = LINKS[joints]
-    if joints == 1:
-        return (
-            "{a: 0, alpha: 0, d: 0, theta: 0}"
-            if convention == "mdh"
-            else f"{{a: {length} mm, alpha: 0, d: 0, theta: 0}}"
-        )
+    length, column = f"{LINKS[joints]} mm", i == 1 and joints > 1
+    d = f"{COLUMN} mm" if column else 0
     if convention == "dh":
-        a, alpha, d = (0, "90 deg", f"{COLUMN} mm") if i == 1 else (f"{length} mm", 0, 0)
+        a, alpha = (0, "90 deg") if column else (length, 0)
     else:
-        a = f"{length} mm" if i > 2 else 0
-        alpha, d = "90 deg" if i == 2 else 0, f"{COLUMN} mm" if i == 1 else 0
+        a, alpha = length if i > 2 else 0, "90 deg" if i == 2 else 0
     return f"{{a: {a}, alpha: {alpha}, d: {d}, theta: 0}}"
 
 
@@ -169,9 +176,8 @@ def _link(i: int, joints: int, convention: str) -> str:
         axis, center = ("z", f"0, 0, -{COLUMN // 2} mm") if convention == "mdh" else ("y", f"0, -{COLUMN // 2} mm, 0")
         return f"{{axis: {axis}, height: {COLUMN} mm, radius: 50 mm, mass: 2 kg, center: [{center}]}}"
     length = LINKS[joints]
-    middle = {"mdh": length // 2, "dh": -(length // 2)}[convention]
-    mass = f"{DENSITY * length} g"
-    return f"{{axis: x, height: {length} mm, radius: 30 mm, mass: {mass}, center: [{middle} mm, 0, 0]}}"
+    middle = length // 2 if convention == "mdh" else -(length // 2)
+    return f"{{axis: x, height: {length} mm, radius: 30 mm, mass: {DENSITY * length} g, center: [{middle} mm, 0, 0]}}"
 
 
 def _pose(joints: int) -> list[int]:

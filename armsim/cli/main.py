@@ -10,9 +10,9 @@ import click
 
 from armsim.cli.options import SETTINGS
 from armsim.errors import spoken_in_shell
-from armsim.files.source import reading_shown_by
+from armsim.progress import work_shown_by
 from armsim.terminal.failure import COMPLETING, exit_code, told
-from armsim.terminal.progress import reading_bar
+from armsim.terminal.progress import work_bar
 from armsim.terminal.streams import flush, open_streams
 from armsim.version import __version__
 
@@ -113,7 +113,7 @@ def cli(ctx: click.Context) -> None:
     ROBOT and SCENARIO are files, or names of shipped ones.
     """
     ctx.with_resource(spoken_in_shell())
-    ctx.with_resource(reading_shown_by(reading_bar))
+    ctx.with_resource(work_shown_by(work_bar))
 
 
 def main(args: list[str] | None = None) -> None:

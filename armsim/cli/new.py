@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from armsim.cli.options import SETTINGS, quiet_option
+from armsim.errors import UsageError
 from armsim.terminal.streams import echo
 
 
@@ -15,6 +16,8 @@ from armsim.terminal.streams import echo
 Examples:
   armsim new my_arm                            four joints, modified DH
   armsim new my_arm --joints 6 --convention dh
+  armsim new my_arm --planar 2                 rods in a plane: `armsim derive` speaks in l1, m1
+  armsim new my_arm --dh table.csv --deg       lengths and angles from a table
   armsim simulate my_arm/scenario.yaml         it runs as it stands
 """,
 )
@@ -27,12 +30,26 @@ Examples:
     show_default=True,
     help="Modified or standard DH.",
 )
+@click.option("--planar", type=click.IntRange(1, 10), metavar="N", help="N rods in a vertical plane instead.")
+@click.option(
+    "--dh",
+    "table",
+    metavar="FILE",
+    help="The arm of a DH table: columns a, alpha, d, theta, with units in the heading.",
+)
+@click.option("--deg", "degrees", is_flag=True, help="Angles of the table are degrees if its heading has no unit.")
 @quiet_option
-def command(name: str, joints: int, convention: str, quiet: bool) -> int:
+def command(
+    name: str, joints: int, convention: str, planar: int | None, table: str | None, degrees: bool, quiet: bool
+) -> int:
     """Write a robot and a scenario to begin with, in a new folder NAME."""
     from armsim.authoring.starter import write_starter
+    from armsim.authoring.table_arm import read_table
 
-    robot, scenario, *_ = write_starter(name, joints, convention)
+    if planar and table:
+        raise UsageError.of("--planar", "one of --planar and --dh", "both", "leave one out")
+    rows = read_table(table, degrees) if table else None
+    robot, scenario, *_ = write_starter(name, planar or joints, convention, planar is not None, rows)
     if not quiet:
         echo(f"{robot:<{len(scenario)}}  the arm: change its numbers to yours\n{scenario}  what happens to it")
         echo(f"\nnext: armsim simulate {scenario}")

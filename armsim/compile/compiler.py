@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 LONG = 500_000  # characters of IR that take LLVM about a second, ten times as long as the start of a process
+RATE = 350_000.0  # characters of IR a second of texts three times as long; for the estimate that a terminal shows
 LOOK = 0.1  # s between looks at Ctrl-C, where the system does not interrupt waiting
 
 
@@ -68,8 +69,13 @@ def object_code(binding: Any, ir: str, order: Order) -> bytes:
     return bytes(machine(binding, order).emit_object(module))
 
 
-def compiled_apart(ir: str, order: Order) -> bytes | None:
+def compiled_apart(ir: str, order: Order, progress: Any = None) -> bytes | None:
     """The same code, from a process of its own; None where there can be none, or it fails, for whatever reason.
+
+    Args:
+        ir: A module of LLVM IR.
+        order: What to compile it for.
+        progress: Called, unless None, every `LOOK` with the looks so far, and with about how many there will be.
 
     Raises:
         KeyboardInterrupt: Ctrl-C, and the process is ended.
@@ -87,6 +93,7 @@ def compiled_apart(ir: str, order: Order) -> bytes | None:
         process = subprocess.Popen([sys.executable, "-I", "-S", __file__], creationflags=flags, **piped)  # type: ignore[call-overload]
     except OSError:
         return None
+    looks, about = 0, int(len(ir) / RATE / LOOK)
     order_pipe, process.stdin = process.stdin, None  # which stays open: the process ends with it
     try:
         order_pipe.write(head + b"\n" + text)
@@ -96,7 +103,9 @@ def compiled_apart(ir: str, order: Order) -> bytes | None:
                 code: bytes = process.communicate(timeout=LOOK)[0]
                 return code if process.returncode == 0 else None
             except subprocess.TimeoutExpired:
-                pass
+                looks += 1
+                if progress is not None:
+                    progress(min(looks, about), about)
     except OSError:
         return None
     finally:

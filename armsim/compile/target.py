@@ -13,6 +13,7 @@ from armsim.compile.compiler import Order
 from armsim.compile.tables import resolved
 from armsim.errors import CompileError, spelled
 from armsim.expr import Table
+from armsim.progress import shown
 
 OPTIMISATION = 1  # level of LLVM's code generator: 2 takes a sixth longer, for code as quick; likewise passes over IR
 
@@ -88,9 +89,11 @@ class Target:
     def object_code(self, ir: str) -> bytes:
         """Object code for a module of LLVM IR; Ctrl-C is heard after a second at most."""
         binding = llvm()
-        code = compiler.compiled_apart(ir, self._order) if len(ir) > compiler.LONG else None
-        if code is not None:
-            return code
+        if len(ir) > compiler.LONG:
+            with shown(f"compiling the equations of motion, once, about {len(ir) / compiler.RATE:.0f} s") as progress:
+                code = compiler.compiled_apart(ir, self._order, progress)
+            if code is not None:
+                return code
         try:
             return compiler.object_code(binding, ir, self._order)
         except RuntimeError as error:

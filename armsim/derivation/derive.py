@@ -73,6 +73,11 @@ class Derivation:
             f"{counted.additions} additions, {counted.trigonometric} sines and cosines)"
         )
 
+    def _repr_latex_(self) -> str | None:
+        from armsim.derivation.document import typeset
+
+        return None if self.equations is None else typeset(self)
+
     @cached_property
     def operations(self) -> dict[str, Any]:
         """Operation counts: of inverse_dynamics, forward_dynamics and constants, each with multiplications, additions,

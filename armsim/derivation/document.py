@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import sympy
@@ -59,6 +60,13 @@ def blocks(d: Derivation, everything: bool) -> list[Block]:
     found += [_program(d, 0, "Inverse dynamics"), _program(d, 1, "Forward dynamics"), _counts(d)]
     found.append(Block("Checked", equations=(), table=[("what", "how"), *((c.what, c.how) for c in d.checks)]))
     return found
+
+
+def typeset(d: Derivation) -> str:
+    """The constants and M, C, g as a formula for notebooks."""
+    parts = takewhile(lambda block: block.title != "Energies", _closed(d, False))
+    lines = _math([equation for block in parts for equation in block.equations])
+    return rf"$$\begin{{aligned}}{''.join(lines)}\end{{aligned}}$$"
 
 
 def _coordinates(d: Derivation) -> Block:

@@ -8,7 +8,7 @@ What others use:
 - `motion.plot_motion`, `comparison.plot_comparison`, `convergence.plot_convergence`, `motor.plot_motor`,
   `bode.plot_bode`: `--plot` of commands;
 - `picture.check_picture`: refuses a picture that cannot be drawn, before any work is done;
-- `notebook.png`: what a notebook shows, asked for by `armsim.notebook`;
+- `notebook`: what a notebook shows, lent to runs and robots by `armsim.pictures`;
 - `style`: how all of it looks.
 
 A run's figure is made in three steps: `panels` says which columns are drawn together, `envelope` makes curves of them, `run` and

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import base64
+
 from armsim.arm.robot import Robot
+from armsim.errors import ArmsimError
 from armsim.figures.drawn_run import DrawnArm, drawn
-from armsim.figures.picture import png_of
+from armsim.figures.picture import check_matplotlib
+from armsim.figures.plot import plot as plot
 from armsim.figures.robot_picture import draw_arm
 from armsim.figures.run import draw_run
 from armsim.simulation.result import Result
 
-DPI = 80
 
-
-def png(shown: Result | Robot) -> bytes:
-    """A run's figure, or a robot at its initial pose, as PNG.
-
-    Raises:
-        ArmsimError: It cannot be drawn.
-    """
-    if isinstance(shown, Robot):
-        figure = draw_arm(DrawnArm.of_robot(shown), shown.initial.tolist())
-    else:
-        figure = draw_run(drawn(shown))
-    return png_of(figure, DPI)
+def image_html(shown: Result | Robot) -> str:
+    """A run's figure, or a robot at its initial pose, in HTML; empty where matplotlib is missing, or it cannot be drawn."""
+    try:
+        check_matplotlib("notebook")
+        if isinstance(shown, Robot):
+            figure = draw_arm(DrawnArm.of_robot(shown), shown.initial.tolist())
+        else:
+            figure = draw_run(drawn(shown))
+        png = figure._repr_png_()
+    except ArmsimError:
+        return ""
+    return f'<img alt="its picture" src="data:image/png;base64,{base64.b64encode(png).decode()}">'

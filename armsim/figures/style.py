@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from armsim.errors import UsageError, spelled, visible
+from armsim.figures.picture import png_of
 from armsim.files.faults import suggestion
 
 if TYPE_CHECKING:
@@ -70,7 +72,7 @@ def worded(text: str, most: int = 90) -> str:
 
 
 def new_figure(width: float, height: float) -> Any:
-    """A figure without a window, laid out so that no texts meet; of matplotlib.
+    """A figure without a window, laid out so that no texts meet; of matplotlib. A notebook shows it as PNG.
 
     Args:
         width: [inches].
@@ -78,7 +80,9 @@ def new_figure(width: float, height: float) -> Any:
     """
     from matplotlib.figure import Figure  # without pyplot: no window, nothing global
 
-    return Figure(figsize=(width, height), layout="constrained")
+    figure: Any = Figure(figsize=(width, height), layout="constrained")
+    figure._repr_png_ = partial(png_of, figure, 80)  # without pyplot nobody else tells a notebook how
+    return figure
 
 
 def plain(axis: Any, x: bool = False) -> None:

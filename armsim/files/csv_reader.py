@@ -20,11 +20,13 @@ from typing import IO
 
 import orjson
 
+from armsim.errors import visible
 from armsim.files.document import Place, clipped
 from armsim.files.faults import Report, refuse
-from armsim.files.source import Progress, open_table, reading
+from armsim.files.source import open_table
 from armsim.files.table import DataTable, Findings, is_missing
 from armsim.files.yaml_reader import parsed_number
+from armsim.progress import Progress, shown
 
 FOREIGN = {";": "semicolons", "\t": "tabs"}  # separators of other programs
 BLOCK = 2**20  # bytes that are parsed at once
@@ -80,7 +82,7 @@ def read_csv_columns(path: str, needed: Needed = lambda headings: ()) -> DataTab
 
 
 def _read(path: str, needed: Needed) -> DataTable:
-    with open_table(path, "a CSV file") as file, reading(path) as progress:
+    with open_table(path, "a CSV file") as file, shown(f"reading {visible(os.path.basename(path))}") as progress:
         return _table(file, path, needed, progress)
 
 

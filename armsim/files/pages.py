@@ -9,7 +9,7 @@ from armsim.files.faults import suggestion
 from armsim.files.shipped import FOLDERS
 
 PAGES = {  # in the order in which a newcomer reads them
-    "readme": "What armsim is and what it is not, with an example of everything.",
+    "readme": "What armsim is and what it is not; install, first run, where to read on.",
     "your-arm": "From a DH table and a motor's data sheet to a pose that is held.",
     "files": "Robot and scenario files: every key, and the traps of DH tables and inertias.",
     "motors": "Motors from their data sheets; their equations and limits.",
@@ -19,6 +19,7 @@ PAGES = {  # in the order in which a newcomer reads them
     "integrators": "How time advances, and which method to take.",
     "accuracy": "What armsim says of steps and errors, and how often it was right.",
     "assignment": "The 2R arm of an assignment in five configurations: plots and GIFs.",
+    "python": "armsim in Python, and in notebooks.",
     "columns": "Every column of trajectory.csv and torque.csv.",
     "measures": "Numbers that a run comes down to, and formulas of them.",
     "batches": "Thousands of runs at once, and numbers that are left open.",

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import IO
 
@@ -17,9 +14,6 @@ from armsim.files.regular_file import IrregularFile, open_named, to_regular
 from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
 
 MOST_BYTES = 2**32  # of a table
-Progress = Callable[[int, int], object]  # called with bytes read and bytes in all
-ShowReading = Callable[[str], AbstractContextManager[Progress | None]]
-_show_reading: ContextVar[ShowReading] = ContextVar("show_reading", default=lambda path: nullcontext())
 
 
 @dataclass(frozen=True)
@@ -67,21 +61,6 @@ def find_file(kind: str, path_or_name: str) -> str:
             mend = "run it by `armsim sweep` or `armsim tune`, or name its scenario"
         raise refuse(Place(path_or_name), "", expected, found, mend)
     return path
-
-
-@contextmanager
-def reading_shown_by(show: ShowReading) -> Iterator[None]:
-    """Tables that are read within show how far they are, by what `show` makes of a path."""
-    token = _show_reading.set(show)
-    try:
-        yield
-    finally:
-        _show_reading.reset(token)
-
-
-def reading(path: str) -> AbstractContextManager[Progress | None]:
-    """Shows how far a table has been read, where somebody wants to see it."""
-    return _show_reading.get()(path)
 
 
 def open_table(path: str, what: str, most: float = MOST_BYTES) -> IO[bytes]:

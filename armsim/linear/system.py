@@ -13,7 +13,7 @@ from armsim.arm.integration import real_number
 from armsim.errors import UsageError
 from armsim.formulas.bounds import BOUNDS
 from armsim.linear.modes import Mode, modes_of
-from armsim.notebook import counted
+from armsim.notebook import counted, html_table
 
 Array = NDArray[np.float64]
 EPSILON = 2.0**-52
@@ -53,6 +53,10 @@ class LinearSystem:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._sizes})"
+
+    def _repr_html_(self) -> str:
+        rows = [(", ".join(mode.joints), mode.words, mode.rate.real) for mode in self.modes()]
+        return html_table(repr(self), ["mode of", "in words", "Re λ [1/s]"], rows)
 
     @property
     def _sizes(self) -> str:

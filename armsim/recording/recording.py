@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim import pictures
 from armsim.actuation import OUTPUTS, Output
 from armsim.clock import Clock
 from armsim.errors import UsageError, spelled
@@ -21,7 +22,7 @@ from armsim.files.document import Place, clipped
 from armsim.files.faults import refuse
 from armsim.files.run_folder import RUN_FORMAT, RunFolder
 from armsim.files.run_record import RunRecord
-from armsim.notebook import html_table, image_html
+from armsim.notebook import html_table
 from armsim.plant import held, make_plant
 from armsim.recording.state_vector import StateVector, VectorLayout
 from armsim.simulation.energy_balance import audit
@@ -161,7 +162,8 @@ class Recording(Run):
 
     def _repr_html_(self) -> str:
         final = list(self._summary["final"].items())
-        return html_table(self.scenario.brief, ["number", "at the end"], final, [self.status]) + image_html(self)
+        table = html_table(self.scenario.brief, ["number", "at the end"], final, [self.status])
+        return table + pictures.figures().image_html(self)
 
     @cached_property
     def _summary(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
+from armsim import pictures
 from armsim.clock import EXACT
 from armsim.control import Controller
 from armsim.errors import UsageError
@@ -115,6 +116,10 @@ class Result(Mapping[str, Any]):
     estimated: Callable[[], StepError | str] | StepError | str = field(default="", repr=False)
     figures: dict[str, float] = field(default_factory=dict, repr=False)
     origin: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def plot(self, columns: str | Sequence[str] = (), degrees: bool = False) -> Any:
+        """The run over time, a figure of matplotlib; see `armsim.plot`, which writes it, too."""
+        return pictures.figures().plot(self, None, columns, degrees)
 
     def __repr__(self) -> str:
         ran = f"{self.scenario.brief}, {self.status}"

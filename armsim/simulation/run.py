@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from armsim import pictures
 from armsim.files.run_folder import RunFolder, new_run_folder
 from armsim.simulation.folder import COMMENT, RunFiles, check_format, record, write_about
 from armsim.simulation.result import Result
@@ -112,10 +113,9 @@ class Run(Result):
         return next(iter(found.values())) if len(names) == len(found) == 1 else found
 
     def _repr_html_(self) -> str:
-        from armsim.notebook import image_html
         from armsim.simulation.run_table import run_html
 
-        return run_html(self) + image_html(self)
+        return run_html(self) + pictures.figures().image_html(self)
 
     def summary(self) -> dict[str, Any]:
         """What the command line prints, as plain data; see `armsim.simulation.summary`."""

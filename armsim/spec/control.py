@@ -102,7 +102,7 @@ class EncoderKeys(Record):
         Number(above=0),
         one_for_all=True,
         default=None,
-        doc="counts per revolution, all edges counted; of a joint that slides, per metre",
+        doc="counts per revolution, all edges counted; of a sliding joint's own shaft, per metre",
         note="positions are not quantised",
         example="4096",
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
@@ -12,8 +11,7 @@ from typing import Any
 
 import click
 
-from armsim.errors import visible
-from armsim.files.source import Progress
+from armsim.progress import Progress
 from armsim.terminal.streams import status_line
 
 PATIENCE = 1.0  # seconds before a progress bar appears
@@ -96,8 +94,8 @@ class ProgressBar:
                 self._note = said.ljust(len(self._note))
 
     @contextmanager
-    def reading(self, label: str) -> Iterator[Progress]:
-        """Tell of a file that is read among the preparations."""
+    def part(self, label: str) -> Iterator[Progress]:
+        """Tell of a part of the preparations."""
         try:
             yield lambda done, total: self.tell(f"{label} ... {100 * done // max(total, 1)} %")
         finally:
@@ -138,11 +136,10 @@ def progress_bar(
         bar.close()
 
 
-def reading_bar(path: str) -> AbstractContextManager[Progress | None]:
-    """Shows how far a file has been read: among the preparations of a bar that is there, or by a bar of its own."""
-    label = f"reading {visible(os.path.basename(path))}"
+def work_bar(label: str) -> AbstractContextManager[Progress | None]:
+    """Shows how far work is: among the preparations of a bar that is there, or by a bar of its own."""
     if _open:
-        return _open[-1].reading(label)
+        return _open[-1].part(label)
     context = click.get_current_context(silent=True)
     given = {} if context is None else context.params
     return progress_bar(label, not given.get("quiet") and not given.get("as_json"), preparing="")

@@ -32,3 +32,18 @@ def test_it_overwrites_nothing(armsim, empty_folder):
 def test_more_joints_than_it_knows_are_refused(armsim, empty_folder):
     assert armsim("new", "my_arm", "--joints", "11").code == 2
     assert list(empty_folder.iterdir()) == []
+
+
+def test_an_arm_in_a_plane_and_one_of_a_table_run_as_they_stand(armsim, empty_folder):
+    (empty_folder / "table.csv").write_text("a,alpha,d,theta\n0,90,0.16,q1\n0.25,0,0,q2\n")
+    for options in (["--planar", "2"], ["--dh", "table.csv", "--deg", "--convention", "dh"]):
+        assert armsim("new", "mine", *options, "-q").code == 0
+        ran = armsim("simulate", "mine/scenario.yaml", "-q")
+        assert (ran.code, ran.err) == (0, "")
+        (empty_folder / "mine").rename(empty_folder / options[0].strip("-"))
+
+
+def test_a_plane_and_a_table_at_once_are_refused(armsim, empty_folder):
+    both = armsim("new", "mine", "--planar", "2", "--dh", "table.csv")
+    assert both.code == 2
+    assert both.err == "--planar\n  expected: one of --planar and --dh\n  found:    both\n  mend:     leave one out\n"

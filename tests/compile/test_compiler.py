@@ -57,7 +57,7 @@ def test_a_python_with_a_capital_as_of_macos_is_a_python(monkeypatch, ordered, t
 
 def test_long_texts_are_compiled_apart_and_short_ones_are_not(monkeypatch):
     asked = []
-    monkeypatch.setattr(compiler, "compiled_apart", lambda ir, order: asked.append(ir) or b"code")
+    monkeypatch.setattr(compiler, "compiled_apart", lambda ir, order, progress: asked.append(ir) or b"code")
     ir = text(2)
     assert host().object_code(ir) != b"code"
     monkeypatch.setattr(compiler, "LONG", len(ir) - 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import itertools
 import sys
@@ -11,9 +12,11 @@ from types import SimpleNamespace
 import click
 import pytest
 
+from armsim.compile import compiler
+from armsim.compile.target import host
 from armsim.files import csv_reader
 from armsim.files.csv_reader import read_csv_columns
-from armsim.files.source import reading_shown_by
+from armsim.progress import shown, work_shown_by
 from armsim.terminal import progress
 
 
@@ -111,7 +114,7 @@ def table(tmp_path, monkeypatch):
     path.write_text("t_s,u\n" + "".join(f"{k},1\n" for k in range(10_000)), encoding="ascii")
 
     def read() -> None:
-        with reading_shown_by(progress.reading_bar):
+        with work_shown_by(progress.work_bar):
             assert len(read_csv_columns(str(path))["u"]) == 10_000
 
     return read
@@ -152,3 +155,48 @@ def test_a_table_among_preparations_is_told_of_in_their_place_and_they_come_back
         assert said[-1].rstrip() == "boiling water ..."
         bar(1, 10)
     assert "reading" not in made.getvalue().split("\r")[-1]
+
+
+def test_a_compilation_moves_and_says_about_how_long_it_takes_once(terminal, monkeypatch):
+    made = terminal()
+    with progress.progress_bar("simulating", preparing="preparing") as bar, work_shown_by(progress.work_bar):
+        while not made.getvalue():
+            time.sleep(0.001)
+        with shown("compiling the equations of motion, once, about 4 s") as told:
+            for looks in range(1, 41):
+                told(looks, 40)
+        bar(1, 10)
+    text = made.getvalue()
+    assert "\rcompiling the equations of motion, once, about 4 s ... 50 %" in text
+    assert text.index("... 50 %") < text.index("... 75 %") < text.index("simulating")
+
+
+def test_llvm_is_looked_at_while_it_compiles_a_long_text(terminal, monkeypatch):
+    seen = []
+
+    @contextlib.contextmanager
+    def watched(label):
+        yield lambda done, total: seen.append((label, done, total))
+
+    def apart(ir, order, looked):
+        looked(1, 10)
+        return b"code"
+
+    monkeypatch.setattr(compiler, "LONG", 10)
+    monkeypatch.setattr(compiler, "compiled_apart", apart)
+    with work_shown_by(watched):
+        assert host().object_code(" " * int(2 * compiler.RATE)) == b"code"
+    assert seen == [("compiling the equations of motion, once, about 2 s", 1, 10)]
+
+
+def test_a_quiet_command_shows_no_compilation_and_nor_does_one_without_a_terminal(terminal, monkeypatch):
+    made = terminal()
+    for param in ("quiet", "as_json"):
+        with click.Context(click.Command("simulate")) as context, work_shown_by(progress.work_bar):
+            context.params[param] = True
+            with shown("compiling") as told:
+                assert told is None
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with work_shown_by(progress.work_bar), shown("compiling") as told:
+        assert told is None
+    assert made.getvalue() + sys.stderr.getvalue() == ""

@@ -1,0 +1,171 @@
+"""An arm from a Denavit-Hartenberg table, or in a plane: its lengths and masses are parameters, l1 and m1."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import NamedTuple
+
+from armsim.errors import LF
+from armsim.files.document import Place
+from armsim.files.faults import refuse
+from armsim.files.source import open_table
+from armsim.formulas.formula import constant_value
+from armsim.formulas.quantity import plain_number
+
+MOST_BYTES = 100_000
+HEADINGS = {  # of a table's columns, as books name them
+    "a": r"a|r|length",
+    "alpha": r"alpha|α|twist",
+    "d": r"d",
+    "theta": r"theta|θ|ϑ|angle|q",
+}
+UNITS = {"m": 1.0, "mm": 0.001, "rad": 1.0, "deg": math.radians(1), "°": math.radians(1)}
+VARIABLE = re.compile(r"(?<![a-z])(variable|var|theta|θ|ϑ|q|d)[_ ]?\{?[0-9₀-₉i]*\}?\*?(?![a-z])|^\*$", re.IGNORECASE)
+LENGTH = 0.5  # m, of a link in a plane, to begin with
+
+
+class Row(NamedTuple):
+    """A row of a table.
+
+    Attributes:
+        a: Length [m].
+        alpha: Twist [rad].
+        d: Offset [m].
+        theta: Angle [rad].
+        slides: Whether d is the variable, theta otherwise.
+    """
+
+    a: float
+    alpha: float = 0.0
+    d: float = 0.0
+    theta: float = 0.0
+    slides: bool = False
+
+
+def planar(joints: int, convention: str) -> list[Row]:
+    """The rows of an arm in a plane."""
+    rows = [Row(LENGTH)] * joints
+    return [Row(0.0), *rows[1:]] if convention == "mdh" else rows
+
+
+def read_table(path: str, degrees: bool) -> list[Row]:
+    """The rows of a DH table: a heading with `a`, `alpha`, `d` and `theta`, each with its unit if it has one, and a row a joint.
+
+    Columns are separated by bars, tabs, semicolons, commas or blanks; those of other names are left out. The variable's cell may
+    be empty, or a name such as `q1`, with an offset `q1 + 90`. A joint slides where `d` has such a name and `theta` has none.
+
+    Args:
+        path: The file.
+        degrees: Whether angles whose heading has no unit are degrees, rather than radians.
+
+    Raises:
+        FileFaults: A column is missing, or a cell is no number.
+    """
+    with open_table(path, "a DH table", MOST_BYTES) as file:
+        text = file.read().decode("utf-8-sig", "replace").replace("−", "-").replace("π", "pi")
+    heading = text.lstrip().partition(LF)[0]
+    separator = next((sign for sign in "|\t;," if sign in heading), None)
+    lines = [(f"{path}:{i}", line) for i, line in enumerate(text.splitlines(), 1) if re.search(r"\w", line)]
+    table = [(source, [cell.strip(' \t"$') for cell in line.split(separator)]) for source, line in lines]
+    columns = _columns(table[0][1], degrees) if table else {}
+    if len(columns) < len(HEADINGS) or len(table) < 2:
+        found = f"columns {', '.join(columns) or 'of other names'}; rows: {len(table[1:])}"
+        mend = "write a first line such as `a [mm], alpha [deg], d [mm], theta [deg]`"
+        raise refuse(Place(path), "", "a heading with a, alpha, d and theta, and a row a joint", found, mend)
+    return [_row(source, cells, columns) for source, cells in table[1:]]
+
+
+def _columns(headings: list[str], degrees: bool) -> dict[str, tuple[int, float]]:
+    """Where the columns are, and their units."""
+    columns = {}
+    for k, heading in enumerate(headings):
+        words = re.sub(r"[\[\](){}_/]", " ", heading.lower()).split() or [""]
+        for key, names in HEADINGS.items():
+            if re.fullmatch(rf"({names})[i0-9-]*", words[0]):
+                default = math.radians(1) if degrees and key in ("alpha", "theta") else 1.0
+                columns[key] = k, next((UNITS[word] for word in words[1:] if word in UNITS), default)
+    return columns
+
+
+def _row(source: str, cells: list[str], columns: dict[str, tuple[int, float]]) -> Row:
+    texts = {key: re.sub("°|deg", "", cells[k] if k < len(cells) else "") for key, (k, _) in columns.items()}
+    slides = bool(VARIABLE.search(texts["d"])) and not VARIABLE.search(texts["theta"])
+    variable = "d" if slides else "theta"
+    texts[variable] = VARIABLE.sub("0", texts[variable])
+    values = {key: round(unit * constant_value(texts[key] or "0", source), 15) for key, (_, unit) in columns.items()}
+    return Row(**values, slides=slides)
+
+
+def robot_text(name: str, rows: list[Row], convention: str, flat: bool) -> str:
+    """A robot file of such rows: every link a ball halfway to the next frame, or a rod where all is in a plane.
+
+    Args:
+        name: Of the robot, as YAML has it.
+        rows: Of its table.
+        convention: Of the rows.
+        flat: Whether the arm is in a vertical plane.
+    """
+    n, ahead = len(rows), convention == "mdh"  # there a row has the length of the link before
+    parameters = {f"l{i - ahead}": row.a for i, row in enumerate(rows, 1)}
+    parameters |= {f"l{n}": LENGTH} if flat else {}
+    parameters |= {f"d{i}": row.d for i, row in enumerate(rows, 1)}
+    lengths = [parameter for parameter, value in parameters.items() if value]
+
+    def times(factor: float, length: str) -> str:
+        return f"{factor:.12g}*{length}" if length in lengths and abs(factor) > 1e-9 else "0"
+
+    joints = ""
+    for i, row in enumerate(rows, 1):
+        step, half = i + ahead, 0.5 if ahead else -0.5  # the row that leads along the link, and which way
+        alpha = rows[step - 1].alpha if step <= n else 0.0
+        x, y, z = (
+            times(half, f"l{i}"),
+            times(-0.5 * math.sin(alpha), f"d{step}"),
+            times(half * math.cos(alpha), f"d{step}"),
+        )
+        a, d = (length if length in lengths else "0" for length in (f"l{i - ahead}", f"d{i}"))
+        shape = f"rod: {{axis: x, length: l{i}" if flat else "sphere: {radius: r"
+        joints += f"""\
+  - name: J{i}
+    type: {"prismatic" if row.slides else "revolute"}
+    {convention}: {{a: {a}, alpha: {_degrees(row.alpha)}, d: {d}, theta: {_degrees(row.theta)}}}
+    bodies: [{{{shape}, mass: m{i}, center: [{x}, {y}, {z}]}}}}]
+"""
+    return f"""\
+# yaml-language-server: $schema=robot.schema.json
+# {"Rods in a plane" if flat else "Balls halfway between frames"}: change masses and their places to yours.
+# A key that is left out (a motor, limits, friction) is absent. `armsim derive` keeps parameters as symbols.
+format: armsim/robot/1
+name: {name}
+gravity: {"[0, -g, 0]" if flat else "[0, 0, -g]"}
+convention: {convention}
+units: {{angle: deg}}
+parameters:                         # m, kg, m/s²
+  g: 9.81{"" if flat else f"{LF}  r: 0.05"}
+{LF.join(f"  {length}: {plain_number(parameters[length])}" for length in lengths)}
+{LF.join(f"  m{i}: 1" for i in range(1, n + 1))}
+joints:                             # from base to tip
+{joints}{f"tool: {{xyz: [l{n}, 0, 0]}}{LF}" if flat and ahead else ""}"""
+
+
+def _degrees(angle: float) -> str:
+    return plain_number(round(math.degrees(angle), 12))
+
+
+def scenario_text(name: str, rows: list[Row]) -> str:
+    """A scenario beside the robot's file: computed torque takes the arm to another pose and holds it there."""
+    return f"""\
+# yaml-language-server: $schema=scenario.schema.json
+format: armsim/scenario/1
+name: {name}
+robot: robot.yaml                   # beside this file
+duration: 3 s
+control:                            # by the model of the arm; kp and kd are those of each joint by itself
+  law: computed_torque
+  output: torque
+  kp: 25
+  kd: 10
+  target: [{", ".join("0.1" if row.slides else "0.5" for row in rows)}]
+log: {{every: 10 ms}}
+"""

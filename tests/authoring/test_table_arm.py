@@ -1,0 +1,128 @@
+"""Arms from Denavit-Hartenberg tables, and in a plane: `armsim new --dh`, `armsim new --planar`."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import armsim
+from armsim.authoring.starter import CONVENTIONS, write_starter
+from armsim.authoring.table_arm import read_table
+from armsim.errors import FileFaults
+from armsim.loading.check import check
+
+ROOT = Path(__file__).parents[2]
+TABLE = re.search(
+    r"<!-- table -->\n```text\n(.*?)```", (ROOT / "docs" / "your-arm.md").read_text(encoding="utf-8"), re.DOTALL
+).group(1)
+ROWS = [(0, 90, 160, 0), (250, 0, 0, 0), (220, 0, 0, 0)]  # mm and degrees
+PUMA = "a\talpha\td\ttheta\n0\t0\t0\tθ1\n0\t−π/2\t0.2435\tθ2\n0.4318\t0\t-0.0934\tθ3\n-0.0203\tpi/2\t0.4331\tθ4\n"
+
+
+def written(tmp_path, text, convention, degrees=False):
+    """The robot file of a table, and its scenario."""
+    path = tmp_path / "table.csv"
+    path.write_text(text, encoding="utf-8")
+    return write_starter(str(tmp_path / "arm"), 4, convention, table=read_table(str(path), degrees))[:2]
+
+
+def place(rows, q, convention):
+    """Where the last frame is, by the matrices of the books."""
+
+    def about(axis, angle):
+        c, s = np.cos(angle), np.sin(angle)
+        turn = np.eye(4)
+        i, j = (axis + 1) % 3, (axis + 2) % 3
+        turn[[i, i, j, j], [i, j, i, j]] = c, -s, s, c
+        return turn
+
+    def along(axis, length):
+        shift = np.eye(4)
+        shift[axis, 3] = length
+        return shift
+
+    pose = np.eye(4)
+    for (a, alpha, d, theta), x in zip(rows, q, strict=True):
+        before, own = about(0, alpha) @ along(0, a), about(2, theta + x) @ along(2, d)
+        pose = pose @ (before @ own if convention == "mdh" else own @ before)
+    return pose[:3, 3]
+
+
+def test_the_table_of_the_page_is_its_arm(tmp_path):
+    robot, scenario = written(tmp_path, TABLE, "dh")
+    arm = armsim.load_robot(robot)
+    q = np.array([0.3, -0.8, 1.1])
+    rows = [(a / 1e3, np.radians(alpha), d / 1e3, theta) for a, alpha, d, theta in ROWS]
+    assert arm.forward_kinematics(q).position == pytest.approx(place(rows, q, "dh"), abs=1e-14)
+    for path in (robot, scenario):
+        checked = check(path)
+        assert (checked.faults, checked.warnings) == ((), ())
+    assert armsim.simulate(scenario).q[-1] == pytest.approx([0.5] * 3, abs=1e-4)
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_radians_and_formulas_are_those_of_the_page_in_either_convention(tmp_path, convention):
+    arm = armsim.load_robot(written(tmp_path, PUMA, convention)[0])
+    rows = [(0, 0, 0, 0), (0, -np.pi / 2, 0.2435, 0), (0.4318, 0, -0.0934, 0), (-0.0203, np.pi / 2, 0.4331, 0)]
+    q = np.array([0.3, -0.8, 1.1, 0.4])
+    assert arm.forward_kinematics(q).position == pytest.approx(place(rows, q, convention), abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("text", "degrees"),
+    [
+        ("a alpha d theta\n0.25 90 0 0\n", True),
+        ("| i | a_{i-1} [mm] | α_{i-1} [deg] | d_i | θ_i |\n| - | - | - | - | - |\n| 1 | 250 | 90 | 0 | θ₁ |\n", False),
+        ("alpha(rad);a(mm);theta;d\npi/2;250;q1;0\n", False),
+        ('"theta","d","a_mm","alpha_deg"\n"","0","250","90°"\n', False),
+    ],
+)
+def test_tables_of_other_shapes_are_read(tmp_path, text, degrees):
+    path = tmp_path / "table.txt"
+    path.write_text(text, encoding="utf-8")
+    (row,) = read_table(str(path), degrees)
+    assert (row.a, row.d, row.theta, row.slides) == (0.25, 0.0, 0.0, False)
+    assert row.alpha == pytest.approx(np.pi / 2, rel=1e-14)
+
+
+def test_a_variable_in_d_slides_and_offsets_stay(tmp_path):
+    path = tmp_path / "table.txt"
+    path.write_text("a,alpha [deg],d [mm],theta [deg]\n0,0,0,q1 - 90\n0,90,100 + d2,180\n0,0,*,0\n", encoding="utf-8")
+    rows = read_table(str(path), False)
+    assert [row.slides for row in rows] == [False, True, True]
+    assert [row.theta for row in rows] == pytest.approx([-np.pi / 2, np.pi, 0])
+    assert [row.d for row in rows] == [0, 0.1, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "words"),
+    [
+        ("a,alpha,d\n0,0,0\n", "table.csv", "columns a, alpha, d; rows: 1"),
+        ("a,alpha,d,theta\n", "table.csv", "columns a, alpha, d, theta; rows: 0"),
+        ("", "table.csv", "columns of other names; rows: 0"),
+        ("a,alpha,d,theta\n0,0,0,q1\nl1,0,0,q2\n", "table.csv:3", "there is no `l1`"),
+        ("a,alpha,d,theta\n0,0,d1,q1\n", "table.csv:2", "there is no `d1`"),
+    ],
+)
+def test_a_table_that_is_none_is_refused_with_its_line(tmp_path, text, where, words):
+    with pytest.raises(FileFaults) as refused:
+        written(tmp_path, text, "mdh")
+    assert f"{where}\n" in str(refused.value)
+    assert words in str(refused.value)
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_a_planar_arm_speaks_in_l1_and_m1(tmp_path, convention):
+    sympy = pytest.importorskip("sympy", reason="sympy is not installed")
+    robot, scenario, *_ = write_starter(str(tmp_path / "arm"), 2, convention, flat=True)
+    for path in (robot, scenario):
+        checked = check(path)
+        assert (checked.faults, checked.warnings) == ((), ())
+    l1, l2, m1, m2, q2 = sympy.symbols("l1 l2 m1 m2 q2", real=True)
+    # Spong, Hutchinson, Vidyasagar, Robot Modeling and Control, section 7.4, with rods: lc = l/2, I = m l²/12
+    M = armsim.derive(robot).mass_matrix
+    coupling = m2 * l1 * l2 * sympy.cos(q2) / 2
+    whole = m1 * l1**2 / 3 + m2 * l1**2 + m2 * l2**2 / 3 + 2 * coupling
+    for entry, expected in ((M[0, 0], whole), (M[1, 0], m2 * l2**2 / 3 + coupling), (M[1, 1], m2 * l2**2 / 3)):
+        assert sympy.expand(entry - expected) == 0
