@@ -236,15 +236,16 @@ def joint_values(option: str, text: str | None, arm: Arm, degrees: bool = False)
         if degrees:
             values[i] = math.radians(values[i])
         elif option == "q" and not joint.kind.has_pitch and abs(x := values[i]) > TURN and "pi" not in part:
-            turns = f"{abs(x) / math.tau:.3g} turns"
-            doubt(f"--q: {joint.name} at {x:g} rad is {turns}; write {x:g}deg, or --deg if all are degrees")
+            doubt(
+                f"--q: {joint.name} at {x:g} rad is {abs(x) / math.tau:.3g} turns; "
+                f"write {x:g}deg, or --deg if all are degrees"
+            )
     return values
 
 
 def doubt(text: str) -> None:
     """Print a warning on standard error, unless the command is quiet."""
-    context = click.get_current_context(silent=True)
-    if context is None or not context.params.get("quiet"):
+    if not click.get_current_context().params.get("quiet"):
         echo(f"! {text}", err=True)
 
 

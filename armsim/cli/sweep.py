@@ -131,7 +131,7 @@ def command(
     if plot is not None:
         from armsim.figures.study import plot_study
 
-        plot_study(found, study.axes, name, plot, study.units(name))
+        plot_study(found, study.axes, name, plot, study.unit(name))
         if not quiet and not as_json:
             echo(f"drawn    {plot}")
     return 0 if found.whole else INTERRUPTED

@@ -18,13 +18,10 @@ INCHES = (8.0, 5.0)
 MOST_LINES = 2000  # of parallel coordinates
 MOST_WORDS = 12  # at an axis
 MAP = "cividis"  # evenly bright, also to the colour-blind
-NONE: Mapping[str, str] = {}
 SHARE = 0.02  # of the largest values, which may be much larger, have the colour of those below
 
 
-def plot_study(
-    found: Runs, axes: Mapping[str, Values], by: str, path: str | PathLike[str], units: Mapping[str, str] = NONE
-) -> Any:
+def plot_study(found: Runs, axes: Mapping[str, Values], by: str, path: str | PathLike[str], unit: str = "") -> Any:
     """Draw a study into a picture; see `study_figure`.
 
     Args:
@@ -32,29 +29,29 @@ def plot_study(
         axes: What is varied.
         by: The measure.
         path: The picture; its suffix gives the format.
-        units: Of what is varied and of the measure, by name, as far as they have any.
+        unit: Of the measure.
 
     Raises:
         UsageError: It cannot be drawn or written.
     """
     check_picture(path)
-    figure = study_figure(found, axes, by, units)
+    figure = study_figure(found, axes, by, unit)
     save(figure, path)
     return figure
 
 
-def study_figure(found: Runs, axes: Mapping[str, Values], by: str, units: Mapping[str, str] = NONE) -> Any:
+def study_figure(found: Runs, axes: Mapping[str, Values], by: str, unit: str = "") -> Any:
     """A measure of a study over what is varied, as a figure of matplotlib; runs that failed are crosses, or empty.
 
     Args:
         found: The results.
         axes: What is varied.
         by: The measure.
-        units: See `plot_study`.
+        unit: Its unit.
     """
-    label = with_unit(by, units)
+    label = f"{by} [{unit}]" if unit else by
     figure = new_figure(*INCHES)
-    drawn = [_Axis(axes[name], found[name], with_unit(name, units)) for name in found.paths]
+    drawn = [_Axis(name, axes[name], found[name]) for name in found.paths]
     values = np.where(found.complete, np.asarray(found[by], float), np.nan)
     values[~np.isfinite(values)] = np.nan
     lost = int(np.isnan(values).sum())
@@ -66,27 +63,22 @@ def study_figure(found: Runs, axes: Mapping[str, Values], by: str, units: Mappin
     elif len(drawn) == 2:
         _map(figure, axis, drawn, values, label)
     else:
-        _parallel(figure, axis, drawn, values, by, label)
+        _parallel(figure, axis, drawn, values, label)
     return figure
-
-
-def with_unit(name: str, units: Mapping[str, str]) -> str:
-    """A name as an axis has it: "payload.mass [kg]"."""
-    return f"{name} [{units[name]}]" if units.get(name) else name
 
 
 class _Axis:
     """What is varied, as numbers at an axis; words are counted.
 
     Attributes:
-        label: Its path, with its unit.
+        name: Its path.
         at: Where the runs are.
         log: Whether the axis is logarithmic.
         words: At 0, 1, ...; empty for numbers.
     """
 
-    def __init__(self, values: Values, column: NDArray[Any], label: str) -> None:
-        self.label, self.words = label, list[str]()
+    def __init__(self, name: str, values: Values, column: NDArray[Any]) -> None:
+        self.name, self.words = name, list[str]()
         self.log = isinstance(values, Spaced) and values.values.log
         if column.dtype == object:
             assert not isinstance(values, Drawn)  # whose values are numbers
@@ -98,7 +90,7 @@ class _Axis:
 
     def along(self, axis: Any, which: str) -> None:
         """Label the axis "x" or "y" of a panel."""
-        getattr(axis, f"set_{which}label")(worded(self.label))
+        getattr(axis, f"set_{which}label")(worded(self.name))
         if self.words:
             every = -(-len(self.words) // MOST_WORDS)
             at = range(0, len(self.words), every)
@@ -183,7 +175,7 @@ def _edges(at: NDArray[np.float64], log: bool) -> NDArray[np.float64]:
     return np.exp(edges) if log else edges
 
 
-def _parallel(figure: Any, axis: Any, along: Sequence[_Axis], values: NDArray[np.float64], by: str, label: str) -> None:
+def _parallel(figure: Any, axis: Any, along: Sequence[_Axis], values: NDArray[np.float64], by: str) -> None:
     from matplotlib.collections import LineCollection
 
     good = np.flatnonzero(np.isfinite(values))
@@ -209,9 +201,9 @@ def _parallel(figure: Any, axis: Any, along: Sequence[_Axis], values: NDArray[np
     axis.set_ylim(-0.08, 1.08)
     axis.set_yticks([])
     turn = {"rotation": 15, "ha": "right"} if len(along) > 4 else {}
-    axis.set_xticks(places, [worded(of.label, 30) for of in along], **turn)
+    axis.set_xticks(places, [worded(of.name, 30) for of in along], **turn)
     axis.spines[:].set_visible(False)
-    _bar(figure, axis, lines, label, values, high)
+    _bar(figure, axis, lines, by, values, high)
 
 
 def _bar(figure: Any, axis: Any, made: Any, by: str, values: NDArray[np.float64], high: float) -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from armsim.errors import UsageError
 from armsim.files.faults import Report
 from armsim.formulas.quantity import Context, Quantity
-from armsim.formulas.units import units_of
-from armsim.loading.checked import ScenarioFile
 from armsim.loading.settle import numbers_at, with_indices
-from armsim.model import JOINT_TYPES
 from armsim.spec.paths import EVERY, PathError, joint_index, parse_path, path_text
 
 STAND_IN = 0.5  # for a number that the file lacks: it means of none that something is absent, and few forbid it
@@ -102,26 +99,6 @@ def doubtful(data: dict[str, Any], places: Sequence[str]) -> dict[str, float]:
             here = here[step]
         if {"friction", "motor"}.intersection(steps) and here.value in (0.0, here.kind.default):
             found[place] = STAND_IN
-    return found
-
-
-def units_at(file: ScenarioFile, paths: Iterable[str]) -> dict[str, str]:
-    """The units of the numbers at paths, by path; without those that have none, or several."""
-    robot, control, found = file.robot.data, file.data["control"] or {}, dict[str, str]()
-    names = [joint["name"] for joint in robot["joints"]]
-    turns = [JOINT_TYPES[joint["type"]].turns for joint in robot["joints"]]
-    for path in paths:
-        here: Any = {**file.data, "robot": robot}
-        for step in [*parse_path(path), EVERY]:
-            if isinstance(here, list):  # of equal units
-                here = here[joint_index(step, names) or 0]
-            elif isinstance(here, dict):
-                here = here.get(step)
-        if isinstance(here, Quantity):
-            owner = robot if path.startswith("robot.") else file.data
-            unit = unit_of(here, owner["units"]["angle"] == "deg")
-            units = units_of(unit, turns, control.get("output"), control.get("law", ""))
-            found |= {path: units[0]} if len(units) == 1 else {}
     return found
 
 

@@ -273,9 +273,9 @@ class Result(Mapping[str, Any]):
         heading, command, places = self._by_heading.get(f"q{name[1:]}"), self.scenario.command, self._places("q")
         if name[:2] != "e_" or not isinstance(command, Controller) or heading is None or heading.index not in places:
             return None
-        reference = f"q_ref{name[1:]}"
-        followed = reference in self._by_heading
-        return self[reference] if followed else float(command.target[places.index(heading.index)]) * heading.factor
+        if f"q_ref{name[1:]}" in self._by_heading:
+            return self[f"q_ref{name[1:]}"]
+        return float(command.target[places.index(heading.index)]) * heading.factor
 
     def __getitem__(self, name: str) -> np.ndarray:
         """A column by its heading in the files, for example `run["tau_R2_Nm"]`, shape (rows,); `_deg` for degrees.

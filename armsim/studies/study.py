@@ -16,7 +16,6 @@ from armsim.files.source import find_file
 from armsim.files.yaml_reader import read_yaml
 from armsim.formulas.values import Drawn, Listed, Spaced, Values, listed, parse_values, written_value
 from armsim.loading.checked import ScenarioFile
-from armsim.loading.open_paths import units_at
 from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import Given, scenario_of
 from armsim.measures import measures_of
@@ -86,12 +85,10 @@ class Study:
         except (FileFaults, UsageError):
             return None
 
-    def units(self, by: str) -> dict[str, str]:
-        """Units of what is varied, as far as numbers have one, and of a measure; by name. Those of run 0."""
-        if self.first is None:
-            return {}
-        (measure,) = measures_of([by], make_plant(self.first))
-        return {**dict(zip(measure.names, measure.units, strict=True)), **units_at(self.first.file, self.axes)}
+    def unit(self, by: str) -> str:
+        """The unit of a measure; empty where it has none, or run 0 is refused."""
+        units = () if self.first is None else measures_of([by], make_plant(self.first))[0].units
+        return units[0] if len(units) == 1 else ""
 
     def runs(self, threads: int | None = None) -> StudyRuns:
         """What carries its runs out."""

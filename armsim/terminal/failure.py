@@ -22,7 +22,6 @@ INTERRUPTED = 130
 KEYS = {  # of scenarios, that are taken for options
     "--duration": "duration=2",
     "--dt": "integrator.dt=1e-4",
-    "--method": "integrator.method=rk4",
     "--period": "control.period=1e-3",
     "--payload": "payload.mass=1",
 }

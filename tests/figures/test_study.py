@@ -58,27 +58,14 @@ def test_more_make_parallel_coordinates_words_among_them(tmp_path):
     assert {"rk4", "rodas"} <= {text.get_text() for text in panel.texts}
 
 
-def test_axes_have_the_units_of_what_is_varied_and_measured():
+def test_the_axis_of_a_measure_has_its_unit(tmp_path):
     from armsim.studies.study import study_of
 
-    vary = {
-        "control.kp[R2]": "20,40",
-        "payload.mass": "0,1",
-        "robot.joints[R2].motor.Ra": "1,2",
-        "integrator.dt": "1e-4,2e-4",
-    }
-    units = study_of("arm5_hold", vary).units("iae")
-    assert units == {
-        "control.kp[R2]": "V/rad",
-        "payload.mass": "kg",
-        "robot.joints[R2].motor.Ra": "ohm",
-        "integrator.dt": "s",
-        "iae": "rad·s",
-    }
-    assert study_of("two_link_hold", {"control.target[0]": "20,40"}).units("duration*iae")["control.target[0]"] == "deg"
-    columns = {"payload.mass": np.array([0.0, 1.0]), "integrator.method": np.array(["rk4", "rodas"], dtype=object)}
-    found = made(columns, [1.0, 2.0])
-    axes = {name: parse_values(text) for name, text in (("payload.mass", "0,1"), ("integrator.method", "rk4,rodas"))}
-    panel, bar = study_figure(found, axes, "cost", {"payload.mass": "kg", "cost": "rad·s"}).axes
-    assert (panel.get_xlabel(), panel.get_ylabel()) == ("payload.mass [kg]", "integrator.method")
+    study = study_of("arm5_hold", {"control.kp[R2]": "20,40"})
+    assert [study.unit(name) for name in ("iae", "peak_error_R2", "duration*iae")] == ["rad·s", "rad", ""]
+    columns = {"a": np.array([0.0, 1.0]), "b": np.array([1.0, 2.0])}
+    axes = {name: parse_values("0,1") for name in columns}
+    curve = plot_study(made({"a": columns["a"]}, [1.0, 2.0]), axes, "cost", tmp_path / "a.png", "rad·s")
+    assert (curve.axes[0].get_xlabel(), curve.axes[0].get_ylabel()) == ("a", "cost [rad·s]")
+    _, bar = study_figure(made(columns, [1.0, 2.0]), axes, "cost", "rad·s").axes
     assert bar.get_ylabel() == "cost [rad·s]"
