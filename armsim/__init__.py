@@ -9,8 +9,6 @@ Public names are imported when they are first used, so that `import armsim` cost
 
 from __future__ import annotations
 
-from armsim import pictures
-
 TYPE_CHECKING = False  # as type checkers know it; typing itself would take longer to import than all else here
 if TYPE_CHECKING:
     from armsim.arm.planned import reference
@@ -44,8 +42,10 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> object:
+        import armsim.pictures as pictures
         from armsim.door import opened
 
+        pictures.figures = _figures
         return opened(__name__, _HOMES)(name)
 
 
@@ -129,9 +129,6 @@ def _figures():
     from armsim.figures import notebook
 
     return notebook
-
-
-pictures.figures = _figures
 
 
 def __dir__() -> list[str]:

@@ -1,10 +1,9 @@
-"""Pictures of runs and robots, which know nothing of figures: the package lends them from the row that draws."""
+"""Pictures of runs and robots, which know nothing of figures: the package lends them from the row that draws.
 
-from __future__ import annotations
+`from armsim import pictures`, and any public name, asks the package, which then sets `figures`.
+"""
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
+from collections.abc import Callable
+from types import ModuleType
 
-figures: Callable[[], ModuleType]  # gives `armsim.figures.notebook`; set by `armsim` itself
+figures: Callable[[], ModuleType]  # gives `armsim.figures.notebook`

@@ -97,3 +97,10 @@ def test_motor_demand_of_many_rows_is_that_of_each_brushes_included(tmp_path):
     for row in range(3):
         one = arm.motor_demand(qd[row], tau[row])
         assert (one[0][0], one[1][0]) == (voltage[row, 0], current[row, 0])
+
+
+def test_a_run_that_no_public_name_made_draws_itself():
+    pytest.importorskip("matplotlib")
+    text = "from armsim.simulation.simulate import simulate\nprint(type(simulate('two_link_hold', {'duration': 0.01}).plot()))"
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    assert "Figure" in done.stdout

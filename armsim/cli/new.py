@@ -16,8 +16,8 @@ from armsim.terminal.streams import echo
 Examples:
   armsim new my_arm                            four joints, modified DH
   armsim new my_arm --joints 6 --convention dh
-  armsim new my_arm --planar 2                 rods in a plane: `armsim derive` speaks in l1, m1
-  armsim new my_arm --dh table.csv --deg       lengths and angles from a table
+  armsim new my_arm --planar 2                 rods in a plane, with l1 and m1
+  armsim new my_arm --dh table.csv --deg       by a DH table
   armsim simulate my_arm/scenario.yaml         it runs as it stands
 """,
 )
