@@ -95,7 +95,7 @@ class StepDoubling:
     def estimate(self) -> StepError | str:
         """The estimate for a run that is complete, or why there is none."""
         if not self._repeats:
-            return CALLED if self.plan.sampled_outside else UNREFINABLE
+            return CALLED if self.plan.sampled_outside and self._engine.name == "llvm" else UNREFINABLE
         if not self._pairs:
             return _known.get(self._name, "")
         taken = self._taken(self._states[self.steps])

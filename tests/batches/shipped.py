@@ -125,8 +125,11 @@ def unadvised() -> Iterator[None]:
         def refuses(self, values, threads=1):
             return np.zeros(len(values), dtype=bool)
 
-        def advice(self, values, threads=1):
-            return SimpleNamespace(speaks=np.zeros(len(values), dtype=bool))
+        def judge(self, values):
+            pass
+
+        def verdicts(self, values, threads=1):
+            return None, np.zeros(len(values), dtype=bool)
 
         def one(self, values):
             return Advice()
