@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
