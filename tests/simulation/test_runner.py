@@ -58,6 +58,12 @@ def plan(arms):
     return LoopPlan.of(Plant(arms.bare(arms.shipped("rr")), None), 1e-3)
 
 
+@pytest.fixture(autouse=True)
+def timeless(monkeypatch):
+    """Steps take no time, however busy the machine is."""
+    monkeypatch.setattr(runner_module, "time", SimpleNamespace(perf_counter=lambda: 0.0))
+
+
 def runner_of(plan, step=lambda k, run: False, count=1, width=1):
     engine = Counting(plan, step, width)
     return Runner(engine, Job(plan, Clock(1, 1000, 10**12), start=[0.0] * len(plan.plant.slots), count=count))
