@@ -156,7 +156,7 @@ def _check_paths(study: StudyFile, key: str, root: Map, report: Report) -> None:
         return
     for path, of in vary.items():
         if path not in structure:
-            _check_path(study, f"{key}.{path}", path, first_value(of), words, report)
+            _check_path(study, key, report, {path: first_value(of)}, words)
 
 
 def _words_that_do(
@@ -192,7 +192,7 @@ def _check_sought(study: StudyFile, root: Map, report: Report, sound: bool) -> N
     study.places.update({path: place for path, (place, _) in _at(root, "tune.open").entries.items()})
     if sound:
         for path, interval in sought.items():
-            _check_path(study, f"tune.open.{path}", path, interval.at(0.5), {}, report, written=False)
+            _check_path(study, "tune.open", report, {path: interval.at(0.5)})
     stages = study.data["tune"]["stages"] or [list(sought)]
     for path in sought:
         if not any(path in stage for stage in stages):
@@ -207,10 +207,19 @@ def _check_sought(study: StudyFile, root: Map, report: Report, sound: bool) -> N
 
 
 def _check_path(
-    study: StudyFile, key: str, path: str, value: Any, words: dict[str, Any], report: Report, written: bool = True
+    study: StudyFile, key: str, report: Report, varied: Mapping[str, Any], words: Mapping[str, Any] | None = None
 ) -> None:
-    """Report a path at which there is nothing that can be varied; with `written` a value may also be written in."""
-    before = {**study.overrides, **words}
+    """Report a path at which there is nothing that can be varied.
+
+    Args:
+        study: The study.
+        key: Where the path stands.
+        report: Takes the fault.
+        varied: The path, with a value of it.
+        words: With which the scenario can be run; with them a value may also be written in.
+    """
+    ((path, value),) = varied.items()
+    before, written = {**study.overrides, **(words or {})}, words is not None
     try:
         open_numbers(study.scenario, {path: [list(value)] if isinstance(value, tuple) else value}, before)
     except ArmsimError as error:
@@ -220,7 +229,7 @@ def _check_path(
                 return
         found = " ".join(str(error).split()) if isinstance(error, UsageError) else error.args[0][0].found
         what = f"a number{', or a key,' if written else ''} of the scenario or of its robot"
-        report.add(study.places[path], key, what, found.removeprefix(f"{path}: "), "correct the path")
+        report.add(study.places[path], f"{key}.{path}", what, found.removeprefix(f"{path}: "), "correct the path")
 
 
 def _moved(fault: Fault, root: Map) -> Fault:

@@ -21,7 +21,7 @@ from armsim.studies.design import Design, Rows, crossed
 from armsim.studies.runs import StudyRuns
 from armsim.studies.study import Study
 from armsim.tuning.objective import Condition, outcome
-from armsim.tuning.task import places_at
+from armsim.tuning.task import Task, places_at
 from armsim.tuning.validation import PAYLOAD, is_unladen, mass_of, uniform
 
 FURTHEST = 16.0  # times, up and down
@@ -55,12 +55,10 @@ class Margin:
 
 
 def margins_of(
-    study: Study,
+    task: Task,
     scenario: Scenario,
     numbers: Mapping[str, float],
     cases: Rows,
-    conditions: Sequence[Condition],
-    threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> list[Margin]:
     """How much each of some numbers, each mass, an added payload and an added delay may be off, one at a time.
@@ -68,14 +66,13 @@ def margins_of(
     Runs are made whatever is said of their step: it is they that hold or do not.
 
     Args:
-        study: Of whether cases hold, with the numbers.
-        scenario: With these values, in no case.
+        task: Has the conditions under which a case holds.
+        scenario: With the numbers, in no case.
         numbers: The numbers, by path.
         cases: Those that hold, shape (cases, paths).
-        conditions: When one holds.
-        threads: How many.
         progress: Called with margins done, and all.
     """
+    study, conditions, threads = task.study(task.tuning.study.design, numbers), task.conditions, task.threads
     axes = study.design.axes
     taken = {*numbers, *axes, *(place for path in axes for place in places_at(scenario.file, path))}
     others = {path: value for path, value in {**_gains(scenario), **_masses(scenario)}.items() if path not in taken}

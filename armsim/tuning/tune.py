@@ -242,7 +242,7 @@ def _validate(task: Task, found: TuningResult, scenario: Scenario, watch: Watch)
     kept = task.cases[right][:: max(1, -(-int(right.sum()) // MOST_MARGIN_CASES))]
     margins: list[Margin] = []
     if len(kept):
-        margins = margins_of(study, scenario, found.values, kept, task.conditions, task.threads, watch.margins)
+        margins = margins_of(task, scenario, found.values, kept, watch.margins)
     found = replace(found, causes=causes, held=int(right.sum()), margins=tuple(margins))
     text = yaml_text({**found.summary(), "causes": causes}, "What an armsim tuning came to.")
     with interrupts_later(), whole_file(os.path.join(found.folder, SUMMARY)) as file:
