@@ -23,6 +23,7 @@ HEADINGS = {  # of a table's columns, as books name them
 UNITS = {"m": 1.0, "mm": 0.001, "rad": 1.0, "deg": math.radians(1), "°": math.radians(1)}
 VARIABLE = re.compile(r"(?<![a-z])(variable|var|theta|θ|ϑ|q|d)[_ ]?\{?[0-9₀-₉i]*\}?\*?(?![a-z])|^\*$", re.IGNORECASE)
 LENGTH = 0.5  # m, of a link in a plane, to begin with
+NEGATED = re.compile(rf"-\s*(?:{VARIABLE.pattern})", re.IGNORECASE)
 
 
 class Row(NamedTuple):
@@ -92,6 +93,9 @@ def _row(source: str, cells: list[str], columns: dict[str, tuple[int, float]]) -
     texts = {key: re.sub("°|deg", "", cells[k] if k < len(cells) else "") for key, (k, _) in columns.items()}
     slides = bool(VARIABLE.search(texts["d"])) and not VARIABLE.search(texts["theta"])
     variable = "d" if slides else "theta"
+    if NEGATED.search(texts[variable]):
+        mend = "turn the axis over in the rows, or count the joint the other way"
+        raise refuse(Place(source), variable, "a joint variable with the sign +", texts[variable], mend)
     texts[variable] = VARIABLE.sub("0", texts[variable])
     values = {key: round(unit * constant_value(texts[key] or "0", source), 15) for key, (_, unit) in columns.items()}
     return Row(**values, slides=slides)

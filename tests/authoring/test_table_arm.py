@@ -112,6 +112,14 @@ def test_a_table_that_is_none_is_refused_with_its_line(tmp_path, text, where, wo
     assert words in str(refused.value)
 
 
+@pytest.mark.parametrize("cell", ["-q1", "90 - q1", "-θ1"])
+def test_a_negated_variable_is_refused_and_does_not_lose_its_sign(tmp_path, cell):
+    path = tmp_path / "table.csv"
+    path.write_text(f"a,alpha,d,theta\n1,0,0,{cell}\n", encoding="utf-8")
+    with pytest.raises(FileFaults, match="a joint variable with the sign"):
+        read_table(str(path), False)
+
+
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_a_planar_arm_speaks_in_l1_and_m1(tmp_path, convention):
     sympy = pytest.importorskip("sympy", reason="sympy is not installed")
