@@ -16,7 +16,7 @@ from armsim.formulas.formula import FormulaError
 from armsim.plant import Plant
 from armsim.simulation.content import tables_of
 from armsim.simulation.lanes import DOUBLE, Lanes, Numbers, RowSpace
-from armsim.simulation.loop_plan import LoopPlan, bounds
+from armsim.simulation.loop_plan import LoopPlan, Made, bounds
 
 ENGINES = ("llvm", "python")
 
@@ -96,7 +96,7 @@ class NativeEngine:
 
 
 class PythonEngine:
-    """The same physics text on Python floats: slow, obvious, and with the same bits. One run at a time, without open numbers.
+    """The same physics text on Python floats: slow, obvious, and with the same bits. One run at a time.
 
     Args:
         plan: What to compute: a plan, or a plant and its step.
@@ -112,12 +112,16 @@ class PythonEngine:
         self._bounds = [(i, bound) for i, bound in enumerate(bounds(self.plan.plant)) if bound < math.inf]
 
     def begin(self, lanes: Lanes) -> None:
-        """Is refused: there are no open numbers."""
-        raise NotImplementedError
+        """See `Engine`."""
+        made, opened = self._made(lanes), self.plan.opened
+        assert opened is not None  # else there is a start
+        lanes.state.fill(made.plant.initial_state(made.q, made.qd, opened.landing))
+        lanes.live[0] = bool(opened.sound(made.plant))
 
     def run(self, lanes: Lanes, blocks: range, first: int, last: int, clock: Clock, space: RowSpace) -> None:
         """See `Engine`."""
-        plan, plant = self.plan, self.plan.plant
+        plan, made = self.plan, self._made(lanes)
+        plant = made.plant
         state, kept = lanes.state.run(0), lanes.kept.run(0)
         x, address = state.tolist(), space.address
         for k in range(first, last):
@@ -126,7 +130,7 @@ class PythonEngine:
                 if plant.sampled and not plan.sampled_outside and clock.samples_at(k):
                     x = plant.sample(t, x)
                 due = k % clock.rare_every == 0
-                after, gathered = plan.stepped(plan.made(()), t, x, kept.tolist(), rare=due)
+                after, gathered = plan.stepped(made, t, x, kept.tolist(), rare=due)
                 kept[:] = memoryview(array("d", gathered))
                 if k % clock.log_every == 0:
                     row = [value + 0.0 for value in plan.row(plant, t, x)]  # 0 for -0
@@ -144,15 +148,20 @@ class PythonEngine:
 
     def finish(self, lanes: Lanes, t: float, due: bool) -> Numbers:
         """See `Engine`."""
-        plan, plant = self.plan, self.plan.plant
+        plan, made = self.plan, self._made(lanes)
+        plant = made.plant
         results = Numbers(1, len(plan.results), 1)
         x, kept = lanes.state.run(0).tolist(), lanes.kept.run(0).tolist()
         try:
             x = plant.sample(t, x) if due and plant.sampled else x
-            results.fill(plan.measured(plan.made(()), t, x, kept))
+            results.fill(plan.measured(made, t, x, kept))
         except (ZeroDivisionError, FormulaError):
             results.fill([math.nan] * len(plan.results))
         return results
+
+    def _made(self, lanes: Lanes) -> Made:
+        """The plant, and the start, for the open numbers."""
+        return self.plan.made([*lanes.open.run(0)])
 
 
 def make_engine(name: str, plan: LoopPlan | Plant, dt: float = 0.0) -> Engine:

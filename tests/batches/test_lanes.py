@@ -13,6 +13,8 @@ from armsim.batches.variants import ENDS, Variants
 from armsim.clock import Clock
 from armsim.integrate import METHODS
 from armsim.loading.open_numbers import open_numbers
+from armsim.simulation.engine import PythonEngine
+from armsim.simulation.runner import Job, Runner
 
 from .conftest import VARIED, written
 from .shipped import unadvised
@@ -110,6 +112,20 @@ def test_the_number_of_lanes_changes_no_bit(mixed, varied, method):
         assert other["status"].tolist() == ended[0]["status"].tolist()
         for name in ("steps", "rows", *slots, *variants.plan.results):
             assert np.array_equal(other[name], ended[0][name], equal_nan=True), name
+
+
+def test_open_numbers_have_the_same_bits_on_floats(mixed, varied):
+    values = varied(mixed(), 2, 9)
+    opened = open_numbers(mixed(), values)
+    matrix = opened.matrix(values)
+    variants = Variants(opened, {}, matrix[0].tolist(), ["iae"], ENDS)
+    for row in matrix:
+        job = Job(variants.plan, Clock(1, 1000, 40, 4), values=row)
+        native, text = (Runner(engine, job) for engine in (variants.engine(1), PythonEngine(variants.plan)))
+        for runner in (native, text):
+            assert [*runner.until(40)][-1] == 40
+        assert text.state == native.state
+        assert text.results == native.results
 
 
 def test_runs_that_are_stopped_on_their_way_have_neither_rows_nor_measures(mixed, varied):
