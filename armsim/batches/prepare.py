@@ -21,7 +21,7 @@ from armsim.simulation.loop_plan import EVERYTHING
 from armsim.simulation.result import KnownSetup
 from armsim.simulation.run import Run
 from armsim.simulation.runner import Job, Progress, Runner
-from armsim.simulation.simulate import carried_out
+from armsim.simulation.simulate import carry_out
 from armsim.simulation.stopwatch import Stopwatch
 from armsim.stability.advice import Advice
 from armsim.stability.step_advice import heed
@@ -90,7 +90,7 @@ class Prepared:
         if variants.adviser.refuses(matrix)[0]:
             heed(variants.adviser.one(matrix[0]), self._force_step)
         watch.lap("ready_s")
-        return carried_out(runner, Variant(variants, matrix[0]), watch, progress)
+        return carry_out(runner, Variant(variants, matrix[0]), watch, progress)
 
 
 class Variant:

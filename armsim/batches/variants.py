@@ -18,7 +18,7 @@ from armsim.loading.open_numbers import OpenNumbers, Written
 from armsim.plant import Plant
 from armsim.simulation.content import content_of, content_of_file
 from armsim.simulation.engine import NativeEngine
-from armsim.simulation.loop_plan import Keep, LoopPlan, Made, Opened, plant_of_run
+from armsim.simulation.loop_plan import Keep, LoopPlan, OpenPlant, PlantStart, plant_of_run
 from armsim.stability.many import StepAdviser
 from armsim.stability.method_choice import with_method
 
@@ -50,7 +50,7 @@ class Variants:
         self.opened, self.written = opened, dict(written)
         self.scenario = self.variant(values)
         names = tuple(f"open{i}" for i in range(len(opened.places)))
-        numbers = Opened(names, self.made, self._content, lambda made: determined(made.arm), self.scenario.landing)
+        numbers = OpenPlant(names, self.made, self._content, lambda made: determined(made.arm), self.scenario.landing)
         self.plan = LoopPlan.of_run(self.scenario, measure, keep, numbers)
         self._engines: dict[int | None, NativeEngine] = {}
         self._judged = False
@@ -63,10 +63,10 @@ class Variants:
         """The plant of a variant."""
         return replace(plant_of_run(scenario), audit=self.plan.plant.audit)
 
-    def made(self, values: Sequence[Scalar]) -> Made:
+    def made(self, values: Sequence[Scalar]) -> PlantStart:
         """The plant of a variant, and the start of its run."""
         scenario = self.variant(values)
-        return Made(self.plant(scenario), scenario.initial_q, scenario.initial_qd)
+        return PlantStart(self.plant(scenario), scenario.initial_q, scenario.initial_qd)
 
     def engine(self, lanes: int | None = None) -> NativeEngine:
         """Machine code for that many lanes, compiled once; for as many as suit the machine unless given."""

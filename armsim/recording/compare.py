@@ -21,10 +21,10 @@ from armsim.files.table import DataTable
 from armsim.files.table_reader import read_table
 from armsim.notebook import counted
 from armsim.plant.columns import in_degrees, read_heading
-from armsim.recording.clock import FACTORS, unit_by_spans
 from armsim.recording.column_hint import guess_time, hint
 from armsim.recording.column_map import Columns, renamed
 from armsim.recording.comparison import Comparison, Tolerance, column_of, compared
+from armsim.recording.time_units import FACTORS, unit_by_spans
 
 Array = NDArray[np.float64]
 TIME = ("t_s", "t")

@@ -20,9 +20,9 @@ from armsim.loading.voltage import voltage_refusal
 from armsim.model import Arm
 from armsim.plant.columns import spellings
 from armsim.plant.driven import Output
-from armsim.recording.clock import FACTORS, HOPELESS, unit_by_spacing, unit_by_speeds
 from armsim.recording.column_hint import Wanted, missing_columns
 from armsim.recording.column_map import Columns, renamed
+from armsim.recording.time_units import FACTORS, HOPELESS, unit_by_spacing, unit_by_speeds
 
 Array = NDArray[np.float64]
 TIME = ("t_s", "t")

@@ -20,7 +20,7 @@ from armsim.recording.state_vector import StateVector, VectorLayout
 from armsim.simulation.engine import NativeEngine
 from armsim.simulation.loop_plan import LoopPlan
 from armsim.simulation.runner import Job, Progress, Runner
-from armsim.simulation.simulate import carried_out
+from armsim.simulation.simulate import carry_out
 from armsim.simulation.stopwatch import Stopwatch
 from armsim.stability.method_choice import with_method
 from armsim.stability.step_advice import advice_on, heed
@@ -100,7 +100,7 @@ def _recorded(scenario: Scenario, progress: Progress | None, target: Target | No
     engine = NativeEngine(plan, target=target)
     setup = RecordedSetup(scenario, plant, heed(advice_on(scenario, asked), force_step), vector)
     runner = Runner(engine, Job(plan, clock, plan.start_of(scenario)))
-    run = carried_out(runner, setup, watch, progress)
+    run = carry_out(runner, setup, watch, progress)
     if not run.count:
         raise KeyboardInterrupt
     return Recording.of(run, clock)

@@ -16,7 +16,7 @@ from armsim.formulas.formula import FormulaError
 from armsim.plant import Plant
 from armsim.simulation.content import tables_of
 from armsim.simulation.lanes import DOUBLE, Lanes, Numbers, RowSpace
-from armsim.simulation.loop_plan import LoopPlan, Made, bounds
+from armsim.simulation.loop_plan import LoopPlan, PlantStart, bounds
 
 ENGINES = ("llvm", "python")
 
@@ -159,7 +159,7 @@ class PythonEngine:
             results.fill([math.nan] * len(plan.results))
         return results
 
-    def _made(self, lanes: Lanes) -> Made:
+    def _made(self, lanes: Lanes) -> PlantStart:
         """The plant, and the start, for the open numbers."""
         return self.plan.made([*lanes.open.run(0)])
 

@@ -37,7 +37,7 @@ BOUNDS |= {
 SUMMARISED = "peak_torque"  # the measure that the summary of every run is made from
 
 
-class Made(NamedTuple):
+class PlantStart(NamedTuple):
     """What a run is made of.
 
     Attributes:
@@ -96,7 +96,7 @@ class RowKind(Protocol):
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenPlant:
     """Open numbers of a scenario.
 
     Attributes:
@@ -108,7 +108,7 @@ class Opened:
     """
 
     names: tuple[str, ...]
-    make: Callable[[Sequence[Scalar]], Made]
+    make: Callable[[Sequence[Scalar]], PlantStart]
     content: str
     sound: Callable[[Plant], Scalar]
     landing: float = 0.0
@@ -157,7 +157,7 @@ class LoopPlan:
     start: tuple[float, ...] | None = None
     rows: bool = True
     recorded: RowKind | None = None
-    opened: Opened | None = None
+    opened: OpenPlant | None = None
     parts: int = 1
     refinable: bool = False
     rare_every: int = 0
@@ -175,7 +175,7 @@ class LoopPlan:
         scenario: Scenario,
         measure: Sequence[str] | str = (),
         keep: Keep = EVERYTHING,
-        opened: Opened | None = None,
+        opened: OpenPlant | None = None,
     ) -> LoopPlan:
         """What a run of a scenario computes.
 
@@ -309,15 +309,15 @@ class LoopPlan:
             return self.recorded.row(t, state)
         return plant.observe(t, state) if self.rows else []
 
-    def made(self, values: Sequence[Scalar]) -> Made:
+    def made(self, values: Sequence[Scalar]) -> PlantStart:
         """The plant and the start for values of the open numbers."""
         if self.opened is not None:
             return self.opened.make(values[: len(self.open)])
-        return Made(self.plant, [0.0] * self.plant.arm.n if self.start is None else self.start)
+        return PlantStart(self.plant, [0.0] * self.plant.arm.n if self.start is None else self.start)
 
     def stepped(
         self,
-        made: Made,
+        made: PlantStart,
         t: Scalar,
         state: Sequence[Scalar],
         kept: Sequence[Scalar],
@@ -347,14 +347,14 @@ class LoopPlan:
         return leaves([*(measure.update(part, moment) for measure, part in pairs), *parts[due:]])
 
     def measured(
-        self, made: Made, t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar], dt: Scalar | None = None
+        self, made: PlantStart, t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar], dt: Scalar | None = None
     ) -> list[Scalar]:
         """The measures' results, where the run ends at time t, by steps of dt [s], the plan's own unless given."""
         moment = self._moment(made, t, state, self.dt if dt is None else dt)
         parts = zip(self.measures, self._parts(kept), strict=True)
         return [x for measure, part in parts for x in measure.result(measure.update(part, moment), moment)]
 
-    def _moment(self, made: Made, t: Scalar, state: Sequence[Scalar], dt: Scalar) -> Moment:
+    def _moment(self, made: PlantStart, t: Scalar, state: Sequence[Scalar], dt: Scalar) -> Moment:
         return Moment(made.plant, t, state, dt / self.parts, made.q)
 
     def _parts(self, kept: Sequence[Scalar]) -> list[Any]:

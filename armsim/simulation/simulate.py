@@ -131,7 +131,7 @@ def _simulated(
     measure: Sequence[str] | str,
     streamed: Streamed | None = None,
 ) -> Run:
-    """Run a scenario; see `simulate` and `carried_out`."""
+    """Run a scenario; see `simulate` and `carry_out`."""
     watch = Stopwatch()
     scenario = with_method(scenario)
     plant = make_plant(scenario)
@@ -143,7 +143,7 @@ def _simulated(
     watch.lap("advice_s")
     runner = Runner(made, Job(plan, scenario.clock, plan.start_of(scenario)))
     setup = KnownSetup(scenario, plan.plant, advice)
-    return carried_out(runner, setup, watch, progress, streamed, key("step error", scenario))
+    return carry_out(runner, setup, watch, progress, streamed, key("step error", scenario))
 
 
 def advise(scenario: Scenario) -> tuple[Scenario, Advice]:
@@ -162,10 +162,10 @@ def simulate_unadvised(scenario: Scenario, progress: Progress | None = None) -> 
     scenario = with_method(scenario)
     plan = LoopPlan.of_run(scenario, keep=Keep(figures=False))
     runner = Runner(NativeEngine(plan), Job(plan, scenario.clock, plan.start_of(scenario)))
-    return carried_out(runner, KnownSetup(scenario, plan.plant, Advice()), watch, progress)
+    return carry_out(runner, KnownSetup(scenario, plan.plant, Advice()), watch, progress)
 
 
-def carried_out(
+def carry_out(
     runner: Runner,
     setup: Setup,
     watch: Stopwatch,
@@ -199,7 +199,7 @@ def carried_out(
 def _driven(
     runner: Runner, setup: Setup, watch: Stopwatch, progress: Progress | None, log: RowLog, doubling: StepDoubling
 ) -> Run:
-    """Carry out a run; see `carried_out`."""
+    """Carry out a run; see `carry_out`."""
     plan, clock = runner.plan, runner.clock
     status, approach, end = "interrupted", list[list[float]](), [math.nan] * len(plan.columns)
     watch.lap()
